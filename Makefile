@@ -69,6 +69,7 @@ litmus: release
 	python3 tests/litmus/litmus.py --grout build/release/bin/grout --seeds 20 --update
 mutation: release
 	python3 tests/mutation/mutate.py --grout build/release/bin/grout --markdown docs/mutation.md kernels/*.grout
+	python3 tests/mutation/fix.py --grout build/release/bin/grout --all --share 95 kernels/*.grout
 
 # Puts each mistake of tests/reverts back and lets the drawn kernels find it; writes docs/reverts.md. Half an hour.
 reverts:

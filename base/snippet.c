@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* The bytes that are shown of a longer line, LEFT_MAX of them before the caret. */
-enum { SHOWN_MAX = 160, LEFT_MAX = 60 };
+/* The bytes that are shown of a longer line, if the terminal's width says nothing else; and, where
+ * the beginning is left out, those before the caret. */
+enum { SHOWN_MAX = 160, SHOWN_MIN = 40, LEFT_MAX = 60 };
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for what no terminal should get */
 
@@ -18,6 +19,7 @@ typedef struct line_window {
     size_t size;        /* of the whole line */
     size_t from, to;    /* what is shown of it */
     size_t caret, span; /* first byte under the carets, bytes under them (inside the window) */
+    uint32_t number;    /* 0: there is none */
 } line_window;
 
 const char *grout_severity__get_color(grout_severity severity) {
@@ -47,6 +49,7 @@ static bool find_line(const grout_diag_source *source, uint32_t line, line_windo
         at = newline + 1;
     }
     const char *newline = memchr(at, '\n', (size_t)(end - at));
+    out->number = line;
     out->bytes = at;
     out->size = (size_t)((newline != NULL ? newline : end) - at);
     if (out->size > 0 && at[out->size - 1] == '\r') {
@@ -59,17 +62,17 @@ static bool is_continuation(char byte) {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Cuts a long line down to a window around the caret, at the bounds of characters. */
-static void choose_window(line_window *line, const grout_place *place) {
-    line->caret = place->column > 0 ? place->column - 1 : 0;
-    if (line->caret > line->size) {
-        line->caret = line->size;
-    }
+/* Cuts a line that is longer than 'most' bytes down to a window around the caret, at the bounds of
+ * characters. */
+static void choose_window(line_window *line, size_t most) {
     line->from = 0;
     line->to = line->size;
-    if (line->size > SHOWN_MAX) {
-        line->from = line->caret > LEFT_MAX ? line->caret - LEFT_MAX : 0;
-        line->to = line->size - line->from > SHOWN_MAX ? line->from + SHOWN_MAX : line->size;
+    if (line->size > most) {
+        size_t left = most / 2 < LEFT_MAX ? most / 2 : LEFT_MAX;
+        size_t last = line->size - most; /* where the end of the line is the end of what is shown */
+        line->from = line->caret > left ? line->caret - left : 0;
+        line->from = line->from > last ? last : line->from;
+        line->to = line->size - line->from > most ? line->from + most : line->size;
     }
     while (line->from > 0 && line->from < line->size && is_continuation(line->bytes[line->from])) {
         line->from--;
@@ -77,8 +80,15 @@ static void choose_window(line_window *line, const grout_place *place) {
     while (line->to < line->size && is_continuation(line->bytes[line->to])) {
         line->to++;
     }
-    size_t room = line->to - line->caret;
-    line->span = place->length > room ? room : place->length;
+}
+
+/* Whether the line holds the byte under the first caret. */
+static bool find_caret(line_window *line, const grout_place *place) {
+    line->caret = place->column > 0 ? place->column - 1 : 0;
+    if (line->caret > line->size) {
+        line->caret = line->size;
+    }
+    return line->caret >= line->from && line->caret <= line->to;
 }
 
 /* Bytes of the character at, which is not more than the line holds; 0: show a replacement. */
@@ -184,23 +194,34 @@ static void add_label(const snippet *it, const grout_mark *mark, size_t column) 
     grout_text_free(&indent);
 }
 
-/* before: the mark before it on the same line; NULL: it is the first there. */
-static void add_mark(const snippet *it, const grout_mark *mark, const grout_mark *before) {
+/* Bytes of a line that there is room for: a terminal would break a longer one above its carets. */
+static size_t get_shown_max(const snippet *it) {
+    size_t taken = it->gutter + 5 + 6; /* what stands before it, and ... at both ends */
+    size_t room = it->width > taken + SHOWN_MIN ? it->width - taken : SHOWN_MIN;
+    return it->width == 0 || room > SHOWN_MAX ? SHOWN_MAX : room;
+}
+
+/* shown: the line that stands above; before: the mark under it, NULL: it is of another line. */
+static void add_mark(const snippet *it, const grout_mark *mark, const grout_mark *before,
+                     line_window *shown) {
     bool is_again = before != NULL && before->place->column == mark->place->column &&
                     before->place->length == mark->place->length;
-    line_window line = {0};
-    if (!find_line(it->source, mark->place->line, &line)) {
-        return;
-    }
-    choose_window(&line, mark->place);
-    if (before == NULL) {
+    if (before == NULL || shown->number != mark->place->line || !find_caret(shown, mark->place)) {
+        *shown = (line_window){0};
+        if (!find_line(it->source, mark->place->line, shown)) {
+            return;
+        }
+        (void)find_caret(shown, mark->place);
+        choose_window(shown, get_shown_max(it));
         add_gutter(it->out, it->gutter, mark->place->line);
-        add_source_line(&line, it->out);
+        add_source_line(shown, it->out);
     }
+    size_t room = shown->to - shown->caret;
+    shown->span = mark->place->length > room ? room : mark->place->length;
     add_gutter(it->out, it->gutter, 0);
-    size_t column = it->gutter + 5 + add_lead(&line, it->out);
+    size_t column = it->gutter + 5 + add_lead(shown, it->out);
     grout_text_add(it->out, "%s", get_color(it, grout_severity__get_color(mark->severity)));
-    column += add_carets(&line, is_again, it->out);
+    column += add_carets(shown, is_again, it->out);
     grout_text_add(it->out, "%s", get_color(it, "\033[0m"));
     if (mark->text != NULL) {
         add_label(it, mark, column + 1);
@@ -231,6 +252,7 @@ void grout_snippet__render(const grout_diag_source *source, const grout_mark *ma
                            size_t gutter, const grout_render_options *options, grout_text *out) {
     const snippet it = {source, options, gutter, options != NULL ? options->width : 0, out};
     const grout_mark *order[GROUT_MARKS_MAX];
+    line_window shown = {0};
     GROUT_ASSERT(count <= GROUT_MARKS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
@@ -245,6 +267,6 @@ void grout_snippet__render(const grout_diag_source *source, const grout_mark *ma
             add_blanks(out, 2);
             grout_text_add(out, "...\n");
         }
-        add_mark(&it, order[i], has_line ? order[i - 1] : NULL);
+        add_mark(&it, order[i], has_line ? order[i - 1] : NULL, &shown);
     }
 }

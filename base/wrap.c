@@ -43,3 +43,23 @@ void grout_wrap__add(grout_text *out, const char *text, size_t column, const cha
         text += blanks + size;
     }
 }
+
+void grout_wrap__add_lines(grout_text *out, const char *text, size_t hang, size_t width) {
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+        grout_text line = {.allocator = out->allocator}, indent = {.allocator = out->allocator};
+        grout_text_add_bytes(&line, text, size);
+        grout_text_add(&indent, "%*s", (int)(strspn(text, " ") + hang), "");
+        out->failed |= line.failed || indent.failed;
+        if (!out->failed) {
+            grout_wrap__add(out, line.data, 0, indent.data, width);
+        }
+        grout_text_free(&line);
+        grout_text_free(&indent);
+        text += size;
+        if (*text == '\n') {
+            grout_text_add(out, "\n");
+            text++;
+        }
+    }
+}

@@ -17,5 +17,10 @@ size_t grout_wrap__count_columns(const char *text);
  */
 void grout_wrap__add(grout_text *out, const char *text, size_t column, const char *indent,
                      size_t width);
+/*
+ * Appends lines; of one that is longer than 'width' the rest goes on 'hang' columns to the right of
+ * its first word.
+ */
+void grout_wrap__add_lines(grout_text *out, const char *text, size_t hang, size_t width);
 
 #endif

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host_posix.h"
 
+#include "watch_posix.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -349,12 +351,27 @@ static bool list_folder(void *payload, const char *folder,
 
 static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
     (void)payload;
-    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size);
+    errno = 0;
+    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size) ||
+           errno == EPIPE;
 }
 
 static bool is_terminal(void *payload, grout_stream stream) {
     (void)payload;
     return isatty(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO) == 1;
+}
+
+static bool ask(void *payload, const char *question, grout_text *answer) {
+    char c = '\0';
+    (void)payload;
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 ||
+        !write_all(STDERR_FILENO, question, strlen(question))) {
+        return false;
+    }
+    while (!was_interrupted && read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+        grout_text_add_bytes(answer, &c, 1);
+    }
+    return true;
 }
 
 static uint32_t get_columns(void *payload, grout_stream stream) {
@@ -393,6 +410,21 @@ static void note_interrupt(int signal_number) {
 static bool is_interrupted(void *payload) {
     (void)payload;
     return was_interrupted != 0;
+}
+
+static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
+    (void)payload;
+    return grout_watch_posix__open(paths, count);
+}
+
+static bool wait_for_change(void *payload, grout_watch *watch) {
+    (void)payload;
+    return grout_watch_posix__wait(watch, is_interrupted);
+}
+
+static void close_watch(void *payload, grout_watch *watch) {
+    (void)payload;
+    grout_watch_posix__close(watch);
 }
 
 static void describe_cpu(grout_text *out) {
@@ -445,10 +477,14 @@ const grout_host *grout_host_posix_get(void) {
         .list = list_folder,
         .write = write_stream,
         .is_terminal = is_terminal,
+        .ask = ask,
         .get_columns = get_columns,
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,
+        .open_watch = open_watch,
+        .wait_for_change = wait_for_change,
+        .close_watch = close_watch,
         .get_memory = get_memory,
         .describe = describe,
         .gpu = &gpu,
@@ -456,7 +492,8 @@ const grout_host *grout_host_posix_get(void) {
     struct sigaction interrupt = {.sa_handler = note_interrupt};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGINT, &interrupt, NULL);
-    /* A reader that goes away is a failed write, not the end of the process. */
+    /* A reader that goes away ends no run: outputs are still to be written, and the exit code to
+     * be given. */
     (void)sigaction(SIGPIPE, &ignore, NULL);
     /* So is a file that grows past the limit of the process: its temporary is removed. */
     (void)sigaction(SIGXFSZ, &ignore, NULL);

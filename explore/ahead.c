@@ -87,8 +87,8 @@ static bool init_helper(grout_ahead *ahead, helper *own) {
     return is_good;
 }
 
-static void deinit_helper(helper *own) {
-    const grout_launch *launch = own->ahead == NULL ? NULL : own->ahead->all->launch;
+static void deinit_helper(const grout_ahead *ahead, helper *own) {
+    const grout_launch *launch = ahead->all->launch;
     for (size_t i = 0; own->arguments != NULL && i < launch->argument_count; i++) {
         if (is_written(launch, i)) {
             grout__free(own->arguments[i].data);
@@ -244,7 +244,7 @@ static bool may_help(const grout_launch *launch) {
 
 static void free_ahead(grout_ahead *ahead) {
     for (uint32_t i = 0; i < ahead->helper_count; i++) {
-        deinit_helper(&ahead->helpers[i]);
+        deinit_helper(ahead, &ahead->helpers[i]);
     }
     for (uint32_t i = 0; i < JOBS_MAX; i++) {
         grout_attempt__free(ahead->jobs[i].attempt);

@@ -41,52 +41,84 @@ static uint32_t get_param_count(const grout_comparing *it) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void compare_file(const grout_comparing *it, uint32_t index, const grout_binding *binding,
-                         const grout_argument *actual, grout_text *differs) {
-    grout_session *session = it->session;
+/* An array and the file that it is to be like. */
+typedef struct file_result {
+    uint32_t index;
+    const grout_binding *binding;
+    grout_mismatch mismatch; /* what is to be compared, and how it comes out */
+    void *expected;          /* the file's elements, in the array's type; NULL: no memory */
+    bool is_equal;
+} file_result;
+
+/* Compares the array of a parameter; false if no file is given for it. Free expected. */
+static bool compare_file(const grout_comparing *it, uint32_t index,
+                         const grout_argument_set *arguments, file_result *out) {
+    const grout_options *options = &it->session->options;
+    const grout_binding *binding =
+        grout_bindings__find(&it->load->bindings, GROUT_BINDING_EXPECT, get_name(it, index));
+    if (binding == NULL || !is_result(it, index)) {
+        return false;
+    }
+    const grout_argument *actual = &arguments->arguments[index];
     const grout_type *type = grout_object_get_type(it->load->bound, get_param(it, index)->object);
     GROUT_ASSERT(binding->npy.count == grout_type_get_count(type));
-    void *expected = malloc(actual->size > 0 ? actual->size : 1);
-    if (expected == NULL) {
-        (void)grout_diags_add_oom(session->diags);
-        return;
+    *out = (file_result){.index = index, .binding = binding};
+    out->expected = malloc(actual->size > 0 ? actual->size : 1);
+    if (out->expected == NULL) {
+        return !grout_diags_add_oom(it->session->diags);
     }
-    grout_npy_convert(&binding->npy, (grout_dtype)type->dtype, expected);
-    grout_mismatch mismatch = {
+    grout_npy_convert(&binding->npy, (grout_dtype)type->dtype, out->expected);
+    out->mismatch = (grout_mismatch){
         .comparison = {.bound = it->load->bound,
                        .kernel = it->kernel,
                        .param_index = index,
-                       .expected = expected,
+                       .expected = out->expected,
                        .actual = actual->data,
-                       .options = {.rtol = grout_options__get_number(&session->options,
-                                                                     GROUT_OPTION_RTOL, 0),
-                                   .atol = grout_options__get_number(&session->options,
-                                                                     GROUT_OPTION_ATOL, 0)}},
+                       .options = {.rtol = grout_options__get_number(options, GROUT_OPTION_RTOL, 0),
+                                   .atol =
+                                       grout_options__get_number(options, GROUT_OPTION_ATOL, 0)}},
         .against = binding->path};
-    const grout_compare_options *options = &mismatch.comparison.options;
-    bool is_equal = grout_compare_measure(&mismatch.comparison, &mismatch.difference);
-    if (!is_equal) {
-        report_mismatch(it, &mismatch, actual->data);
+    out->is_equal = grout_compare_measure(&out->mismatch.comparison, &out->mismatch.difference);
+    return true;
+}
+
+static void report_file(const grout_comparing *it, file_result *result, grout_text *differs) {
+    grout_session *session = it->session;
+    const grout_compare_options *options = &result->mismatch.comparison.options;
+    const char *name = get_name(it, result->index), *path = result->binding->path;
+    if (result->expected != NULL && !result->is_equal) {
+        report_mismatch(it, &result->mismatch, result->mismatch.comparison.actual);
         grout_text_add(differs, differs->size == 0 ? "%%%s differs from '%s'" : ", %%%s from '%s'",
-                       get_name(it, index), binding->path);
-    } else if (!session->is_quiet) {
-        grout_session__print(
-            session, GROUT_STREAM_ERR, "%%%s equals '%s'%s\n", get_name(it, index), binding->path,
-            options->rtol <= 0 && options->atol <= 0 ? ", bit for bit" : " within the tolerance");
+                       name, path);
+    } else if (result->expected != NULL && !session->is_quiet) {
+        grout_session__note(session, "%%%s equals '%s'%s\n", name, path,
+                            options->rtol <= 0 && options->atol <= 0 ? ", bit for bit"
+                                                                     : " within the tolerance");
     }
-    free(expected);
 }
 
 void grout_comparing__with_files(const grout_comparing *it, const grout_argument_set *arguments,
                                  grout_text *differs) {
     GROUT_ASSERT(arguments->count == get_param_count(it));
     for (uint32_t i = 0; i < arguments->count; i++) {
-        const grout_binding *binding =
-            grout_bindings__find(&it->load->bindings, GROUT_BINDING_EXPECT, get_name(it, i));
-        if (is_result(it, i) && binding != NULL) {
-            compare_file(it, i, binding, &arguments->arguments[i], differs);
+        file_result result;
+        if (compare_file(it, i, arguments, &result)) {
+            report_file(it, &result, differs);
+            free(result.expected);
         }
     }
+}
+
+bool grout_comparing__is_equal(const grout_comparing *it, const grout_argument_set *arguments) {
+    bool is_equal = true;
+    for (uint32_t i = 0; i < arguments->count; i++) {
+        file_result result;
+        if (compare_file(it, i, arguments, &result)) {
+            is_equal = is_equal && result.is_equal;
+            free(result.expected);
+        }
+    }
+    return is_equal;
 }
 
 /* ---- the CPU -------------------------------------------------------------------------------- */

@@ -355,8 +355,8 @@ static int report_smallest(minimiser *it) {
     session->host = &deaf;
     int exit_code = report(it);
     session->host = host;
-    grout_session__print(session, GROUT_STREAM_ERR,
-                         "Ctrl-C ended the trials: a smaller size or schedule may show it too\n");
+    grout_session__note(session,
+                        "Ctrl-C ended the trials: a smaller size or schedule may show it too\n");
     return grout_work__get_worse(exit_code, GROUT_EXIT_INTERRUPTED);
 }
 

@@ -44,21 +44,21 @@ int grout_work__get_exit_code(const grout_session *session, const grout_report *
 static void print_stats(grout_session *session, const grout_argument_set *arguments,
                         const grout_outcome *outcome) {
     const grout_run_stats *stats = &outcome->stats;
-    grout_session__print(session, GROUT_STREAM_ERR,
-                         "stats: %llu operations, %llu async operations, %llu events, %lld CTAs, "
-                         "%llu KiB of arrays, %llu KiB of machine, %.3f s\n",
-                         (unsigned long long)stats->steps, (unsigned long long)stats->async_ops,
-                         (unsigned long long)stats->events, (long long)stats->ctas_done,
-                         (unsigned long long)(arguments->bytes >> 10),
-                         (unsigned long long)(stats->peak_bytes >> 10), outcome->seconds);
+    grout_session__note(session,
+                        "stats: %llu operations, %llu async operations, %llu events, %lld CTAs, "
+                        "%llu KiB of arrays, %llu KiB of machine, %.3f s\n",
+                        (unsigned long long)stats->steps, (unsigned long long)stats->async_ops,
+                        (unsigned long long)stats->events, (long long)stats->ctas_done,
+                        (unsigned long long)(arguments->bytes >> 10),
+                        (unsigned long long)(stats->peak_bytes >> 10), outcome->seconds);
     if (outcome->checker != NULL) {
         const grout_check_summary *summary = &outcome->summary;
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "stats: checker: %llu accesses, %llu barrier phases, %llu KiB of "
-                             "shadow\n",
-                             (unsigned long long)summary->accesses,
-                             (unsigned long long)summary->barrier_phases,
-                             (unsigned long long)(summary->shadow_bytes_peak >> 10));
+        grout_session__note(session,
+                            "stats: checker: %llu accesses, %llu barrier phases, %llu KiB of "
+                            "shadow\n",
+                            (unsigned long long)summary->accesses,
+                            (unsigned long long)summary->barrier_phases,
+                            (unsigned long long)(summary->shadow_bytes_peak >> 10));
     }
 }
 
@@ -80,11 +80,11 @@ static void note_lost_results(grout_session *session, const grout_load *load,
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
     if (first != NULL && outputs.data != NULL) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "@%s ran on the CPU, unchecked; %s %s not written to a file "
-                             "(--output %s=FILE.npy)\n",
-                             name, outputs.data, strchr(outputs.data, ',') == NULL ? "was" : "were",
-                             first);
+        grout_session__note(session,
+                            "@%s ran on the CPU, unchecked; %s %s not written to a file "
+                            "(--output %s=FILE.npy)\n",
+                            name, outputs.data, strchr(outputs.data, ',') == NULL ? "was" : "were",
+                            first);
     }
     grout_text_free(&outputs);
 }
@@ -120,8 +120,8 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
         note_lost_results(session, load, kernel);
     } else if (outcome->status != GROUT_RUN_DONE && has_results) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "the run did not reach its end: no output is written or compared\n");
+        grout_session__note(session,
+                            "the run did not reach its end: no output is written or compared\n");
     }
     bool was_cut = outcome->status == GROUT_RUN_INTERRUPTED && outcome->cut == GROUT_CUT_INTERRUPT;
     if (was_cut || outcome->exploration_cut == GROUT_CUT_INTERRUPT) {
@@ -221,8 +221,7 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
             grout_text_free(&differs);
         }
         if (session->is_verbose) {
-            grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n",
-                                 explored.seconds);
+            grout_session__note(session, "explored in %.3f s\n", explored.seconds);
         }
     }
     grout_explored__deinit(&explored);
@@ -253,7 +252,7 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         if (is_saved) {
             bool is_written = save_schedule(session, load, kernel, &decisions, report, &path);
             if (is_written && report->schedule_count > 1 && !session->is_quiet) {
-                grout_session__print(session, GROUT_STREAM_ERR, "wrote %s\n", path.data);
+                grout_session__note(session, "wrote %s\n", path.data);
             }
         }
         grout_text_free(&path);
@@ -320,6 +319,10 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
             int so_far = grout_session__get_exit_code(session);
             if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
                 break;
+            }
+            if (i > 0 && with_checker && !session->is_quiet && !session->is_json &&
+                !session->is_github) {
+                grout_session__print(session, GROUT_STREAM_OUT, "\n");
             }
             grout_work__begin_budget(session);
             grout_work__run_kernel(session, &load, load.kernels[i], with_checker, &report);

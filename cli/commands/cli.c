@@ -3,15 +3,16 @@
 #include "commands.h"
 
 #include "files.h"
+#include "watch.h"
 
 #include <string.h>
 
 static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
-    [GROUT_COMMAND_CHECK] = grout_cmd_check,   [GROUT_COMMAND_RUN] = grout_cmd_run,
-    [GROUT_COMMAND_EMIT] = grout_cmd_emit,     [GROUT_COMMAND_FMT] = grout_cmd_fmt,
-    [GROUT_COMMAND_OPS] = grout_cmd_ops,       [GROUT_COMMAND_EXPLAIN] = grout_cmd_explain,
-    [GROUT_COMMAND_DOCTOR] = grout_cmd_doctor, [GROUT_COMMAND_CACHE] = grout_cmd_cache,
-    [GROUT_COMMAND_HELP] = grout_cmd_help,
+    [GROUT_COMMAND_CHECK] = grout_cmd_check,     [GROUT_COMMAND_RUN] = grout_cmd_run,
+    [GROUT_COMMAND_FIX] = grout_cmd_fix,         [GROUT_COMMAND_EMIT] = grout_cmd_emit,
+    [GROUT_COMMAND_FMT] = grout_cmd_fmt,         [GROUT_COMMAND_OPS] = grout_cmd_ops,
+    [GROUT_COMMAND_EXPLAIN] = grout_cmd_explain, [GROUT_COMMAND_DOCTOR] = grout_cmd_doctor,
+    [GROUT_COMMAND_CACHE] = grout_cmd_cache,     [GROUT_COMMAND_HELP] = grout_cmd_help,
 };
 
 static void print_version(grout_session *session) {
@@ -26,9 +27,7 @@ static bool read_command(grout_session *session, int argc, char **argv) {
         return false;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        grout_text help = {0};
-        grout_help__print(GROUT_COMMAND_NONE, &help);
-        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        grout_help__print(session, GROUT_COMMAND_NONE);
         return false;
     }
     session->options.command = grout_command__find(word);
@@ -53,12 +52,25 @@ static void read_common(grout_session *session) {
     session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
 }
 
-static int run_command(grout_session *session, int argc, char **argv) {
-    bool is_parsed = grout_options__parse(&session->options, argc - 1, argv + 1, session->diags);
+/* A command line and the host that it is for. */
+typedef struct command_line {
+    int argc;
+    char **argv;
+    const grout_host *host;
+} command_line;
+
+static int call(const command_line *line, bool is_watched);
+
+static int call_watched(void *payload) {
+    return call(payload, true);
+}
+
+/* is_watched: it is one of the calls that --watch makes. */
+static int run_command(grout_session *session, const command_line *line, bool is_watched) {
+    bool is_parsed =
+        grout_options__parse(&session->options, line->argc - 1, line->argv + 1, session->diags);
     if (grout_options__has(&session->options, GROUT_OPTION_SHOW_HELP)) {
-        grout_text help = {0};
-        grout_help__print(session->options.command, &help);
-        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        grout_help__print(session, session->options.command);
         return GROUT_EXIT_OK;
     }
     if (grout_options__has(&session->options, GROUT_OPTION_SHOW_VERSION)) {
@@ -71,10 +83,16 @@ static int run_command(grout_session *session, int argc, char **argv) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }
+    if (!is_watched && grout_options__has(&session->options, GROUT_OPTION_WATCH)) {
+        command_line again = *line; /* each call reads it anew */
+        return grout_watch__run(session, call_watched, &again);
+    }
     return functions[session->options.command](session);
 }
 
-int grout_cli_main(int argc, char **argv, const grout_host *host) {
+/* One call, from its words to its exit code. */
+static int call(const command_line *line, bool is_watched) {
+    const grout_host *host = line->host;
     grout_session session = {
         .host = host, .diags = grout_diags_new(), .start = host->get_seconds(host->payload)};
     int exit_code = GROUT_EXIT_OK;
@@ -82,8 +100,8 @@ int grout_cli_main(int argc, char **argv, const grout_host *host) {
         grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");
         return GROUT_EXIT_INCOMPLETE;
     }
-    if (read_command(&session, argc, argv)) {
-        exit_code = run_command(&session, argc, argv);
+    if (read_command(&session, line->argc, line->argv)) {
+        exit_code = run_command(&session, line, is_watched);
     } else if (grout_diags_has_errors(session.diags)) {
         grout_session__print_diags(&session, GROUT_STREAM_ERR);
         exit_code = GROUT_EXIT_USAGE;
@@ -96,4 +114,9 @@ int grout_cli_main(int argc, char **argv, const grout_host *host) {
     grout_options__deinit(&session.options);
     grout_diags_free(session.diags);
     return exit_code;
+}
+
+int grout_cli_main(int argc, char **argv, const grout_host *host) {
+    const command_line line = {argc, argv, host};
+    return call(&line, false);
 }

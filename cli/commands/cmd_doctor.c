@@ -77,6 +77,6 @@ int grout_cmd_doctor(grout_session *session) {
                                   : "no kernel can run on a GPU here; check, run on the CPU, emit "
                                     "--to cuda and fmt need none\n");
     grout_text_free(&cache);
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 4);
     return GROUT_EXIT_OK;
 }

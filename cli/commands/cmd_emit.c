@@ -63,14 +63,14 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
             (void)snprintf(clusters, sizeof clusters, "; clusters of %d, %d CTAs on 132 SMs",
                            facts.cluster_ctas, facts.resident_ctas);
         }
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
-                             "threads; %d CTA%s an SM, bound by %s%s%s\n",
-                             grout_module_get_string(load->bound, kernel->name), facts.registers,
-                             facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
-                             facts.cuda_threads, facts.ctas_per_sm,
-                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
-                             binary->from_cache ? " (from the cache)" : "");
+        grout_session__note(session,
+                            "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
+                            "threads; %d CTA%s an SM, bound by %s%s%s\n",
+                            grout_module_get_string(load->bound, kernel->name), facts.registers,
+                            facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
+                            facts.cuda_threads, facts.ctas_per_sm,
+                            facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
+                            binary->from_cache ? " (from the cache)" : "");
     }
     if (!session->is_quiet && session->is_verbose && binary->log != NULL &&
         binary->log[0] != '\0') {
@@ -143,7 +143,7 @@ static bool emit(grout_session *session, const grout_load *load) {
         is_good = grout_diags_add_oom(session->diags);
     }
     if (is_good && notes.size > 0) {
-        grout_session__print(session, GROUT_STREAM_ERR, "%s", notes.data);
+        grout_session__note(session, "%s", notes.data);
     }
     if (is_good) {
         bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;

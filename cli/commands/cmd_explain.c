@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "suggest.h"
+#include "wrap.h"
 
 #include <string.h>
 
@@ -75,22 +76,11 @@ static const char *get_severity_text(grout_severity severity) {
                                                : "error";
 }
 
-/* Lines of at most 96 bytes, each with the indent before it. */
-static void add_paragraph(grout_text *out, const char *text, const char *indent) {
-    enum { WIDTH = 96 };
-    size_t column = 0;
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        if (column > 0 && column + 1 + size > WIDTH) {
-            grout_text_add(out, "\n");
-            column = 0;
-        }
-        grout_text_add(out, "%s", column == 0 ? indent : " ");
-        grout_text_add_bytes(out, text, size);
-        column += size + 1;
-        text += size;
-        text += *text == ' ' ? 1 : 0;
-    }
+/* Columns of a paragraph, in docs/diagnostics.md and where there is no narrower terminal. */
+enum { WIDTH = 95 };
+
+static void add_paragraph(grout_text *out, const char *text, size_t width) {
+    grout_wrap__add(out, text, 0, "", width);
     grout_text_add(out, "\n");
 }
 
@@ -112,15 +102,15 @@ static void add_example(grout_text *out, const char *code, const char *which, co
     }
 }
 
-static void explain(grout_diag_code code, grout_text *out) {
+static void explain(grout_diag_code code, size_t width, grout_text *out) {
     const grout_diag_info *info = grout_diag_get(code);
     grout_text_add(out, "%s (%s; %s)\n\n", info->text, get_severity_text(info->severity),
                    get_stage_text(info->stage));
-    add_paragraph(out, info->doc, "");
+    add_paragraph(out, info->doc, width);
     grout_text_add(out, "\n");
-    add_paragraph(out, texts[code]->why, "");
+    add_paragraph(out, texts[code]->why, width);
     grout_text_add(out, "\nRepair:\n");
-    add_paragraph(out, texts[code]->repair, "");
+    add_paragraph(out, texts[code]->repair, width);
     add_example(out, info->text, "bad", "A kernel that has it:");
     add_example(out, info->text, "fixed", "Repaired:");
 }
@@ -143,9 +133,9 @@ static void add_markdown_code(grout_diag_code code, grout_text *out) {
     const grout_diag_info *info = grout_diag_get(code);
     grout_text_add(out, "\n### %s\n\n%s: %s.\n\n", info->text,
                    info->severity == GROUT_SEVERITY_WARNING ? "Warning" : "Error", info->doc);
-    add_paragraph(out, texts[code]->why, "");
+    add_paragraph(out, texts[code]->why, WIDTH);
     grout_text_add(out, "\nRepair: ");
-    add_paragraph(out, texts[code]->repair, "");
+    add_paragraph(out, texts[code]->repair, WIDTH);
     if (add_example_link(out, info->text, "bad", "\n[A kernel that has it]")) {
         (void)add_example_link(out, info->text, "fixed", "; [repaired]");
         grout_text_add(out, ".\n");
@@ -197,12 +187,13 @@ int grout_cmd_explain(grout_session *session) {
         if (code == GROUT_DIAG_NONE) {
             return fail_unknown(session, options->arguments[0]);
         }
-        explain(code, &text);
+        explain(code, grout_session__get_page_width(session, WIDTH), &text);
     } else {
         for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
             const grout_diag_info *info = grout_diag_get((grout_diag_code)i);
             grout_text_add(&text, "%-26s %s\n", info->text, info->doc);
         }
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 27);
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;

@@ -4,31 +4,12 @@
 
 #include "generate.h"
 #include "suggest.h"
+#include "wrap.h"
 
 #include <string.h>
 
-enum { WIDTH = 96, OPTION_COLUMN = 32 };
-
-/* Appends text, wrapped to WIDTH, with later lines indented; the first starts at column. */
-static void add_wrapped(grout_text *out, const char *text, size_t column, size_t indent) {
-    bool is_first = true;
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        if (!is_first && column + 1 + size > WIDTH) {
-            grout_text_add(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!is_first) {
-            grout_text_add(out, " ");
-            column++;
-        }
-        grout_text_add_bytes(out, text, size);
-        column += size;
-        text += size;
-        text += *text == ' ' ? 1 : 0;
-        is_first = false;
-    }
-    grout_text_add(out, "\n");
-}
+/* Columns of a page, and of the names of options if there is room to put their meaning beside. */
+enum { WIDTH = 96, OPTION_COLUMN = 32, MEANING_MIN = 36, OPTION_INDENT = 6 };
 
 static void add_option_name(grout_text *out, grout_option_id id) {
     const grout_option_info *info = grout_option__get_info(id);
@@ -41,56 +22,80 @@ static void add_option_name(grout_text *out, grout_option_id id) {
     }
 }
 
-static void add_option(grout_text *out, grout_option_id id) {
-    grout_text name = {0};
+static void add_option(grout_text *out, grout_option_id id, size_t width) {
+    grout_text name = {0}, indent = {0};
+    size_t column = width < OPTION_COLUMN + MEANING_MIN ? OPTION_INDENT : OPTION_COLUMN;
     grout_text_add(&name, "  ");
     add_option_name(&name, id);
     grout_text_add_bytes(out, name.data, name.size);
-    if (name.size + 2 > OPTION_COLUMN) {
-        grout_text_add(out, "\n%*s", OPTION_COLUMN, "");
+    if (name.size + 2 > column) {
+        grout_text_add(out, "\n%*s", (int)column, "");
     } else {
-        grout_text_add(out, "%*s", (int)(OPTION_COLUMN - name.size), "");
+        grout_text_add(out, "%*s", (int)(column - name.size), "");
     }
-    add_wrapped(out, grout_option__get_info(id)->help, OPTION_COLUMN, OPTION_COLUMN);
+    grout_text_add(&indent, "%*s", (int)column, "");
+    out->failed |= indent.failed;
+    if (!out->failed) {
+        grout_wrap__add(out, grout_option__get_info(id)->help, column, indent.data, width);
+    }
+    grout_text_add(out, "\n");
     grout_text_free(&name);
+    grout_text_free(&indent);
 }
 
-static void add_command_help(grout_text *out, grout_command command) {
+static void add_command_help(grout_text *out, grout_command command, size_t width) {
     const grout_command_info *info = grout_command__get_info(command);
     grout_text_add(out, "usage: grout %s [OPTION...]%s%s\n\n", info->text,
                    info->arguments[0] == '\0' ? "" : " ", info->arguments);
-    add_wrapped(out, info->description, 0, 0);
-    grout_text_add(out, "\n");
+    grout_wrap__add(out, info->description, 0, "", width);
+    grout_text_add(out, "\n\n");
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         if (strchr(grout_option__get_info((grout_option_id)i)->commands, info->letter) != NULL) {
-            add_option(out, (grout_option_id)i);
+            add_option(out, (grout_option_id)i, width);
         }
     }
 }
 
 static const char exit_codes[] =
-    "exit codes: 0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang;\n"
-    "  2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
-    "something\n"
-    "  is not supported; 4 a bug of grout; 130 interrupted\n";
+    "exit codes: 0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang; "
+    "2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
+    "something is not supported; 4 a bug of grout; 130 interrupted";
 
-void grout_help__print(grout_command command, grout_text *out) {
-    if (command != GROUT_COMMAND_NONE) {
-        add_command_help(out, command);
-        return;
-    }
-    grout_text_add(out,
-                   "usage: grout COMMAND [OPTION...] [FILE]\n\n"
-                   "Asynchronous GPU kernels as text: checked for races on the CPU, run there, "
-                   "emitted as CUDA.\n\n");
+static void add_commands(grout_text *out, size_t width) {
+    enum { SUMMARY_COLUMN = 22 };
+    grout_text lines = {0};
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
         const grout_command_info *info = grout_command__get_info((grout_command)i);
-        grout_text_add(out, "  %-8s %-10s %s\n", info->text, info->arguments, info->summary);
+        grout_text_add(&lines, "  %-8s %-10s %s\n", info->text, info->arguments, info->summary);
     }
-    grout_text_add(out,
-                   "\n'grout help COMMAND' shows the options of a command; 'grout --version' the "
-                   "version.\n\n%s",
-                   exit_codes);
+    out->failed |= lines.failed;
+    if (!out->failed) {
+        grout_wrap__add_lines(out, lines.data, SUMMARY_COLUMN - 2, width);
+    }
+    grout_text_free(&lines);
+}
+
+void grout_help__print(grout_session *session, grout_command command) {
+    size_t width = grout_session__get_page_width(session, WIDTH);
+    grout_text text = {0};
+    if (command != GROUT_COMMAND_NONE) {
+        add_command_help(&text, command, width);
+    } else {
+        grout_text_add(&text, "usage: grout COMMAND [OPTION...] [FILE]\n\n");
+        grout_wrap__add(&text,
+                        "Asynchronous GPU kernels as text: checked for races on the CPU, run "
+                        "there, emitted as CUDA.\n\n",
+                        0, "", width);
+        add_commands(&text, width);
+        grout_text_add(&text, "\n");
+        grout_wrap__add(&text,
+                        "'grout help COMMAND' shows the options of a command; 'grout --version' "
+                        "the version.\n\n",
+                        0, "", width);
+        grout_wrap__add(&text, exit_codes, 0, "  ", width);
+        grout_text_add(&text, "\n");
+    }
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
 }
 
 /* ---- docs/cli.md ---------------------------------------------------------------------------- */
@@ -161,7 +166,8 @@ static const char markdown_tail[] =
     "reported as clean |\n"
     "| 4 | a bug of grout, or a driver that fails |\n"
     "| 130 | Ctrl-C, after a partial report marked incomplete |\n\n"
-    "Warnings change no exit code unless `--werror` is given.\n\n"
+    "Warnings change no exit code unless `--werror` is given. A reader that ends early, as in "
+    "`grout check FILE | head -1`, changes\nnone either and is no error; a full disk is one.\n\n"
     "## Inputs and outputs\n\n"
     "Arrays come from `.npy` files (versions 1 to 3, both byte orders, C and Fortran order) or "
     "from a generator. bf16 and the\n8-bit floats, which NumPy does not have, are read from `<V2` "
@@ -196,6 +202,15 @@ static const char markdown_causes[] =
     "operation or the same loop of a thread. Mend the first and look again: one of the others may "
     "be a mistake of its own.\n"
     "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n";
+
+static const char markdown_watch[] =
+    "## Watching a file\n\n"
+    "`grout check FILE --watch`, and `grout run` likewise, does it again whenever FILE changes, or "
+    "an array, a schedule or a list\nof rules that the call reads; an editor may write the file or "
+    "put another in its place. A terminal is cleared before each\nanswer. Ctrl-C while it waits "
+    "ends "
+    "with the exit code of the last answer, and so does a reader of the answers who goes\naway; "
+    "Ctrl-C in a run ends with 130.\n\n";
 
 static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"
@@ -274,7 +289,8 @@ static void add_markdown(grout_text *out) {
     }
     grout_text_add(out, "%s", markdown_tail);
     add_generators(out);
-    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_verdicts);
+    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_watch);
+    grout_text_add(out, "%s", markdown_verdicts);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {
@@ -290,20 +306,21 @@ bool grout_session__report_unknown_command(grout_session *session, const char *w
 
 int grout_cmd_help(grout_session *session) {
     const grout_options *options = &session->options;
-    grout_text text = {0};
     if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+        grout_text text = {0};
         add_markdown(&text);
-    } else if (options->argument_count == 0) {
-        grout_help__print(GROUT_COMMAND_NONE, &text);
-    } else {
-        grout_command command = grout_command__find(options->arguments[0]);
+        grout_session__flush(session, GROUT_STREAM_OUT, &text);
+        return GROUT_EXIT_OK;
+    }
+    grout_command command = GROUT_COMMAND_NONE;
+    if (options->argument_count > 0) {
+        command = grout_command__find(options->arguments[0]);
         if (command == GROUT_COMMAND_NONE) {
             (void)grout_session__report_unknown_command(session, options->arguments[0]);
             grout_session__print_diags(session, GROUT_STREAM_ERR);
             return GROUT_EXIT_USAGE;
         }
-        grout_help__print(command, &text);
     }
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_help__print(session, command);
     return GROUT_EXIT_OK;
 }

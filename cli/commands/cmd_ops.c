@@ -51,46 +51,6 @@ static const char *get_class_text(grout_effect_class class_) {
     return "";
 }
 
-/* The form's syntax with the op's own name for 'op'. */
-static void add_syntax(const grout_op_info *info, grout_text *out) {
-    const char *at = info->syntax;
-    while (*at != '\0') {
-        bool is_start = at == info->syntax || at[-1] == ' ';
-        if (is_start && strncmp(at, "op", 2) == 0 && (at[2] == ' ' || at[2] == '\0')) {
-            grout_text_add(out, "%s", info->text);
-            at += 2;
-        } else {
-            grout_text_add_bytes(out, at++, 1);
-        }
-    }
-}
-
-/* What follows the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends.
- */
-static void add_argument(grout_text *out, grout_attr attr) {
-    const char *separator = "(";
-    switch ((grout_argument_kind)grout_attr_get_info(attr)->argument) {
-    case GROUT_ARGUMENT_FLAG:
-        break;
-    case GROUT_ARGUMENT_INT:
-        grout_text_add(out, "(N)");
-        break;
-    case GROUT_ARGUMENT_AXES:
-        grout_text_add(out, "(axis, ...)");
-        break;
-    case GROUT_ARGUMENT_CHOICE:
-        for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
-            if (grout_choice_get_info((grout_choice)i)->attr == attr) {
-                grout_text_add(out, "%s%s", separator,
-                               grout_choice_get_info((grout_choice)i)->text);
-                separator = " | ";
-            }
-        }
-        grout_text_add(out, ")");
-        break;
-    }
-}
-
 /* What each choice of an attribute means, a line each; nothing for other attributes. */
 static void add_choices(grout_attr attr, const char *start, const char *quote, grout_text *out) {
     for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
@@ -107,8 +67,8 @@ static void add_attrs(const grout_op_info *info, const char *start, const char *
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
         if ((info->attrs & 1u << i) != 0) {
-            grout_text_add(out, "%s%s%s", start, quote, attr->text);
-            add_argument(out, (grout_attr)i);
+            grout_text_add(out, "%s%s", start, quote);
+            grout_attr_print_syntax((grout_attr)i, out);
             grout_text_add(out, "%s: %s\n", quote, attr->doc);
             if (choice_start != NULL) {
                 add_choices((grout_attr)i, choice_start, quote, out);
@@ -135,7 +95,7 @@ static void add_facts(grout_opcode opcode, const char *start, grout_text *out) {
 static void add_op(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
     grout_effect_row row = (grout_effect_row)info->effect_row;
-    add_syntax(info, out);
+    grout_op_print_syntax(opcode, out);
     grout_text_add(out, "\n  %s\n", info->doc);
     if (info->types != GROUT_TYPES_NONE) {
         grout_text_add(out, "  types: %s\n", get_types_text((grout_type_rule)info->types));
@@ -159,7 +119,7 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
     grout_effect_row row = (grout_effect_row)info->effect_row;
     grout_text_add(out, "\n### %s\n\n    ", info->text);
-    add_syntax(info, out);
+    grout_op_print_syntax(opcode, out);
     grout_text_add(out, "\n\nResult or action: %s.\n\n", info->doc);
     if (info->types != GROUT_TYPES_NONE) {
         grout_text_add(out, "- types: %s\n", get_types_text((grout_type_rule)info->types));
@@ -240,11 +200,13 @@ int grout_cmd_ops(grout_session *session) {
             return fail_unknown(session, name);
         }
         add_op(opcode, &text);
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 2);
     } else {
         for (int i = 1; i < GROUT_OP_COUNT; i++) {
             const grout_op_info *info = grout_op_get_info((grout_opcode)i);
             grout_text_add(&text, "%-*s %s\n", get_name_width(), info->text, info->doc);
         }
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, (size_t)get_name_width() + 1);
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;

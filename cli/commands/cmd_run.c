@@ -193,9 +193,9 @@ static void run_on_gpu(gpu_work *work) {
     grout_argument_set__note_rounding(session, &work->load->bindings, work->load->bound,
                                       work->kernel);
     if (!session->is_quiet) {
-        grout_session__print(session, GROUT_STREAM_ERR, "ran on %s%s\n", work->result.device_name,
-                             work->result.cubin_from_cache ? " (compiled kernel from the cache)"
-                                                           : "");
+        grout_session__note(session, "ran on %s%s\n", work->result.device_name,
+                            work->result.cubin_from_cache ? " (compiled kernel from the cache)"
+                                                          : "");
     }
     if (!session->is_json) {
         print_timing(work);

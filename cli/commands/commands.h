@@ -10,13 +10,13 @@ int grout_cli_main(int argc, char **argv, const grout_host *host);
 
 /* A command; each has a file of its own. Returns the exit code. */
 typedef int grout_command_function(grout_session *session);
-grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_emit, grout_cmd_fmt, grout_cmd_ops,
-    grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
+grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_fix, grout_cmd_emit, grout_cmd_fmt,
+    grout_cmd_ops, grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
 
 /* Says that there is no such command, and which one may be meant; false. */
 bool grout_session__report_unknown_command(grout_session *session, const char *word);
-/* --help of one command, or of grout (GROUT_COMMAND_NONE). */
-void grout_help__print(grout_command command, grout_text *out);
+/* Writes --help of one command, or of grout (GROUT_COMMAND_NONE), to stdout. */
+void grout_help__print(grout_session *session, grout_command command);
 
 /* Folders: of the cache (false: there is none), and where NVRTC may lie. */
 bool grout_cache__get_folder(const grout_session *session, grout_text *out);

@@ -301,9 +301,9 @@ void grout_argument_set__note_rounding(grout_session *session, const grout_bindi
         }
         parameter p = get_parameter(bound, kernel, index);
         if (is_rounded(&binding->npy, &p)) {
-            grout_session__print(session, GROUT_STREAM_ERR, "%s: float%u rounded to %s\n",
-                                 binding->path, 8u * binding->npy.bytes,
-                                 grout_dtype_get_info((grout_dtype)p.type.dtype)->text);
+            grout_session__note(session, "%s: float%u rounded to %s\n", binding->path,
+                                8u * binding->npy.bytes,
+                                grout_dtype_get_info((grout_dtype)p.type.dtype)->text);
         }
     }
 }
@@ -338,7 +338,7 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
     grout_text_free(&header);
     free(converted);
     if (is_written && !session->is_quiet) {
-        grout_session__print(session, GROUT_STREAM_ERR, "wrote %s\n", binding->path);
+        grout_session__note(session, "wrote %s\n", binding->path);
     }
     return is_written;
 }

@@ -38,8 +38,7 @@ grout_span grout_span__split(grout_span *text, char separator) {
     return grout_span__trim(part);
 }
 
-/* Where the comment of a line starts; its size if there is none. */
-static size_t find_comment(grout_span line) {
+size_t grout_span__find_comment(grout_span line) {
     bool is_string = false;
     for (size_t i = 0; i < line.size; i++) {
         if (is_string && line.data[i] == '\\') {
@@ -92,7 +91,7 @@ bool grout_comments__init(grout_comments *comments, const char *text, size_t siz
         grout_span line = {rest.data, end == NULL ? rest.size : (size_t)(end - rest.data)};
         size_t step = line.size + (end == NULL ? 0u : 1u);
         rest = (grout_span){rest.data + step, rest.size - step};
-        size_t start = find_comment(line);
+        size_t start = grout_span__find_comment(line);
         bool has_code = grout_span__trim((grout_span){line.data, start}).size > 0;
         for (; has_code && waiting < comments->count; waiting++) {
             comments->items[waiting].code_line = number;

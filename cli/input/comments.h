@@ -19,6 +19,9 @@ bool grout_span__take(grout_span *text, const char *start);
 /* The part before the separator (all if there is none), trimmed; text then begins after it. */
 grout_span grout_span__split(grout_span *text, char separator);
 
+/* Where the comment of a line starts, outside of string literals; the line's size if it has none. */
+size_t grout_span__find_comment(grout_span line);
+
 /*
  * One '// ...'. A comment after code is about its own line, one alone on its line about the next
  * line with code. One line may hold several: '// a // b'.

@@ -1,6 +1,7 @@
 /* again.c - the command that shows a report again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "summary.h"
+#include "wrap.h"
 
 #include <string.h>
 
@@ -74,4 +75,46 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     if (grout_launch_settings__has_seed(settings)) {
         grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
     }
+}
+
+/* The next option or argument of a command with the blank before it; what is quoted is one. */
+static size_t get_word_size(const char *command) {
+    size_t size = strspn(command, " ");
+    bool is_quoted = false;
+    while (command[size] != '\0' && (is_quoted || command[size] != ' ')) {
+        is_quoted = is_quoted != (command[size] == '\'');
+        size += command[size] == '\\' && !is_quoted && command[size + 1] != '\0' ? 2u : 1u;
+    }
+    return size;
+}
+
+/* An option with its value: they stay together. */
+static size_t get_part_size(const char *command) {
+    size_t size = get_word_size(command);
+    while (command[size] == ' ' && command[size + 1] != '-') {
+        size += get_word_size(command + size);
+    }
+    return size;
+}
+
+void grout_report__add_command(const grout_render_options *look, const char *lead,
+                               const char *command, grout_text *out) {
+    static const char indent[] = "      ";
+    size_t width = look == NULL ? 0 : look->width;
+    size_t column = grout_wrap__count_columns(lead);
+    bool is_whole = width == 0 || column + grout_wrap__count_columns(command) <= width;
+    grout_text_add(out, "%s", lead);
+    for (bool is_first = true; *command != '\0' && !is_whole; is_first = false) {
+        size_t size = get_part_size(command);
+        if (!is_first && column + size + 2 > width) { /* room for the \ at the end */
+            grout_text_add(out, " \\\n%s", indent);
+            column = sizeof indent - 1;
+            command += strspn(command, " ");
+            size = get_part_size(command);
+        }
+        grout_text_add_bytes(out, command, size);
+        column += size;
+        command += size;
+    }
+    grout_text_add(out, "%s\n", command);
 }

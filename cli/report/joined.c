@@ -366,26 +366,24 @@ static void print_item(const grout_report *report, grout_joined_item *item) {
     }
     grout_report__add_line(session, line.data == NULL ? "" : line.data, &item->text);
     if (item->command.size > 0) {
-        grout_text_add(&item->text, "  see it again: %s\n", item->command.data);
+        grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
+        grout_report__add_command(&look, "  see it again: ", item->command.data, &item->text);
     }
     grout_text_add(&item->text, "%s", session->is_github ? "" : "\n");
     grout_text_free(&line);
     grout_session__flush(session, item->stream, &item->text);
 }
 
-static bool print_items(const grout_report *report, grout_kernel_id kernel) {
+static void print_items(const grout_report *report, grout_kernel_id kernel) {
     const grout_joined *joined = report->joined;
-    bool has_any = false;
     for (int rank = 0; rank < 2; rank++) {
         for (size_t i = 0; i < joined->found.count; i++) {
             grout_joined_item *item = &joined->found.items[i];
             if (item->kernel == kernel && get_rank(item) == rank) {
-                has_any = has_any || item->text.size > 0;
                 print_item(report, item);
             }
         }
     }
-    return has_any;
 }
 
 static const grout_joined_launch *find_launch(const grout_joined *joined, grout_kernel_id kernel,
@@ -449,7 +447,7 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
 }
 
 void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
-                               grout_text *out) {
+                               const grout_render_options *look, grout_text *out) {
     grout_joined *joined = report->joined;
     grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
@@ -466,23 +464,25 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
                             : is_invalid      ? "invalid"
                             : is_incomplete   ? "incomplete"
                                               : "clean",
-                            differs ? "its results differ" : NULL, &counts);
+                            differs ? "its results differ" : NULL, &counts, look);
+    grout_text lines = {0};
     for (size_t i = 0; i < joined->sizes->count; i++) {
-        add_size(joined, kernel, i, all_hold, out);
+        add_size(joined, kernel, i, all_hold, &lines);
     }
-    grout_text_add(out, "  covered: %zu of %zu sizes", count, joined->sizes->count);
+    grout_text_add(&lines, "  covered: %zu of %zu sizes", count, joined->sizes->count);
     grout_text defines = {0};
     grout_load__describe_defines(report->load, joined->sizes, &defines);
-    grout_text_add(out, "%s%s%s\n", defines.size > 0 ? "; " : "",
+    grout_text_add(&lines, "%s%s%s\n", defines.size > 0 ? "; " : "",
                    defines.size > 0 ? defines.data : "",
                    whole->conditions.size > 0 ? whole->conditions.data : "");
     grout_text_free(&defines);
     if (all_hold) {
-        add_promise(joined, kernel, count, out);
+        add_promise(joined, kernel, count, &lines);
     }
+    grout_report__take_lines(look, &lines, out);
     if (grout_joined__is_whole(joined, kernel)) {
         grout_summary__add_reach(out, report, &whole->reach,
-                                 whole->proposal.size > 0 ? whole->proposal.data : NULL);
+                                 whole->proposal.size > 0 ? whole->proposal.data : NULL, look);
     }
 }
 
@@ -495,13 +495,19 @@ void grout_joined__print(grout_report *report) {
     if (report->session->is_json) {
         return;
     }
-    (void)print_items(report, 0);
+    bool is_first = true;
+    grout_render_options look = grout_session__get_look(report->session, GROUT_STREAM_OUT);
+    print_items(report, 0);
     for (grout_kernel_id kernel = 1; kernel < joined->kernel_count; kernel++) {
         grout_text text = {0};
-        bool has_findings = print_items(report, kernel);
-        if (joined->kernels[kernel].reach.module != NULL && !report->session->is_quiet) {
-            grout_text_add(&text, "%s", has_findings ? "\n" : "");
-            grout_joined__add_summary(report, kernel, &text);
+        bool is_selected = joined->kernels[kernel].reach.module != NULL;
+        if (is_selected && !is_first && !report->session->is_quiet && !report->session->is_github) {
+            grout_session__print(report->session, GROUT_STREAM_OUT, "\n");
+        }
+        is_first = is_first && !is_selected;
+        print_items(report, kernel);
+        if (is_selected && !report->session->is_quiet) {
+            grout_joined__add_summary(report, kernel, &look, &text);
         }
         grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
     }

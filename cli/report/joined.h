@@ -94,7 +94,8 @@ grout_finding_counts grout_joined__count(const grout_joined *joined, grout_kerne
 size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id kernel,
                                     bool *holds_out);
 /* Appends the verdict of a kernel: of each size, and of all. */
-void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel, grout_text *out);
+void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
+                               const grout_render_options *look, grout_text *out);
 /* joined_json.c: gives all to the report's JSON. */
 void grout_joined__fill_json(const grout_report *report);
 

@@ -93,7 +93,7 @@ static json_t *make_whole(const grout_report *report, grout_kernel_id kernel) {
         "not_reached",
         grout_json__make_not_reached(report->json, reach,
                                      whole->proposal.size > 0 ? whole->proposal.data : NULL));
-    grout_joined__add_summary(report, kernel, &words);
+    grout_joined__add_summary(report, kernel, NULL, &words);
     grout_page_facts__add_words(report, object, &words);
     return object;
 }

@@ -52,6 +52,15 @@ void grout_report__render(const grout_session *session, const grout_diag *diag, 
     }
 }
 
+void grout_report__take_lines(const grout_render_options *look, grout_text *lines,
+                              grout_text *out) {
+    out->failed |= lines->failed;
+    if (lines->data != NULL) {
+        grout_wrap__add_lines(out, lines->data, 4, look == NULL ? 0 : look->width);
+    }
+    grout_text_free(lines);
+}
+
 void grout_report__add_line(const grout_session *session, const char *line, grout_text *out) {
     if (session->is_github && out->size > 0) {
         out->data[--out->size] = '\0'; /* an annotation is one line */

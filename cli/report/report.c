@@ -168,7 +168,7 @@ static void add_kernel_facts(grout_report *report, grout_kernel_id kernel,
     if (outcome->checker != NULL) {
         const grout_finding_counts counts = get_counts(report, outcome);
         grout_text words = {0};
-        grout_summary__add(report, kernel, outcome, &counts, &words);
+        grout_summary__add(report, kernel, outcome, &counts, NULL, &words);
         grout_page_facts__add_words(report, object, &words);
     }
     grout_page_facts__add_memory(report, object, kernel);
@@ -185,6 +185,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         return;
     }
     grout_session *session = report->session;
+    grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
     uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
     grout_text text = {0}, command = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
@@ -199,17 +200,17 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     }
     if (!session->is_json && outcome->checker != NULL) {
         if (has_findings) {
-            grout_text_add(&text, "see it again: %s\n", again);
+            grout_report__add_command(&look, "see it again: ", again, &text);
         }
         if (!session->is_quiet && !outcome->has_more) {
             const grout_finding_counts counts = get_counts(report, outcome);
             grout_text_add(&text, "%s", has_findings ? "\n" : "");
-            grout_summary__add(report, kernel, outcome, &counts, &text);
+            grout_summary__add(report, kernel, outcome, &counts, &look, &text);
         }
     } else if (!session->is_json && grout_outcome__get_cut(outcome) != NULL) {
-        grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",
-                             grout_summary__get_kernel_name(report->load, kernel),
-                             grout_outcome__get_cut(outcome));
+        grout_session__note(session, "@%s: %s\n",
+                            grout_summary__get_kernel_name(report->load, kernel),
+                            grout_outcome__get_cut(outcome));
     }
     if (!outcome->has_more) {
         memset(report->before, 0, sizeof report->before);

@@ -133,22 +133,33 @@ const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t error
 }
 
 void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
-                              const char *proposal) {
+                              const char *proposal, const grout_render_options *look) {
     if (reach == NULL || grout_reach__is_whole(reach)) {
         return;
     }
-    grout_text_add(out, "  not reached: ");
-    grout_reach__describe(reach, out);
-    grout_text_add(out, "\n");
+    grout_text line = {0}, command = {0};
+    grout_text_add(&line, "  not reached: ");
+    grout_reach__describe(reach, &line);
+    grout_text_add(&line, "\n");
+    grout_report__take_lines(look, &line, out);
     if (proposal != NULL) {
-        grout_text_add(out, "  to reach more: ");
-        grout_report__add_call(report, reach->kernel, out);
-        grout_text_add(out, "%s\n", proposal);
+        grout_report__add_call(report, reach->kernel, &command);
+        grout_text_add(&command, "%s", proposal);
+        out->failed |= command.failed;
+        grout_report__add_command(
+            look, "  to reach more: ", command.data == NULL ? "" : command.data, out);
+        grout_text_free(&command);
     }
 }
 
 static bool is_clean(const char *word) {
     return strcmp(word, "clean") == 0;
+}
+
+static const char *get_verdict_color(const char *word, const char *differs) {
+    return is_clean(word) && differs == NULL ? "\033[1;32m"
+           : strcmp(word, "incomplete") == 0 ? "\033[1;33m"
+                                             : "\033[1;31m";
 }
 
 static void add_differs(grout_text *out, const char *word, const char *differs) {
@@ -167,9 +178,12 @@ void grout_summary__add_word(grout_text *out, const char *word, const char *diff
 }
 
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const char *differs, const grout_finding_counts *counts) {
-    grout_text_add(out, "@%s: ", kernel);
+                             const char *differs, const grout_finding_counts *counts,
+                             const grout_render_options *look) {
+    bool is_colored = look != NULL && look->color;
+    grout_text_add(out, "@%s: %s", kernel, is_colored ? get_verdict_color(word, differs) : "");
     add_start(out, word, differs);
+    grout_text_add(out, "%s", is_colored ? "\033[0m" : "");
     if (counts->errors > 0) {
         add_count(out, counts->errors, "error");
     }
@@ -192,14 +206,16 @@ void grout_summary__add_head(grout_text *out, const char *kernel, const char *wo
 
 void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
-                        grout_text *out) {
+                        const grout_render_options *look, grout_text *out) {
     bool has_errors = counts->errors > 0;
+    grout_text lines = {0};
     grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
                             grout_summary__get_word(outcome, counts->errors), outcome->differs,
-                            counts);
-    add_coverage(out, report->load, kernel, outcome);
-    add_promise(out, outcome, has_errors, report->session->is_verbose);
+                            counts, look);
+    add_coverage(&lines, report->load, kernel, outcome);
+    add_promise(&lines, outcome, has_errors, report->session->is_verbose);
+    grout_report__take_lines(look, &lines, out);
     if (!has_errors) {
-        grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal);
+        grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal, look);
     }
 }

@@ -19,12 +19,15 @@ bool grout_summary__is_cut(const grout_outcome *outcome);
 bool grout_summary__is_open(const grout_outcome *outcome);
 /* "error", "incomplete" or "clean". */
 const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors);
+/* In what follows 'look' is the terminal that shows it; NULL: none, so no line is broken and
+ * nothing has a colour. */
 /* Appends the word and, not NULL, which results are not as expected: "clean of races, but %c
  * differs from 'c.npy'". No word alone may say "clean" then. */
 void grout_summary__add_word(grout_text *out, const char *word, const char *differs);
 /* Appends "@k: error, 2 errors, 1 warning" and a new line. differs: as above. */
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const char *differs, const grout_finding_counts *counts);
+                             const char *differs, const grout_finding_counts *counts,
+                             const grout_render_options *look);
 /* Appends "grid(x=4) threads(wg=2)". */
 void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id);
 /* Appends "; inputs %x: ints; fair schedule, lazy timing". */
@@ -33,14 +36,18 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
 /* Appends what the verdict does not speak of, and how to make it; nothing if there is none. The
  * proposal may be NULL. */
 void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
-                              const char *proposal);
+                              const char *proposal, const grout_render_options *look);
 /* Appends the summary of one kernel's run. */
 void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
-                        grout_text *out);
+                        const grout_render_options *look, grout_text *out);
 
 /* again.c: appends "grout check FILE --kernel @k". */
 void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out);
+/* Appends a command after its lead ("see it again: "). A terminal that is too narrow for it gets it
+ * in lines that a shell takes as one. */
+void grout_report__add_command(const grout_render_options *look, const char *lead,
+                               const char *command, grout_text *out);
 
 /* render.c: a diagnostic in the form of the session: as the terminal of a stream shows it, or as an
  * annotation. */
@@ -48,6 +55,8 @@ void grout_report__render(const grout_session *session, const grout_diag *diag, 
                           grout_text *out);
 /* Appends a line to what was rendered last: to its annotation, if it is one. */
 void grout_report__add_line(const grout_session *session, const char *line, grout_text *out);
+/* Appends lines of the summary as the terminal has room for them, and frees them. */
+void grout_report__take_lines(const grout_render_options *look, grout_text *lines, grout_text *out);
 
 /* What --severity, --werror and the rules that silence make of a finding. */
 typedef struct grout_judgement {

@@ -75,16 +75,15 @@ static void describe_end(grout_session *session, const grout_load *load, grout_k
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
     if (!list->is_complete && cut != GROUT_CUT_NONE) {
-        grout_session__print(session, GROUT_STREAM_ERR, "the advice is not complete: %s\n",
-                             grout_cut_get_text(cut));
+        grout_session__note(session, "the advice is not complete: %s\n", grout_cut_get_text(cut));
     } else if (!list->is_possible) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "@%s: no advice: it needs a launch without errors and warnings whose "
-                             "verdict holds for every schedule without --explore\n",
-                             name);
+        grout_session__note(session,
+                            "@%s: no advice: it needs a launch without errors and warnings whose "
+                            "verdict holds for every schedule without --explore\n",
+                            name);
     } else if (list->is_complete && list->count == 0) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "@%s: no advice: no commit, wait or barrier can be left out\n", name);
+        grout_session__note(session, "@%s: no advice: no commit, wait or barrier can be left out\n",
+                            name);
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,

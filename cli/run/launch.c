@@ -74,8 +74,10 @@ static bool note_progress(void *payload, const grout_progress *progress) {
 static void print_line(void *payload, const char *line) {
     grout_launch_callbacks *c = payload;
     grout_progress_line__clear(&c->line);
-    grout_session__print(c->session, c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT,
-                         "%s\n", line);
+    grout_text text = {0};
+    grout_text_add(&text, "%s\n", line);
+    grout_session__flush_prose(c->session,
+                               c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT, &text, 2);
 }
 
 /* --max-memory is for arrays and machine together. */
@@ -122,6 +124,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
         .max_memory = get_machine_memory(session, arguments->bytes),
         .progress = note_progress,
+        .print_whole_arrays = grout_options__has(&session->options, GROUT_OPTION_FULL_ARRAYS),
         .print = settings->is_silent ? NULL : print_line,
         .payload = callbacks,
     };

@@ -286,7 +286,7 @@ static bool write_text(grout_session *session, const char *path, bool is_named,
         return false;
     }
     if (state == PLACE_SCHEDULE && !session->is_quiet) {
-        grout_session__print(session, GROUT_STREAM_ERR, "replaced the schedule in %s\n", path);
+        grout_session__note(session, "replaced the schedule in %s\n", path);
     }
     return true;
 }

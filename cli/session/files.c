@@ -100,9 +100,9 @@ static void add_option(file_uses *uses, const grout_option_use *option) {
 }
 
 static void find_uses(const grout_options *options, file_uses *uses) {
-    bool has_files = options->command == GROUT_COMMAND_CHECK ||
-                     options->command == GROUT_COMMAND_RUN ||
-                     options->command == GROUT_COMMAND_EMIT;
+    bool has_files =
+        options->command == GROUT_COMMAND_CHECK || options->command == GROUT_COMMAND_FIX ||
+        options->command == GROUT_COMMAND_RUN || options->command == GROUT_COMMAND_EMIT;
     for (size_t i = 0; has_files && i < options->argument_count; i++) {
         const char *path = options->arguments[i];
         if (strcmp(path, "-") != 0) {
@@ -192,4 +192,36 @@ bool grout_files__may_write(grout_session *session, const char *path) {
     }
     deinit(&uses);
     return is_good;
+}
+
+static bool is_listed(const grout_file_list *list, const char *path) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->paths[i], path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_files__list_read(grout_session *session, grout_file_list *out) {
+    file_uses uses = {0};
+    find_uses(&session->options, &uses);
+    *out = (grout_file_list){.paths = calloc(uses.count + 1, sizeof *out->paths)};
+    for (size_t i = 0; i < uses.count && out->paths != NULL; i++) {
+        if (!uses.items[i].is_written && !is_listed(out, uses.items[i].path)) {
+            out->paths[out->count++] = uses.items[i].path;
+            uses.items[i].path = NULL; /* it is the list's now */
+        }
+    }
+    bool is_good = out->paths != NULL && !uses.failed;
+    deinit(&uses);
+    return is_good || grout_diags_add_oom(session->diags);
+}
+
+void grout_file_list__deinit(grout_file_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->paths[i]);
+    }
+    free(list->paths);
+    *list = (grout_file_list){0};
 }

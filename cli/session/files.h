@@ -15,4 +15,14 @@ bool grout_files__check(grout_session *session);
 /* The same for a file whose name is known only now, such as KERNEL.schedule. */
 bool grout_files__may_write(grout_session *session, const char *path);
 
+/* Names of files. Zero-initialise; free with grout_file_list__deinit. */
+typedef struct grout_file_list {
+    char **paths; /* of the list itself */
+    size_t count;
+} grout_file_list;
+
+/* The files that the call reads: kernels, arrays, schedules, rules. False: no memory. */
+bool grout_files__list_read(grout_session *session, grout_file_list *out);
+void grout_file_list__deinit(grout_file_list *list);
+
 #endif

@@ -38,6 +38,9 @@ typedef struct grout_host_gpu {
 typedef uint64_t grout_size_function(const char *head, size_t size);
 #define GROUT_HEAD_SIZE (128u << 10)
 
+/* Files whose changes are waited for; each host has its own. */
+typedef struct grout_watch grout_watch;
+
 typedef struct grout_host {
     void *payload;
     /* The whole file, or all of stdin for "-". More than size_max bytes is a failure. */
@@ -65,8 +68,12 @@ typedef struct grout_host {
     bool (*list)(void *payload, const char *folder,
                  void (*visit)(void *visit_payload, const char *name, uint64_t size),
                  void *visit_payload, grout_text *reason);
+    /* Bytes that nobody reads any more, as of a pipe whose reader has ended, count as written. */
     bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
     bool (*is_terminal)(void *payload, grout_stream stream);
+    /* Asks on the terminal and reads a line of the answer. False: stdin or stderr is none, so there
+     * is nobody to ask. */
+    bool (*ask)(void *payload, const char *question, grout_text *answer);
     /* Columns of the terminal that the stream is; 0: it is none, or does not say. */
     uint32_t (*get_columns)(void *payload, grout_stream stream);
     /* Seconds of a clock that never goes back. */
@@ -74,6 +81,12 @@ typedef struct grout_host {
     const char *(*get_env)(void *payload, const char *name);
     /* True once the user has pressed Ctrl-C. */
     bool (*is_interrupted)(void *payload);
+    /* Watches files, from now on: what changes before the first wait counts. NULL: no memory. */
+    grout_watch *(*open_watch)(void *payload, const char *const *paths, size_t count);
+    /* Waits until one of them is another than at the last wait: written, or replaced. False:
+     * Ctrl-C, or nobody reads stdout any more. */
+    bool (*wait_for_change)(void *payload, grout_watch *watch);
+    void (*close_watch)(void *payload, grout_watch *watch);
     /* Bytes that arrays may take: the machine's memory; 0 if unknown. */
     uint64_t (*get_memory)(void *payload);
     /* What 'grout doctor' says of the machine: lines of 'name: value'. */

@@ -5,6 +5,7 @@
 #include "invariant.h"
 #include "stage.h"
 #include "suggest.h"
+#include "wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,27 +26,34 @@ static void write_bytes(grout_session *session, grout_stream stream, const char 
     }
 }
 
-void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...) {
-    va_list arguments;
+/* Formats into a text; one that is too long for a line of ours needs a second look at its
+ * arguments. */
+static void add_formatted(grout_text *out, const char *format, va_list arguments) {
     char line[1024];
-    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
     int size = vsnprintf(line, sizeof line, format, arguments);
+    if (size >= 0 && (size_t)size < sizeof line) {
+        grout_text_add_bytes(out, line, (size_t)size);
+    } else if (size >= 0) {
+        char *longer = malloc((size_t)size + 1);
+        if (longer != NULL) {
+            (void)vsnprintf(longer, (size_t)size + 1, format, again);
+            grout_text_add_bytes(out, longer, (size_t)size);
+            free(longer);
+        }
+    }
+    va_end(again);
+}
+
+void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...) {
+    grout_text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(&text, format, arguments);
     va_end(arguments);
-    if (size < 0) {
-        return;
-    }
-    if ((size_t)size < sizeof line) {
-        write_bytes(session, stream, line, (size_t)size);
-        return;
-    }
-    char *longer = malloc((size_t)size + 1);
-    if (longer != NULL) {
-        va_start(arguments, format);
-        (void)vsnprintf(longer, (size_t)size + 1, format, arguments);
-        va_end(arguments);
-        write_bytes(session, stream, longer, (size_t)size);
-        free(longer);
-    }
+    write_bytes(session, stream, text.data, text.size);
+    grout_text_free(&text);
 }
 
 void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text) {
@@ -72,6 +80,32 @@ grout_render_options grout_session__get_look(const grout_session *session, grout
     const grout_host *host = session->host;
     return (grout_render_options){.color = wants_color(session, stream),
                                   .width = host->get_columns(host->payload, stream)};
+}
+
+void grout_session__flush_prose(grout_session *session, grout_stream stream, grout_text *text,
+                                size_t hang) {
+    grout_text lines = {0};
+    size_t width = grout_session__get_look(session, stream).width;
+    if (width > 0 && text->data != NULL && !text->failed) {
+        grout_wrap__add_lines(&lines, text->data, hang, width);
+        grout_text_free(text);
+        *text = lines;
+    }
+    grout_session__flush(session, stream, text);
+}
+
+void grout_session__note(grout_session *session, const char *format, ...) {
+    grout_text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(&text, format, arguments);
+    va_end(arguments);
+    grout_session__flush_prose(session, GROUT_STREAM_ERR, &text, 4);
+}
+
+size_t grout_session__get_page_width(const grout_session *session, size_t most) {
+    size_t width = grout_session__get_look(session, GROUT_STREAM_OUT).width;
+    return width > 0 && width < most ? width : most;
 }
 
 void grout_session__print_diags(grout_session *session, grout_stream stream) {

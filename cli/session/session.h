@@ -37,6 +37,14 @@ void grout_session__flush(grout_session *session, grout_stream stream, grout_tex
 /* How text looks on a stream: colours by --color, NO_COLOR and whether it is a terminal, and the
  * terminal's width. */
 grout_render_options grout_session__get_look(const grout_session *session, grout_stream stream);
+/* Writes lines of prose and empties the text. A terminal gets them broken at its width; what goes
+ * on stands 'hang' columns further. */
+void grout_session__flush_prose(grout_session *session, grout_stream stream, grout_text *text,
+                                size_t hang);
+/* Writes a remark of one line, or of several, to stderr, as prose. */
+void grout_session__note(grout_session *session, const char *format, ...) GROUT_PRINTF(2, 3);
+/* Columns of a page on stdout: those of a terminal, but at most as many as a reader likes. */
+size_t grout_session__get_page_width(const grout_session *session, size_t most);
 /* Renders all diagnostics of the session to a stream. */
 void grout_session__print_diags(grout_session *session, grout_stream stream);
 /* The exit code that the session's diagnostics ask for; 0 if none is an error. */

@@ -154,7 +154,7 @@ GROUT_API void grout_text_free(grout_text *text);
 
 typedef struct grout_render_options {
     bool color;     /* ANSI colours */
-    uint32_t width; /* columns at which text is wrapped, sources are not; 0: nowhere */
+    uint32_t width; /* columns at which text is wrapped, and source lines are cut; 0: nowhere */
 } grout_render_options;
 
 /*

@@ -92,7 +92,10 @@ typedef struct grout_launch {
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
      * false interrupts the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
-    /* One line of a debug_print, without newline. May be NULL. */
+    bool print_whole_arrays; /* of a debug_print; else one of more than 1000 elements is abbreviated
+                              */
+    /* What a debug_print says, without the last newline: a line, or several if an array has several
+     * rows. May be NULL. */
     void (*print)(void *payload, const char *line);
     void *payload;
 } grout_launch;

@@ -453,6 +453,13 @@ GROUT_API grout_space grout_space_find(const char *text, size_t size);
 GROUT_API grout_generator_kind grout_generator_find(const char *text, size_t size);
 GROUT_API grout_choice grout_choice_find(grout_attr attr, const char *text, size_t size);
 
+/* Appends the form of an operation with its own name: "barrier_wait barrier". */
+GROUT_API void grout_op_print_syntax(grout_opcode opcode, grout_text *out);
+/* Appends an attribute with what follows it: "count(N)", "order(relaxed | acquire | ..)". */
+GROUT_API void grout_attr_print_syntax(grout_attr attr, grout_text *out);
+/* Appends the form of an operation and, in words, its attributes. */
+GROUT_API void grout_op_print_usage(grout_opcode opcode, grout_text *out);
+
 #ifdef __cplusplus
 }
 #endif

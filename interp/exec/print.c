@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELEMENTS_MAX 1024 /* of one array in a line */
+/* An array of more elements is shown by those at its edges. INDENT: columns before its rows. */
+enum { WHOLE_MAX = 1000, EDGE = 3, INDENT = 2 };
 
 /* The shortest decimal that reads back. */
 static void print_float(grout_text *out, double value, bool is_f64) {
@@ -51,26 +52,89 @@ static void print_element(grout_text *out, grout_dtype dtype, const uint8_t *ele
     }
 }
 
-/* An array as nested lists: a bracket opens and closes where an index of a dimension begins or
- * ends. */
-static void print_array(grout_text *out, const grout_type *type, const uint8_t *data) {
-    int64_t count = grout_type_get_count(type);
-    uint32_t bytes = grout_dtype_get_info(type->dtype)->bytes;
-    for (int64_t i = 0; i < count && i < ELEMENTS_MAX; i++) {
-        int64_t inner = 1;
-        uint32_t opens = 0, closes = 0;
-        for (uint32_t dim = type->rank; dim-- > 0;) {
-            inner *= type->dims[dim];
-            opens += i % inner == 0;
-            closes += (i + 1) % inner == 0;
+/* ---- arrays ---- */
+
+/* An array as nested lists, each innermost one a line, their columns aligned. A long array
+ * lacks the middle of each dimension. */
+typedef struct array_printer {
+    const grout_type *type;
+    const uint8_t *data;
+    grout_text *out;
+    grout_text element; /* of one element, used again and again */
+    size_t width;       /* of a column */
+    bool is_short;      /* the middle is left out */
+} array_printer;
+
+/* The index that follows in a dimension; what is left out is stepped over. */
+static int64_t get_next(const array_printer *it, uint32_t dim, int64_t index) {
+    int64_t size = it->type->dims[dim];
+    bool is_left_out = it->is_short && size > 2 * (int64_t)EDGE && index + 1 == EDGE;
+    return is_left_out ? size - EDGE : index + 1;
+}
+
+static void format_element(array_printer *it, int64_t index) {
+    uint32_t bytes = grout_dtype_get_info(it->type->dtype)->bytes;
+    it->element.size = 0;
+    print_element(&it->element, it->type->dtype, it->data + index * bytes);
+    it->out->failed |= it->element.failed;
+}
+
+/* Columns of the widest element that is shown; first: the index of the row's first element. */
+static void measure(array_printer *it, uint32_t dim, int64_t first) {
+    int64_t size = it->type->dims[dim];
+    for (int64_t i = 0; i < size; i = get_next(it, dim, i)) {
+        if (dim + 1 < it->type->rank) {
+            measure(it, dim + 1, (first + i) * it->type->dims[dim + 1]);
+        } else {
+            format_element(it, first + i);
+            it->width = it->element.size > it->width ? it->element.size : it->width;
         }
-        grout_text_add(out, "%s%.*s", i > 0 ? ", " : "", (int)opens, "[[[[[[[[");
-        print_element(out, type->dtype, data + i * bytes);
-        grout_text_add(out, "%.*s", (int)closes, "]]]]]]]]");
     }
-    if (count > ELEMENTS_MAX) {
-        grout_text_add(out, ", ... (%" PRId64 " elements)", count);
+}
+
+/* What stands between two elements, or between two rows. */
+static void print_gap(const array_printer *it, uint32_t dim, bool is_left_out) {
+    bool is_row = dim + 1 == it->type->rank;
+    for (int part = 0; part < (is_left_out ? 2 : 1); part++) {
+        grout_text_add(it->out, is_row ? ", " : ",\n%*s", INDENT + 1 + (int)dim, "");
+        grout_text_add(it->out, "%s", part == 0 && is_left_out ? "..." : "");
     }
+}
+
+static void print_dim(array_printer *it, uint32_t dim, int64_t first) {
+    int64_t size = it->type->dims[dim], next = 0;
+    grout_text_add(it->out, "[");
+    for (int64_t i = 0; i < size; i = next) {
+        next = get_next(it, dim, i);
+        if (dim + 1 < it->type->rank) {
+            print_dim(it, dim + 1, (first + i) * it->type->dims[dim + 1]);
+        } else {
+            format_element(it, first + i);
+            size_t columns = it->element.size;
+            grout_text_add(it->out, "%*s%s", it->width > columns ? (int)(it->width - columns) : 0,
+                           "", it->element.data == NULL ? "" : it->element.data);
+        }
+        if (next < size) {
+            print_gap(it, dim, next > i + 1);
+        }
+    }
+    grout_text_add(it->out, "]");
+}
+
+static void print_array(grout_text *out, const grout_type *type, const uint8_t *data,
+                        bool is_whole) {
+    int64_t count = grout_type_get_count(type);
+    array_printer it = {.type = type, .data = data, .out = out};
+    it.is_short = !is_whole && count > WHOLE_MAX;
+    if (count > type->dims[type->rank - 1]) { /* several rows: on lines of their own */
+        while (out->size > 0 && out->data[out->size - 1] == ' ') {
+            out->data[--out->size] = '\0';
+        }
+        grout_text_add(out, "\n%*s", INDENT, "");
+        measure(&it, 0, 0);
+    }
+    print_dim(&it, 0, 0);
+    grout_text_free(&it.element);
 }
 
 static void print_value(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -83,7 +147,7 @@ static void print_value(const grout_cta *cta, uint32_t thread, const grout_inst 
     if (slot->is_array) {
         const grout_operand *operand = grout_module_get_operand(module, op, index + 1);
         grout_type type = grout_module_get_operand_type(module, operand);
-        print_array(out, &type, data);
+        print_array(out, &type, data, machine->launch.print_whole_arrays);
     } else {
         print_element(out, slot->dtype, data);
     }
@@ -98,7 +162,8 @@ static void check_undefined(const grout_cta *cta, uint32_t thread, const grout_i
     }
 }
 
-/* "CTA (x=1), thread wg=0: text", each {} replaced by a value. */
+/* "CTA (x=1), thread wg=0: text", each {} replaced by a value; the rows of an array stand on lines
+ * of their own. */
 grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
     grout_machine *machine = cta->machine;

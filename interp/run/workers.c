@@ -178,8 +178,8 @@ static bool prepare_worker(crew *it, worker *own) {
     return is_ready;
 }
 
-static void free_worker(worker *own) {
-    const grout_machine *machine = own->crew == NULL ? NULL : own->crew->machine;
+static void free_worker(const crew *it, worker *own) {
+    const grout_machine *machine = it->machine;
     grout_machine_free(own->machine);
     for (size_t i = 0; own->arguments != NULL && i < machine->launch.argument_count; i++) {
         if (is_written(&machine->arrays[i])) {
@@ -354,7 +354,7 @@ bool grout_workers__run(grout_machine *machine, grout_run_status *status_out) {
     (void)pthread_cond_init(&it.has_ended, NULL);
     bool is_run = run_crew(&it, status_out);
     for (uint32_t i = 0; i < it.count; i++) {
-        free_worker(&it.workers[i]);
+        free_worker(&it, &it.workers[i]);
     }
     (void)pthread_cond_destroy(&it.has_ended);
     (void)pthread_mutex_destroy(&it.lock);

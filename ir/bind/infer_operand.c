@@ -152,12 +152,12 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
 }
 
 void grout_infer__help_operands(grout_binding *binding, const grout_op *op) {
-    const char *syntax = grout_op_get_info((grout_opcode)op->opcode)->syntax;
-    const char *at = strstr(syntax, "op ");
-    if (at != NULL) {
-        grout_diags_help(binding->diags, "it is written: %.*s%s%s", (int)(at - syntax), syntax,
-                         grout_infer__get_mnemonic(op), at + 2);
+    grout_text usage = {.allocator = binding->module->allocator};
+    grout_op_print_usage((grout_opcode)op->opcode, &usage);
+    if (usage.data != NULL) {
+        grout_diags_help(binding->diags, "it is written: %s", usage.data);
     }
+    grout_text_free(&usage);
 }
 
 /* An index is an i32 scalar. */
@@ -177,8 +177,15 @@ static bool check_start(grout_binding *binding, const grout_op *op, const grout_
         return true;
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, start->loc == 0 ? op->loc : start->loc,
-                          "an index is an i32, and this is %s", grout_type__get_text(type).chars);
-    grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
+                          "an index is %si32, and this is %s",
+                          type->kind == GROUT_TYPE_ARRAY ? "one " : "an ",
+                          grout_type__get_text(type).chars);
+    if (type->kind == GROUT_TYPE_ARRAY) {
+        grout_diags_help(binding->diags, "load one element: index every dimension of the reference "
+                                         "that it is loaded from");
+    } else {
+        grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
+    }
     return false;
 }
 
@@ -290,14 +297,19 @@ static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
            value->block == op->parent;
 }
 
+/* The value that an operand names: itself, or what it indexes. */
+static grout_value_id get_base(const grout_binding *binding, const grout_operand *operand) {
+    return operand->kind == GROUT_OPERAND_REF
+               ? grout_module_get_ref(binding->module, operand->id)->base
+               : operand->id;
+}
+
 /* How to get at the elements of a reference; an accumulator stays what it is over a loop's turns.
  */
 static void help_reference(grout_binding *binding, const grout_op *op,
                            const grout_operand *operand) {
     const grout_module *module = binding->module;
-    grout_value_id base = operand->kind == GROUT_OPERAND_REF
-                              ? grout_module_get_ref(module, operand->id)->base
-                              : operand->id;
+    grout_value_id base = get_base(binding, operand);
     grout_object_id object = grout_module_get_value(module, base)->object;
     const grout_op *carrier = op;
     if (get_rule(op) == GROUT_RULE_YIELD &&
@@ -315,10 +327,14 @@ static void help_reference(grout_binding *binding, const grout_op *op,
 }
 
 static bool is_descriptor(const grout_binding *binding, const grout_operand *operand) {
-    grout_value_id base = operand->kind == GROUT_OPERAND_REF
-                              ? grout_module_get_ref(binding->module, operand->id)->base
-                              : operand->id;
-    return grout_value__get_descriptor(binding->module, base) != NULL;
+    return grout_value__get_descriptor(binding->module, get_base(binding, operand)) != NULL;
+}
+
+/* '%v[0, :]' of a scalar or of an array in registers. */
+static bool is_indexed_value(const grout_binding *binding, const grout_operand *operand) {
+    uint8_t kind = binding->bound->value_types[get_base(binding, operand)].kind;
+    return operand->kind == GROUT_OPERAND_REF &&
+           (kind == GROUT_TYPE_SCALAR || kind == GROUT_TYPE_ARRAY);
 }
 
 grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
@@ -340,6 +356,14 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
                               grout_infer__get_operand_text(binding, op, index).chars);
         grout_diags_help(binding->diags, "a descriptor is for copies, indexed with the start of a "
                                          "box; it is never carried, yielded or stored");
+        return none;
+    }
+    if (is_indexed_value(binding, operand)) {
+        grout_binding__report(
+            binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+            "%s is a value: only references to memory have indices",
+            grout_value__get_text(binding->module, get_base(binding, operand), "it").chars);
+        grout_diags_help(binding->diags, "index the reference that it is loaded from");
         return none;
     }
     if (leaves_its_scope(binding, op, operand)) {

@@ -56,6 +56,18 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
         {"make_tensor_descriptor", "tensor_descriptor"},
         {"atomic_xchg", "atomic_exchange"},
         {"thread_barrier", "block_barrier"},
+        /* NumPy, Triton, CUDA */
+        {"dot", "wgmma"},
+        {"mma", "wgmma"},
+        {"matmul", "wgmma"},
+        {"gemm", "wgmma"},
+        {"tma_load", "copy_gmem_to_smem"},
+        {"tma_store", "copy_smem_to_gmem"},
+        {"syncthreads", "block_barrier"},
+        {"__syncthreads", "block_barrier"},
+        {"printf", "debug_print"},
+        {"print", "debug_print"},
+        {"program_id", "axis_index"},
         /* PTX */
         {"setmaxnreg", "set_max_registers"},
         {"bar_sync", "named_barrier_sync"},

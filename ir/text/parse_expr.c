@@ -442,7 +442,11 @@ static bool parse_primary(grout_parser *p, grout_parsed_operand *out) {
                                    "a constant is needed here, and '%.*s' is a run-time value",
                                    (int)p->token.size, p->lexer.text + p->token.offset);
     default:
-        return grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
+        (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
+        if (p->token.kind == GROUT_TOKEN_DOT && !p->token.has_newline && !p->constants_only) {
+            grout_parser__help(p, "a view stands behind the reference, as in '%%b[0].cluster(i)'");
+        }
+        return false;
     }
 }
 

@@ -4,6 +4,37 @@
 
 #include "suggest.h"
 
+/* The operation that an operator of other languages means, or NONE. */
+static grout_opcode get_arithmetic(uint8_t token_kind) {
+    static const uint16_t opcodes[] = {[GROUT_TOKEN_PLUS] = GROUT_OP_ADD,
+                                       [GROUT_TOKEN_MINUS] = GROUT_OP_SUB,
+                                       [GROUT_TOKEN_STAR] = GROUT_OP_MUL,
+                                       [GROUT_TOKEN_SLASH] = GROUT_OP_DIV,
+                                       [GROUT_TOKEN_PERCENT] = GROUT_OP_REM};
+    return token_kind < sizeof opcodes / sizeof opcodes[0] ? (grout_opcode)opcodes[token_kind]
+                                                           : GROUT_OP_NONE;
+}
+
+bool grout_parser__help_infix(grout_parser *p) {
+    grout_opcode opcode = p->ahead.has_newline ? GROUT_OP_NONE : get_arithmetic(p->ahead.kind);
+    if (p->token.kind == GROUT_TOKEN_MINUS && !p->ahead.has_newline) {
+        grout_parser__help(p, "name the operation: 'neg %.*s'", (int)p->ahead.size,
+                           p->lexer.text + p->ahead.offset);
+        return true;
+    }
+    if (opcode != GROUT_OP_NONE) {
+        grout_parser__help(p, "name the operation: '%s %.*s, ..'", grout_op_get_info(opcode)->text,
+                           (int)p->token.size, p->lexer.text + p->token.offset);
+    }
+    return opcode != GROUT_OP_NONE;
+}
+
+static bool is_const(grout_parser *p) {
+    grout_string_id name = grout_parser__intern(p, &p->token);
+    return name != 0 &&
+           grout_module_find_const(p->module, grout_module_get_string(p->module, name)) != 0;
+}
+
 static bool report_unknown_op(grout_parser *p) {
     const char *text = p->lexer.text + p->token.offset;
     if (grout_word__is_later_op(text, p->token.size)) {
@@ -17,7 +48,12 @@ static bool report_unknown_op(grout_parser *p) {
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP, "there is no operation '%.*s'",
                               (int)p->token.size, text);
     const char *foreign = grout_word__find_foreign_op(text, p->token.size);
-    if (foreign != NULL || suggestion.best != NULL) {
+    if (grout_parser__help_infix(p)) {
+        return false;
+    }
+    if (is_const(p)) {
+        grout_parser__help(p, "it is a const, and no operation: use it where it is needed");
+    } else if (foreign != NULL || suggestion.best != NULL) {
         grout_parser__suggest(p, "", foreign != NULL ? foreign : suggestion.best);
     } else {
         grout_parser__help(p, "'grout ops' lists the operations");

@@ -13,18 +13,13 @@ const char *grout_parser__get_plural(uint32_t count) {
     return count == 1 ? "" : "s";
 }
 
-void grout_parser__help_form(grout_parser *p, const grout_op_info *info) {
-    const char *op = info->syntax;
-    while (op != NULL && !(strncmp(op, "op", 2) == 0 && (op[2] == ' ' || op[2] == '\0'))) {
-        op = strchr(op, ' ');
-        op = op != NULL ? op + 1 : NULL;
+void grout_parser__help_form(grout_parser *p, grout_opcode opcode) {
+    grout_text usage = {.allocator = p->module->allocator};
+    grout_op_print_usage(opcode, &usage);
+    if (usage.data != NULL) {
+        grout_parser__help(p, "it is written: %s", usage.data);
     }
-    if (op == NULL) {
-        grout_parser__help(p, "it is written: %s", info->syntax);
-    } else {
-        grout_parser__help(p, "it is written: %.*s%s%s", (int)(op - info->syntax), info->syntax,
-                           info->text, op + 2);
-    }
+    grout_text_free(&usage);
 }
 
 static grout_attr find_attr(const grout_parser *p) {
@@ -61,7 +56,7 @@ bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
         p, token, GROUT_DIAG_OPERAND_COUNT, "'%s' takes %s%u operand%s, found %s%u", op->info->text,
         at_least ? "at least " : "", (unsigned)wanted, grout_parser__get_plural(wanted),
         found > wanted ? "at least " : "", (unsigned)found);
-    grout_parser__help_form(p, op->info);
+    grout_parser__help_form(p, op->opcode);
     return false;
 }
 
@@ -189,7 +184,7 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
     } else if (op->info->attrs == 0 && !is_loop) {
         grout_parser__help(p, "'%s' takes no attributes", op->info->text);
     } else {
-        grout_parser__help_form(p, op->info);
+        grout_parser__help_form(p, op->opcode);
     }
     return false;
 }
@@ -319,7 +314,7 @@ static bool parse_type_of_op(grout_parser *p, grout_parsed_op *op) {
     grout_written_type type;
     if (p->token.kind != GROUT_TOKEN_COLON) {
         (void)grout_parser__expected(p, "':' and a type");
-        grout_parser__help_form(p, op->info);
+        grout_parser__help_form(p, op->opcode);
         return false;
     }
     grout_parser__advance(p);

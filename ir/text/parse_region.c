@@ -301,7 +301,7 @@ static void parse_do(grout_parser *p, const grout_parsed_op *op, grout_op_id id)
     bool is_do = grout_parser__is_word(p, &p->token, "do");
     if (!is_do && grout_diags_total(p->diags) == op->report_count) {
         (void)grout_parser__expected(p, "'do' and the second body of the while");
-        grout_parser__help_form(p, op->info);
+        grout_parser__help_form(p, op->opcode);
     }
     if (!is_do && p->token.kind != GROUT_TOKEN_LEFT_BRACE &&
         !grout_parser__is_word(p, &p->token, "else")) {
@@ -324,7 +324,7 @@ bool grout_parser__while(grout_parser *p, grout_parsed_op *op) {
     bool is_odd = ok && p->token.kind != GROUT_TOKEN_LEFT_BRACE;
     bool has_body = find_body(p, ok, "'carry' or '{'");
     if (is_odd) {
-        grout_parser__help_form(p, op->info);
+        grout_parser__help_form(p, op->opcode);
     }
     if (!has_body) {
         p->names.count = first_own_name;

@@ -46,27 +46,19 @@ static bool parse_result_names(grout_parser *p) {
     return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' behind the names of results");
 }
 
-/* The operation that an operator of other languages means, or NONE. */
-static grout_opcode get_arithmetic(uint8_t token_kind) {
-    static const uint16_t opcodes[] = {[GROUT_TOKEN_PLUS] = GROUT_OP_ADD,
-                                       [GROUT_TOKEN_MINUS] = GROUT_OP_SUB,
-                                       [GROUT_TOKEN_STAR] = GROUT_OP_MUL,
-                                       [GROUT_TOKEN_SLASH] = GROUT_OP_DIV,
-                                       [GROUT_TOKEN_PERCENT] = GROUT_OP_REM};
-    return token_kind < sizeof opcodes / sizeof opcodes[0] ? (grout_opcode)opcodes[token_kind]
-                                                           : GROUT_OP_NONE;
-}
-
 /* Help for what follows '%r =' and is no operation: a value or constant to be copied under another
- * name, or an infix expression. */
+ * name, elements of memory, or an infix expression. A name has had its help. */
 static void help_result(grout_parser *p) {
-    grout_opcode opcode = get_arithmetic(p->ahead.kind);
-    if (opcode != 0 && !p->ahead.has_newline) {
-        grout_parser__help(p, "name the operation: '%s %.*s, ..'", grout_op_get_info(opcode)->text,
+    if (p->token.kind == GROUT_TOKEN_NAME || grout_parser__help_infix(p)) {
+        return;
+    }
+    if (p->token.kind == GROUT_TOKEN_VALUE && p->ahead.kind == GROUT_TOKEN_LEFT_BRACKET) {
+        grout_parser__help(p,
+                           "what is in memory is loaded: 'load %.*s[..]'; a value has no indices",
                            (int)p->token.size, p->lexer.text + p->token.offset);
     } else if (p->token.kind == GROUT_TOKEN_VALUE) {
         grout_parser__help(p, "only an operation has a result; use the value where it is needed");
-    } else if (p->token.kind != GROUT_TOKEN_NAME) {
+    } else {
         grout_parser__help(p,
                            "only an operation has a result; use the constant where it is needed");
     }
@@ -89,7 +81,7 @@ static bool check_result_count(grout_parser *p, const grout_parsed_op *op) {
                                   op->info->text, (unsigned)results,
                                   grout_parser__get_plural(results), (unsigned)names);
     }
-    grout_parser__help_form(p, op->info);
+    grout_parser__help_form(p, op->opcode);
     return false;
 }
 

@@ -186,12 +186,15 @@ void grout_parser__offer_generators(grout_suggestion *suggestion);
 
 /* Consumes a mnemonic. */
 bool grout_parser__begin_op(grout_parser *p, grout_parsed_op *op);
+/* Helps where an infix expression stands in the place of an operation: names the operation. False:
+ * there is none. */
+bool grout_parser__help_infix(grout_parser *p);
 /* An operation after its opening parenthesis, through the closing one. */
 bool grout_parser__nested_op(grout_parser *p, grout_parsed_operand *out);
 /* "" for 1, else "s". */
 const char *grout_parser__get_plural(uint32_t count);
 /* "help: it is written: ..." for the diagnostic just made. */
-void grout_parser__help_form(grout_parser *p, const grout_op_info *info);
+void grout_parser__help_form(grout_parser *p, grout_opcode opcode);
 /* Reports at token that the op has 'found' operands (or more); false. */
 bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
                                 const grout_token *token, uint32_t found);

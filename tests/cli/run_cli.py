@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DOCS = os.path.join(ROOT, "docs")
 EXAMPLES = os.path.join(DOCS, "explain")
-COMMANDS = ("check", "run", "emit", "fmt", "ops", "explain", "doctor", "cache", "help")
+COMMANDS = ("check", "run", "fix", "emit", "fmt", "ops", "explain", "doctor", "cache", "help")
 # Codes of a stage PARSE, VERIFY or RUN whose example is no kernel alone, and why.
 WITHOUT_EXAMPLE = {
     "builder": "it comes from the C API",
@@ -491,6 +491,34 @@ def test_streams(folder):
     run("check", kernel, "--stats").expect(1, None, "stats: ")
 
 
+def run_unread(*words):
+    """A call whose output has no reader: exit code, stderr."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([grout, *words], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+def test_closed_pipe(folder):
+    """A reader that has seen enough is no error: the exit code and the outputs are as ever."""
+    race = write(f"{folder}/race.grout", RACE)
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    assert run_unread("check", race) == (1, ""), run_unread("check", race)
+    assert run_unread("check", race, "--format", "json") == (1, "")
+    for words in (["--help"], ["ops"], ["explain", "smem-race"], ["doctor"], ["emit", kernel], ["fmt", kernel]):
+        assert run_unread(*words) == (0, ""), (words, run_unread(*words))
+    assert run_unread("check", kernel, "--output", f"c={folder}/c.npy", "-q") == (0, "")
+    assert os.path.exists(f"{folder}/c.npy")
+
+
+def test_full_arrays(folder):
+    kernel = write(f"{folder}/k.grout", "kernel @k() { debug_print \"{}\", (iota dim(1) : i32[2, 501]) }\n")
+    run("run", kernel).expect(0, "[[  0,   1,   2, ..., 498, 499, 500],\n")
+    whole = run("run", kernel, "--full-arrays").expect(0).out
+    assert [int(word) for word in re.findall(r"\d+", whole.split(":", 1)[1])] == 2 * list(range(501)), whole
+
+
 def wait_for_handler(process):
     """Until the process handles Ctrl-C, which comes before all that it does."""
     while process.poll() is None:
@@ -512,6 +540,54 @@ def test_interrupt(folder):
     assert process.returncode == 130, (process.returncode, out, err)
     assert "incomplete" in out and "[interrupted]" in err, (out, err)
     assert not os.path.exists(f"{folder}/c.npy")
+
+
+class Watched:
+    """A call with --watch, and its answers."""
+    def __init__(self, *words):
+        self.process = subprocess.Popen([grout, *words, "--watch"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True)
+
+    def expect_answer(self, part):
+        """The next answer, up to the line that says what is waited for."""
+        lines = []
+        while not lines or not lines[-1].startswith("waiting until "):
+            lines.append(self.process.stdout.readline())
+            assert lines[-1], f"it ended: {lines}"
+        assert part in "".join(lines), (part, lines)
+
+    def end(self, code):
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(timeout=SECONDS) == code, self.process.returncode
+        assert self.process.stdout.read() == ""
+        self.process.stdout.close()
+
+
+def test_watch(folder):
+    """A file that is written, replaced by another and taken away; an input; the end."""
+    kernel, good = f"{folder}/k.grout", KERNEL.replace("1.0", "2.0")
+    write(kernel, RACE)
+    watched = Watched("check", kernel)
+    watched.expect_answer("[smem-race]")
+    write(kernel, KERNEL)
+    watched.expect_answer("@k: clean")
+    os.replace(write(f"{folder}/other.grout", RACE), kernel)  # as most editors do
+    watched.expect_answer("@k: error")
+    os.remove(kernel)
+    write(kernel, good)
+    watched.expect_answer("@k: clean")
+    watched.end(0)
+    write(f"{folder}/x.npy", make_npy("<f4", (4, 4), floats(*range(16))))
+    os.symlink(kernel, f"{folder}/link.grout")
+    watched = Watched("run", f"{folder}/link.grout", "--check", "--input", f"a={folder}/x.npy")
+    watched.expect_answer("@k: clean")
+    write(f"{folder}/x.npy", b"no array")
+    watched.expect_answer("[")
+    write(f"{folder}/x.npy", make_npy("<f4", (4, 4), floats(*range(16))))
+    watched.expect_answer("@k: clean")
+    write(kernel, RACE)
+    watched.expect_answer("[")
+    watched.end(2)
 
 
 def test_see_it_again(folder):
@@ -549,7 +625,7 @@ def test_binaries(folder):
     assert "[gpu-loss]" in done.err and "note: (C7511)" in done.err and "help: " in done.err, done.err
 
 
-def main():
+def main(tests):
     global grout, update
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True, type=os.path.abspath)
@@ -557,7 +633,6 @@ def main():
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     grout, update = args.grout, args.update
-    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
     failures = 0
     for name in args.tests or tests:
         with tempfile.TemporaryDirectory(prefix="grout-cli-") as folder:
@@ -570,4 +645,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({name[5:]: function for name, function in globals().items() if name.startswith("test_")}))

@@ -20,6 +20,7 @@ typedef struct memory_host {
     size_t kernel_size, npy_size;
     double seconds; /* goes on with each question, so that --timeout ends a run */
     uint64_t written;
+    bool has_changed; /* under --watch */
 } memory_host;
 
 static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
@@ -122,6 +123,23 @@ static bool is_interrupted(void *payload) {
     return false;
 }
 
+static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
+    (void)paths;
+    return count > 0 ? payload : NULL;
+}
+
+/* One change is enough. */
+static bool wait_for_change(void *payload, grout_watch *watch) {
+    memory_host *host = payload;
+    (void)watch;
+    return !host->has_changed && (host->has_changed = true);
+}
+
+static void close_watch(void *payload, grout_watch *watch) {
+    (void)payload;
+    (void)watch;
+}
+
 static uint64_t get_memory(void *payload) {
     (void)payload;
     return 1u << 24;
@@ -162,6 +180,9 @@ static void run(memory_host *memory, char *line) {
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,
+        .open_watch = open_watch,
+        .wait_for_change = wait_for_change,
+        .close_watch = close_watch,
         .get_memory = get_memory,
         .describe = describe,
         .gpu = NULL,
@@ -172,7 +193,8 @@ static void run(memory_host *memory, char *line) {
             argv[i] = kernel;
         }
     }
-    if (argc > 1 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "run") == 0)) {
+    if (argc > 1 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "fix") == 0 ||
+                     strcmp(argv[1], "run") == 0)) {
         /* Last, so that they win; in front of a '--' they would be words. */
         argv[argc++] = steps;
         argv[argc++] = bytes;

@@ -189,6 +189,7 @@ static bool run(trial *t, grout_timing timing, uint64_t seed, grout_diags *diags
                            .track_undefined = true,
                            .observers = {grout_checker_get_observer(checker)},
                            .observer_count = 1,
+                           .print_whole_arrays = true,
                            .print = prints_add,
                            .payload = &t->printed[timing]};
     for (uint32_t i = 0; i < t->kernel->param_count; i++) {

@@ -115,6 +115,25 @@ START_TEST(text_is_wrapped_at_the_width) {
 }
 END_TEST
 
+/* A terminal would break a longer line above its carets. */
+START_TEST(source_lines_are_cut_at_the_width) {
+    grout_render_options options = {.width = 56};
+    add_source("0123456789012345678901234567890123456789abcde 67890123456789\n");
+    (void)grout_diags_add(diags, GROUT_DIAG_SMEM_RACE, place_at(1, 1, 3), "m");
+    grout_diags_note(diags, place_at(1, 41, 5), "in the same look");
+    grout_diags_note(diags, place_at(1, 47, 9), "further right");
+    grout_diags_render(diags, &options, &out);
+    ck_assert_str_eq(out.data, "a.grout:1:1: error: m [smem-race]\n"
+                               "    1 | 0123456789012345678901234567890123456789ab...\n"
+                               "      | ^~~\n"
+                               "      |                                         ^~\n"
+                               "      |     in the same look\n"
+                               "    1 | ...8901234567890123456789abcde 67890123456789\n"
+                               "      |                                ^~~~~~~~~\n"
+                               "      |     further right\n\n");
+}
+END_TEST
+
 START_TEST(tabs_stay_tabs) {
     add_source("\tab\tcd");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 2), "m");
@@ -279,6 +298,7 @@ int main(void) {
     tcase_add_test(tcase, notes_of_one_file_stand_in_one_look_at_it);
     tcase_add_test(tcase, many_notes_keep_their_order);
     tcase_add_test(tcase, text_is_wrapped_at_the_width);
+    tcase_add_test(tcase, source_lines_are_cut_at_the_width);
     tcase_add_test(tcase, tabs_stay_tabs);
     tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_replaced);
     tcase_add_test(tcase, spans_end_with_their_line);

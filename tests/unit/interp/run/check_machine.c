@@ -273,8 +273,9 @@ START_TEST(prints) {
                 " debug_print \"i {} of {}: {}\", %i, 0.1, (load %x) }",
                 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    ck_assert_str_eq(r->printed, "CTA (x=0), thread w=0: i 0 of 0.1: [[-4, 3], [1, -1]]\n"
-                                 "CTA (x=1), thread w=0: i 1 of 0.1: [[-4, 3], [1, -1]]\n");
+    ck_assert_str_eq(r->printed,
+                     "CTA (x=0), thread w=0: i 0 of 0.1:\n  [[-4,  3],\n   [ 1, -1]]\n"
+                     "CTA (x=1), thread w=0: i 1 of 0.1:\n  [[-4,  3],\n   [ 1, -1]]\n");
     run_delete(r);
 }
 END_TEST

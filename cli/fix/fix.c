@@ -1,0 +1,301 @@
+/* fix.c - the kernels of a file, one after the other; then the user decides.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fix.h"
+
+#include "diff.h"
+#include "search.h"
+#include "sweep.h"
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fix {
+    grout_session *session;
+    const char *path, *name; /* of the file, for reading and for messages */
+    bool is_stdin;
+    grout_stream stream; /* of all but the text itself */
+    grout_bytes before;
+    grout_text after;
+    grout_sizes sizes;
+    grout_text steps;
+    grout_text wider; /* larger sizes at which the result was checked too */
+    uint32_t step_count;
+    uint64_t tried;
+    bool was_cut;
+    grout_trial first, last; /* of all kernels: before and after */
+} fix;
+
+static void say(const fix *it, const char *text) {
+    if (!it->session->is_quiet) {
+        grout_session__print(it->session, it->stream, "%s", text);
+    }
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+static double find_end(const fix *it) {
+    const grout_options *options = &it->session->options;
+    double now = it->session->host->get_seconds(it->session->host->payload);
+    double end = now + grout_options__get_number(options, GROUT_OPTION_BUDGET, GROUT_FIX_SECONDS);
+    double timeout = grout_options__get_number(options, GROUT_OPTION_TIMEOUT, 0);
+    return timeout > 0 && it->session->start + timeout < end ? it->session->start + timeout : end;
+}
+
+/* The kernels of a file may share their sizes. */
+static void add_wider(fix *it, const grout_text *words) {
+    bool is_known = it->wider.size > 0 && words->size > 0 && strstr(it->wider.data, words->data);
+    if (words->size > 0 && !is_known) {
+        grout_text_add(&it->wider, "%s%s", it->wider.size > 0 ? ", and with" : "", words->data);
+    }
+}
+
+static bool repair_kernel(fix *it, const char *kernel) {
+    grout_search search = {
+        .task = {.session = it->session, .path = it->path, .sizes = &it->sizes, .kernel = kernel},
+        .end = find_end(it)};
+    grout_text_add_bytes(&search.text, it->after.data, it->after.size);
+    bool is_good = !search.text.failed && grout_search__run(&search);
+    if (search.step_count > 0) {
+        grout_text_free(&it->after);
+        it->after = search.text;
+        search.text = (grout_text){0};
+        grout_text_add(&it->steps, "%s%s:\n", kernel == NULL ? it->name : "@",
+                       kernel == NULL ? "" : kernel);
+        grout_text_add_bytes(&it->steps, search.steps.data, search.steps.size);
+        add_wider(it, &search.wider.words);
+    }
+    it->step_count += search.step_count;
+    it->tried += search.tried;
+    it->was_cut |= search.was_cut;
+    grout_search__deinit(&search);
+    return is_good;
+}
+
+/* The kernels are those of the first size: every size has the same. */
+static bool repair_kernels(fix *it) {
+    grout_session own = *it->session;
+    grout_load load = {0};
+    own.options.uses = NULL;
+    own.diags = grout_diags_new();
+    bool is_good = own.diags != NULL &&
+                   grout_sizes__apply(&it->sizes, 0, &it->session->options, &own.options) &&
+                   grout_load__init(&own, it->path, &it->before, false, &load);
+    for (size_t i = 0; i < load.kernel_count && is_good; i++) {
+        const grout_kernel *kernel = grout_module_get_kernel(load.bound, load.kernels[i]);
+        is_good = repair_kernel(it, grout_module_get_string(load.bound, kernel->name));
+    }
+    free(own.options.uses);
+    grout_load__deinit(&load);
+    grout_diags_free(own.diags);
+    return is_good;
+}
+
+static bool repair(fix *it) {
+    /* What cannot be loaded has no kernels to go through. */
+    return it->first.is_valid ? repair_kernels(it) : repair_kernel(it, NULL);
+}
+
+/* ---- the answer ----------------------------------------------------------------------------- */
+
+static void add_count(grout_text *out, uint64_t count, const char *noun) {
+    grout_text_add(out, "%llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
+}
+
+/* Whether the check saw all there is to see; what it says is worth less if not. */
+static bool is_whole(const grout_trial *trial) {
+    return trial->is_valid && !trial->is_incomplete;
+}
+
+/* "ring.grout: repaired by 2 changes: clean" */
+static void add_verdict(const fix *it, grout_text *out) {
+    const grout_trial *last = &it->last;
+    if (it->step_count > 0) {
+        grout_text_add(out, "%s: ", it->name);
+        add_count(out, it->step_count, "change");
+        grout_text_add(out, ", ");
+    } else {
+        grout_text_add(out, "%s: no change helps; ", it->name);
+    }
+    if (grout_trial__is_clean(last)) {
+        grout_text_add(out, "the result is clean%s",
+                       last->holds ? "" : " under this schedule (try --explore)");
+        grout_text_add(out, "%s%s\n", it->wider.size > 0 ? ", also with" : "",
+                       it->wider.size > 0 ? it->wider.data : "");
+        return;
+    }
+    add_count(out, last->count, "finding");
+    grout_text_add(out, "%s%s", last->count == 1 ? " is" : " are", " left");
+    grout_text_add(out, "%s%s\n",
+                   last->is_different ? ", and an output differs from the expected one" : "",
+                   it->was_cut ? ", and the time was over (--budget, --timeout)" : "");
+}
+
+static void show(fix *it) {
+    grout_text text = {0};
+    bool has_color = grout_session__get_look(it->session, it->stream).color;
+    const grout_text before = {.data = it->before.data, .size = it->before.size};
+    if (it->session->is_verbose) {
+        add_count(&text, it->tried, "change");
+        grout_text_add(&text, " tried\n");
+    }
+    grout_text_add_bytes(&text, it->steps.data, it->steps.size);
+    if (it->session->is_quiet) {
+        grout_text_free(&text);
+    }
+    if (!grout_diff__print(it->name, &before, &it->after, has_color, &text)) {
+        (void)grout_diags_add_oom(it->session->diags);
+    }
+    if (!it->session->is_quiet) {
+        add_verdict(it, &text);
+    }
+    if (!is_whole(&it->last)) {
+        grout_text_add(&text,
+                       "%s: the check of the result is incomplete: it may have more findings\n",
+                       it->name);
+    }
+    grout_session__flush(it->session, it->stream, &text);
+}
+
+static int get_exit_code(const fix *it, const grout_trial *trial) {
+    int exit_code = grout_session__get_exit_code(it->session);
+    if (trial->error_count > 0 || trial->is_different) {
+        exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_FINDING);
+    }
+    if (!is_whole(trial)) {
+        exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_INCOMPLETE);
+    }
+    return exit_code;
+}
+
+/* Whether the user wants the file to be written. */
+static bool is_wanted(const fix *it) {
+    const grout_host *host = it->session->host;
+    grout_text answer = {0};
+    if (grout_options__has(&it->session->options, GROUT_OPTION_YES)) {
+        return true;
+    }
+    if (host->ask == NULL || !host->ask(host->payload, "write it? [y/N] ", &answer)) {
+        grout_text_free(&answer);
+        say(it, "nothing is written: there is nobody to ask (--yes writes)\n");
+        return false;
+    }
+    bool is_yes = answer.data != NULL && (answer.data[0] == 'y' || answer.data[0] == 'Y');
+    grout_text_free(&answer);
+    say(it, is_yes ? "" : "nothing is written\n");
+    return is_yes;
+}
+
+/* The check of what stands in the file now, as 'grout check' makes it. */
+static int check_again(const fix *it) {
+    return grout_options__has(&it->session->options, GROUT_OPTION_SWEEP)
+               ? grout_sweep__run(it->session, it->path)
+               : grout_work__run_on_cpu(it->session, it->path, true, false);
+}
+
+static int write_result(fix *it) {
+    const grout_chunk chunk = {it->after.data, it->after.size};
+    if (it->is_stdin) {
+        grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
+        return get_exit_code(it, &it->last);
+    }
+    if (it->step_count == 0 || !is_wanted(it)) {
+        return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);
+    }
+    if (!grout_session__write_file(it->session, it->path, &chunk, 1)) {
+        grout_session__print_diags(it->session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    return check_again(it);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+/* Whether something is wrong that stands in the text: not with an option, or with memory. */
+static bool needs_repair(const grout_trial *trial) {
+    for (size_t i = 0; i < trial->count; i++) {
+        if (grout_diag_get(trial->items[i].code)->stage >= GROUT_STAGE_GPU) {
+            return false;
+        }
+    }
+    return trial->count > 0;
+}
+
+/* The diagnostics of a text that cannot be loaded. */
+static int report_invalid(const fix *it) {
+    grout_load load = {0};
+    (void)grout_load__init(it->session, it->path, &it->before, false, &load);
+    grout_session__print_diags(it->session, it->stream);
+    grout_load__deinit(&load);
+    return grout_work__get_worse(grout_session__get_exit_code(it->session), GROUT_EXIT_USAGE);
+}
+
+/* The answer where nothing is changed, as 'grout check' gives it. */
+static int report_unchanged(fix *it) {
+    if (!it->first.is_valid) {
+        return report_invalid(it);
+    }
+    if (!it->is_stdin) {
+        return check_again(it);
+    }
+    if (!grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
+        grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
+    }
+    return get_exit_code(it, &it->first);
+}
+
+static bool run_all(fix *it, grout_trial *out) {
+    const grout_trial_task task = {.session = it->session, .path = it->path, .sizes = &it->sizes};
+    return grout_trial__run(&task, &it->after, out);
+}
+
+static int run(fix *it) {
+    if (!grout_sizes__read(it->session, &it->sizes) ||
+        !grout_session__read_file(it->session, it->path, GROUT_FILE_MAX, &it->before)) {
+        grout_session__print_diags(it->session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    grout_text_add_bytes(&it->after, it->before.data, it->before.size);
+    if (it->after.failed || !run_all(it, &it->first)) {
+        (void)grout_diags_add_oom(it->session->diags);
+        grout_session__print_diags(it->session, GROUT_STREAM_ERR);
+        return grout_session__get_exit_code(it->session);
+    }
+    if (!needs_repair(&it->first)) {
+        return report_unchanged(it);
+    }
+    if (!repair(it) || !run_all(it, &it->last)) {
+        (void)grout_diags_add_oom(it->session->diags);
+        grout_session__print_diags(it->session, GROUT_STREAM_ERR);
+        return grout_session__get_exit_code(it->session);
+    }
+    if (!it->last.is_valid) {
+        return report_invalid(it);
+    }
+    show(it);
+    if (it->session->host->is_interrupted(it->session->host->payload)) {
+        return GROUT_EXIT_INTERRUPTED;
+    }
+    if (grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
+        return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);
+    }
+    return write_result(it);
+}
+
+int grout_fix__run(grout_session *session) {
+    fix it = {.session = session, .path = session->options.arguments[0]};
+    it.is_stdin = strcmp(it.path, "-") == 0;
+    it.name = grout_load__get_name(it.path);
+    it.stream = it.is_stdin && !grout_options__has(&session->options, GROUT_OPTION_DIFF)
+                    ? GROUT_STREAM_ERR
+                    : GROUT_STREAM_OUT;
+    int exit_code = run(&it);
+    grout_trial__deinit(&it.first);
+    grout_trial__deinit(&it.last);
+    grout_sizes__deinit(&it.sizes);
+    grout_text_free(&it.steps);
+    grout_text_free(&it.wider);
+    grout_text_free(&it.after);
+    free(it.before.data);
+    return exit_code;
+}

@@ -1,0 +1,522 @@
+/* phrases.c - collects phrases. Indices, parities and numbers are those that the kernel writes
+ * elsewhere, and what follows from them. SPDX-License-Identifier: Apache-2.0 */
+#include "phrases.h"
+
+#include "array.h"
+
+#include "grout/diag.h"
+
+#include <string.h>
+
+/* More than this no phrase costs. */
+#define COST_MAX 7u
+
+/* Texts that can stand in one place of a phrase, with what each costs. */
+typedef struct choice {
+    char *text;
+    uint32_t cost;
+} choice;
+
+typedef struct choices {
+    choice *items;
+    size_t count, capacity;
+} choices;
+
+typedef struct collector {
+    const grout_outline *outline;
+    grout_phrases *phrases;
+    choices indices, parities, numbers;
+    bool is_good; /* false: without memory */
+} collector;
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void add_span(grout_text *text, grout_span span) {
+    grout_text_add_bytes(text, span.data, span.size);
+}
+
+/* Takes the text, which is then empty. */
+static void add_choice(collector *it, choices *to, grout_text *text, uint32_t cost) {
+    choice one = {text->failed || text->data == NULL ? NULL
+                                                     : grout__copy(NULL, text->data, text->size),
+                  cost};
+    grout_text_free(text);
+    for (size_t i = 0; i < to->count && one.text != NULL; i++) {
+        if (strcmp(to->items[i].text, one.text) == 0) {
+            to->items[i].cost = cost < to->items[i].cost ? cost : to->items[i].cost;
+            grout__free(one.text);
+            return;
+        }
+    }
+    if (one.text == NULL || !GROUT_ARRAY_RESERVE(to, NULL, 1)) {
+        grout__free(one.text);
+        it->is_good = false;
+        return;
+    }
+    to->items[to->count++] = one;
+}
+
+static void free_choices(choices *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        grout__free(all->items[i].text);
+    }
+    grout__free(all->items);
+}
+
+/* Takes the text, which is then empty. */
+static void add_phrase(collector *it, grout_text *text, grout_span object, uint32_t cost) {
+    grout_phrases *phrases = it->phrases;
+    const char *data = text->failed || text->data == NULL ? "" : text->data;
+    grout_opcode opcode = grout_op_find(data, strcspn(data, " "));
+    const grout_sync_info *sync = opcode == 0 ? NULL : grout_op_get_sync(opcode);
+    grout_phrase phrase = {.object = grout_span__get_name(object), .cost = cost};
+    for (size_t i = 0; i < phrases->count; i++) {
+        if (strcmp(phrases->items[i].text, data) == 0) {
+            phrases->items[i].cost = cost < phrases->items[i].cost ? cost : phrases->items[i].cost;
+            grout_text_free(text);
+            return;
+        }
+    }
+    if (sync != NULL) {
+        phrase.mode = (grout_sync_mode)sync->mode;
+        phrase.text = grout__copy(NULL, data, text->size);
+    }
+    it->is_good &= sync == NULL || phrase.text != NULL;
+    grout_text_free(text);
+    if (phrase.text != NULL && GROUT_ARRAY_RESERVE(phrases, NULL, 1)) {
+        phrases->items[phrases->count++] = phrase;
+    } else {
+        grout__free(phrase.text);
+    }
+}
+
+/* ---- statements of the kernel ---------------------------------------------------------------- */
+
+static bool is_sync(const grout_outline_line *line) {
+    return line->is_statement && !line->has_result && line->sync != NULL &&
+           line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS;
+}
+
+static void add_siblings(collector *it) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        const grout_outline_line *line = &it->outline->items[i];
+        if (is_sync(line)) {
+            grout_text text = {0};
+            add_span(&text, it->outline->lines->items[i].code);
+            add_phrase(it, &text, line->object, 0);
+        }
+    }
+}
+
+/* What goes with an object that has no name, if the kernel uses it. */
+static const struct {
+    grout_sync_object object;
+    uint32_t cost;
+    const char *text;
+} usual[] = {
+    {GROUT_SYNC_OBJECT_PROXY, 1, "commit_smem"},
+    {GROUT_SYNC_OBJECT_PROXY, 2, "fence_async_shared"},
+    {GROUT_SYNC_OBJECT_PROXY, 2, "commit_gmem"},
+    {GROUT_SYNC_OBJECT_CLUSTER, 3, "commit_smem cluster"},
+    {GROUT_SYNC_OBJECT_CLUSTER, 1, "cluster_barrier"},
+    {GROUT_SYNC_OBJECT_CLUSTER, 2, "cluster_arrive"},
+    {GROUT_SYNC_OBJECT_CLUSTER, 2, "cluster_wait"},
+    {GROUT_SYNC_OBJECT_BULK, 1, "wait_smem_to_gmem 0"},
+    {GROUT_SYNC_OBJECT_BULK, 1, "wait_smem_to_gmem 0 read_only"},
+    {GROUT_SYNC_OBJECT_BULK, 2, "commit_group"},
+    {GROUT_SYNC_OBJECT_BULK, 3, "commit_group\nwait_smem_to_gmem 0"},
+    {GROUT_SYNC_OBJECT_WGMMA, 1, "wgmma_wait 0"},
+    {GROUT_SYNC_OBJECT_WGMMA, 3, "wgmma_wait 1"},
+    {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_commit_group"},
+    {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_wait 0"},
+    {GROUT_SYNC_OBJECT_ASYNC_COPY, 3, "async_copy_wait 1"},
+    {GROUT_SYNC_OBJECT_CTA, 3, "block_barrier"},
+};
+
+static bool uses(const grout_outline *outline, grout_sync_object object) {
+    bool is_used = object == GROUT_SYNC_OBJECT_PROXY || object == GROUT_SYNC_OBJECT_CTA ||
+                   (object == GROUT_SYNC_OBJECT_CLUSTER && outline->has_cluster);
+    for (size_t i = 0; i < outline->lines->count && !is_used; i++) {
+        const grout_outline_line *line = &outline->items[i];
+        is_used = line->sync != NULL && line->sync->object == object;
+    }
+    return is_used;
+}
+
+static void add_usual(collector *it) {
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        if (uses(it->outline, usual[i].object)) {
+            grout_text text = {0};
+            grout_text_add(&text, "%s", usual[i].text);
+            add_phrase(it, &text, (grout_span){"", 0}, usual[i].cost);
+        }
+    }
+}
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+/* "[%slot]" of "%full[%slot]" */
+static grout_span get_index(grout_span object) {
+    size_t size = grout_span__get_name(object).size;
+    return (grout_span){object.data + size, object.size - size};
+}
+
+/* "[%part]", and the elements beside it: those of its neighbours. */
+static void add_index(collector *it, grout_span name, uint32_t cost) {
+    static const char *const shapes[][2] = {{"[", "]"}, {"[(add ", ", 1)]"}, {"[(sub ", ", 1)]"}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        grout_text text = {0};
+        grout_text_add(&text, "%s", shapes[i][0]);
+        add_span(&text, name);
+        grout_text_add(&text, "%s", shapes[i][1]);
+        add_choice(it, &it->indices, &text, cost + (i > 0 ? 1u : 0u));
+    }
+}
+
+/* "%n = VERB A, B": its operands. False: the line is something else. */
+static bool read_pair(grout_span code, const char *verb, grout_span *a, grout_span *b) {
+    grout_span name = grout_span__get_name(code);
+    grout_span rest = grout_span__trim((grout_span){code.data + name.size, code.size - name.size});
+    if (name.size == 0 || !grout_span__take(&rest, "=") || !grout_span__take(&rest, verb)) {
+        return false;
+    }
+    *a = grout_span__take_operand(&rest);
+    *b = rest;
+    return a->size > 0 && b->size > 0;
+}
+
+/* A ring's slot, "%slot = rem %k, N": the one before it is N - 1 further. */
+static void add_slot_before(collector *it, grout_span code) {
+    grout_span step, count;
+    if (read_pair(code, "rem ", &step, &count)) {
+        const int step_size = (int)step.size, count_size = (int)count.size;
+        grout_text text = {0};
+        grout_text_add(&text, "[(rem (add %.*s, %.*s - 1), %.*s)]", step_size, step.data,
+                       count_size, count.data, count_size, count.data);
+        add_choice(it, &it->indices, &text, 4);
+    }
+}
+
+/* The upper end of a loop over a name, "for %k in 0..STEPS {"; empty: the line is none. */
+static grout_span get_high(grout_span loop, grout_span name) {
+    bool is_loop = name.size > 0 && grout_span__take(&loop, "for ") &&
+                   grout_span__is_equal(grout_span__get_name(loop), name);
+    for (size_t k = 0; is_loop && k + 2 < loop.size; k++) {
+        grout_span high = {loop.data + k + 2, loop.size - k - 2};
+        if (memcmp(loop.data + k, "..", 2) == 0) {
+            return grout_span__split(&high, ' ');
+        }
+    }
+    return (grout_span){"", 0};
+}
+
+/* The same of the first loop over the name. */
+static grout_span find_high(const collector *it, grout_span name) {
+    grout_span high = {"", 0};
+    for (size_t i = 0; i < it->outline->lines->count && high.size == 0; i++) {
+        high = get_high(it->outline->lines->items[i].code, name);
+    }
+    return high;
+}
+
+/* The slot of a loop's last turn: "%k" is then its upper end less 1. Turns may be counted on from
+ * before: "%step = add %first, %k". */
+static void add_last_slot(collector *it, grout_span code) {
+    grout_span step, count, first = {"", 0}, turn;
+    if (!read_pair(code, "rem ", &step, &count)) {
+        return;
+    }
+    turn = step;
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span line = it->outline->lines->items[i].code, a, b;
+        if (grout_span__is_equal(grout_span__get_name(line), step) &&
+            read_pair(line, "add ", &a, &b)) {
+            first = a;
+            turn = b;
+        }
+    }
+    grout_span high = find_high(it, turn);
+    if (high.size > 0) {
+        grout_text text = {0};
+        grout_text_add(&text, "[(rem %s%.*s%s%.*s - 1%s, %.*s)]", first.size > 0 ? "(add " : "",
+                       (int)first.size, first.data, first.size > 0 ? ", " : "", (int)high.size,
+                       high.data, first.size > 0 ? ")" : "", (int)count.size, count.data);
+        add_choice(it, &it->indices, &text, 4);
+    }
+}
+
+/* The slots that are still out at the end: "%open = min TOTAL, N", "for %i in 0..%open". */
+static void add_slots_at_end(collector *it, grout_span code) {
+    grout_span total, count, open = grout_span__get_name(code);
+    bool is_min = read_pair(code, "min ", &total, &count);
+    for (size_t i = 0; i < it->outline->lines->count && is_min; i++) {
+        grout_span loop = it->outline->lines->items[i].code;
+        if (grout_span__take(&loop, "for ") && grout_span__has_name(loop, open)) {
+            const grout_span turn = grout_span__get_name(loop);
+            grout_text text = {0};
+            grout_text_add(&text, "[(rem (add (sub %.*s, %.*s), %.*s), %.*s)]", (int)total.size,
+                           total.data, (int)open.size, open.data, (int)turn.size, turn.data,
+                           (int)count.size, count.data);
+            add_choice(it, &it->indices, &text, 4);
+        }
+    }
+}
+
+/* An index in which the name at a place is another text. */
+static void add_index_with(collector *it, grout_span index, size_t place, grout_span other) {
+    const grout_span rest = {index.data + place, index.size - place};
+    const grout_span name = grout_span__get_name(rest);
+    grout_text text = {0};
+    add_span(&text, (grout_span){index.data, place});
+    add_span(&text, other);
+    add_span(&text, (grout_span){rest.data + name.size, rest.size - name.size});
+    add_choice(it, &it->indices, &text, 3);
+}
+
+/* An index of a loop as it is after the loop: "[(rem %i - 1, N)]" is then "[(rem %stop - 1, N)]".
+ * Several loops may have the same name. */
+static void add_index_after(collector *it, grout_span index) {
+    for (size_t k = 0; k < index.size; k++) {
+        const grout_span name = grout_span__get_name((grout_span){index.data + k, index.size - k});
+        for (size_t i = 0; i < it->outline->lines->count && name.size > 0; i++) {
+            grout_span high = get_high(it->outline->lines->items[i].code, name);
+            if (high.size > 0) {
+                add_index_with(it, index, k, high);
+            }
+        }
+    }
+}
+
+/* What chooses a slot of an array, "%as[%slot, ..]", or stands in the index of a barrier. */
+static void collect_indices(collector *it) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span code = it->outline->lines->items[i].code;
+        grout_span index = get_index(it->outline->items[i].object);
+        add_slot_before(it, code);
+        add_last_slot(it, code);
+        add_slots_at_end(it, code);
+        add_index_after(it, index);
+        for (size_t k = 0; k + 1 < code.size && it->outline->items[i].is_statement; k++) {
+            const grout_span rest = {code.data + k + 1, code.size - k - 1};
+            const grout_span name = grout_span__get_name(rest);
+            bool is_whole = name.size > 0 && name.size < rest.size &&
+                            strchr("],", rest.data[name.size]) != NULL;
+            if (code.data[k] == '[' && is_whole) {
+                add_index(it, name, 2);
+            }
+        }
+        for (size_t k = 0; k < index.size; k++) {
+            const grout_span name =
+                grout_span__get_name((grout_span){index.data + k, index.size - k});
+            if (name.size > 0) {
+                add_index(it, name, 3);
+            }
+        }
+    }
+}
+
+/* The ways to name an element of the object: as it is named elsewhere, or as others are. */
+static void collect_elements(collector *it, const grout_outline_object *object, choices *out) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span operand = it->outline->items[i].object;
+        grout_text text = {0};
+        if (operand.size == 0) {
+            continue;
+        }
+        bool is_own = grout_span__is_equal(grout_span__get_name(operand), object->name);
+        add_span(&text, object->name);
+        add_span(&text, get_index(operand));
+        add_choice(it, out, &text, is_own ? 0 : 2);
+    }
+    for (size_t i = 0; i < it->indices.count; i++) {
+        grout_text text = {0};
+        add_span(&text, object->name);
+        grout_text_add(&text, "%s", it->indices.items[i].text);
+        add_choice(it, out, &text, it->indices.items[i].cost);
+    }
+    grout_text text = {0};
+    add_span(&text, object->name);
+    add_choice(it, out, &text, 2);
+}
+
+/* ---- parities ------------------------------------------------------------------------------- */
+
+static void add_parity(collector *it, grout_span parity, uint32_t cost) {
+    grout_text text = {0};
+    add_span(&text, parity);
+    add_choice(it, &it->parities, &text, cost);
+    grout_text_add(&text, "(xor ");
+    add_span(&text, parity);
+    grout_text_add(&text, ", 1)");
+    add_choice(it, &it->parities, &text, cost + 2);
+}
+
+/* "rem K, N" chooses one of N elements for the k-th use: its phase is K / N. */
+static void add_parity_of_ring(collector *it, grout_span rem) {
+    if (!grout_span__take(&rem, "rem ")) {
+        return;
+    }
+    grout_span count = grout_span__take_operand(&rem);
+    grout_text text = {0};
+    if (rem.size == 0 || count.size == 0) {
+        return;
+    }
+    for (unsigned phase = 0; phase < 2; phase++) {
+        grout_text_add(&text, phase == 0 ? "(rem (div " : "(rem (add (div ");
+        add_span(&text, count);
+        grout_text_add(&text, ", ");
+        add_span(&text, rem);
+        grout_text_add(&text, phase == 0 ? "), 2)" : "), 1), 2)");
+        add_choice(it, &it->parities, &text, 2);
+    }
+}
+
+/* "%slot = rem %k, SLOTS", "for %k in 0..N {" */
+static void collect_parities_of_line(collector *it, size_t index) {
+    grout_span code = it->outline->lines->items[index].code;
+    grout_span name = grout_span__get_name(code);
+    grout_text text = {0};
+    grout_span rest = {code.data + name.size, code.size - name.size};
+    rest = grout_span__trim(rest);
+    if (name.size > 0 && grout_span__take(&rest, "=")) {
+        add_parity_of_ring(it, rest);
+    }
+    if (grout_span__take(&code, "for ")) {
+        name = grout_span__get_name(code);
+        for (unsigned phase = 0; phase < 2; phase++) {
+            grout_text_add(&text, phase == 0 ? "(rem " : "(rem (add ");
+            add_span(&text, name);
+            grout_text_add(&text, phase == 0 ? ", 2)" : ", 1), 2)");
+            add_choice(it, &it->parities, &text, 3);
+        }
+    }
+}
+
+static void collect_parities(collector *it) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        const grout_outline_line *line = &it->outline->items[i];
+        grout_span rest = line->operands;
+        if (!line->is_statement) {
+            collect_parities_of_line(it, i);
+            continue;
+        }
+        collect_parities_of_line(it, i);
+        if (line->sync != NULL && grout_span__is(line->mnemonic, "mbarrier_wait")) {
+            (void)grout_span__take_operand(&rest);
+            add_parity(it, grout_span__take_operand(&rest), 1);
+        }
+    }
+    add_parity(it, (grout_span){"0", 1}, 3);
+    add_parity(it, (grout_span){"1", 1}, 3);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* The second operands of ops that count, and the file's consts: arrivals, units, bytes. */
+static void collect_numbers(collector *it) {
+    grout_text text = {0};
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        const grout_outline_line *line = &it->outline->items[i];
+        grout_span code = it->outline->lines->items[i].code;
+        grout_span rest = line->operands;
+        if (line->is_statement && line->object.size > 0 &&
+            !grout_span__is(line->mnemonic, "mbarrier_wait") && is_sync(line)) {
+            (void)grout_span__take_operand(&rest);
+            add_span(&text, grout_span__take_operand(&rest));
+            if (text.size > 0) {
+                add_choice(it, &it->numbers, &text, 1);
+            }
+        }
+        if (grout_span__take(&code, "const ")) {
+            while (code.size > 0) {
+                grout_span one = grout_span__take_operand(&code);
+                add_span(&text, grout_span__split(&one, '='));
+                add_choice(it, &it->numbers, &text, 3);
+            }
+        }
+        grout_text_free(&text);
+    }
+    grout_text_add(&text, "1");
+    add_choice(it, &it->numbers, &text, 1);
+    grout_text_add(&text, "2");
+    add_choice(it, &it->numbers, &text, 2);
+}
+
+/* ---- uses of barriers ----------------------------------------------------------------------- */
+
+/* A way to use an object of the kind; with says what follows the element, then comes the
+ * attribute. */
+static const struct {
+    grout_sync_object kind;
+    enum { ALONE, WITH_PARITY, WITH_NUMBER } with;
+    uint32_t cost;
+    const char *mnemonic, *attribute;
+} ways[] = {
+    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_wait", ""},
+    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_arrive", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_PARITY, 1, "mbarrier_wait", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, ALONE, 1, "mbarrier_arrive", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_expect", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_init", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_wait", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_signal", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 2, "semaphore_wait", " no_decrement"},
+};
+
+static void add_way(collector *it, size_t way, const grout_outline_object *object,
+                    const choice *element) {
+    const choices *all = ways[way].with == WITH_PARITY ? &it->parities : &it->numbers;
+    size_t count = ways[way].with == ALONE ? 1 : all->count;
+    for (size_t i = 0; i < count && it->is_good; i++) {
+        grout_text text = {0};
+        uint32_t cost = ways[way].cost + element->cost;
+        grout_text_add(&text, "%s %s", ways[way].mnemonic, element->text);
+        if (ways[way].with != ALONE) {
+            grout_text_add(&text, ", %s", all->items[i].text);
+            cost += all->items[i].cost;
+        }
+        if (cost > COST_MAX) { /* so many odd parts that nobody meant it */
+            grout_text_free(&text);
+            continue;
+        }
+        grout_text_add(&text, "%s", ways[way].attribute);
+        add_phrase(it, &text, object->name, cost);
+    }
+}
+
+static void add_uses(collector *it) {
+    for (size_t i = 0; i < it->outline->objects.count && it->is_good; i++) {
+        const grout_outline_object *object = &it->outline->objects.items[i];
+        choices elements = {0};
+        collect_elements(it, object, &elements);
+        for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+            for (size_t k = 0; k < elements.count && ways[way].kind == object->kind; k++) {
+                add_way(it, way, object, &elements.items[k]);
+            }
+        }
+        free_choices(&elements);
+    }
+}
+
+bool grout_phrases__init(grout_phrases *phrases, const grout_outline *outline) {
+    collector it = {.outline = outline, .phrases = phrases, .is_good = true};
+    *phrases = (grout_phrases){0};
+    collect_indices(&it);
+    collect_parities(&it);
+    collect_numbers(&it);
+    add_siblings(&it);
+    add_usual(&it);
+    add_uses(&it);
+    free_choices(&it.indices);
+    free_choices(&it.parities);
+    free_choices(&it.numbers);
+    return it.is_good;
+}
+
+void grout_phrases__deinit(grout_phrases *phrases) {
+    for (size_t i = 0; i < phrases->count; i++) {
+        grout__free(phrases->items[i].text);
+    }
+    grout__free(phrases->items);
+    *phrases = (grout_phrases){0};
+}

@@ -1,0 +1,173 @@
+/* proposals.c - how likely a change is: by its distance from what the findings are about.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "proposals.h"
+
+#include "array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DISTANCE_MAX 12u
+/* What has another mode than most repairs of such a finding. */
+#define MODE_COST 4u
+
+/* ---- distances ------------------------------------------------------------------------------ */
+
+static void mark(const grout_proposal_task *task, grout_place place, uint32_t distance) {
+    if (place.file != NULL && place.line >= 1 && place.line <= task->outline->lines->count &&
+        task->distances[place.line - 1] > distance) {
+        task->distances[place.line - 1] = distance;
+    }
+}
+
+/* Lines that name a barrier of the first finding. */
+static void mark_objects(const grout_proposal_task *task) {
+    const grout_outline *outline = task->outline;
+    for (size_t i = 0; i < outline->lines->count; i++) {
+        const grout_outline_line *line = &outline->items[i];
+        grout_span name = grout_span__get_name(line->object);
+        if (line->is_statement && task->distances[i] > 1 &&
+            grout_proposal_task__is_about(task, name)) {
+            task->distances[i] = 1;
+        }
+    }
+}
+
+/* Each line of code is one further from a place than its neighbour. */
+static void spread(const grout_proposal_task *task) {
+    const grout_text_lines *lines = task->outline->lines;
+    uint32_t last = DISTANCE_MAX;
+    for (size_t i = 0; i < lines->count; i++) {
+        last += lines->items[i].code.size > 0 && last < DISTANCE_MAX ? 1u : 0u;
+        last = task->distances[i] < last ? task->distances[i] : last;
+        task->distances[i] = last;
+    }
+    last = DISTANCE_MAX;
+    for (size_t i = lines->count; i-- > 0;) {
+        last += lines->items[i].code.size > 0 && last < DISTANCE_MAX ? 1u : 0u;
+        last = task->distances[i] < last ? task->distances[i] : last;
+        task->distances[i] = last;
+    }
+}
+
+static void measure(const grout_proposal_task *task) {
+    const grout_trial *trial = task->trial;
+    for (size_t i = 0; i < task->outline->lines->count; i++) {
+        task->distances[i] = DISTANCE_MAX;
+    }
+    for (size_t i = 0; i < trial->count; i++) {
+        const grout_trial_finding *finding = &trial->items[i];
+        mark(task, finding->primary, i == 0 ? 0 : 2);
+        mark(task, finding->related, i == 0 ? 0 : 2);
+        if (finding->has_edit && finding->edit.line < task->outline->lines->count) {
+            grout_place place = {.file = "", .line = (uint32_t)finding->edit.line + 1};
+            mark(task, place, i == 0 ? 0 : 2);
+        }
+    }
+    mark_objects(task);
+    spread(task);
+}
+
+uint32_t grout_proposal_task__get_distance(const grout_proposal_task *task, size_t line) {
+    return task->distances[line];
+}
+
+uint32_t grout_proposal_task__get_gap_distance(const grout_proposal_task *task, size_t line) {
+    uint32_t distance = task->distances[line];
+    for (size_t i = line; i-- > 0;) {
+        if (task->outline->lines->items[i].code.size > 0) {
+            return task->distances[i] < distance ? task->distances[i] : distance;
+        }
+    }
+    return distance;
+}
+
+bool grout_proposal_task__is_about(const grout_proposal_task *task, grout_span name) {
+    const grout_trial_finding *finding = &task->trial->items[0];
+    grout_span words = {finding->words, strlen(finding->words)};
+    return grout_span__has_name(words, name);
+}
+
+uint32_t grout_proposal_task__get_mode_cost(const grout_proposal_task *task, grout_sync_mode mode) {
+    bool is_likely = false;
+    switch ((int)task->trial->items[0].code) {
+    case GROUT_DIAG_MISSING_COMMIT_SMEM:
+    case GROUT_DIAG_MISSING_COMMIT_SMEM_WAR:
+    case GROUT_DIAG_MISSING_COMMIT_GMEM:
+        is_likely = mode == GROUT_SYNC_MODE_FENCES;
+        break;
+    case GROUT_DIAG_DEADLOCK:
+    case GROUT_DIAG_COLLECTIVE_DIVERGENCE:
+        is_likely = mode == GROUT_SYNC_MODE_POSTS || mode == GROUT_SYNC_MODE_MEETS ||
+                    mode == GROUT_SYNC_MODE_MAKES;
+        break;
+    case GROUT_DIAG_BARRIER_UNINITIALISED:
+        is_likely = mode == GROUT_SYNC_MODE_MAKES;
+        break;
+    default:
+        is_likely = mode == GROUT_SYNC_MODE_WAITS || mode == GROUT_SYNC_MODE_MEETS;
+        break;
+    }
+    return is_likely ? 0 : MODE_COST;
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+bool grout_proposals__take(grout_proposals *proposals, grout_change change, uint32_t cost) {
+    if (!GROUT_ARRAY_RESERVE(proposals, NULL, 1)) {
+        grout_change__deinit(&change);
+        return false;
+    }
+    proposals->items[proposals->count++] = (grout_proposal){change, cost};
+    return true;
+}
+
+/* By cost; of one cost, in the order of the lines, so that the answer never varies. */
+static int compare(const void *left, const void *right) {
+    const grout_proposal *a = left, *b = right;
+    if (a->cost != b->cost) {
+        return a->cost < b->cost ? -1 : 1;
+    }
+    if (a->change.kind != b->change.kind) {
+        return a->change.kind < b->change.kind ? -1 : 1;
+    }
+    if (a->change.line != b->change.line) {
+        return a->change.line < b->change.line ? -1 : 1;
+    }
+    if (a->change.from != b->change.from) {
+        return a->change.from < b->change.from ? -1 : 1;
+    }
+    return a->change.text == NULL || b->change.text == NULL
+               ? 0
+               : strcmp(a->change.text, b->change.text);
+}
+
+bool grout_proposals__init(grout_proposals *proposals, const grout_outline *outline,
+                           const grout_trial *trial) {
+    grout_proposal_task task = {
+        .outline = outline,
+        .trial = trial,
+        .distances = grout__new(NULL, outline->lines->count, sizeof task.distances[0]),
+    };
+    bool is_good = task.distances != NULL;
+    *proposals = (grout_proposals){0};
+    if (is_good) {
+        measure(&task);
+        is_good = grout_proposals__add_moves(proposals, &task) &&
+                  grout_proposals__add_insertions(proposals, &task) &&
+                  grout_proposals__add_replacements(proposals, &task);
+    }
+    if (proposals->count > 0) {
+        qsort(proposals->items, proposals->count, sizeof proposals->items[0], compare);
+    }
+    grout__free(task.distances);
+    return is_good;
+}
+
+void grout_proposals__deinit(grout_proposals *proposals) {
+    for (size_t i = 0; i < proposals->count; i++) {
+        grout_change__deinit(&proposals->items[i].change);
+    }
+    grout__free(proposals->items);
+    *proposals = (grout_proposals){0};
+}

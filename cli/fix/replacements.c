@@ -1,0 +1,200 @@
+/* replacements.c - statements that synchronise, written a little differently, or taken out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "phrases.h"
+#include "proposals.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+/* More than most insertions: what is there was most often meant. */
+#define REPLACE_COST 4u
+#define REMOVE_COST  12u
+
+typedef struct writer {
+    grout_proposals *proposals;
+    const grout_proposal_task *task;
+    size_t line;
+    bool is_good;
+} writer;
+
+/* The bytes of the line's code from start on become text. */
+static void add_replacement(writer *it, size_t start, size_t count, const char *text,
+                            uint32_t cost) {
+    const grout_line *line = &it->task->outline->lines->items[it->line];
+    grout_change change = {
+        .kind = GROUT_CHANGE_REPLACE,
+        .line = it->line,
+        .column = line->indent + start,
+        .count = count,
+        .text = grout__copy(NULL, text, strlen(text)),
+    };
+    cost += REPLACE_COST + 2 * grout_proposal_task__get_distance(it->task, it->line);
+    it->is_good =
+        it->is_good && change.text != NULL && grout_proposals__take(it->proposals, change, cost);
+}
+
+static size_t find(grout_span code, const char *text) {
+    size_t size = strlen(text);
+    for (size_t i = 0; i + size <= code.size; i++) {
+        if (memcmp(code.data + i, text, size) == 0) {
+            return i;
+        }
+    }
+    return code.size;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Words that weaken a statement. */
+static void drop_words(writer *it, grout_span code) {
+    static const char *const words[] = {" read_only", " order(relaxed)", " scope(thread)",
+                                        " scope(cta)", " scope(cluster)"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t at = find(code, words[i]);
+        if (at < code.size) {
+            add_replacement(it, at, strlen(words[i]), "", 0);
+        }
+    }
+}
+
+/* Mnemonics that are taken for each other. */
+static void change_mnemonic(writer *it, grout_span code, const grout_outline_line *line) {
+    static const char *const pairs[][2] = {
+        {"wgmma_async", "wgmma"},
+        {"mbarrier_arrive_drop", "mbarrier_arrive"},
+        {"mbarrier_arrive", "mbarrier_arrive_drop"},
+        {"barrier_wait", "barrier_arrive"},
+        {"barrier_arrive", "barrier_wait"},
+        {"named_barrier_arrive", "named_barrier_sync"},
+        {"named_barrier_sync", "named_barrier_arrive"},
+        {"commit_gmem", "commit_smem"},
+        {"commit_smem", "commit_gmem"},
+        {"cluster_arrive", "cluster_barrier"},
+        {"cluster_wait", "cluster_barrier"},
+    };
+    size_t start = (size_t)(line->mnemonic.data - code.data);
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (grout_span__is(line->mnemonic, pairs[i][0])) {
+            add_replacement(it, start, line->mnemonic.size, pairs[i][1], 1);
+        }
+    }
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static bool read_number(grout_span text, size_t *size_out, uint32_t *value_out) {
+    uint32_t value = 0;
+    size_t size = 0;
+    while (size < text.size && size < 6 && text.data[size] >= '0' && text.data[size] <= '9') {
+        value = value * 10 + (uint32_t)(text.data[size++] - '0');
+    }
+    *size_out = size;
+    *value_out = value;
+    return size > 0;
+}
+
+/* The number at a place of the code becomes one less, one more. */
+static void change_number(writer *it, grout_span code, size_t at) {
+    size_t size;
+    uint32_t value;
+    if (!read_number((grout_span){code.data + at, code.size - at}, &size, &value)) {
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        grout_text text = {0};
+        grout_text_add(&text, "%u", (unsigned)(i == 0 ? value - 1 : value + 1));
+        if ((i == 1 || value > 0) && text.data != NULL) {
+            add_replacement(it, at, size, text.data, 0);
+        }
+        grout_text_free(&text);
+    }
+}
+
+/* "count(2)", "arrivals(2)" */
+static void change_attribute(writer *it, grout_span code, const char *attribute) {
+    size_t at = find(code, attribute), size;
+    uint32_t value;
+    if (at == code.size) {
+        return;
+    }
+    size_t number = at + strlen(attribute);
+    change_number(it, code, number);
+    if (read_number((grout_span){code.data + number, code.size - number}, &size, &value) &&
+        number + size < code.size && code.data[number + size] == ')') {
+        add_replacement(it, at, number + size + 1 - at, "", 0);
+    }
+}
+
+static void change_numbers(writer *it, grout_span code, const grout_outline_line *line) {
+    grout_span rest = line->operands;
+    change_attribute(it, code, " count(");
+    while (rest.size > 0) {
+        grout_span operand = grout_span__take_operand(&rest);
+        if (operand.size > 0 && operand.data[0] >= '0' && operand.data[0] <= '9') {
+            change_number(it, code, (size_t)(operand.data - code.data));
+        }
+    }
+}
+
+/* ---- whole statements ----------------------------------------------------------------------- */
+
+/* The other ways to write the same operation on the same object: another element or parity. */
+static void change_operands(writer *it, grout_span code, const grout_outline_line *line,
+                            const grout_phrases *phrases) {
+    grout_outline_names names;
+    grout_outline__find_names(it->task->outline, it->line, &names);
+    for (size_t i = 0; i < phrases->count; i++) {
+        const grout_phrase *phrase = &phrases->items[i];
+        size_t size = strcspn(phrase->text, " ");
+        if (line->object.size > 0 &&
+            grout_span__is_equal(line->mnemonic, (grout_span){phrase->text, size}) &&
+            grout_span__is_equal(grout_span__get_name(line->object), phrase->object) &&
+            !grout_span__is(code, phrase->text) &&
+            grout_outline_names__have(&names, (grout_span){phrase->text, strlen(phrase->text)})) {
+            add_replacement(it, 0, code.size, phrase->text, phrase->cost);
+        }
+    }
+}
+
+static void remove_line(writer *it) {
+    uint32_t cost = REMOVE_COST + 2 * grout_proposal_task__get_distance(it->task, it->line);
+    const grout_change change = {.kind = GROUT_CHANGE_REMOVE, .line = it->line};
+    it->is_good = it->is_good && grout_proposals__take(it->proposals, change, cost);
+}
+
+static void change_line(writer *it, const grout_phrases *phrases) {
+    const grout_outline_line *line = &it->task->outline->items[it->line];
+    grout_span code = it->task->outline->lines->items[it->line].code;
+    if (line->is_scratch && find(code, "barrier") < code.size) {
+        change_attribute(it, code, " arrivals(");
+        if (find(code, " arrivals(") == code.size) {
+            add_replacement(it, code.size, 0, " arrivals(2)", 1);
+        }
+    }
+    if (!line->is_statement || line->sync == NULL) {
+        return;
+    }
+    drop_words(it, code);
+    change_mnemonic(it, code, line);
+    if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {
+        change_numbers(it, code, line);
+        change_operands(it, code, line, phrases);
+        if (!line->has_result) {
+            remove_line(it);
+        }
+    }
+}
+
+bool grout_proposals__add_replacements(grout_proposals *proposals,
+                                       const grout_proposal_task *task) {
+    grout_phrases phrases;
+    writer it = {.proposals = proposals, .task = task};
+    it.is_good = grout_phrases__init(&phrases, task->outline);
+    for (size_t i = 0; i < task->outline->lines->count && it.is_good; i++) {
+        it.line = i;
+        change_line(&it, &phrases);
+    }
+    grout_phrases__deinit(&phrases);
+    return it.is_good;
+}

@@ -1,0 +1,308 @@
+/* search.c - tries changes; the checker is the judge.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "search.h"
+
+#include "outline.h"
+#include "proposals.h"
+
+#include <string.h>
+
+/* Findings that are repaired one after the other, in one kernel. */
+#define ROUNDS_MAX 32u
+/* Rounds that have to guess. Each multiplies the ways to be wrong. */
+#define GUESSES_MAX 4u
+/* A run that goes on for so many times the steps of the first one has lost its way. */
+#define STEPS_FACTOR 4u
+#define STEPS_MORE   100000u
+/* How much less likely a repair may be that is looked for because the best one so far is clean for
+ * its own schedule only. */
+#define COST_MORE 6u
+
+/* A text, what the checker says of it, and how it was reached. */
+typedef struct state {
+    grout_text text;
+    grout_trial trial;
+    grout_text steps;
+    uint32_t step_count;
+} state;
+
+static void free_state(state *it) {
+    grout_text_free(&it->text);
+    grout_text_free(&it->steps);
+    grout_trial__deinit(&it->trial);
+    *it = (state){0};
+}
+
+static bool has_time(grout_search *it) {
+    const grout_host *host = it->task.session->host;
+    it->was_cut |=
+        host->get_seconds(host->payload) >= it->end || host->is_interrupted(host->payload);
+    return !it->was_cut;
+}
+
+/* ---- a change ------------------------------------------------------------------------------- */
+
+/* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
+static void add_step(const state *before, const grout_trial_finding *finding,
+                     const grout_change *change, const grout_text_lines *lines, state *after) {
+    grout_text_add_bytes(&after->steps, before->steps.data, before->steps.size);
+    grout_text_add(&after->steps, "  %s at line %u: ", grout_diag_get(finding->code)->text,
+                   (unsigned)finding->primary.line);
+    grout_change__describe(change, lines, &after->steps);
+    grout_text_add(&after->steps, "\n");
+    after->step_count = before->step_count + 1;
+}
+
+/* Whether the change is a repair: the finding is gone, the kernel is valid and does not hang anew.
+ */
+static bool is_repair(const state *before, const grout_trial_finding *finding,
+                      const grout_change *change, const state *after) {
+    return after->trial.is_valid && !grout_trial__has(&after->trial, finding, change) &&
+           !(after->trial.is_stuck && !before->trial.is_stuck) &&
+           !(after->trial.is_incomplete && !before->trial.is_incomplete);
+}
+
+/* Runs a text. The first that is clean says which sizes all have to be clean at. */
+static bool judge(grout_search *it, const grout_text *text, grout_trial *out) {
+    if (!grout_trial__run(&it->task, text, out)) {
+        return false;
+    }
+    if (!grout_trial__is_clean(out) || it->has_looked_wider || it->task.kernel == NULL) {
+        return true;
+    }
+    it->has_looked_wider = true;
+    if (!grout_wider__find(&it->task, text, it->end, &it->wider)) {
+        return false;
+    }
+    if (it->wider.words.size == 0) {
+        return true;
+    }
+    it->task.wider = &it->wider.task;
+    grout_trial__deinit(out);
+    return grout_trial__run(&it->task, text, out);
+}
+
+/* Applies and runs it. after is empty if that is no repair. False without memory. */
+static bool try_change(grout_search *it, const state *before, const grout_trial_finding *finding,
+                       const grout_text_lines *lines, const grout_change *change, state *after) {
+    *after = (state){0};
+    it->tried++;
+    bool is_good = true;
+    if (grout_change__apply(change, lines, &after->text)) {
+        is_good = judge(it, &after->text, &after->trial);
+        if (is_good && is_repair(before, finding, change, after)) {
+            add_step(before, finding, change, lines, after);
+            return !after->steps.failed;
+        }
+    }
+    is_good = is_good && !after->text.failed;
+    free_state(after);
+    return is_good;
+}
+
+/* ---- which is better ------------------------------------------------------------------------ */
+
+static bool is_clean(const state *it) {
+    return it->text.size > 0 && grout_trial__is_clean(&it->trial);
+}
+
+/* Clean for every schedule, and without a warning of what is written. */
+static bool is_perfect(const state *it) {
+    return is_clean(it) && it->trial.holds && it->trial.diag_count == 0;
+}
+
+/* Less is better, the first number before the second and so on. */
+static void grade(const state *it, uint32_t out[6]) {
+    out[0] = it->trial.is_valid ? (it->trial.is_stuck ? 1 : 0) : 2;
+    out[1] = it->trial.is_incomplete || it->trial.is_different ? 1 : 0;
+    out[2] = it->trial.error_count;
+    out[3] = (uint32_t)it->trial.count;
+    out[4] = it->trial.holds ? 0 : 1;
+    out[5] = it->trial.diag_count;
+}
+
+/* Counting those that decide whether there is progress, or all. */
+static bool is_better(const state *a, const state *b, uint32_t count) {
+    uint32_t left[6], right[6];
+    grade(a, left);
+    grade(b, right);
+    for (uint32_t i = 0; i < count; i++) {
+        if (left[i] != right[i]) {
+            return left[i] < right[i];
+        }
+    }
+    return false;
+}
+
+/* Keeps the better of the two in best, and frees the other. */
+static void keep_better(state *best, state *other) {
+    if (other->text.size > 0 && (best->text.size == 0 || is_better(other, best, 6))) {
+        free_state(best);
+        *best = *other;
+        *other = (state){0};
+    } else {
+        free_state(other);
+    }
+}
+
+/* ---- exact edits ---------------------------------------------------------------------------- */
+
+/* The first edit of a finding that repairs it; none: after is empty. */
+static bool try_edits(grout_search *it, const state *before, state *after) {
+    grout_text_lines lines = {0};
+    bool is_good = grout_text_lines__init(&lines, before->text.data, before->text.size);
+    *after = (state){0};
+    for (size_t i = 0; i < before->trial.count && is_good && after->text.size == 0; i++) {
+        const grout_trial_finding *finding = &before->trial.items[i];
+        if (finding->has_edit && has_time(it)) {
+            is_good = try_change(it, before, finding, &lines, &finding->edit, after);
+        }
+    }
+    grout_text_lines__deinit(&lines);
+    return is_good;
+}
+
+/* Edit after edit, as long as there is one. end is empty if there was none. */
+static bool follow_edits(grout_search *it, const state *start, state *end) {
+    bool is_good = true;
+    *end = (state){0};
+    for (uint32_t i = 0; i < ROUNDS_MAX && is_good && !is_clean(end); i++) {
+        state next;
+        is_good = try_edits(it, end->text.size > 0 ? end : start, &next);
+        if (next.text.size == 0) {
+            break;
+        }
+        free_state(end);
+        *end = next;
+    }
+    return is_good;
+}
+
+/* ---- proposals ------------------------------------------------------------------------------ */
+
+static bool try_all(grout_search *it, const state *start, const grout_text_lines *lines,
+                    const grout_proposals *proposals, state *best) {
+    uint32_t cost_max = UINT32_MAX;
+    bool is_good = true;
+    for (size_t i = 0; i < proposals->count && is_good && !is_perfect(best); i++) {
+        const grout_proposal *proposal = &proposals->items[i];
+        state next;
+        if (proposal->cost > cost_max || !has_time(it)) {
+            break;
+        }
+        is_good = try_change(it, start, &start->trial.items[0], lines, &proposal->change, &next);
+        if (is_clean(&next) && cost_max == UINT32_MAX) {
+            cost_max = proposal->cost + COST_MORE;
+        }
+        keep_better(best, &next);
+    }
+    return is_good;
+}
+
+/* Adds to best what is better. */
+static bool try_proposals(grout_search *it, const state *start, state *best) {
+    grout_text_lines lines = {0};
+    grout_outline outline = {0};
+    grout_proposals proposals = {0};
+    bool is_good = grout_text_lines__init(&lines, start->text.data, start->text.size) &&
+                   grout_outline__init(&outline, &lines, it->task.kernel) &&
+                   grout_proposals__init(&proposals, &outline, &start->trial) &&
+                   try_all(it, start, &lines, &proposals, best);
+    grout_proposals__deinit(&proposals);
+    grout_outline__deinit(&outline);
+    grout_text_lines__deinit(&lines);
+    return is_good;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* One step on from a state with findings, or several by exact edits. It stays as it is if nothing
+ * helps. */
+static bool go_on(grout_search *it, state *at, uint32_t *guesses) {
+    state best;
+    if (!follow_edits(it, at, &best)) {
+        return false;
+    }
+    bool is_good = true;
+    if (!is_perfect(&best) && *guesses < GUESSES_MAX) {
+        ++*guesses;
+        is_good = try_proposals(it, at, &best);
+    }
+    if (best.text.size > 0 && is_better(&best, at, 4)) {
+        free_state(at);
+        *at = best;
+    } else {
+        free_state(&best);
+    }
+    return is_good;
+}
+
+static bool init_state(grout_search *it, state *at) {
+    *at = (state){0};
+    grout_text_add_bytes(&at->text, it->text.data, it->text.size);
+    return !at->text.failed && grout_trial__run(&it->task, &at->text, &at->trial);
+}
+
+/* Round after round until it is clean, or nothing helps. */
+static bool run_rounds(grout_search *it, state *at) {
+    bool is_good = true;
+    uint32_t guesses = 0;
+    for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at->trial.count > 0; i++) {
+        uint32_t before = at->step_count;
+        is_good = go_on(it, at, &guesses);
+        if (at->step_count == before) {
+            break;
+        }
+    }
+    return is_good;
+}
+
+/* What exact edits alone lead to, if it is better than what there was. */
+static bool run_edits(grout_search *it, state *at) {
+    state start = {0}, end = {0};
+    bool is_good = init_state(it, &start) && follow_edits(it, &start, &end);
+    free_state(at);
+    if (end.text.size > 0 && is_better(&end, &start, 4)) {
+        *at = end;
+    } else {
+        free_state(&end);
+    }
+    free_state(&start);
+    return is_good;
+}
+
+/* What a try may run; never more than --max-steps. 0: as that says. */
+static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) {
+    uint64_t most = first->steps * STEPS_FACTOR + STEPS_MORE;
+    uint64_t limit =
+        grout_options__get_count(&it->task.session->options, GROUT_OPTION_MAX_STEPS, UINT64_MAX);
+    return first->is_valid && most < limit ? most : 0;
+}
+
+/* A proposal is a guess: it may take one finding away by making another mistake. Only a clean end
+ * proves it. Exact edits are repairs by themselves. */
+bool grout_search__run(grout_search *it) {
+    state at = {0};
+    bool is_good = init_state(it, &at);
+    it->task.steps_max = get_steps_max(it, &at.trial);
+    is_good = is_good && run_rounds(it, &at);
+    if (is_good && at.step_count > 0 && !is_clean(&at)) {
+        is_good = run_edits(it, &at);
+    }
+    if (at.step_count > 0) {
+        grout_text_free(&it->text);
+        it->text = at.text;
+        at.text = (grout_text){0};
+        grout_text_add_bytes(&it->steps, at.steps.data, at.steps.size);
+        it->step_count += at.step_count;
+    }
+    free_state(&at);
+    return is_good;
+}
+
+void grout_search__deinit(grout_search *search) {
+    grout_text_free(&search->text);
+    grout_text_free(&search->steps);
+    grout_wider__deinit(&search->wider);
+    *search = (grout_search){0};
+}

@@ -1,0 +1,302 @@
+/* trial.c - runs a text with the checker, without a word to the user.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "trial.h"
+
+#include "array.h"
+#include "comparing.h"
+#include "launch.h"
+#include "silence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One run of one kernel at one size. */
+typedef struct context {
+    const grout_trial_task *task;
+    grout_session session; /* of this size: its options, its diagnostics */
+    grout_load load;
+    grout_silencer silencer;
+    grout_trial *trial;
+} context;
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static void free_finding(grout_trial_finding *finding) {
+    grout_change__deinit(&finding->edit);
+    grout__free(finding->words);
+}
+
+static bool is_same_place(grout_place a, grout_place b) {
+    return (a.file == NULL) == (b.file == NULL) &&
+           (a.file == NULL || (a.line == b.line && a.column == b.column));
+}
+
+static bool is_known(const grout_trial *trial, const grout_finding *finding) {
+    for (size_t i = 0; i < trial->count; i++) {
+        const grout_trial_finding *one = &trial->items[i];
+        if (one->code == finding->code && is_same_place(one->primary, finding->primary) &&
+            is_same_place(one->related, finding->related)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *copy_words(const grout_finding *finding) {
+    grout_text words = {0};
+    grout_text_add(&words, "%s\n%s\n%s", finding->diag->message, finding->missing_edge,
+                   finding->repair);
+    char *copy = words.failed ? NULL : grout__copy(NULL, words.data, words.size);
+    grout_text_free(&words);
+    return copy;
+}
+
+static bool add_finding(grout_trial *trial, const grout_finding *finding, bool is_error) {
+    grout_trial_finding one = {
+        .code = finding->code,
+        .is_error = is_error,
+        .is_follow_on = finding->cause != NULL,
+        .primary = finding->primary,
+        .related = finding->related,
+        .has_edit = finding->edit.place.file != NULL,
+        .words = copy_words(finding),
+    };
+    if (one.words == NULL || (one.has_edit && !grout_change__read(&finding->edit, &one.edit)) ||
+        !GROUT_ARRAY_RESERVE(trial, NULL, 1)) {
+        free_finding(&one);
+        return false;
+    }
+    trial->items[trial->count++] = one;
+    trial->error_count += is_error ? 1u : 0u;
+    trial->is_stuck |=
+        finding->code == GROUT_DIAG_DEADLOCK || finding->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
+    return true;
+}
+
+static bool add_findings(context *it, const grout_checker *checker) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(checker, i);
+        grout_severity severity =
+            grout_session__get_severity(&it->session, finding->code, finding->severity);
+        if (finding->code == GROUT_DIAG_STEP_LIMIT) { /* no mistake, but nothing is known */
+            it->trial->is_incomplete = true;
+            continue;
+        }
+        if (severity > GROUT_SEVERITY_WARNING || is_known(it->trial, finding) ||
+            grout_silencer__find(&it->silencer, finding) != NULL) {
+            continue;
+        }
+        if (!add_finding(it->trial, finding, severity == GROUT_SEVERITY_ERROR)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is wrong with a text that cannot be run. */
+static bool add_diags(context *it) {
+    const grout_diags *diags = it->session.diags;
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
+        grout_trial_finding one = {
+            .code = diag->code,
+            .is_error = diag->severity == GROUT_SEVERITY_ERROR,
+            .primary = diag->place,
+            .words = grout__copy(NULL, diag->message, strlen(diag->message)),
+        };
+        if (one.words == NULL || !GROUT_ARRAY_RESERVE(it->trial, NULL, 1)) {
+            grout__free(one.words);
+            return false;
+        }
+        it->trial->items[it->trial->count++] = one;
+        it->trial->error_count += one.is_error ? 1u : 0u;
+    }
+    return true;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static bool take_outcome(context *it, const grout_outcome *outcome) {
+    it->trial->holds &= grout_outcome__holds(outcome);
+    it->trial->is_incomplete |= grout_outcome__get_cut(outcome) != NULL ||
+                                outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE;
+    it->trial->steps += outcome->stats.steps;
+    return add_findings(it, outcome->checker);
+}
+
+/* Its own schedule, and if nothing is wrong with that, others. */
+static bool explore(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
+                    const grout_launch_settings *settings) {
+    grout_explored explored = {0};
+    bool is_good = true;
+    if (grout_launch__explore(&it->session, &it->load, kernel, arguments, settings, &explored)) {
+        for (uint32_t i = 0; i < explored.exploration.witness_count && is_good; i++) {
+            grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
+            is_good = take_outcome(it, &outcome);
+        }
+        it->trial->is_incomplete |= explored.cut != GROUT_CUT_NONE;
+    } else {
+        it->trial->is_incomplete = true;
+    }
+    grout_explored__deinit(&explored);
+    return is_good;
+}
+
+static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
+                     const grout_launch_settings *settings) {
+    grout_outcome outcome = {0};
+    bool is_good = true;
+    if (grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome)) {
+        is_good = take_outcome(it, &outcome);
+        const grout_comparing comparing = {
+            .session = &it->session, .load = &it->load, .kernel = kernel};
+        it->trial->is_different |=
+            outcome.status == GROUT_RUN_DONE && !grout_comparing__is_equal(&comparing, arguments);
+    } else {
+        it->trial->is_incomplete = true;
+    }
+    grout_outcome__deinit(&outcome);
+    return is_good;
+}
+
+static bool run_kernel(context *it, grout_kernel_id kernel) {
+    grout_argument_set arguments = {0};
+    grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
+    bool is_good = true;
+    settings.is_silent = true;
+    if (!grout_argument_set__init(&it->session, &it->load.bindings, it->load.bound, kernel,
+                                  &arguments)) {
+        it->trial->is_incomplete = true;
+    } else if (grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)) {
+        is_good = explore(it, kernel, &arguments, &settings);
+    } else {
+        is_good = run_once(it, kernel, &arguments, &settings);
+    }
+    grout_argument_set__deinit(&arguments);
+    return is_good;
+}
+
+static bool is_selected(const context *it, grout_kernel_id kernel) {
+    const grout_module *module = it->load.bound;
+    const char *name =
+        grout_module_get_string(module, grout_module_get_kernel(module, kernel)->name);
+    return it->task->kernel == NULL || strcmp(it->task->kernel, name) == 0;
+}
+
+static bool run_text(context *it, const grout_bytes *text) {
+    bool is_good = true;
+    if (!grout_load__init(&it->session, it->task->path, text, false, &it->load) ||
+        !grout_silencer__init(&it->silencer, &it->session, grout_load__get_name(it->task->path),
+                              text)) {
+        it->trial->is_valid = false;
+        is_good = add_diags(it);
+    } else {
+        for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
+            is_good = !is_selected(it, it->load.kernels[i]) || run_kernel(it, it->load.kernels[i]);
+        }
+    }
+    it->trial->diag_count += grout_diags_count(it->session.diags);
+    grout_silencer__deinit(&it->silencer);
+    grout_load__deinit(&it->load);
+    return is_good;
+}
+
+/* ---- a size --------------------------------------------------------------------------------- */
+
+/* The options of the size; a bound on steps comes last, so that it wins. */
+static bool make_options(const grout_trial_task *task, size_t size, grout_text *steps,
+                         grout_options *out) {
+    if (!grout_sizes__apply(task->sizes, size, &task->session->options, out)) {
+        return false;
+    }
+    if (task->steps_max == 0) {
+        return true;
+    }
+    grout_option_use *uses = realloc(out->uses, (out->use_count + 1) * sizeof *uses);
+    out->uses = uses == NULL ? out->uses : uses;
+    grout_text_add(steps, "%llu", (unsigned long long)task->steps_max);
+    if (uses == NULL || steps->failed) {
+        return false;
+    }
+    uses[out->use_count++] = (grout_option_use){GROUT_OPTION_MAX_STEPS, steps->data};
+    return true;
+}
+
+static bool run_size(const grout_trial_task *task, size_t size, const grout_bytes *text,
+                     grout_trial *trial) {
+    context it = {.task = task, .session = *task->session, .trial = trial};
+    grout_text steps = {0};
+    it.session.diags = grout_diags_new();
+    it.session.options.uses = NULL;
+    it.session.is_quiet = true;
+    bool is_good = it.session.diags != NULL &&
+                   make_options(task, size, &steps, &it.session.options) && run_text(&it, text);
+    free(it.session.options.uses);
+    grout_text_free(&steps);
+    grout_diags_free(it.session.diags);
+    return is_good;
+}
+
+static bool run_sizes(const grout_trial_task *task, const grout_bytes *text, grout_trial *trial) {
+    for (size_t i = 0; i < task->sizes->count; i++) {
+        if (!run_size(task, i, text, trial)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Errors first; else as they came: causes come before what follows from them. */
+static void sort(grout_trial *trial) {
+    for (size_t i = 1; i < trial->count; i++) {
+        grout_trial_finding one = trial->items[i];
+        size_t at = i;
+        for (; at > 0 && one.is_error && !trial->items[at - 1].is_error; at--) {
+            trial->items[at] = trial->items[at - 1];
+        }
+        trial->items[at] = one;
+    }
+}
+
+bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grout_trial *out) {
+    const grout_bytes bytes = {text->data, text->size};
+    *out = (grout_trial){.is_valid = true, .holds = true};
+    if (!run_sizes(task, &bytes, out) || (task->wider != NULL && grout_trial__is_clean(out) &&
+                                          !run_sizes(task->wider, &bytes, out))) {
+        return false;
+    }
+    sort(out);
+    return true;
+}
+
+void grout_trial__deinit(grout_trial *trial) {
+    for (size_t i = 0; i < trial->count; i++) {
+        free_finding(&trial->items[i]);
+    }
+    grout__free(trial->items);
+    *trial = (grout_trial){0};
+}
+
+bool grout_trial__is_clean(const grout_trial *trial) {
+    return trial->is_valid && trial->count == 0 && !trial->is_incomplete && !trial->is_different;
+}
+
+static bool is_moved_place(grout_place before, grout_place after, const grout_change *change) {
+    if (before.file == NULL || after.file == NULL) {
+        return (before.file == NULL) == (after.file == NULL);
+    }
+    return grout_change__map(change, before.line - 1) == after.line - 1 &&
+           before.column == after.column;
+}
+
+bool grout_trial__has(const grout_trial *trial, const grout_trial_finding *finding,
+                      const grout_change *change) {
+    for (size_t i = 0; i < trial->count; i++) {
+        const grout_trial_finding *one = &trial->items[i];
+        if (one->code == finding->code && is_moved_place(finding->primary, one->primary, change) &&
+            is_moved_place(finding->related, one->related, change)) {
+            return true;
+        }
+    }
+    return false;
+}

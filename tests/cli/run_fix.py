@@ -1,0 +1,275 @@
+"""Tests of 'grout fix' from outside: what it repairs, what it shows, when it writes.
+
+usage: run_fix.py --grout PATH [TEST...]     every test by default
+"""
+import os
+import pty
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+import run_cli
+from run_cli import read, run, write
+
+# The commit between the store and the copy is missing. Comments, blank lines and spaces are the user's.
+COPY = """// Copies. // expect-error: missing-commit-smem
+const N = 64
+kernel @copy(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  scratch %s : smem f32[N]   // a slot
+
+      store %s, (load %x)   // "// not a comment"
+      copy_smem_to_gmem %s, %y
+  wait_smem_to_gmem 0
+}
+"""
+COPY_FIXED = COPY.replace("      copy_smem", "      commit_smem\n      copy_smem")
+# Two threads: the wait stands behind the load that it is for. One line has to move.
+QUEUE = """const N = 32
+kernel @queue(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 2)
+{
+  scratch %s : smem f32[N]
+  scratch %made : barrier[1]
+  if (eq (axis_index wg), 0) {
+    store %s, (load %x)
+    barrier_arrive %made[0]
+  } else {
+    %v = load %s
+    barrier_wait %made[0] // for the store
+    store %y, %v
+  }
+}
+"""
+QUEUE_FIXED = QUEUE.replace("    %v = load %s\n    barrier_wait %made[0] // for the store\n",
+                            "    barrier_wait %made[0] // for the store\n    %v = load %s\n")
+# A slot is filled again only from the third step on.
+RING = """const STEPS = 2, SLOTS = 2, N = 32
+kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
+{
+  scratch %s : smem f32[SLOTS, N]
+  scratch %full : barrier[SLOTS]
+  scratch %free : barrier[SLOTS]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      if (ge %i, SLOTS) {
+      }
+      store %s[%slot], (load %x[%i])
+      barrier_arrive %full[%slot]
+    }
+    for %i in 0..SLOTS {
+      barrier_wait %free[(rem %i + STEPS, SLOTS)]
+    }
+  } else {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      barrier_wait %full[%slot]
+      store %y[%i], (load %s[%slot])
+      barrier_arrive %free[%slot]
+    }
+  }
+}
+"""
+# A parity that the kernel's own size, one turn of the ring, cannot tell from 0.
+PARITY = """const STEPS = 2, SLOTS = 2, N = 32
+kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
+{
+  scratch %s : smem f32[SLOTS, N]
+  scratch %full : mbarrier[SLOTS]
+  scratch %free : mbarrier[SLOTS]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..SLOTS {
+      mbarrier_init %full[%i], 1
+      mbarrier_init %free[%i], 1
+    }
+  }
+  block_barrier
+  if (eq (axis_index wg), 0) {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      mbarrier_wait %free[%slot], (xor (rem (div %i, SLOTS), 2), 1)
+      store %s[%slot], (load %x[%i])
+      mbarrier_arrive %full[%slot]
+    }
+  } else {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      mbarrier_wait %full[%slot], 1
+      store %y[%i], (load %s[%slot])
+      mbarrier_arrive %free[%slot]
+    }
+  }
+}
+"""
+# Two CTAs write the same bytes: no line in it, put elsewhere, helps.
+HOPELESS = """kernel @same(%y: out gmem i32[1]) grid(x = 2)
+{
+  store %y[0], (axis_index x)
+}
+"""
+CLEAN = """kernel @clean(%y: out gmem i32[1])
+{
+  store %y[0], 1
+}
+"""
+LONG = CLEAN.replace("store %y[0], 1", "for %i in 0..100000000 {\n    store %y[0], %i\n  }")
+
+
+def apply_diff(before, diff):
+    """The text after a unified difference; each line that it keeps or takes out has to be there."""
+    lines, at, out = before.splitlines(keepends=True), 0, []
+    for row in diff.splitlines(keepends=True):
+        if row.startswith("@@"):
+            start = int(row.split("-")[1].split(",")[0]) - 1
+            out += lines[at:start]
+            at = start
+        elif row[0] in " -" and not row.startswith("---"):
+            assert lines[at] == row[1:], (lines[at], row)
+            out += [lines[at]] if row[0] == " " else []
+            at += 1
+        elif row[0] == "+" and not row.startswith("+++"):
+            out.append(row[1:])
+    return "".join(out + lines[at:])
+
+
+def find_diff(text):
+    rows = text.splitlines(keepends=True)
+    first = next(i for i, row in enumerate(rows) if row.startswith("--- "))
+    return "".join(row for row in rows[first:] if row[0] in " -+@" and not row.startswith("  @"))
+
+
+def test_writes(folder):
+    path = write(f"{folder}/k.grout", COPY)
+    run("fix", path).expect(1, "nothing is written: there is nobody to ask (--yes writes)", "")
+    assert read(path).decode() == COPY
+    shown = run("fix", "--diff", path).expect(1, "+      commit_smem", "")
+    assert apply_diff(COPY, find_diff(shown.out)) == COPY_FIXED and read(path).decode() == COPY
+    os.chmod(path, 0o640)
+    run("fix", "--yes", path).expect(0, "missing-commit-smem at line 8: insert 'commit_smem' before line 8", "")
+    assert read(path).decode() == COPY_FIXED and os.stat(path).st_mode & 0o777 == 0o640
+    run("fix", path).expect(0, "@copy: clean", "")
+    assert sorted(os.listdir(folder)) == ["k.grout"], "a temporary is left"
+    run("fix", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
+    run("fix", path, path).expect(2, "", "usage: grout fix")
+
+
+def test_line_ends(folder):
+    path = write(f"{folder}/k.grout", COPY.replace("\n", "\r\n"))
+    run("fix", "-y", path).expect(0)
+    assert read(path).decode() == COPY_FIXED.replace("\n", "\r\n")
+    tabs = COPY.replace("      ", "\t")
+    run("fix", "-y", write(path, tabs)).expect(0)
+    assert read(path).decode() == COPY_FIXED.replace("      ", "\t")
+
+
+def test_moves(folder):
+    path = write(f"{folder}/k.grout", QUEUE)
+    shown = run("fix", "-y", path).expect(0, "move 'barrier_wait %made[0]' from line 11 before line 10", "")
+    assert read(path).decode() == QUEUE_FIXED, shown.out
+    # A line that stands before what it names: the file is not even valid.
+    early = COPY_FIXED.replace("\n\n", "\n      %v = add %w, 1\n      %w = axis_index x\n").replace("f32[N])\n", "f32[N]) grid(x = 1)\n")
+    run("fix", "-y", write(path, early)).expect(2, "[unknown-name]", "")
+    assert read(path).decode() == early, "what is not about order stays"
+    below = QUEUE_FIXED.replace("barrier_arrive %made[0]", "barrier_arrive %made[%n]\n    %n = axis_index x").replace(
+        "threads(", "grid(x = 1) threads(")
+    run("fix", "-y", write(path, below)).expect(0, "unknown-name at line 8: move", "")
+
+
+def test_stdin(folder):
+    done = run("fix", "-", stdin=COPY).expect(0, None, "+      commit_smem")
+    assert done.out == COPY_FIXED
+    assert run("fix", "-", stdin=COPY_FIXED).expect(0, None, "").out == COPY_FIXED
+    run("fix", "--diff", "-", stdin=COPY).expect(1, "+++ <stdin>", "")
+    assert run("fix", "-", stdin=HOPELESS).expect(1, None, "no change helps").out == HOPELESS
+    assert os.listdir(folder) == []
+
+
+def test_kernels(folder):
+    two = COPY + QUEUE.replace("const N = 32\n", "")
+    path = write(f"{folder}/k.grout", two)
+    run("fix", "-y", "--kernel", "@queue", path).expect(0)
+    assert read(path).decode() == COPY + QUEUE_FIXED.replace("const N = 32\n", "")
+    run("fix", "-y", write(path, two)).expect(0, "2 changes, the result is clean")
+    assert read(path).decode() == COPY_FIXED + QUEUE_FIXED.replace("const N = 32\n", "")
+
+
+def test_sizes(folder):
+    path = write(f"{folder}/k.grout", RING)
+    run("check", path).expect(0)
+    for words in (("-D", "STEPS=5"), ("--sweep", "STEPS=2,5,8")):
+        run("fix", "-y", *words, write(path, RING)).expect(0, "insert 'barrier_wait %free[%slot]'")
+        assert "SLOTS) {\n        barrier_wait %free[%slot]\n      }" in read(path).decode(), read(path).decode()
+        run("check", path, "--sweep", "STEPS=2,3,4,5,8").expect(0)
+
+
+def test_left(folder):
+    path = write(f"{folder}/k.grout", HOPELESS)
+    run("fix", "-y", path).expect(1, "no change helps; 1 finding is left", "")
+    assert read(path).decode() == HOPELESS
+    # One of two kernels can be repaired; that is written, and the check says what is left.
+    write(path, COPY + HOPELESS)
+    run("fix", "-y", path).expect(1, "1 finding is left", "")
+    assert read(path).decode() == COPY_FIXED + HOPELESS
+    run("fix", "-y", write(path, CLEAN)).expect(0, "@clean: clean", "")
+    run("fix", "-y", "--max-steps", "1000", write(path, LONG)).expect(3, "incomplete", "")
+    assert read(path).decode() == LONG
+    run("fix", "-y", "--max-steps", "1000", write(path, COPY + LONG)).expect(3, "the check of the result is incomplete")
+
+
+def test_silenced(folder):
+    path = write(f"{folder}/k.grout", COPY)
+    run("fix", "-y", "--severity", "missing-commit-smem=off", path).expect(0)
+    allowed = COPY.replace("%s, %y\n", "%s, %y // allow: missing-commit-smem reviewed\n")
+    run("fix", "-y", write(path, allowed)).expect(0)
+    assert read(path).decode() == allowed, "an accepted finding is not repaired"
+
+
+def test_outputs(folder):
+    path = write(f"{folder}/k.grout", QUEUE)
+    right, wrong = f"{folder}/right.npy", f"{folder}/wrong.npy"
+    run("run", write(f"{folder}/fixed.grout", QUEUE_FIXED), "--output", f"y={right}").expect(0)
+    run("run", f"{folder}/fixed.grout", "--input", "x=ones", "--output", f"y={wrong}").expect(0)
+    run("fix", "--diff", path, "--expect-output", f"y={wrong}").expect(1, "differs from the expected one")
+    run("fix", "-y", path, "--expect-output", f"y={right}").expect(0, "the result is clean")
+    assert read(path).decode() == QUEUE_FIXED
+
+
+def test_larger_sizes(folder):
+    path = write(f"{folder}/k.grout", PARITY)
+    run("fix", "-y", path).expect(0, "the result is clean, also with -D STEPS=3", "")
+    run("check", path, "--sweep", "STEPS=1,2,3,5,8").expect(0, "@ring: clean")
+    # Sizes that are asked for are joined with larger ones.
+    swept = write(f"{folder}/swept.grout", PARITY)
+    run("fix", "-y", swept, "--sweep", "STEPS=1,2").expect(0, "the result is clean, also with", "")
+    run("check", swept, "--sweep", "STEPS=1,2,3,5,8").expect(0, "@ring: clean")
+
+
+def answer(path, text):
+    """Runs the command on a terminal of its own, types the answer; exit code and what it showed."""
+    main, side = pty.openpty()
+    process = subprocess.Popen([run_cli.grout, "fix", path], stdin=side, stdout=side, stderr=side)
+    os.close(side)
+    os.write(main, text.encode())
+    shown = b""
+    try:
+        while data := os.read(main, 4096):
+            shown += data
+    except OSError:
+        pass  # the other side is closed
+    os.close(main)
+    return process.wait(), shown.decode()
+
+
+def test_asks(folder):
+    path = write(f"{folder}/k.grout", COPY)
+    for text in ("n\n", "\n", "later\n"):
+        code, shown = answer(path, text)
+        assert code == 1 and "write it? [y/N]" in shown and read(path).decode() == COPY, shown
+        assert "\033[32m+      commit_smem\033[0m" in shown, shown
+    code, shown = answer(path, "y\n")
+    assert code == 0 and "@copy: " in shown and read(path).decode() == COPY_FIXED, shown
+
+
+if __name__ == "__main__":
+    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
+    sys.exit(run_cli.main(tests))
