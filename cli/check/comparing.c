@@ -14,7 +14,7 @@ static void report_mismatch(const grout_comparing *it, grout_mismatch *mismatch,
     bool is_known =
         grout_writers__init(&writers, it->load, it->kernel, index,
                             grout_difference_get_worst(&mismatch->difference)) &&
-        grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings, index, run);
+        grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings, run);
     mismatch->writers = is_known ? &writers : NULL;
     grout_mismatch__report(it->report, mismatch);
     grout_writers__deinit(&writers);

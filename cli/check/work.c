@@ -91,19 +91,15 @@ static void note_lost_results(grout_session *session, const grout_load *load,
 
 /* Compares the results of a run that came to its end, and reports what differs, above the verdict.
  * differs: of outcome->differs. */
-static void compare_results(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                            const grout_argument_set *arguments,
-                            const grout_launch_settings *settings, grout_outcome *outcome,
-                            grout_report *report, grout_text *differs) {
-    const grout_comparing comparing = {
-        .session = session, .load = load, .kernel = kernel, .settings = settings, .report = report};
+static void compare_results(const grout_comparing *comparing, const grout_argument_set *arguments,
+                            grout_outcome *outcome, grout_text *differs) {
     if (outcome->status != GROUT_RUN_DONE) {
         return;
     }
-    grout_comparing__with_files(&comparing, arguments, differs);
+    grout_comparing__with_files(comparing, arguments, differs);
     if (differs->size > 0) {
         outcome->differs = differs->data;
-        grout_report__add_diags(report);
+        grout_report__add_diags(comparing->report);
     }
 }
 
@@ -211,7 +207,8 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
                 grout_launch_settings own = *settings;
                 own.schedule = GROUT_SCHEDULE_REPLAY;
                 own.replay = &exploration->witnesses[i].decisions;
-                compare_results(session, load, kernel, arguments, &own, &outcome, report, &differs);
+                const grout_comparing comparing = {session, load, kernel, &own, report};
+                compare_results(&comparing, arguments, &outcome, &differs);
             }
             report_witness(session, load, kernel, &outcome,
                            i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
@@ -242,7 +239,8 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
             note_deadlock(session, load, kernel);
         }
         grout_text proposal = {0}, differs = {0};
-        compare_results(session, load, kernel, arguments, settings, &outcome, report, &differs);
+        const grout_comparing comparing = {session, load, kernel, settings, report};
+        compare_results(&comparing, arguments, &outcome, &differs);
         judge_reach(session, load, &outcome, report, &proposal);
         grout_report__add_outcome(report, kernel, &outcome);
         grout_text_free(&proposal);

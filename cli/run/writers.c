@@ -107,6 +107,7 @@ bool grout_writers__init(grout_writers *writers, const grout_load *load, grout_k
     const grout_type *type = grout_object_get_type(load->bound, param->object);
     *writers = (grout_writers){
         .object = param->object,
+        .param_index = param_index,
         .element_bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes,
         .count = grout_type_get_count(type),
         .watched = watched,
@@ -151,7 +152,7 @@ static bool run(grout_writers *writers, grout_session *session, const grout_load
 
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          uint32_t param_index, const void *bytes) {
+                          const void *bytes) {
     grout_session own = *session;
     grout_launch_settings silent = *settings;
     grout_argument_set arguments = {0};
@@ -163,8 +164,8 @@ bool grout_writers__watch(grout_writers *writers, grout_session *session, const 
         own.diags != NULL &&
         grout_argument_set__init(&own, &load->bindings, load->bound, kernel, &arguments) &&
         run(writers, &own, load, kernel, &silent, &arguments) &&
-        memcmp(arguments.arguments[param_index].data, bytes,
-               arguments.arguments[param_index].size) == 0;
+        memcmp(arguments.arguments[writers->param_index].data, bytes,
+               arguments.arguments[writers->param_index].size) == 0;
     grout_argument_set__deinit(&arguments);
     grout_diags_free(own.diags);
     return is_same;

@@ -20,6 +20,7 @@ typedef struct grout_writers_flight {
 typedef struct grout_writers {
     grout_observer observer;
     grout_object_id object;
+    uint32_t param_index; /* of the parameter that it is */
     uint32_t element_bytes;
     int64_t count;       /* elements */
     uint32_t *ctas;      /* of each element: the CTA that wrote it last, plus 1; 0: none */
@@ -43,6 +44,6 @@ void grout_writers__deinit(grout_writers *writers);
  */
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          uint32_t param_index, const void *bytes);
+                          const void *bytes);
 
 #endif
