@@ -3,6 +3,7 @@
 #include "trial.h"
 
 #include "array.h"
+#include "comparing.h"
 #include "launch.h"
 #include "silence.h"
 
@@ -147,9 +148,10 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     bool is_good = true;
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome)) {
         is_good = take_outcome(it, &outcome);
-        it->trial->is_different |= outcome.status == GROUT_RUN_DONE &&
-                                   !grout_argument_set__finish(&it->session, &it->load.bindings,
-                                                               it->load.bound, kernel, arguments);
+        const grout_comparing comparing = {
+            .session = &it->session, .load = &it->load, .kernel = kernel};
+        it->trial->is_different |=
+            outcome.status == GROUT_RUN_DONE && !grout_comparing__is_equal(&comparing, arguments);
     } else {
         it->trial->is_incomplete = true;
     }

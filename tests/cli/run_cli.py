@@ -375,7 +375,7 @@ def check_schema(value, schema, root, at="report"):
             except AssertionError as error:
                 failures.append(str(error))
         raise AssertionError(f"{at}: {failures}")
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
     if "type" in schema:
         assert isinstance(value, kinds[schema["type"]]), f"{at}: {value!r} is no {schema['type']}"
     if "const" in schema:
