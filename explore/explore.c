@@ -147,7 +147,9 @@ static bool take_nodes(explorer *it, const grout_decisions *decisions) {
 
 static void drop_nodes(explorer *it, size_t count) {
     while (it->nodes.count > count) {
-        grout__free(it->nodes.items[--it->nodes.count].wanted.items);
+        node *last = &it->nodes.items[--it->nodes.count];
+        it->out->left -= last->wanted.count - last->tried_count;
+        grout__free(last->wanted.items);
     }
 }
 
@@ -167,6 +169,7 @@ static bool want(explorer *it, size_t index, uint32_t actor) {
     }
     it->out->states += at->wanted.count == 0 ? 1u : 0u;
     at->wanted.items[at->wanted.count++] = (choice){.actor = actor};
+    it->out->left++;
     return true;
 }
 
@@ -315,6 +318,7 @@ static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out
     node *at = &it->nodes.items[index - 1];
     GROUT_ASSERT(at->tried_count < at->wanted.count);
     const choice *tried = &at->wanted.items[at->tried_count++];
+    it->out->left--;
     at->chosen = tried->actor;
     *ahead_out = tried->ahead;
     fill_decisions(it, index, next);
@@ -407,7 +411,9 @@ static bool explore(explorer *it) {
 }
 
 static void deinit(explorer *it) {
+    const uint64_t left = it->out->left;
     drop_nodes(it, 0);
+    it->out->left = left; /* the result says what was not tried */
     grout__free(it->nodes.items);
     grout__free(it->signatures);
     grout__free(it->identities.items);

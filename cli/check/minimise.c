@@ -9,9 +9,9 @@
  */
 #include "minimise.h"
 
-#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
+#include "stage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ typedef struct minimiser {
     bool is_scheduled;               /* they matter: the launch's own schedule does not show it */
     double deadline;
     uint64_t trials;
+    grout_stage stage;
 } minimiser;
 
 /* ---- a trial -------------------------------------------------------------------------------- */
@@ -126,6 +127,18 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
     return shows;
 }
 
+/* "minimising: trial 12; N=4, M=2" */
+static void say_sizes(minimiser *it) {
+    grout_text sizes = {0};
+    for (size_t i = 0; i < it->size_count; i++) {
+        grout_text_add(&sizes, "%s%s", i == 0 ? "; " : ", ", it->sizes[i].text);
+    }
+    grout_stage__say(&it->stage, "minimising: trial %llu%s", (unsigned long long)it->trials,
+                     sizes.data == NULL ? "" : sizes.data);
+    grout_stage__draw(it->session);
+    grout_text_free(&sizes);
+}
+
 /* A trial on a module that was bound with the sizes. */
 typedef bool trial_function(minimiser *it, grout_session *session, const grout_load *load);
 
@@ -134,6 +147,7 @@ static bool try_sizes(minimiser *it, trial_function *function) {
     grout_load load = {0};
     bool is_good = false;
     it->trials++;
+    say_sizes(it);
     session.diags = grout_diags_new();
     session.is_quiet = true;
     if (session.diags != NULL && copy_options(it, &session.options)) {
@@ -230,8 +244,11 @@ static void lower_all(minimiser *it) {
 /* ---- the schedule --------------------------------------------------------------------------- */
 
 static bool goes_on(void *payload, uint64_t schedules) {
-    (void)schedules;
-    return has_time(payload);
+    minimiser *it = payload;
+    grout_stage__say(&it->stage, "minimising: %zu decisions of a schedule, %llu runs",
+                     it->decisions.count, (unsigned long long)schedules);
+    grout_stage__draw(it->session);
+    return has_time(it);
 }
 
 static bool shorten(minimiser *it, grout_session *session, const grout_load *load) {
@@ -282,21 +299,17 @@ static void describe(const minimiser *it, grout_text *out) {
 /* Writes the schedule to a file, which the session then replays. False: a diagnostic. */
 static bool save_schedule(minimiser *it, grout_options *options, grout_text *path) {
     const char *wanted = grout_options__get(options, GROUT_OPTION_SAVE_SCHEDULE);
-    grout_text text = {0};
     grout_text_add(path, wanted == NULL ? "%s.schedule" : "%s",
                    wanted == NULL ? it->kernel : wanted);
-    grout_schedule_file__print(it->session, it->kernel, &it->decisions, &text);
-    const grout_chunk chunk = {text.data, text.size};
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
-    bool is_good = uses != NULL && text.data != NULL && path->data != NULL &&
-                   grout_files__may_write(it->session, path->data) &&
-                   grout_session__write_file(it->session, path->data, &chunk, 1);
+    bool is_good = uses != NULL && path->data != NULL &&
+                   grout_schedule_file__write(it->session, path->data, wanted != NULL, it->kernel,
+                                              &it->decisions);
     options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
         options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
     }
-    grout_text_free(&text);
     return is_good;
 }
 
@@ -324,6 +337,29 @@ static int report(minimiser *it) {
     return exit_code;
 }
 
+static bool is_never_interrupted(void *payload) {
+    (void)payload;
+    return false;
+}
+
+/* Ctrl-C ends the trials. What they have found so far is reported all the same: its run came to an
+ * end before, and a second Ctrl-C ends the process. */
+static int report_smallest(minimiser *it) {
+    grout_session *session = it->session;
+    const grout_host *host = session->host;
+    if (it->identity == 0 || !host->is_interrupted(host->payload)) {
+        return report(it);
+    }
+    grout_host deaf = *host;
+    deaf.is_interrupted = is_never_interrupted;
+    session->host = &deaf;
+    int exit_code = report(it);
+    session->host = host;
+    grout_session__note(session,
+                        "Ctrl-C ended the trials: a smaller size or schedule may show it too\n");
+    return grout_work__get_worse(exit_code, GROUT_EXIT_INTERRUPTED);
+}
+
 /* Half of the time of --timeout is for the report of what the trials have found. */
 static void begin_budget(minimiser *it) {
     grout_session *session = it->session;
@@ -347,6 +383,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }
+    grout_stage__begin(&it.stage, session);
     if (try_sizes(&it, shows) && try_sizes(&it, take_sizes)) {
         session->budget_end = it.deadline; /* of every trial */
         lower_all(&it);
@@ -354,7 +391,8 @@ int grout_minimise__run(grout_session *session, const char *path) {
             (void)try_sizes(&it, shorten);
         }
     }
-    int exit_code = report(&it);
+    grout_stage__end(&it.stage, session);
+    int exit_code = report_smallest(&it);
     deinit(&it);
     return exit_code;
 }

@@ -9,6 +9,8 @@
  */
 #include "propose.h"
 
+#include "stage.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,8 @@ typedef struct search {
     const grout_sizes *sizes; /* that were checked; without an axis: one */
     const grout_reach *reach; /* what is to be bettered */
     double end;
+    grout_stage stage;
+    unsigned tried;
     proposal alone, together; /* the best of one run, and of one after what was checked */
 } search;
 
@@ -184,6 +188,8 @@ static bool make_options(const search *it, const trial *trials, size_t count, gr
 }
 
 static void run_trial(search *it, const trial *trials, size_t count) {
+    grout_stage__say(&it->stage, "looking for sizes that reach more: %u tried", it->tried++);
+    grout_stage__draw(it->session);
     grout_session session = *it->session;
     grout_load load = {0};
     grout_reach reach = {0};
@@ -363,10 +369,12 @@ void grout_propose__sizes(grout_session *session, const grout_propose_task *task
         .reach = task->reach,
     };
     it.end = find_end(&it);
+    grout_stage__begin(&it.stage, session);
     try_consts(&it);
     if (!is_whole(&it.alone) && !is_whole(&it.together)) {
         try_pairs(&it);
     }
+    grout_stage__end(&it.stage, session);
     const grout_text *chosen = choose(&it);
     grout_text_add_bytes(out, chosen->data, chosen->size);
     grout_text_free(&it.alone.options);

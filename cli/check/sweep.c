@@ -10,6 +10,7 @@
 #include "invariant.h"
 #include "joined.h"
 #include "propose.h"
+#include "stage.h"
 #include "work.h"
 
 #include <stdlib.h>
@@ -86,13 +87,25 @@ static void run_size(sweep *it, size_t index) {
 
 /* ---- all sizes ------------------------------------------------------------------------------ */
 
+static void say_size(const sweep *it, size_t index, grout_stage *stage) {
+    grout_text name = {0};
+    grout_sizes__describe(&it->sizes, index, &name);
+    grout_stage__say(stage, "size %zu of %zu (%s)", index + 1, it->sizes.count,
+                     name.data == NULL ? "" : name.data);
+    grout_stage__draw(it->session);
+    grout_text_free(&name);
+}
+
 static void run_sizes(sweep *it) {
+    grout_stage stage;
+    grout_stage__begin(&stage, it->session);
     for (size_t i = 0; i < it->sizes.count; i++) {
         const char *end = find_end(it);
         if (end != NULL) {
             grout_joined__skip_size(&it->report, i, end);
             continue;
         }
+        say_size(it, i, &stage);
         if (it->session->is_verbose) {
             grout_text name = {0};
             grout_sizes__describe(&it->sizes, i, &name);
@@ -102,6 +115,7 @@ static void run_sizes(sweep *it) {
         }
         run_size(it, i);
     }
+    grout_stage__end(&stage, it->session);
 }
 
 /* What no size reached, and a size that does. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "comparing.h"
 #include "files.h"
 #include "invariant.h"
 #include "joined.h"
@@ -88,6 +89,20 @@ static void note_lost_results(grout_session *session, const grout_load *load,
     grout_text_free(&outputs);
 }
 
+/* Compares the results of a run that came to its end, and reports what differs, above the verdict.
+ * differs: of outcome->differs. */
+static void compare_results(const grout_comparing *comparing, const grout_argument_set *arguments,
+                            grout_outcome *outcome, grout_text *differs) {
+    if (outcome->status != GROUT_RUN_DONE) {
+        return;
+    }
+    grout_comparing__with_files(comparing, arguments, differs);
+    if (differs->size > 0) {
+        outcome->differs = differs->data;
+        grout_report__add_diags(comparing->report);
+    }
+}
+
 /* What follows a run: statistics, outputs. */
 static void finish_run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, const grout_argument_set *arguments,
@@ -97,7 +112,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     }
     bool has_results = grout_bindings__have_results(&load->bindings);
     if (outcome->status == GROUT_RUN_DONE && has_results) {
-        (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel, arguments);
+        (void)grout_argument_set__write(session, &load->bindings, load->bound, kernel, arguments);
     } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
         note_lost_results(session, load, kernel);
     } else if (outcome->status != GROUT_RUN_DONE && has_results) {
@@ -111,27 +126,29 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     }
 }
 
-/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. */
+/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. The second one of them
+ * goes to FILE.2.schedule, and so on: none takes the file of another. */
 static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                          const grout_decisions *decisions, const grout_report *report,
+                          const grout_decisions *decisions, grout_report *report,
                           grout_text *path_out) {
-    const char *path = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    const char *wanted = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
-    grout_text text = {0};
-    grout_text_add(path_out, "%s", path == NULL ? name : path);
+    grout_text path = {0};
+    grout_text_add(&path, "%s", wanted == NULL ? name : wanted);
     if (report->joined != NULL) { /* each size has its own schedules */
-        grout_text_add(path_out, ".");
-        grout_sizes__print_name(report->joined->sizes, report->joined->at, path_out);
+        grout_text_add(&path, ".");
+        grout_sizes__print_name(report->joined->sizes, report->joined->at, &path);
     }
-    grout_text_add(path_out, "%s", path == NULL ? ".schedule" : "");
-    grout_schedule_file__print(session, name, decisions, &text);
-    const grout_chunk chunk = {text.data, text.size};
-    bool is_written = path_out->data != NULL && text.data != NULL &&
-                      grout_files__may_write(session, path_out->data) &&
-                      grout_session__write_file(session, path_out->data, &chunk, 1);
-    grout_text_free(&text);
-    return is_written;
+    grout_text_add(&path, "%s", wanted == NULL ? ".schedule" : "");
+    uint32_t number = ++report->schedule_count;
+    grout_schedule_file__print_path(path.data == NULL ? "" : path.data, number, path_out);
+    grout_text_free(&path);
+    if (path_out->data == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    return grout_schedule_file__write(session, path_out->data, wanted != NULL && number == 1, name,
+                                      decisions);
 }
 
 /* What a run that came to its end did not reach, and sizes that reach it. */
@@ -185,11 +202,20 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
         const grout_exploration *exploration = &explored.exploration;
         for (uint32_t i = 0; i < exploration->witness_count; i++) {
             grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
+            grout_text differs = {0};
+            if (!outcome.has_more) { /* the arrays are those of the last one */
+                grout_launch_settings own = *settings;
+                own.schedule = GROUT_SCHEDULE_REPLAY;
+                own.replay = &exploration->witnesses[i].decisions;
+                const grout_comparing comparing = {session, load, kernel, &own, report};
+                compare_results(&comparing, arguments, &outcome, &differs);
+            }
             report_witness(session, load, kernel, &outcome,
                            i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
             if (!outcome.has_more) {
                 finish_run(session, load, kernel, true, arguments, &outcome);
             }
+            grout_text_free(&differs);
         }
         if (session->is_verbose) {
             grout_session__note(session, "explored in %.3f s\n", explored.seconds);
@@ -212,14 +238,20 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
             note_deadlock(session, load, kernel);
         }
-        grout_text proposal = {0};
+        grout_text proposal = {0}, differs = {0};
+        const grout_comparing comparing = {session, load, kernel, settings, report};
+        compare_results(&comparing, arguments, &outcome, &differs);
         judge_reach(session, load, &outcome, report, &proposal);
         grout_report__add_outcome(report, kernel, &outcome);
         grout_text_free(&proposal);
+        grout_text_free(&differs);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
-            (void)save_schedule(session, load, kernel, &decisions, report, &path);
+            bool is_written = save_schedule(session, load, kernel, &decisions, report, &path);
+            if (is_written && report->schedule_count > 1 && !session->is_quiet) {
+                grout_session__note(session, "wrote %s\n", path.data);
+            }
         }
         grout_text_free(&path);
     }
@@ -244,6 +276,9 @@ void grout_work__run_kernel(grout_session *session, const grout_load *load, grou
         settings.reach = &report->joined->kernels[kernel].reach;
     } else if (with_checker && grout_reach__init(&reach, load, kernel)) {
         settings.reach = &reach;
+    }
+    if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
+        report->schedule_count = 0; /* the files have the kernel's name */
     }
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         if (session->replay == NULL &&

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
+#include "comparing.h"
 #include "work.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ typedef struct gpu_work {
     grout_load *load;
     grout_kernel_id kernel;
     int32_t device;
+    grout_report *report;
     grout_argument_set arguments;
     grout_gpu_result result;
 } gpu_work;
@@ -101,31 +103,32 @@ static void print_timing(const gpu_work *work) {
         (double)work->arguments.bytes / result->median_seconds * 1e-12);
 }
 
-static bool compare_arrays(const gpu_work *work, const grout_argument_set *expected) {
-    grout_session *session = work->session;
-    const grout_kernel *kernel = grout_module_get_kernel(work->load->bound, work->kernel);
+/* The compare rule's tolerance, unless the options give one. */
+static grout_compare_options get_tolerance(const gpu_work *work) {
+    const grout_options *options = &work->session->options;
     grout_compare_options tolerance = grout_compare_get_default(
         work->load->bound, work->kernel,
         grout_bindings__are_whole(&work->load->bindings, work->load->bound, work->kernel));
     tolerance.is_by_type = tolerance.is_by_type &&
-                           !grout_options__has(&session->options, GROUT_OPTION_RTOL) &&
-                           !grout_options__has(&session->options, GROUT_OPTION_ATOL);
-    tolerance.rtol =
-        grout_options__get_number(&session->options, GROUT_OPTION_RTOL, tolerance.rtol);
-    tolerance.atol =
-        grout_options__get_number(&session->options, GROUT_OPTION_ATOL, tolerance.atol);
+                           !grout_options__has(options, GROUT_OPTION_RTOL) &&
+                           !grout_options__has(options, GROUT_OPTION_ATOL);
+    tolerance.rtol = grout_options__get_number(options, GROUT_OPTION_RTOL, tolerance.rtol);
+    tolerance.atol = grout_options__get_number(options, GROUT_OPTION_ATOL, tolerance.atol);
+    return tolerance;
+}
+
+static bool compare_arrays(const gpu_work *work, const grout_launch_settings *settings,
+                           const grout_argument_set *expected) {
+    grout_session *session = work->session;
+    const grout_compare_options tolerance = get_tolerance(work);
+    const grout_comparing comparing = {.session = session,
+                                       .load = work->load,
+                                       .kernel = work->kernel,
+                                       .settings = settings,
+                                       .report = work->report};
     uint32_t count = 0;
-    bool is_equal = true;
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        uint8_t direction = grout_module_get_param(work->load->bound, kernel, i)->direction;
-        if (direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT) {
-            count++;
-            is_equal = grout_compare_array(
-                           work->load->bound, work->kernel, i, expected->arguments[i].data,
-                           work->arguments.arguments[i].data, &tolerance, session->diags) &&
-                       is_equal;
-        }
-    }
+    bool is_equal =
+        grout_comparing__with_cpu(&comparing, expected, &work->arguments, &tolerance, &count);
     if (is_equal && !session->is_json) {
         bool is_exact = tolerance.rtol == 0 && tolerance.atol == 0 && !tolerance.is_by_type;
         grout_session__print(
@@ -136,6 +139,20 @@ static bool compare_arrays(const gpu_work *work, const grout_argument_set *expec
                                    : "within the tolerance");
     }
     return is_equal;
+}
+
+/* Compares with the --expect-output files. Who wrote what differs is asked of a run on the CPU, if
+ * that writes the same. */
+static void compare_with_files(const gpu_work *work) {
+    const grout_launch_settings settings = grout_launch_settings__get(work->session, false);
+    const grout_comparing comparing = {.session = work->session,
+                                       .load = work->load,
+                                       .kernel = work->kernel,
+                                       .settings = &settings,
+                                       .report = work->report};
+    grout_text differs = {0};
+    grout_comparing__with_files(&comparing, &work->arguments, &differs);
+    grout_text_free(&differs);
 }
 
 /* The same launch on the CPU, and all arrays that were written compared. */
@@ -159,7 +176,7 @@ static bool compare_with_cpu(const gpu_work *work) {
                                    grout_nowhere, "nothing was compared: on the CPU %s",
                                    cut == NULL ? "the kernel deadlocks" : cut);
     } else if (is_equal) {
-        is_equal = compare_arrays(work, &expected);
+        is_equal = compare_arrays(work, &settings, &expected);
     }
     grout_outcome__deinit(&outcome);
     grout_argument_set__deinit(&expected);
@@ -186,8 +203,9 @@ static void run_on_gpu(gpu_work *work) {
     if (grout_options__has(&session->options, GROUT_OPTION_COMPARE)) {
         (void)compare_with_cpu(work);
     }
-    (void)grout_argument_set__finish(session, &work->load->bindings, work->load->bound,
-                                     work->kernel, &work->arguments);
+    compare_with_files(work);
+    (void)grout_argument_set__write(session, &work->load->bindings, work->load->bound, work->kernel,
+                                    &work->arguments);
 }
 
 static int run_file_on_gpu(grout_session *session, int32_t device) {
@@ -195,8 +213,11 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
     grout_load load;
     grout_report report = {0};
     if (grout_work__load(session, session->options.arguments[0], true, &text, &load, &report)) {
-        gpu_work work = {
-            .session = session, .load = &load, .kernel = load.kernels[0], .device = device};
+        gpu_work work = {.session = session,
+                         .load = &load,
+                         .kernel = load.kernels[0],
+                         .device = device,
+                         .report = &report};
         report.is_run = true;
         run_on_gpu(&work);
         grout_argument_set__deinit(&work.arguments);

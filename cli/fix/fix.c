@@ -19,6 +19,7 @@ typedef struct fix {
     grout_text after;
     grout_sizes sizes;
     grout_text steps;
+    grout_text wider; /* larger sizes at which the result was checked too */
     uint32_t step_count;
     uint64_t tried;
     bool was_cut;
@@ -41,9 +42,18 @@ static double find_end(const fix *it) {
     return timeout > 0 && it->session->start + timeout < end ? it->session->start + timeout : end;
 }
 
+/* The kernels of a file may share their sizes. */
+static void add_wider(fix *it, const grout_text *words) {
+    bool is_known = it->wider.size > 0 && words->size > 0 && strstr(it->wider.data, words->data);
+    if (words->size > 0 && !is_known) {
+        grout_text_add(&it->wider, "%s%s", it->wider.size > 0 ? ", and with" : "", words->data);
+    }
+}
+
 static bool repair_kernel(fix *it, const char *kernel) {
-    grout_search search = {.task = {it->session, it->path, &it->sizes, kernel, 0},
-                           .end = find_end(it)};
+    grout_search search = {
+        .task = {.session = it->session, .path = it->path, .sizes = &it->sizes, .kernel = kernel},
+        .end = find_end(it)};
     grout_text_add_bytes(&search.text, it->after.data, it->after.size);
     bool is_good = !search.text.failed && grout_search__run(&search);
     if (search.step_count > 0) {
@@ -53,6 +63,7 @@ static bool repair_kernel(fix *it, const char *kernel) {
         grout_text_add(&it->steps, "%s%s:\n", kernel == NULL ? it->name : "@",
                        kernel == NULL ? "" : kernel);
         grout_text_add_bytes(&it->steps, search.steps.data, search.steps.size);
+        add_wider(it, &search.wider.words);
     }
     it->step_count += search.step_count;
     it->tried += search.tried;
@@ -107,8 +118,10 @@ static void add_verdict(const fix *it, grout_text *out) {
         grout_text_add(out, "%s: no change helps; ", it->name);
     }
     if (grout_trial__is_clean(last)) {
-        grout_text_add(out, "the result is clean%s\n",
+        grout_text_add(out, "the result is clean%s",
                        last->holds ? "" : " under this schedule (try --explore)");
+        grout_text_add(out, "%s%s\n", it->wider.size > 0 ? ", also with" : "",
+                       it->wider.size > 0 ? it->wider.data : "");
         return;
     }
     add_count(out, last->count, "finding");
@@ -232,7 +245,7 @@ static int report_unchanged(fix *it) {
 }
 
 static bool run_all(fix *it, grout_trial *out) {
-    const grout_trial_task task = {it->session, it->path, &it->sizes, NULL, 0};
+    const grout_trial_task task = {.session = it->session, .path = it->path, .sizes = &it->sizes};
     return grout_trial__run(&task, &it->after, out);
 }
 
@@ -281,6 +294,7 @@ int grout_fix__run(grout_session *session) {
     grout_trial__deinit(&it.last);
     grout_sizes__deinit(&it.sizes);
     grout_text_free(&it.steps);
+    grout_text_free(&it.wider);
     grout_text_free(&it.after);
     free(it.before.data);
     return exit_code;

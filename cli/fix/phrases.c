@@ -197,22 +197,26 @@ static void add_slot_before(collector *it, grout_span code) {
     }
 }
 
-/* The upper end of the loop over a name, "for %k in 0..STEPS {"; empty: there is none. */
-static grout_span find_high(const collector *it, grout_span name) {
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
-        grout_span loop = it->outline->lines->items[i].code;
-        if (!grout_span__take(&loop, "for ") ||
-            !grout_span__is_equal(grout_span__get_name(loop), name)) {
-            continue;
-        }
-        for (size_t k = 0; k + 2 < loop.size; k++) {
-            grout_span high = {loop.data + k + 2, loop.size - k - 2};
-            if (memcmp(loop.data + k, "..", 2) == 0) {
-                return grout_span__split(&high, ' ');
-            }
+/* The upper end of a loop over a name, "for %k in 0..STEPS {"; empty: the line is none. */
+static grout_span get_high(grout_span loop, grout_span name) {
+    bool is_loop = name.size > 0 && grout_span__take(&loop, "for ") &&
+                   grout_span__is_equal(grout_span__get_name(loop), name);
+    for (size_t k = 0; is_loop && k + 2 < loop.size; k++) {
+        grout_span high = {loop.data + k + 2, loop.size - k - 2};
+        if (memcmp(loop.data + k, "..", 2) == 0) {
+            return grout_span__split(&high, ' ');
         }
     }
     return (grout_span){"", 0};
+}
+
+/* The same of the first loop over the name. */
+static grout_span find_high(const collector *it, grout_span name) {
+    grout_span high = {"", 0};
+    for (size_t i = 0; i < it->outline->lines->count && high.size == 0; i++) {
+        high = get_high(it->outline->lines->items[i].code, name);
+    }
+    return high;
 }
 
 /* The slot of a loop's last turn: "%k" is then its upper end less 1. Turns may be counted on from
@@ -258,6 +262,31 @@ static void add_slots_at_end(collector *it, grout_span code) {
     }
 }
 
+/* An index in which the name at a place is another text. */
+static void add_index_with(collector *it, grout_span index, size_t place, grout_span other) {
+    const grout_span rest = {index.data + place, index.size - place};
+    const grout_span name = grout_span__get_name(rest);
+    grout_text text = {0};
+    add_span(&text, (grout_span){index.data, place});
+    add_span(&text, other);
+    add_span(&text, (grout_span){rest.data + name.size, rest.size - name.size});
+    add_choice(it, &it->indices, &text, 3);
+}
+
+/* An index of a loop as it is after the loop: "[(rem %i - 1, N)]" is then "[(rem %stop - 1, N)]".
+ * Several loops may have the same name. */
+static void add_index_after(collector *it, grout_span index) {
+    for (size_t k = 0; k < index.size; k++) {
+        const grout_span name = grout_span__get_name((grout_span){index.data + k, index.size - k});
+        for (size_t i = 0; i < it->outline->lines->count && name.size > 0; i++) {
+            grout_span high = get_high(it->outline->lines->items[i].code, name);
+            if (high.size > 0) {
+                add_index_with(it, index, k, high);
+            }
+        }
+    }
+}
+
 /* What chooses a slot of an array, "%as[%slot, ..]", or stands in the index of a barrier. */
 static void collect_indices(collector *it) {
     for (size_t i = 0; i < it->outline->lines->count; i++) {
@@ -266,6 +295,7 @@ static void collect_indices(collector *it) {
         add_slot_before(it, code);
         add_last_slot(it, code);
         add_slots_at_end(it, code);
+        add_index_after(it, index);
         for (size_t k = 0; k + 1 < code.size && it->outline->items[i].is_statement; k++) {
             const grout_span rest = {code.data + k + 1, code.size - k - 1};
             const grout_span name = grout_span__get_name(rest);

@@ -62,6 +62,26 @@ static bool is_repair(const state *before, const grout_trial_finding *finding,
            !(after->trial.is_incomplete && !before->trial.is_incomplete);
 }
 
+/* Runs a text. The first that is clean says which sizes all have to be clean at. */
+static bool judge(grout_search *it, const grout_text *text, grout_trial *out) {
+    if (!grout_trial__run(&it->task, text, out)) {
+        return false;
+    }
+    if (!grout_trial__is_clean(out) || it->has_looked_wider || it->task.kernel == NULL) {
+        return true;
+    }
+    it->has_looked_wider = true;
+    if (!grout_wider__find(&it->task, text, it->end, &it->wider)) {
+        return false;
+    }
+    if (it->wider.words.size == 0) {
+        return true;
+    }
+    it->task.wider = &it->wider.task;
+    grout_trial__deinit(out);
+    return grout_trial__run(&it->task, text, out);
+}
+
 /* Applies and runs it. after is empty if that is no repair. False without memory. */
 static bool try_change(grout_search *it, const state *before, const grout_trial_finding *finding,
                        const grout_text_lines *lines, const grout_change *change, state *after) {
@@ -69,7 +89,7 @@ static bool try_change(grout_search *it, const state *before, const grout_trial_
     it->tried++;
     bool is_good = true;
     if (grout_change__apply(change, lines, &after->text)) {
-        is_good = grout_trial__run(&it->task, &after->text, &after->trial);
+        is_good = judge(it, &after->text, &after->trial);
         if (is_good && is_repair(before, finding, change, after)) {
             add_step(before, finding, change, lines, after);
             return !after->steps.failed;
@@ -283,5 +303,6 @@ bool grout_search__run(grout_search *it) {
 void grout_search__deinit(grout_search *search) {
     grout_text_free(&search->text);
     grout_text_free(&search->steps);
+    grout_wider__deinit(&search->wider);
     *search = (grout_search){0};
 }

@@ -3,7 +3,7 @@
 #ifndef GROUT_CLI_SEARCH_H
 #define GROUT_CLI_SEARCH_H
 
-#include "trial.h"
+#include "wider.h"
 
 #define GROUT_FIX_SECONDS 60.0 /* for a kernel, without --budget */
 
@@ -15,6 +15,9 @@ typedef struct grout_search {
     uint64_t tried; /* changes that were run or refused */
     double end;     /* seconds of the host's clock */
     bool was_cut;   /* the time was over before all was tried */
+    /* found with the first text that is clean */
+    grout_wider wider;
+    bool has_looked_wider;
 } grout_search;
 
 /*

@@ -3,6 +3,7 @@
 #include "trial.h"
 
 #include "array.h"
+#include "comparing.h"
 #include "launch.h"
 #include "silence.h"
 
@@ -147,9 +148,10 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     bool is_good = true;
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome)) {
         is_good = take_outcome(it, &outcome);
-        it->trial->is_different |= outcome.status == GROUT_RUN_DONE &&
-                                   !grout_argument_set__finish(&it->session, &it->load.bindings,
-                                                               it->load.bound, kernel, arguments);
+        const grout_comparing comparing = {
+            .session = &it->session, .load = &it->load, .kernel = kernel};
+        it->trial->is_different |=
+            outcome.status == GROUT_RUN_DONE && !grout_comparing__is_equal(&comparing, arguments);
     } else {
         it->trial->is_incomplete = true;
     }
@@ -235,6 +237,15 @@ static bool run_size(const grout_trial_task *task, size_t size, const grout_byte
     return is_good;
 }
 
+static bool run_sizes(const grout_trial_task *task, const grout_bytes *text, grout_trial *trial) {
+    for (size_t i = 0; i < task->sizes->count; i++) {
+        if (!run_size(task, i, text, trial)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Errors first; else as they came: causes come before what follows from them. */
 static void sort(grout_trial *trial) {
     for (size_t i = 1; i < trial->count; i++) {
@@ -250,10 +261,9 @@ static void sort(grout_trial *trial) {
 bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grout_trial *out) {
     const grout_bytes bytes = {text->data, text->size};
     *out = (grout_trial){.is_valid = true, .holds = true};
-    for (size_t i = 0; i < task->sizes->count; i++) {
-        if (!run_size(task, i, &bytes, out)) {
-            return false;
-        }
+    if (!run_sizes(task, &bytes, out) || (task->wider != NULL && grout_trial__is_clean(out) &&
+                                          !run_sizes(task->wider, &bytes, out))) {
+        return false;
     }
     sort(out);
     return true;

@@ -36,9 +36,12 @@ typedef struct grout_trial_task {
     const grout_sizes *sizes;
     const char *kernel; /* the only one to run; NULL: those that the options select */
     uint64_t steps_max; /* 0: as the options say */
+    /* what is clean has to be clean there too (wider.h); NULL: nowhere else */
+    const struct grout_trial_task *wider;
 } grout_trial_task;
 
-/* Loads and runs the text at every size. False without memory. Deinit even then. */
+/* Loads and runs the text at every size, and if it is clean there at those of 'wider'. False
+ * without memory. Deinit even then. */
 bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grout_trial *out);
 void grout_trial__deinit(grout_trial *trial);
 /* Whether nothing is left to repair, and that is sure. */

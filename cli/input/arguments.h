@@ -62,9 +62,8 @@ void grout_argument_set__deinit(grout_argument_set *set);
 void grout_argument_set__note_rounding(grout_session *session, const grout_bindings *bindings,
                                        const grout_module *bound, grout_kernel_id kernel);
 
-/* Compares with the --expect-output files, then writes the --output files. Returns whether all
- * went well and all were equal; else diagnostics. */
-bool grout_argument_set__finish(grout_session *session, const grout_bindings *bindings,
+/* Writes the --output files. False: diagnostics. */
+bool grout_argument_set__write(grout_session *session, const grout_bindings *bindings,
                                 const grout_module *bound, grout_kernel_id kernel,
                                 const grout_argument_set *set);
 /* Whether a run of the kernel has an output to write or to compare. */

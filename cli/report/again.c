@@ -30,6 +30,7 @@ static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_DEFINE ||
            id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT || id == GROUT_OPTION_INOUT ||
            id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY ||
+           id == GROUT_OPTION_EXPECT_OUTPUT || id == GROUT_OPTION_RTOL || id == GROUT_OPTION_ATOL ||
            id == GROUT_OPTION_STRICT_FENCES;
 }
 

@@ -11,6 +11,7 @@
 #include "array.h"
 #include "followers.h"
 #include "invariant.h"
+#include "mismatch.h"
 #include "page_facts.h"
 
 #include <jansson.h>
@@ -45,6 +46,7 @@ static void deinit_item(grout_joined_item *item) {
 
 static void deinit_launch(grout_joined_launch *launch) {
     grout_text_free(&launch->axes);
+    grout_text_free(&launch->differs);
     grout_text_free(&launch->because);
     grout_text_free(&launch->assuming);
     json_decref(launch->object);
@@ -202,6 +204,7 @@ bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
     item->stream = is_use ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
     if (report->json != NULL) {
         item->object = grout_json__make_diag(report->json, diag);
+        grout_mismatch__add_facts(report, diag, item->object);
     }
     if (!session->is_json && diag->severity != GROUT_SEVERITY_OFF) {
         grout_report__render(session, diag, item->stream, &item->text);
@@ -228,6 +231,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
         .is_explored = outcome->exploration != NULL && !outcome->exploration->is_certified,
         .is_done = outcome->status == GROUT_RUN_DONE,
     };
+    grout_text_add(&launch->differs, "%s", outcome->differs == NULL ? "" : outcome->differs);
     grout_summary__add_launch(&launch->axes, report->load, kernel);
     grout_text_add(&launch->because, "%s",
                    cut != NULL ? cut : summary->not_well_synchronised_because);
@@ -284,7 +288,8 @@ bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel) 
     size_t count = 0;
     for (size_t i = 0; i < joined->launches.count; i++) {
         const grout_joined_launch *launch = &joined->launches.items[i];
-        bool is_clean = launch->is_done && strcmp(launch->word, "clean") == 0;
+        bool is_clean =
+            launch->is_done && strcmp(launch->word, "clean") == 0 && launch->differs.size == 0;
         count += launch->kernel == kernel && is_clean ? 1u : 0u;
     }
     return count == joined->sizes->count;
@@ -406,7 +411,10 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
                                                : "not run");
         return;
     }
-    grout_text_add(out, ": %s; %s", launch->word, launch->axes.data);
+    grout_text_add(out, ": ");
+    grout_summary__add_word(out, launch->word,
+                            launch->differs.size > 0 ? launch->differs.data : NULL);
+    grout_text_add(out, "; %s", launch->axes.data);
     if (launch->holds && !all_hold) {
         grout_text_add(out, "; holds for every schedule%s",
                        launch->is_explored ? "" : " and timing");
@@ -443,11 +451,12 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
     grout_joined *joined = report->joined;
     grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
-    bool all_hold = false, is_incomplete = false, is_invalid = false;
+    bool all_hold = false, is_incomplete = false, is_invalid = false, differs = false;
     size_t count = grout_joined__count_launches(joined, kernel, &all_hold);
     for (size_t i = 0; i < joined->sizes->count; i++) {
         const grout_joined_launch *launch = find_launch(joined, kernel, i);
         is_incomplete |= launch == NULL || strcmp(launch->word, "incomplete") == 0;
+        differs |= launch != NULL && launch->differs.size > 0;
         is_invalid |= launch == NULL && joined->results[i].is_invalid;
     }
     grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
@@ -455,7 +464,7 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
                             : is_invalid      ? "invalid"
                             : is_incomplete   ? "incomplete"
                                               : "clean",
-                            &counts, look);
+                            differs ? "its results differ" : NULL, &counts, look);
     grout_text lines = {0};
     for (size_t i = 0; i < joined->sizes->count; i++) {
         add_size(joined, kernel, i, all_hold, &lines);

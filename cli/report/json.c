@@ -247,10 +247,6 @@ json_t *grout_json__make_diag(grout_json *json, const grout_diag *diag) {
     return object;
 }
 
-void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
-    grout_json__take_finding(json, grout_json__make_diag(json, diag));
-}
-
 /* ---- coverage ------------------------------------------------------------------------------- */
 
 static json_t *make_axes(grout_json *json, const grout_load *load, grout_kernel_id id,

@@ -30,7 +30,6 @@ void grout_json__take_finding(grout_json *json, struct json_t *finding);
 void grout_json__take_kernel(grout_json *json, struct json_t *kernel);
 void grout_json__take_size(grout_json *json, struct json_t *size);
 
-void grout_json__add_diag(grout_json *json, const grout_diag *diag);
 /* The whole object, which the caller frees; NULL without memory. */
 struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,
                                        const char *verdict);

@@ -7,6 +7,7 @@
 #include "html.h"
 #include "invariant.h"
 #include "joined.h"
+#include "mismatch.h"
 #include "page_facts.h"
 #include "summary.h"
 
@@ -32,6 +33,10 @@ void grout_report__deinit(grout_report *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
     grout__free(report->shown.items);
+    for (size_t i = 0; i < report->differences.count; i++) {
+        json_decref(report->differences.items[i].facts);
+    }
+    grout__free(report->differences.items);
     *report = (grout_report){0};
 }
 
@@ -236,7 +241,9 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
         return; /* it is shown at the end, with its sizes */
     }
     if (report->json != NULL) {
-        grout_json__add_diag(report->json, diag);
+        json_t *object = grout_json__make_diag(report->json, diag);
+        grout_mismatch__add_facts(report, diag, object);
+        grout_json__take_finding(report->json, object);
     }
     if (session->is_json || diag->severity == GROUT_SEVERITY_OFF) {
         return;

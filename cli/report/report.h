@@ -8,6 +8,14 @@
 #include "silence.h"
 
 struct grout_joined;
+struct json_t;
+
+/* Facts of a diagnostic that are no words (mismatch.h). */
+typedef struct grout_report_facts {
+    const grout_diags *diags; /* whose diagnostic: each size of a sweep has a list */
+    uint64_t number;          /* of the diagnostic in it */
+    struct json_t *facts;
+} grout_report_facts;
 
 typedef struct grout_report {
     grout_session *session;
@@ -26,7 +34,12 @@ typedef struct grout_report {
         uint64_t *items; /* identities of the findings of the exploration that is reported */
         size_t count, capacity;
     } shown;
-    uint64_t before[3]; /* errors, warnings, silenced findings of its outcomes so far */
+    struct {
+        grout_report_facts *items;
+        size_t count, capacity;
+    } differences;
+    uint64_t before[3];      /* errors, warnings, silenced findings of its outcomes so far */
+    uint32_t schedule_count; /* schedules saved to files of one name */
     uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
     uint64_t diags_seen;                   /* number of the session's newest diagnostic that
                                             * add_diags has seen */

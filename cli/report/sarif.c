@@ -237,11 +237,13 @@ static const char *get_level(const json_t *finding) {
                                              : "error";
 }
 
-/* What SARIF has no word for: the sizes that have the finding, and what it follows from. */
+/* What SARIF has no word for: the sizes that have the finding, what it follows from, and how far
+ * two arrays are apart. */
 static void add_properties(writer *w, json_t *result, const json_t *finding) {
     json_t *sizes = json_object_get(finding, "sizes");
     json_t *cause = json_object_get(finding, "follows_from");
-    if (sizes == NULL && cause == NULL) {
+    json_t *difference = json_object_get(finding, "difference");
+    if (sizes == NULL && cause == NULL && difference == NULL) {
         return;
     }
     json_t *properties = json_object();
@@ -250,6 +252,9 @@ static void add_properties(writer *w, json_t *result, const json_t *finding) {
     }
     if (cause != NULL) {
         set(w, properties, "followsFrom", json_incref(cause));
+    }
+    if (difference != NULL) {
+        set(w, properties, "difference", json_incref(difference));
     }
     set(w, result, "properties", properties);
 }

@@ -152,17 +152,38 @@ void grout_summary__add_reach(grout_text *out, const grout_report *report, const
     }
 }
 
-static const char *get_verdict_color(const char *word) {
-    return strcmp(word, "clean") == 0        ? "\033[1;32m"
+static bool is_clean(const char *word) {
+    return strcmp(word, "clean") == 0;
+}
+
+static const char *get_verdict_color(const char *word, const char *differs) {
+    return is_clean(word) && differs == NULL ? "\033[1;32m"
            : strcmp(word, "incomplete") == 0 ? "\033[1;33m"
                                              : "\033[1;31m";
 }
 
+static void add_differs(grout_text *out, const char *word, const char *differs) {
+    if (differs != NULL) {
+        grout_text_add(out, ", %s %s", is_clean(word) ? "but" : "and", differs);
+    }
+}
+
+static void add_start(grout_text *out, const char *word, const char *differs) {
+    grout_text_add(out, "%s%s", word, differs != NULL && is_clean(word) ? " of races" : "");
+}
+
+void grout_summary__add_word(grout_text *out, const char *word, const char *differs) {
+    add_start(out, word, differs);
+    add_differs(out, word, differs);
+}
+
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const grout_finding_counts *counts, const grout_render_options *look) {
+                             const char *differs, const grout_finding_counts *counts,
+                             const grout_render_options *look) {
     bool is_colored = look != NULL && look->color;
-    grout_text_add(out, "@%s: %s%s%s", kernel, is_colored ? get_verdict_color(word) : "", word,
-                   is_colored ? "\033[0m" : "");
+    grout_text_add(out, "@%s: %s", kernel, is_colored ? get_verdict_color(word, differs) : "");
+    add_start(out, word, differs);
+    grout_text_add(out, "%s", is_colored ? "\033[0m" : "");
     if (counts->errors > 0) {
         add_count(out, counts->errors, "error");
     }
@@ -179,6 +200,7 @@ void grout_summary__add_head(grout_text *out, const char *kernel, const char *wo
     if (counts->unlisted > 0) {
         grout_text_add(out, ", %llu past --max-findings", (unsigned long long)counts->unlisted);
     }
+    add_differs(out, word, differs);
     grout_text_add(out, "\n");
 }
 
@@ -188,7 +210,8 @@ void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
     bool has_errors = counts->errors > 0;
     grout_text lines = {0};
     grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
-                            grout_summary__get_word(outcome, counts->errors), counts, look);
+                            grout_summary__get_word(outcome, counts->errors), outcome->differs,
+                            counts, look);
     add_coverage(&lines, report->load, kernel, outcome);
     add_promise(&lines, outcome, has_errors, report->session->is_verbose);
     grout_report__take_lines(look, &lines, out);

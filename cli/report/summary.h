@@ -21,9 +21,13 @@ bool grout_summary__is_open(const grout_outcome *outcome);
 const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors);
 /* In what follows 'look' is the terminal that shows it; NULL: none, so no line is broken and
  * nothing has a colour. */
-/* Appends "@k: error, 2 errors, 1 warning" and a new line. */
+/* Appends the word and, not NULL, which results are not as expected: "clean of races, but %c
+ * differs from 'c.npy'". No word alone may say "clean" then. */
+void grout_summary__add_word(grout_text *out, const char *word, const char *differs);
+/* Appends "@k: error, 2 errors, 1 warning" and a new line. differs: as above. */
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const grout_finding_counts *counts, const grout_render_options *look);
+                             const char *differs, const grout_finding_counts *counts,
+                             const grout_render_options *look);
 /* Appends "grid(x=4) threads(wg=2)". */
 void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id);
 /* Appends "; inputs %x: ints; fair schedule, lazy timing". */

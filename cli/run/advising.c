@@ -2,13 +2,25 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "stage.h"
+
 #include "grout/advice.h"
+
+/* What the callback of a search goes by. */
+typedef struct advising {
+    grout_launch_callbacks *callbacks;
+    const grout_advice_list *list; /* as it grows */
+    grout_stage stage;
+} advising;
 
 /* The launch itself runs first; the budget bounds the trials. */
 static bool goes_on(void *payload) {
-    grout_launch_callbacks *callbacks = payload;
-    grout_progress_line__use_budget(&callbacks->line);
-    return grout_progress_line__goes_on(&callbacks->line);
+    advising *it = payload;
+    grout_progress_line__use_budget(&it->callbacks->line);
+    grout_stage__say(&it->stage, "looking for advice: %llu runs",
+                     (unsigned long long)it->list->runs);
+    grout_stage__draw(it->callbacks->session);
+    return grout_progress_line__goes_on(&it->callbacks->line);
 }
 
 static grout_place get_place(const grout_load *load, grout_op_id op) {
@@ -83,19 +95,23 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
                           const grout_argument_set *arguments,
                           const grout_launch_settings *settings) {
     grout_launch_callbacks payload;
+    grout_advice_list list = {0};
+    advising it = {.callbacks = &payload, .list = &list};
     const grout_advice_options options = {
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
-        .payload = &payload};
-    grout_advice_list list = {0};
+        .payload = &it};
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
-    if (grout_advise(&launch, &options, &list, session->diags)) {
+    grout_stage__begin(&it.stage, session);
+    grout_stage__say(&it.stage, "looking for advice");
+    bool is_good = grout_advise(&launch, &options, &list, session->diags);
+    grout_stage__end(&it.stage, session);
+    if (is_good) {
         for (uint32_t i = 0; i < list.count; i++) {
             add_item(session, load, &list, &list.items[i]);
         }
         describe_end(session, load, kernel, &list, payload.line.cut);
     }
-    grout_progress_line__clear(&payload.line);
     grout_advice_list_deinit(&list);
 }

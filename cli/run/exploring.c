@@ -3,13 +3,24 @@
 #include "launch.h"
 
 #include "invariant.h"
+#include "stage.h"
+
+/* What the callbacks of an exploration go by. */
+typedef struct exploring {
+    grout_launch_callbacks *callbacks;
+    const grout_exploration *exploration; /* as it grows */
+    grout_stage stage;
+} exploring;
 
 /* The launch's own schedule has been run; the budget bounds the others. */
 static bool goes_on(void *payload, uint64_t schedules) {
-    grout_launch_callbacks *callbacks = payload;
-    (void)schedules;
-    grout_progress_line__use_budget(&callbacks->line);
-    return grout_progress_line__goes_on(&callbacks->line);
+    exploring *it = payload;
+    grout_progress_line__use_budget(&it->callbacks->line);
+    grout_stage__say(&it->stage, "%llu schedules run, %llu fail, %llu or more left",
+                     (unsigned long long)schedules, (unsigned long long)it->exploration->failing,
+                     (unsigned long long)it->exploration->left);
+    grout_stage__draw(it->callbacks->session);
+    return grout_progress_line__goes_on(&it->callbacks->line);
 }
 
 bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
@@ -19,16 +30,19 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
     grout_launch_callbacks payload;
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
+    exploring it = {.callbacks = &payload, .exploration = &out->exploration};
     const grout_explore_options options = {
         .max_findings = UINT32_MAX, /* what a report leaves out is for it to say */
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
-        .payload = &payload,
+        .payload = &it,
     };
     *out = (grout_explored){0};
     launch.print = NULL; /* it would print once for each schedule */
+    grout_stage__begin(&it.stage, session);
+    grout_stage__say(&it.stage, "the first schedule");
     bool is_good = grout_explore(&launch, &options, &out->exploration, session->diags);
-    grout_progress_line__clear(&payload.line);
+    grout_stage__end(&it.stage, session);
     out->seconds = host->get_seconds(host->payload) - payload.line.start;
     out->cut = out->exploration.is_complete ? GROUT_CUT_NONE : payload.line.cut;
     return is_good;

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
-/* Seconds before the line appears, and between two drawings of it. */
-static const double quiet_seconds = 1.0, redraw_seconds = 0.1;
+#include "stage.h"
 
 const char *grout_cut_get_text(grout_cut cut) {
     switch (cut) {
@@ -78,8 +77,11 @@ bool grout_progress_line__step(grout_progress_line *line, const grout_progress *
     if (!grout_progress_line__goes_on(line)) {
         return false;
     }
-    if (!session->is_quiet && now - line->start >= quiet_seconds &&
-        now - line->shown >= redraw_seconds && host->is_terminal(host->payload, GROUT_STREAM_ERR)) {
+    if (session->stage != NULL) {
+        grout_stage__draw(session); /* of the runs that it is one of */
+    } else if (!session->is_quiet && now - line->start >= GROUT_PROGRESS_QUIET_SECONDS &&
+               now - line->shown >= GROUT_PROGRESS_REDRAW_SECONDS &&
+               host->is_terminal(host->payload, GROUT_STREAM_ERR)) {
         draw(line, progress, now);
     }
     return true;

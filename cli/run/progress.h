@@ -1,5 +1,6 @@
 /* progress.h - a line on the terminal once a run has taken a second, and what ends runs from
- * outside: Ctrl-C, --timeout and --budget. SPDX-License-Identifier: Apache-2.0 */
+ * outside: Ctrl-C, --timeout and --budget. A run of a series draws the line of that (stage.h).
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_PROGRESS_H
 #define GROUT_CLI_PROGRESS_H
 

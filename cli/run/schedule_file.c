@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule_file.h"
 
+#include "files.h"
 #include "invariant.h"
 
 #include <stdlib.h>
@@ -232,8 +233,8 @@ static void print_actors(const grout_decisions *decisions, grout_text *out) {
     grout_text_add(out, "%s", decisions->count > 0 ? "\n" : "");
 }
 
-void grout_schedule_file__print(const grout_session *session, const char *kernel,
-                                const grout_decisions *decisions, grout_text *out) {
+static void print_file(const grout_session *session, const char *kernel,
+                       const grout_decisions *decisions, grout_text *out) {
     const grout_options *options = &session->options;
     grout_text_add(out, "grout-schedule 1\nkernel @%s\n", kernel);
     for (size_t i = 0; i < options->use_count; i++) {
@@ -244,4 +245,70 @@ void grout_schedule_file__print(const grout_session *session, const char *kernel
         }
     }
     print_actors(decisions, out);
+}
+
+/* What is at a path, as far as a schedule may replace it. */
+typedef enum place_state { PLACE_FREE, PLACE_SAME, PLACE_SCHEDULE, PLACE_OTHER } place_state;
+
+static place_state look_at(const grout_session *session, const char *path, const grout_text *text) {
+    static const char start[] = "grout-schedule ";
+    const grout_host *host = session->host;
+    grout_bytes old = {0};
+    grout_text reason = {0};
+    place_state state = PLACE_FREE;
+    /* A device is no file that could be lost, and reading it might not end. */
+    bool is_special = !host->is_same_file(host->payload, path, path);
+    if (!is_special && host->read_file(host->payload, path, FILE_SIZE_MAX, &old, &reason)) {
+        bool is_same = old.size == text->size && memcmp(old.data, text->data, old.size) == 0;
+        bool is_schedule =
+            old.size >= sizeof start - 1 && memcmp(old.data, start, sizeof start - 1) == 0;
+        state = is_same ? PLACE_SAME : is_schedule ? PLACE_SCHEDULE : PLACE_OTHER;
+    }
+    free(old.data);
+    grout_text_free(&reason);
+    return state;
+}
+
+static bool write_text(grout_session *session, const char *path, bool is_named,
+                       const grout_text *text) {
+    const grout_chunk chunk = {text->data, text->size};
+    place_state state = look_at(session, path, text);
+    if (!grout_files__may_write(session, path)) {
+        return false;
+    }
+    if (state == PLACE_OTHER && !is_named) {
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "the schedule would overwrite '%s', which is no schedule", path);
+        grout_diags_help(session->diags, "name another file: --save-schedule FILE");
+        return false;
+    }
+    if (!grout_session__write_file(session, path, &chunk, 1)) {
+        return false;
+    }
+    if (state == PLACE_SCHEDULE && !session->is_quiet) {
+        grout_session__note(session, "replaced the schedule in %s\n", path);
+    }
+    return true;
+}
+
+bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
+                                const char *kernel, const grout_decisions *decisions) {
+    grout_text text = {0};
+    print_file(session, kernel, decisions, &text);
+    bool is_good = text.data == NULL || text.failed ? grout_diags_add_oom(session->diags)
+                                                    : write_text(session, path, is_named, &text);
+    grout_text_free(&text);
+    return is_good;
+}
+
+void grout_schedule_file__print_path(const char *path, uint32_t number, grout_text *out) {
+    const char *name = strrchr(path, '/');
+    name = name == NULL ? path : name + 1;
+    const char *dot = strrchr(name, '.');
+    size_t stem = dot == NULL || dot == name ? strlen(path) : (size_t)(dot - path);
+    grout_text_add_bytes(out, path, stem);
+    if (number > 1) {
+        grout_text_add(out, ".%u", number);
+    }
+    grout_text_add(out, "%s", path + stem);
 }

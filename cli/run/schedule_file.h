@@ -30,8 +30,15 @@ typedef struct grout_schedule_file {
  */
 bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);
 void grout_schedule_file__deinit(grout_schedule_file *file);
-/* Appends the file for a kernel's run with the session's options. */
-void grout_schedule_file__print(const grout_session *session, const char *kernel,
-                                const grout_decisions *decisions, grout_text *out);
+/*
+ * Writes the file for a kernel's run with the session's options. Says on stderr, unless quiet, if
+ * it replaces another schedule. is_named: the user named the path; any other is not written over
+ * what is no schedule. False: diagnostics.
+ */
+bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
+                                const char *kernel, const grout_decisions *decisions);
+/* Appends a path that no schedule of this number, from 1, shares with another: "k.schedule",
+ * "k.2.schedule". */
+void grout_schedule_file__print_path(const char *path, uint32_t number, grout_text *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include "invariant.h"
+#include "stage.h"
 #include "suggest.h"
 #include "wrap.h"
 
@@ -15,6 +16,7 @@ const grout_place grout_nowhere = {0};
 
 static void write_bytes(grout_session *session, grout_stream stream, const char *data,
                         size_t size) {
+    grout_stage__wipe(session);
     if (size == 0) {
         return;
     }

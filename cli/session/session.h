@@ -8,6 +8,8 @@
 
 #include "grout/interp.h"
 
+struct grout_stage;
+
 typedef struct grout_session {
     const grout_host *host;
     grout_options options;
@@ -21,6 +23,7 @@ typedef struct grout_session {
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
+    struct grout_stage *stage; /* the series of runs that goes on (stage.h); NULL: none */
 } grout_session;
 
 /* The place of what is in no file. */

@@ -1,12 +1,11 @@
 /* compare.c - the compare rule: bit for bit, NaNs alike, or within a tolerance of the array's size.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan.h"
+#include "compare.h"
 
 #include "invariant.h"
+#include "plan.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What a kernel's operations leave to the hardware: the last bits of functions, and of sums, which
@@ -97,7 +96,7 @@ static double decode_float(uint64_t bits, float_format format) {
     return is_negative ? -value : value;
 }
 
-static uint64_t read_bits(const void *bytes, int64_t index, uint32_t size) {
+uint64_t grout_compare__read(const void *bytes, int64_t index, uint32_t size) {
     uint64_t bits = 0;
     const unsigned char *p = (const unsigned char *)bytes + index * (int64_t)size;
     for (uint32_t k = 0; k < size; k++) {
@@ -106,8 +105,7 @@ static uint64_t read_bits(const void *bytes, int64_t index, uint32_t size) {
     return bits;
 }
 
-/* An element as a number, near enough for tolerances; integers of 64 bits are rounded. */
-static double decode(uint64_t bits, grout_dtype dtype) {
+double grout_compare__decode(uint64_t bits, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     if (info->class_ == GROUT_CLASS_FLOAT) {
         return decode_float(bits, formats[dtype]);
@@ -119,22 +117,6 @@ static double decode(uint64_t bits, grout_dtype dtype) {
     return info->class_ == GROUT_CLASS_SINT ? (double)(int64_t)bits : (double)bits;
 }
 
-/* As people read it, exactly enough to tell neighbours apart. */
-static void print_element(char text[64], uint64_t bits, grout_dtype dtype) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    if (info->class_ == GROUT_CLASS_FLOAT) {
-        (void)snprintf(text, 64, "%.*g (0x%0*" PRIx64 ")", info->bytes == 8 ? 17 : 9,
-                       decode(bits, dtype), 2 * info->bytes, bits);
-    } else if (info->class_ == GROUT_CLASS_SINT) {
-        const uint32_t unused = 64 - 8u * info->bytes;
-        const uint64_t sign = UINT64_C(1) << (63 - unused);
-        const int64_t value = bits < sign ? (int64_t)bits : -(int64_t)(sign - (bits - sign));
-        (void)snprintf(text, 64, "%" PRId64, value);
-    } else {
-        (void)snprintf(text, 64, "%" PRIu64, bits);
-    }
-}
-
 /* What two arrays are compared by. */
 typedef struct comparison {
     const grout_type *type;
@@ -143,37 +125,113 @@ typedef struct comparison {
     uint32_t size; /* bytes of an element */
     bool is_exact;
     double limit; /* of the difference of two elements */
-    int64_t count, differing, first;
+    int64_t count;
 } comparison;
 
+static comparison open_comparison(const grout_comparison *task) {
+    const grout_kernel *kernel = grout_module_get_kernel(task->bound, task->kernel);
+    const grout_param *param = grout_module_get_param(task->bound, kernel, task->param_index);
+    const grout_type *type = grout_object_get_type(task->bound, param->object);
+    return (comparison){.type = type,
+                        .expected = task->expected,
+                        .actual = task->actual,
+                        .dtype = (grout_dtype)type->dtype,
+                        .size = grout_dtype_get_info((grout_dtype)type->dtype)->bytes,
+                        .count = grout_type_get_count(type)};
+}
+
 static bool is_equal(const comparison *c, int64_t index) {
-    const uint64_t a = read_bits(c->expected, index, c->size);
-    const uint64_t b = read_bits(c->actual, index, c->size);
+    const uint64_t a = grout_compare__read(c->expected, index, c->size);
+    const uint64_t b = grout_compare__read(c->actual, index, c->size);
     if (a == b) {
         return true;
     }
     if (c->is_exact && grout_dtype_get_info(c->dtype)->class_ != GROUT_CLASS_FLOAT) {
         return false;
     }
-    const double x = decode(a, c->dtype);
-    const double y = decode(b, c->dtype);
+    const double x = grout_compare__decode(a, c->dtype);
+    const double y = grout_compare__decode(b, c->dtype);
     if (isnan(x) || isnan(y)) {
         return isnan(x) && isnan(y);
     }
     return !c->is_exact && (x == y || fabs(x - y) <= c->limit);
 }
 
+/* ---- how far apart -------------------------------------------------------------------------- */
+
+/* The difference of two integers is exact, though each for itself may be no double. */
+static double subtract(const comparison *c, uint64_t a, uint64_t b) {
+    const double x = grout_compare__decode(a, c->dtype), y = grout_compare__decode(b, c->dtype);
+    if (grout_dtype_get_info(c->dtype)->class_ == GROUT_CLASS_FLOAT || c->size < 8) {
+        return fabs(x - y);
+    }
+    const uint64_t flip = grout_dtype_get_info(c->dtype)->class_ == GROUT_CLASS_SINT
+                              ? UINT64_C(1) << 63
+                              : 0; /* so that the order is that of unsigned numbers */
+    const uint64_t above = a ^ flip, below = b ^ flip;
+    return (double)(above > below ? above - below : below - above);
+}
+
+/* A pair of which a side is no finite number. */
+static void note_not_finite(grout_difference *out, int64_t index, double expected, double actual) {
+    if (isnan(actual)) {
+        out->nan_found++;
+    } else if (isnan(expected)) {
+        out->nan_missing++;
+    } else {
+        out->infinite++;
+    }
+    out->not_finite_at = out->not_finite_at < 0 ? index : out->not_finite_at;
+}
+
+static void note_size(const comparison *c, int64_t index, grout_difference *out) {
+    const uint64_t a = grout_compare__read(c->expected, index, c->size);
+    const uint64_t b = grout_compare__read(c->actual, index, c->size);
+    const double x = grout_compare__decode(a, c->dtype), y = grout_compare__decode(b, c->dtype);
+    if (!isfinite(x) || !isfinite(y)) {
+        note_not_finite(out, index, x, y);
+        return;
+    }
+    const double absolute = subtract(c, a, b);
+    if (out->absolute_at < 0 || absolute > out->absolute) {
+        out->absolute = absolute;
+        out->absolute_at = index;
+    }
+    if (fabs(x) > 0 && (out->relative_at < 0 || absolute / fabs(x) > out->relative)) {
+        out->relative = absolute / fabs(x);
+        out->relative_at = index;
+    }
+}
+
+static void note_place(const comparison *c, int64_t index, grout_difference *out) {
+    for (uint32_t dim = c->type->rank; dim-- > 0;) {
+        const int64_t at = index % c->type->dims[dim];
+        const bool is_first = out->differing == 0;
+        out->begin[dim] = is_first || at < out->begin[dim] ? at : out->begin[dim];
+        out->end[dim] = is_first || at >= out->end[dim] ? at + 1 : out->end[dim];
+        index /= c->type->dims[dim];
+    }
+}
+
+static void note_differing(const comparison *c, int64_t index, grout_difference *out) {
+    out->first = out->differing == 0 ? index : out->first;
+    note_place(c, index, out);
+    note_size(c, index, out);
+    out->differing++;
+}
+
 /* atol + rtol * max |expected|, over the finite elements. */
 static double find_limit(const comparison *c, const grout_compare_options *options) {
     double largest = 0;
     for (int64_t k = 0; k < c->count && options->rtol > 0; k++) {
-        const double value = fabs(decode(read_bits(c->expected, k, c->size), c->dtype));
+        const double value =
+            fabs(grout_compare__decode(grout_compare__read(c->expected, k, c->size), c->dtype));
         largest = isfinite(value) && value > largest ? value : largest;
     }
     return options->atol + options->rtol * largest;
 }
 
-static void count_differences(comparison *c) {
+static void measure(const comparison *c, grout_difference *out) {
     const int64_t chunk = 4096;
     for (int64_t begin = 0; begin < c->count; begin += chunk) {
         const int64_t end = c->count - begin < chunk ? c->count : begin + chunk;
@@ -184,93 +242,37 @@ static void count_differences(comparison *c) {
         }
         for (int64_t k = begin; k < end; k++) {
             if (!is_equal(c, k)) {
-                c->first = c->differing == 0 ? k : c->first;
-                c->differing++;
+                note_differing(c, k, out);
             }
         }
     }
 }
 
-/* The last op in program order that writes a parameter. */
-typedef struct writer_search {
-    const grout_module *module;
-    grout_object_id object;
-    const grout_op *found;
-} writer_search;
-
-static bool find_writer(void *payload, grout_op_id id, const grout_op *op) {
-    writer_search *search = payload;
-    uint32_t count;
-    const grout_effect *effects = grout_gpu__get_effects(op, &count);
-    (void)id;
-    for (uint32_t k = 0; k < count; k++) {
-        grout_view view;
-        if (effects[k].access == GROUT_ACCESS_WRITE &&
-            grout_module_get_view(search->module,
-                                  grout_module_get_operand(search->module, op, effects[k].operand),
-                                  &view) &&
-            view.object == search->object) {
-            search->found = op;
-        }
-    }
-    return true;
+bool grout_compare_measure(const grout_comparison *task, grout_difference *out) {
+    comparison c = open_comparison(task);
+    grout_compare_options wish = task->options;
+    wish.rtol = wish.is_by_type ? get_rtol(c.dtype) : wish.rtol;
+    c.is_exact = wish.atol <= 0 && wish.rtol <= 0;
+    c.limit = c.is_exact ? -1 : find_limit(&c, &wish);
+    *out = (grout_difference){.limit = c.limit,
+                              .count = c.count,
+                              .first = -1,
+                              .absolute_at = -1,
+                              .relative_at = -1,
+                              .not_finite_at = -1};
+    measure(&c, out);
+    return out->differing == 0;
 }
 
-static void print_index(char text[256], const grout_type *type, int64_t index) {
-    int64_t indices[GROUT_RANK_MAX] = {0};
-    size_t size = 1;
-    for (uint32_t dim = type->rank; dim-- > 0;) {
-        indices[dim] = index % type->dims[dim];
-        index /= type->dims[dim];
-    }
-    (void)snprintf(text, 256, "[");
-    for (uint32_t dim = 0; dim < type->rank; dim++) {
-        size += (size_t)snprintf(text + size, 256 - size, "%s%" PRId64, dim == 0 ? "" : ", ",
-                                 indices[dim]);
-    }
-    (void)snprintf(text + size, 256 - size, "]");
+bool grout_compare_is_differing(const grout_comparison *task, const grout_difference *difference,
+                                int64_t element) {
+    comparison c = open_comparison(task);
+    GROUT_ASSERT(element >= 0 && element < c.count);
+    c.limit = difference->limit;
+    c.is_exact = difference->limit < 0;
+    return !is_equal(&c, element);
 }
 
-static void report(const grout_module *module, const grout_kernel *kernel, uint32_t param_index,
-                   const comparison *c, grout_diags *diags) {
-    const grout_param *param = grout_module_get_param(module, kernel, param_index);
-    const grout_value *value = grout_module_get_value(module, param->value);
-    writer_search search = {.module = module, .object = param->object};
-    char index[256], expected[64], actual[64];
-    print_index(index, c->type, c->first);
-    print_element(expected, read_bits(c->expected, c->first, c->size), c->dtype);
-    print_element(actual, read_bits(c->actual, c->first, c->size), c->dtype);
-    grout_diags_add(diags, GROUT_DIAG_COMPARE_MISMATCH, grout_module_get_place(module, value->loc),
-                    "'%%%s'%s is %s, expected %s; %" PRId64 " of %" PRId64 " elements differ",
-                    grout_gpu__get_param_name(module, kernel, param_index), index, actual, expected,
-                    c->differing, c->count);
-    grout_gpu__walk(module, kernel->body, find_writer, &search);
-    if (search.found != NULL) {
-        grout_diags_note(diags, grout_module_get_place(module, search.found->loc),
-                         "the op that writes it last");
-    }
-}
-
-/* NOLINTNEXTLINE(readability-function-size): seven parameters by contract */
-bool grout_compare_array(const grout_module *bound, grout_kernel_id kernel, uint32_t param_index,
-                         const void *expected, const void *actual,
-                         const grout_compare_options *options, grout_diags *diags) {
-    const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
-    const grout_param *param = grout_module_get_param(bound, entry, param_index);
-    const grout_type *type = grout_object_get_type(bound, param->object);
-    grout_compare_options wish = options == NULL ? (grout_compare_options){0} : *options;
-    wish.rtol = wish.is_by_type ? get_rtol((grout_dtype)type->dtype) : wish.rtol;
-    comparison c = {.type = type,
-                    .expected = expected,
-                    .actual = actual,
-                    .dtype = (grout_dtype)type->dtype,
-                    .is_exact = wish.atol <= 0 && wish.rtol <= 0,
-                    .count = grout_type_get_count(type)};
-    c.size = grout_dtype_get_info(c.dtype)->bytes;
-    c.limit = c.is_exact ? 0 : find_limit(&c, &wish);
-    count_differences(&c);
-    if (c.differing > 0) {
-        report(bound, entry, param_index, &c, diags);
-    }
-    return c.differing == 0;
+int64_t grout_difference_get_worst(const grout_difference *difference) {
+    return difference->not_finite_at >= 0 ? difference->not_finite_at : difference->absolute_at;
 }

@@ -42,6 +42,7 @@ typedef struct grout_exploration {
     uint64_t schedules;   /* that were run to their end */
     uint64_t failing;     /* of them: with a finding that is an error */
     uint64_t states;      /* points from which more than one order was to be tried, and the start */
+    uint64_t left;        /* orders still to be tried, as far as they are known so far */
     bool is_certified;    /* the first run was well synchronised: it represents all schedules */
     bool is_complete;     /* every schedule is equivalent to one that was run */
     const char *why_open; /* if it is not complete; a literal */

@@ -20,6 +20,9 @@ extern "C" {
  */
 GROUT_API void grout_describe_bytes(const grout_module *bound, grout_object_id object,
                                     int64_t offset, int64_t length, grout_text *out);
+/* Appends "CTA (x=1, y=0)". */
+GROUT_API void grout_describe_cta(const grout_module *bound, grout_kernel_id kernel, uint32_t cta,
+                                  grout_text *out);
 /* Appends "CTA (x=1, y=0), thread wg=0, %j=3": where an origin stands in the launch. */
 GROUT_API void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
                                      const grout_origin *origin, grout_text *out);

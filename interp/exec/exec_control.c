@@ -98,6 +98,7 @@ grout_outcome grout_exec_again(const grout_cta *cta, uint32_t thread, const grou
     grout_cta__loops(cta, thread)[inst->loop_depth - 1].index++;
     move_values(cta, thread, inst);
     grout_spin__note(cta, thread, inst);
+    grout_spin__note_turn(cta, thread, inst);
     jump(cta, thread, inst->target);
     return GROUT_OUTCOME_NEXT;
 }

@@ -82,7 +82,8 @@ static inline uint32_t count_runnable(const grout_machine *machine, uint32_t mos
 
 /*
  * pct: actors that were never dropped come first, by a random priority. Then come the others: the
- * earlier an actor was dropped, the higher it is.
+ * earlier an actor was dropped, the higher it is. Those that were lowered because they go round
+ * (spin.c) are below all of them.
  */
 static uint32_t find_highest(const grout_machine *machine) {
     uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine),
@@ -120,7 +121,8 @@ static void drop_running(grout_machine *machine) {
     for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
         grout_thread *thread =
             run->last == 0 ? NULL : grout_machine__find_actor(machine, run->last - 1);
-        if (thread != NULL && get_change_point(machine, i) == run->decisions) {
+        bool is_lowered = thread != NULL && thread->dropped > machine->launch.pct_depth;
+        if (thread != NULL && !is_lowered && get_change_point(machine, i) == run->decisions) {
             thread->dropped = i + 1;
         }
     }
@@ -247,6 +249,9 @@ static bool make_progress(grout_machine *machine) {
 /* Whether the instruction has only looked. */
 static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
+    if (machine->launch.schedule == GROUT_SCHEDULE_PCT) {
+        grout_spin__note_point(cta, thread, inst);
+    }
     if (inst->is_look || machine->run.spin.is_idle) {
         machine->run.spin.is_idle = false;
         grout_spin__note(cta, thread, inst);

@@ -36,6 +36,8 @@ void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cta_state *head = grout_cta__head(cta);
     machine->run.spin.changes++;
+    machine->run.spin.hands += machine->run.spin.changer != 0;
+    machine->run.spin.changer = 0;
     const grout_flight *flight = grout_flight__get(machine, index);
     if (flight->previous != 0) {
         grout_flight__get(machine, flight->previous)->next = flight->next;

@@ -56,9 +56,16 @@ typedef struct grout_thread {
     grout_queue queues[GROUT_QUEUES]; /* of its groups, by engine */
     uint64_t looks_at;                /* changes of the machine when it looked last */
     uint64_t look_hash;               /* of its registers when the sample was taken */
-    uint32_t look_pc;                 /* where it looked then */
-    uint32_t looks;                   /* since the last change */
-    uint32_t is_spinning;             /* its next look blocks it */
+    uint64_t turns_at;                /* hands at the end of its last turn, under pct */
+    uint64_t seen;                    /* sum of hashes: what it has gone by at its points */
+    uint64_t seen_at,
+        seen_between;              /* at the end of the turn at turn_pc, and since the one before */
+    uint32_t look_pc;              /* where it looked then */
+    uint32_t looks;                /* since the last change */
+    uint32_t is_spinning;          /* its next look blocks it */
+    uint32_t turn_pc;              /* the way back of a while that is watched */
+    uint32_t turns;                /* since another actor has changed something */
+    uint32_t last_point, lower_at; /* places plus 1; 0: none */
     /* hashed, from here on */
     uint32_t pc;
     uint32_t state;                          /* grout_thread_state */
@@ -226,6 +233,9 @@ typedef struct grout_run_state {
     struct grout_spin {
         uint64_t changes;   /* that others can see, since the launch began */
         uint64_t parked_at; /* changes by then */
+        uint64_t hands;     /* how often the actor that makes the changes has become another one */
+        uint32_t changer;   /* who made the last change, plus 1; 0: no actor */
+        uint32_t lowered;   /* pct: how often an actor that goes round was lowered */
         uint32_t polls;     /* tests that were false since anything else has happened */
         bool has_parked;    /* actors go round */
         bool is_idle;       /* the atomic or store that runs has left its element as it was */

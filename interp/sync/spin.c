@@ -15,6 +15,12 @@
  * The state of the actor is kept after its 1st, 2nd, 4th, 8th, .. look since the last change
  * (Brent, 'An improved Monte Carlo factorization algorithm', 1980), and compared at each look at
  * that place.
+ *
+ * An actor that changes something in each turn (it counts its tries, or takes a ticket back) goes
+ * round as well if it goes by the same values in one turn as in the turn before, while nobody else
+ * has changed anything. It may still end by itself, so it is not blocked. But under pct nobody with
+ * a lower priority would run until it does. So it gets the lowest priority of all, for good, and at
+ * the last scheduling point of its turn: there it has taken back what it takes back.
  */
 #include "spin.h"
 
@@ -65,6 +71,50 @@ void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *in
         own->look_hash = hash_actor(cta, actor, inst);
     } else if (pc == own->look_pc && hash_actor(cta, actor, inst) == own->look_hash) {
         park(machine, own);
+    }
+}
+
+static uint32_t get_place(const grout_machine *machine, const grout_inst *inst) {
+    return (uint32_t)(inst - grout_plan__inst(machine->plan, 0)) + 1;
+}
+
+void grout_spin__note_turn(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, actor);
+    uint32_t place = get_place(machine, inst);
+    if (machine->launch.schedule != GROUT_SCHEDULE_PCT || !inst->is_in_while) {
+        return;
+    }
+    if (own->turns_at != machine->run.spin.hands) {
+        own->turns_at = machine->run.spin.hands;
+        own->turns = 0;
+    }
+    own->turns++;
+    if ((own->turns & (own->turns - 1)) == 0) { /* the turns of another loop, perhaps */
+        own->turn_pc = place;
+        own->seen_between = 0;
+    } else if (own->turn_pc == place) {
+        uint64_t between = own->seen - own->seen_at;
+        own->lower_at = between != 0 && between == own->seen_between ? own->last_point : 0;
+        own->seen_between = between;
+    }
+    if (own->turn_pc == place) {
+        own->seen_at = own->seen;
+    }
+}
+
+void grout_spin__note_point(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, actor);
+    uint32_t place = get_place(machine, inst);
+    if (inst->is_in_while) {
+        own->seen += grout_hash__word(hash_actor(cta, actor, inst), place);
+    }
+    own->last_point = place;
+    if (own->lower_at == place) {
+        own->dropped = machine->launch.pct_depth + ++machine->run.spin.lowered;
+        own->lower_at = 0;
+        own->turns = 0;
     }
 }
 

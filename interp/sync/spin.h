@@ -12,12 +12,19 @@
  */
 static inline void grout_spin__change(grout_machine *machine) {
     machine->run.spin.changes++;
+    machine->run.spin.hands += machine->run.spin.changer != machine->run.facts.current;
+    machine->run.spin.changer = machine->run.facts.current;
     machine->run.spin.polls = 0;
 }
 
 /* An actor has looked, by an op that changed nothing: a load, a test, an atomic that left its
  * element as it was. */
 void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+
+/* Under pct: an actor has come to the end of a turn of a while, and to a scheduling point. It is
+ * lowered if it goes round. */
+void grout_spin__note_turn(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+void grout_spin__note_point(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 
 /* Lets out those that went round. */
 void grout_spin__wake(grout_machine *machine);

@@ -154,8 +154,8 @@ static void describe_loops(const grout_module *bound, const grout_origin *origin
     }
 }
 
-static void describe_cta(const grout_module *bound, grout_kernel_id kernel, uint32_t cta,
-                         grout_text *out) {
+void grout_describe_cta(const grout_module *bound, grout_kernel_id kernel, uint32_t cta,
+                        grout_text *out) {
     uint32_t size = grout_kernel_get_cluster_size(bound, kernel);
     if (count_axes(bound, kernel, GROUT_AXIS_GRID) +
             count_axes(bound, kernel, GROUT_AXIS_CLUSTER) ==
@@ -192,7 +192,7 @@ static void describe_warp(const grout_origin *origin, grout_text *out) {
 
 void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
                            const grout_origin *origin, grout_text *out) {
-    describe_cta(bound, kernel, origin->cta, out);
+    grout_describe_cta(bound, kernel, origin->cta, out);
     grout_text_add(out, ", ");
     describe_thread(bound, kernel, origin->thread, out);
     grout_text_add(out, origin->warp > 0 ? ", " : "");
@@ -216,7 +216,7 @@ void grout_describe_actor(const grout_module *bound, grout_kernel_id kernel,
     bool has_ctas = has_several(bound, kernel, false),
          has_threads = has_several(bound, kernel, true);
     if (has_ctas) {
-        describe_cta(bound, kernel, origin->cta, out);
+        grout_describe_cta(bound, kernel, origin->cta, out);
     }
     if (has_threads) {
         grout_text_add(out, has_ctas ? ", " : "");

@@ -375,7 +375,7 @@ def check_schema(value, schema, root, at="report"):
             except AssertionError as error:
                 failures.append(str(error))
         raise AssertionError(f"{at}: {failures}")
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
     if "type" in schema:
         assert isinstance(value, kinds[schema["type"]]), f"{at}: {value!r} is no {schema['type']}"
     if "const" in schema:
@@ -636,11 +636,13 @@ def main(tests):
     failures = 0
     for name in args.tests or tests:
         with tempfile.TemporaryDirectory(prefix="grout-cli-") as folder:
+            os.chdir(folder)  # an exploration writes its schedule where it runs
             try:
                 tests[name](folder)
             except AssertionError as error:
                 failures += 1
                 print(f"{name}: FAILED: {error}")
+            os.chdir(ROOT)
     return failures > 0
 
 

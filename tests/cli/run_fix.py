@@ -70,6 +70,37 @@ kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg =
   }
 }
 """
+# A parity that the kernel's own size, one turn of the ring, cannot tell from 0.
+PARITY = """const STEPS = 2, SLOTS = 2, N = 32
+kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
+{
+  scratch %s : smem f32[SLOTS, N]
+  scratch %full : mbarrier[SLOTS]
+  scratch %free : mbarrier[SLOTS]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..SLOTS {
+      mbarrier_init %full[%i], 1
+      mbarrier_init %free[%i], 1
+    }
+  }
+  block_barrier
+  if (eq (axis_index wg), 0) {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      mbarrier_wait %free[%slot], (xor (rem (div %i, SLOTS), 2), 1)
+      store %s[%slot], (load %x[%i])
+      mbarrier_arrive %full[%slot]
+    }
+  } else {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      mbarrier_wait %full[%slot], 1
+      store %y[%i], (load %s[%slot])
+      mbarrier_arrive %free[%slot]
+    }
+  }
+}
+"""
 # Two CTAs write the same bytes: no line in it, put elsewhere, helps.
 HOPELESS = """kernel @same(%y: out gmem i32[1]) grid(x = 2)
 {
@@ -201,6 +232,16 @@ def test_outputs(folder):
     run("fix", "--diff", path, "--expect-output", f"y={wrong}").expect(1, "differs from the expected one")
     run("fix", "-y", path, "--expect-output", f"y={right}").expect(0, "the result is clean")
     assert read(path).decode() == QUEUE_FIXED
+
+
+def test_larger_sizes(folder):
+    path = write(f"{folder}/k.grout", PARITY)
+    run("fix", "-y", path).expect(0, "the result is clean, also with -D STEPS=3", "")
+    run("check", path, "--sweep", "STEPS=1,2,3,5,8").expect(0, "@ring: clean")
+    # Sizes that are asked for are joined with larger ones.
+    swept = write(f"{folder}/swept.grout", PARITY)
+    run("fix", "-y", swept, "--sweep", "STEPS=1,2").expect(0, "the result is clean, also with", "")
+    run("check", swept, "--sweep", "STEPS=1,2,3,5,8").expect(0, "@ring: clean")
 
 
 def answer(path, text):

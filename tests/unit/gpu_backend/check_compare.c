@@ -78,8 +78,12 @@ START_TEST(mismatch_names_element_and_writer) {
                      "'%f'[1, 1] is 4.5 (0x40900000), expected 4 (0x40800000); 2 of 6 "
                      "elements differ");
     ck_assert_uint_eq(diag->place.line, 1);
-    ck_assert_uint_eq(diag->note_count, 1);
-    ck_assert_uint_eq(diag->notes[0].place.line, 6);
+    ck_assert_uint_eq(diag->note_count, 3);
+    ck_assert_str_eq(diag->notes[0].message, "the largest difference is 1, at [1, 2]; the largest "
+                                             "relative to the expected value is 0.2, at [1, 2]");
+    ck_assert_str_eq(diag->notes[1].message,
+                     "all that differ lie in '%f'[1, 1:3], and every element there differs");
+    ck_assert_uint_eq(diag->notes[2].place.line, 6);
     end(&f);
 }
 END_TEST
@@ -132,6 +136,64 @@ START_TEST(pairs_compare) {
 }
 END_TEST
 
+/* A difference of two elements: the first by NaNs and infinities, the last as a number. */
+typedef struct size_case {
+    const char *name;
+    uint32_t param;
+    uint64_t expected[2], actual[2];
+    double absolute, relative; /* < 0: none */
+    int64_t nan_found, nan_missing, infinite;
+    int64_t worst;
+} size_case;
+
+static const size_case size_cases[] = {
+    {"numbers", PARAM_F, {0x40000000, 0x40800000}, {0x40400000, 0x40000000}, 2, 0.5, 0, 0, 0, 1},
+    {"NaN found", PARAM_F, {0x40000000, 0x40800000}, {0x7fc00000, 0x40000000}, 2, 0.5, 1, 0, 0, 0},
+    {"NaN missing", PARAM_F, {0x7fc00000, 0}, {0x40400000, 0}, -1, -1, 0, 1, 0, 0},
+    {"infinity", PARAM_F, {0x7f800000, 0}, {0xff800000, 0}, -1, -1, 0, 0, 1, 0},
+    {"expected zero", PARAM_F, {0, 0}, {0x40000000, 0}, 2, -1, 0, 0, 0, 0},
+    {"zeros of two signs", PARAM_F, {0, 0}, {0x80000000, 0}, 0, -1, 0, 0, 0, 0},
+    {"large integers",
+     PARAM_U,
+     {UINT64_MAX, 0},
+     {UINT64_MAX - 3, 0},
+     3,
+     3.0 / 18446744073709551616.0,
+     0,
+     0,
+     0,
+     0},
+};
+
+START_TEST(differences_have_a_size) {
+    const size_case *row = &size_cases[_i];
+    fixture f = begin();
+    unsigned char bytes[2][64] = {{0}};
+    const size_t size = row->param == PARAM_U ? 8 : 4;
+    for (size_t k = 0; k < 2; k++) { /* little-endian, as every host is */
+        memcpy(bytes[0] + k * size, &row->expected[k], size);
+        memcpy(bytes[1] + k * size, &row->actual[k], size);
+    }
+    const grout_comparison task = {.bound = f.module,
+                                   .kernel = 1,
+                                   .param_index = row->param,
+                                   .expected = bytes[0],
+                                   .actual = bytes[1]};
+    grout_difference out;
+    ck_assert_msg(!grout_compare_measure(&task, &out), "%s", row->name);
+    const double absolute = out.absolute_at < 0 ? -1 : out.absolute;
+    const double relative = out.relative_at < 0 ? -1 : out.relative;
+    ck_assert_msg(fabs(absolute - row->absolute) <= 0, "%s: %g", row->name, absolute);
+    ck_assert_msg(fabs(relative - row->relative) <= 1e-30, "%s: %g", row->name, relative);
+    ck_assert_msg(out.nan_found == row->nan_found && out.nan_missing == row->nan_missing &&
+                      out.infinite == row->infinite,
+                  "%s", row->name);
+    ck_assert_msg(grout_difference_get_worst(&out) == row->worst, "%s", row->name);
+    ck_assert(grout_compare_is_differing(&task, &out, out.first));
+    end(&f);
+}
+END_TEST
+
 START_TEST(large_arrays_report_the_first) {
     grout_diags *diags = grout_diags_new();
     static unsigned char expected[100000], actual[100000];
@@ -155,6 +217,8 @@ int main(void) {
     tcase_add_test(tcase, default_tolerance_follows_the_ops);
     tcase_add_test(tcase, mismatch_names_element_and_writer);
     tcase_add_loop_test(tcase, pairs_compare, 0, (int)(sizeof pair_cases / sizeof pair_cases[0]));
+    tcase_add_loop_test(tcase, differences_have_a_size, 0,
+                        (int)(sizeof size_cases / sizeof size_cases[0]));
     tcase_add_test(tcase, large_arrays_report_the_first);
     return run_suite(tcase, "compare");
 }

@@ -1,0 +1,13 @@
+/* compare.h - elements of arrays that are compared, as bits and as numbers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_GPU_COMPARE_H
+#define GROUT_GPU_COMPARE_H
+
+#include "grout/gpu.h"
+
+/* The bits of an element, whose bytes are so many. */
+uint64_t grout_compare__read(const void *bytes, int64_t index, uint32_t size);
+/* An element as a number, near enough for tolerances; integers of 64 bits are rounded. */
+double grout_compare__decode(uint64_t bits, grout_dtype dtype);
+
+#endif
