@@ -43,6 +43,7 @@ lint: deps
 bench: deps-build release
 	@bench/run.sh build/release/bin
 
+# The command, library, headers, manual pages, completions, documentation, kernels and what editors need.
 # PREFIX=/usr/local; DESTDIR is honoured.
 install: release
 	cmake --install build/release --prefix "$(PREFIX)"
@@ -51,7 +52,7 @@ install: release
 gpu-bundle: release
 	@tools/gpu_bundle.sh
 
-# 'make demo' and 'make test' of the last commit in a fresh Debian 12; needs root.
+# The commands of README.md on the last commit, in a fresh Debian 12; needs root.
 check-fresh:
 	@tools/check_fresh.sh
 

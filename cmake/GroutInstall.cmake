@@ -1,4 +1,4 @@
-# Install rules: headers and tables, library, command, CMake package, pkg-config file.
+# Install rules: headers and tables, library, command, CMake package, pkg-config file, texts, manual, completions.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/grout)
 
 # Relative, so that 'cmake --install --prefix' and moved trees keep working.
@@ -26,3 +26,24 @@ install(FILES ${PROJECT_BINARY_DIR}/groutConfig.cmake ${PROJECT_BINARY_DIR}/grou
     cmake/FindLIBXSMMGenerator.cmake
     DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/grout.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Texts: documentation, kernels, what editors need. Pages link to kernels as '../kernels': a link beside them leads there.
+set(share_dir ${CMAKE_INSTALL_DATADIR}/grout)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY kernels editors DESTINATION ${share_dir})
+file(RELATIVE_PATH kernels_from_docs /${CMAKE_INSTALL_DOCDIR} /${share_dir}/kernels)
+install(CODE "file(CREATE_LINK ${kernels_from_docs}
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/kernels\" SYMBOLIC)")
+
+# Manual pages and completions, which the command writes itself; a command for another machine cannot.
+if(TARGET grout_exe AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+    grout_manual(manual grout_exe cli/session/options.def)
+    install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+    install(FILES ${manual}/completions/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME grout)
+    install(FILES ${manual}/completions/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _grout)
+    install(FILES ${manual}/completions/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+        RENAME grout.fish)
+elseif(TARGET grout_exe)
+    message(STATUS "Cross-compiling: no manual pages and completions")
+endif()

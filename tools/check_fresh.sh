@@ -1,11 +1,18 @@
 #!/bin/sh
-# Builds a fresh Debian 12 in build/fresh, copies a clean clone of HEAD into it, and runs there what a
-# newcomer runs: 'make demo', then 'make test'.
-# usage: check_fresh.sh [TARGET...]     make targets to run there; demo and test by default
+# Builds a fresh Debian 12 in build/fresh, copies a clean clone of HEAD into it, and runs there what README.md tells a
+# newcomer to run, line by line: the lines between its marks 'begin commands' and 'end'.
+# usage: check_fresh.sh [NUMBER]     only so many of the lines; all by default
 # Needs root, debootstrap and git. The host's apt sources, keys, certificates and proxies are used.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- demo test
+
+# The commands, one a line, without the comments beside them.
+commands=$(git show HEAD:README.md | sed -n '/<!-- begin commands -->/,/<!-- end -->/{s/^    //; t command; d; :command; s/  *#.*//; p}' |
+    head -n "${1:-1000}")
+if [ -z "$commands" ]; then
+    echo "check-fresh: README.md has no lines between 'begin commands' and 'end'" >&2
+    exit 2
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
     echo "check-fresh: needs root, to make a system and to change into it" >&2
@@ -46,7 +53,7 @@ mkdir -p "$root"
 
 start=$(date +%s)
 echo "check-fresh: Debian $suite from $mirror into $root"
-debootstrap --variant=minbase --include=make,ca-certificates "$suite" "$root" "$mirror" \
+debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" \
     >"$fresh/debootstrap.log" 2>&1 || { tail -n 20 "$fresh/debootstrap.log" >&2; exit 1; }
 
 # Reach the network as this machine does. -L: what links point to may not exist in there.
@@ -67,11 +74,13 @@ mount --rbind --make-rslave /dev "$root/dev"
 
 git clone --quiet --no-hardlinks "file://$PWD" "$root/root/grout"
 
-for target in "$@"; do
-    echo "check-fresh: make $target ($(($(date +%s) - start)) s so far)"
+# A line ends the check if it fails. None of them reads the list of the others.
+echo "$commands" >"$fresh/commands"
+while read -r command <&3; do
+    echo "check-fresh: $command ($(($(date +%s) - start)) s so far)"
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         ${no_proxy:+no_proxy="$no_proxy"} \
-        chroot "$root" make -C /root/grout "$target"
-done
-echo "check-fresh: passed: $* in a fresh Debian $suite, $(($(date +%s) - start)) s"
+        chroot "$root" sh -c "cd /root/grout && $command"
+done 3<"$fresh/commands"
+echo "check-fresh: passed in a fresh Debian $suite, $(($(date +%s) - start)) s"

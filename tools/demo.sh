@@ -1,6 +1,6 @@
 #!/bin/sh
 # The main job on real input: checks a kernel and runs it on two .npy files, shows what a bug looks
-# like, and emits the CUDA.
+# like, and shows the CUDA.
 # usage: demo.sh [GROUT]     the command; build/release/bin/grout by default
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,8 +35,12 @@ if [ "$status" -ne 1 ]; then
 fi
 echo "(exit code 1, as it should be: the kernel has a bug)"
 
-step "4. The CUDA of the correct kernel"
+step "4. The CUDA of the correct kernel, from the last wait of its loop on: the commit is there"
 show emit kernels/add_tma.grout --to cuda -o "$out/add_tma.cu"
-[ -s "$out/add_tma.cu" ] || { echo "demo: $out/add_tma.cu is empty" >&2; exit 1; }
+# The line of the kernel stands over its CUDA as a comment.
+sed -n '/\/\/ wait_smem_to_gmem 0 read_only/,$p' "$out/add_tma.cu" >"$out/shown"
+grep -q 'grout_commit_smem(' "$out/shown" || { echo "demo: $out/add_tma.cu has no commit there" >&2; exit 1; }
+cat "$out/shown"
+rm "$out/shown"
 
 printf '\nThe demo is done. Left in %s/: a.npy, b.npy, c.npy and\n%s\n' "$out" "$PWD/$out/add_tma.cu"

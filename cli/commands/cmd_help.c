@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "generate.h"
+#include "pages.h"
 #include "suggest.h"
 #include "wrap.h"
 
@@ -57,9 +58,13 @@ static void add_command_help(grout_text *out, grout_command command, size_t widt
 }
 
 static const char exit_codes[] =
-    "exit codes: 0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang; "
+    "0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang; "
     "2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
     "something is not supported; 4 a bug of grout; 130 interrupted";
+
+const char *grout_help__get_exit_codes(void) {
+    return exit_codes;
+}
 
 static void add_commands(grout_text *out, size_t width) {
     enum { SUMMARY_COLUMN = 22 };
@@ -73,6 +78,16 @@ static void add_commands(grout_text *out, size_t width) {
         grout_wrap__add_lines(out, lines.data, SUMMARY_COLUMN - 2, width);
     }
     grout_text_free(&lines);
+}
+
+static void add_exit_codes(grout_text *out, size_t width) {
+    grout_text text = {0};
+    grout_text_add(&text, "exit codes: %s", exit_codes);
+    out->failed |= text.failed;
+    if (!out->failed) {
+        grout_wrap__add(out, text.data, 0, "  ", width);
+    }
+    grout_text_free(&text);
 }
 
 void grout_help__print(grout_session *session, grout_command command) {
@@ -92,7 +107,7 @@ void grout_help__print(grout_session *session, grout_command command) {
                         "'grout help COMMAND' shows the options of a command; 'grout --version' "
                         "the version.\n\n",
                         0, "", width);
-        grout_wrap__add(&text, exit_codes, 0, "  ", width);
+        add_exit_codes(&text, width);
         grout_text_add(&text, "\n");
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
@@ -151,7 +166,7 @@ static const char markdown_head[] =
     "# The command line\n\n";
 
 static const char markdown_tail[] =
-    "\n## Streams and exit codes\n\n"
+    "## Streams and exit codes\n\n"
     "Standard output is the answer: reports, the diagnostics of an invalid kernel, lines of "
     "`debug_print`, emitted text. Progress,\nnotes and usage errors go to standard error. `emit` "
     "and `fmt` write text that other programs read, so their diagnostics go\nto standard error "
@@ -271,6 +286,13 @@ static const char markdown_verdicts[] =
     "`$XDG_CACHE_HOME/grout`, `~/.cache/grout` |\n"
     "| `GROUT_NVRTC`, `CUDA_HOME` | the NVRTC library; a CUDA installation to search for it |\n";
 
+void grout_help__add_chapters(grout_text *out) {
+    grout_text_add(out, "%s", markdown_tail);
+    add_generators(out);
+    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_watch);
+    grout_text_add(out, "%s", markdown_verdicts);
+}
+
 static void add_markdown(grout_text *out) {
     grout_text_add(out, "%s", markdown_head);
     grout_text_add(out, "| command | what it does |\n|---|---|\n");
@@ -287,10 +309,8 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         add_markdown_option(out, (grout_option_id)i);
     }
-    grout_text_add(out, "%s", markdown_tail);
-    add_generators(out);
-    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_watch);
-    grout_text_add(out, "%s", markdown_verdicts);
+    grout_text_add(out, "\n");
+    grout_help__add_chapters(out);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {
@@ -306,13 +326,9 @@ bool grout_session__report_unknown_command(grout_session *session, const char *w
 
 int grout_cmd_help(grout_session *session) {
     const grout_options *options = &session->options;
-    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
-        grout_text text = {0};
-        add_markdown(&text);
-        grout_session__flush(session, GROUT_STREAM_OUT, &text);
-        return GROUT_EXIT_OK;
-    }
+    const char *shell = grout_options__get(options, GROUT_OPTION_COMPLETION);
     grout_command command = GROUT_COMMAND_NONE;
+    grout_text text = {0};
     if (options->argument_count > 0) {
         command = grout_command__find(options->arguments[0]);
         if (command == GROUT_COMMAND_NONE) {
@@ -321,6 +337,15 @@ int grout_cmd_help(grout_session *session) {
             return GROUT_EXIT_USAGE;
         }
     }
-    grout_help__print(session, command);
+    if (shell != NULL) {
+        grout_help__print_completion(shell, &text);
+    } else if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+        add_markdown(&text);
+    } else if (grout_options__has(options, GROUT_OPTION_MAN)) {
+        grout_help__print_man(command, &text);
+    } else {
+        grout_help__print(session, command);
+    }
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;
 }

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "op_facts.h"
+#include "pages.h"
 #include "suggest.h"
 
 #include <string.h>
@@ -190,8 +191,11 @@ static int get_name_width(void) {
 
 int grout_cmd_ops(grout_session *session) {
     const grout_options *options = &session->options;
+    const char *editor = grout_options__get(options, GROUT_OPTION_SYNTAX);
     grout_text text = {0};
-    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+    if (editor != NULL) {
+        grout_ops__print_syntax(editor, &text);
+    } else if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
         add_markdown(&text);
     } else if (options->argument_count == 1) {
         const char *name = options->arguments[0];

@@ -40,7 +40,8 @@ GROUT_DEVICE grout_u32 grout_lane() { return threadIdx.x % 128; }
 // left, while after a stored or returned bool each copy becomes a loop over lanes.
 GROUT_DEVICE bool grout_elect() {
     grout_u32 elected;
-    asm volatile("{ .reg .pred p; .reg .b32 r; elect.sync r|p, 0xffffffff; selp.b32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred chosen; .reg .b32 leader; elect.sync leader|chosen, 0xffffffff;"
+                 " selp.b32 %0, 1, 0, chosen; }"
                  : "=r"(elected));
     return elected != 0;
 }
@@ -326,56 +327,66 @@ GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 byt
     grout_mbarrier_arrive<order, scope>(mbarrier, count - 1);
     grout_mbarrier_arrive_expect<order, scope>(mbarrier, bytes);
 }
-// Whether the phase of this parity is complete; may sleep for some microseconds.
-template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
-GROUT_DEVICE bool grout_mbarrier_try_wait(grout_u32 mbarrier, grout_u32 parity) {
-    grout_u32 done;
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity" WORDS                                  \
-                 ".shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"                           \
-                 : "=r"(done) : "r"(mbarrier), "r"(parity) : "memory")
-    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
-#undef GROUT_FORM
-    return done != 0;
-}
-// The same at once.
+// Whether the phase of this parity is complete, at once.
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE bool grout_mbarrier_test(grout_u32 mbarrier, grout_u32 parity) {
-    grout_u32 done;
+    grout_u32 is_done;
 #define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity" WORDS                                 \
-                 ".shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"                           \
-                 : "=r"(done) : "r"(mbarrier), "r"(parity) : "memory")
+    asm volatile("{ .reg .pred done; mbarrier.test_wait.parity" WORDS                              \
+                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"                     \
+                 : "=r"(is_done) : "r"(mbarrier), "r"(parity) : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
 #undef GROUT_FORM
-    return done != 0;
+    return is_done != 0;
 }
-#undef GROUT_MBARRIER_FORMS
 
+#if GROUT_WATCHDOG
+// The same, but may sleep for some microseconds.
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
+GROUT_DEVICE bool grout_mbarrier_try_wait(grout_u32 mbarrier, grout_u32 parity) {
+    grout_u32 is_done;
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("{ .reg .pred done; mbarrier.try_wait.parity" WORDS                               \
+                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"                     \
+                 : "=r"(is_done) : "r"(mbarrier), "r"(parity) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
+#undef GROUT_FORM
+    return is_done != 0;
+}
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity,
                                       const grout_watchdog &dog, grout_site site) {
     if (grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
         return;
     }
-#if GROUT_WATCHDOG
     const grout_u64 start = grout_time_ns();
     while (!grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
         grout_check_hang(dog, start, GROUT_HANG_BARRIER, site, parity);
     }
-#else
-    while (!grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
-    }
-#endif
 }
+#else
+// The loop is in the asm block: who reads the PTX finds the wait whole, and not a branch on a value
+// that some instructions ago came from a try_wait.
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity, const grout_watchdog &,
+                                      grout_site) {
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("{ .reg .pred done; AGAIN: mbarrier.try_wait.parity" WORDS                        \
+                 ".shared::cta.b64 done, [%0], %1; @!done bra AGAIN; }"                            \
+                 ::"r"(mbarrier), "r"(parity) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
+#undef GROUT_FORM
+}
+#endif
+#undef GROUT_MBARRIER_FORMS
 
 // Which phase each barrier of an array is in, modulo 2: bit k of the words is element k's. For a
 // thread that takes over barriers that others have used; nobody arrives on them meanwhile.
 GROUT_DEVICE void grout_read_phases(grout_u32 barriers, grout_u32 count, grout_u32 *phases) {
     for (grout_u32 k = 0; k < count; k++) {
         grout_u32 is_odd;
-        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0;\n"
-                     "  selp.b32 %0, 1, 0, p; }"
+        asm volatile("{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [%1], 0;"
+                     " selp.b32 %0, 1, 0, done; }"
                      : "=r"(is_odd) : "r"(barriers + 8u * k) : "memory");
         phases[k / 32] = (phases[k / 32] & ~(1u << k % 32)) | is_odd << k % 32;
     }

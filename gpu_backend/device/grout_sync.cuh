@@ -14,11 +14,11 @@
 
 // The 128 lanes of a thread meet; whether all of them say so.
 GROUT_DEVICE bool grout_thread_all(grout_u32 thread, bool is_true) {
-    grout_u32 all;
-    asm volatile("{ .reg .pred p, q; setp.ne.u32 q, %1, 0; bar.red.and.pred p, %2, 128, q;"
-                 " selp.b32 %0, 1, 0, p; }"
-                 : "=r"(all) : "r"(is_true ? 1u : 0u), "r"(thread + 1u) : "memory");
-    return all != 0;
+    grout_u32 is_all;
+    asm volatile("{ .reg .pred mine, all; setp.ne.u32 mine, %1, 0;"
+                 " bar.red.and.pred all, %2, 128, mine; selp.b32 %0, 1, 0, all; }"
+                 : "=r"(is_all) : "r"(is_true ? 1u : 0u), "r"(thread + 1u) : "memory");
+    return is_all != 0;
 }
 // The same of the lanes of a warp.
 GROUT_DEVICE bool grout_warp_all(bool is_true) {

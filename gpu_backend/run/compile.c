@@ -23,6 +23,8 @@ bool grout_gpu__report(grout_diags *diags, const grout_gpu_error *error, grout_p
     if (error->code == GROUT_DIAG_GPU_MISSING) {
         grout_diags_help(diags, "'grout doctor' says what was tried; without --device cuda it runs "
                                 "on the CPU");
+    } else if (error->code == GROUT_DIAG_NVRTC_MISSING) {
+        grout_diags_help(diags, "%s", GROUT_GPU_NVRTC_REMEDY);
     }
     return false;
 }

@@ -335,7 +335,8 @@ bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out) {
         grout_text_add(out, "nvrtc: %d.%d, %s\n", nvrtc.major, nvrtc.minor, nvrtc.path);
         grout_gpu__nvrtc_close(&nvrtc);
     } else {
-        grout_text_add(out, "nvrtc: none (%s)\n", error.text);
+        grout_text_add(out, "nvrtc: none (%s)\n  to get it: %s\n", error.text,
+                       GROUT_GPU_NVRTC_REMEDY);
     }
     return has_gpu && has_nvrtc;
 }

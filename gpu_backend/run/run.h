@@ -9,6 +9,12 @@
 #include "error.h"
 #include "nvrtc.h"
 
+/* How to come by NVRTC without a CUDA installation: the wheel of PyPI. README.md says the same; a
+ * test compares. */
+#define GROUT_GPU_NVRTC_REMEDY                                         \
+    "pip install --target nvrtc nvidia-cuda-nvrtc-cu12, then --nvrtc " \
+    "nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
+
 /* Adds an error of the lower half to the diagnostics; returns false. */
 bool grout_gpu__report(grout_diags *diags, const grout_gpu_error *error, grout_place place);
 

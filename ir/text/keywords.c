@@ -85,24 +85,31 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
     return NULL;
 }
 
+/* The kinds of keywords.def. */
+#define KIND_MODULE    GROUT_WORD_KEYWORD
+#define KIND_PARAMETER GROUT_WORD_KEYWORD
+#define KIND_AXES      GROUT_WORD_KEYWORD
+#define KIND_OBJECT    GROUT_WORD_KEYWORD
+#define KIND_TRANSFORM GROUT_WORD_KEYWORD
+#define KIND_FLOW      GROUT_WORD_KEYWORD
+#define KIND_CONSTANT  GROUT_WORD_KEYWORD
+#define KIND_FUNCTION  GROUT_WORD_KEYWORD
+#define KIND_LATER     GROUT_WORD_NOT_YET
+
 grout_word_kind grout_word__get_kind(const char *text, size_t size) {
-    // clang-format off
-    static const char *const keywords[] = {
-        "grout", "const",    "require", "kernel",  "in",      "out",       "inout", "grid",
-        "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
-        "carry", "else",     "true",    "false",   "inf",     "nan",       "cdiv",  "min",
-        "max",   "align_up", "log2",    "do",      "cluster", "attr",      "mbarrier",
-        "semaphore", "global", "partition", "init",
+    static const struct {
+        const char *text;
+        grout_word_kind kind;
+    } keywords[] = {
+#define GROUT_KEYWORD(text, KIND) {text, KIND_##KIND},
+#include "grout/keywords.def"
     };
-    static const char *const not_yet[] = {
-        "launch", "devices", "of", "tmem", "bytes", "orders_tensor_core",
-    };
-    // clang-format on
-    if (is_among(not_yet, sizeof not_yet / sizeof not_yet[0], text, size)) {
-        return GROUT_WORD_NOT_YET;
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
+        if (is_among(&keywords[i].text, 1, text, size)) {
+            return keywords[i].kind;
+        }
     }
-    if (is_among(keywords, sizeof keywords / sizeof keywords[0], text, size) ||
-        grout_op_find(text, size) != GROUT_OP_NONE ||
+    if (grout_op_find(text, size) != GROUT_OP_NONE ||
         grout_dtype_find(text, size) != GROUT_DTYPE_NONE ||
         grout_attr_find(text, size) != GROUT_ATTR_COUNT ||
         grout_space_find(text, size) != GROUT_SPACE_NONE ||

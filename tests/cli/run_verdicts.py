@@ -514,11 +514,13 @@ def main(tests):
     failures = 0
     for name in args.tests or tests:
         with tempfile.TemporaryDirectory(prefix="grout-verdicts-") as folder:
+            os.chdir(folder)  # an exploration writes its schedule where it runs
             try:
                 tests[name](folder)
             except AssertionError as error:
                 failures += 1
                 print(f"{name}: FAILED: {error}")
+            os.chdir(ROOT)
     return failures > 0
 
 

@@ -2,7 +2,8 @@
 
 usage: check_readme.py --grout PATH [--update]
 
-The parts between '<!-- begin NAME -->' and '<!-- end -->' are what the command prints, indented by four.
+The parts between '<!-- begin NAME -->' and '<!-- end -->' are what the command prints, indented by four. What
+'grout doctor' says of a missing NVRTC stands in README.md too, and the 'make' lines name targets of the Makefile.
 """
 import argparse
 import os
@@ -56,6 +57,29 @@ def fill(readme, parts):
     return readme
 
 
+def check_nvrtc(grout, readme):
+    """README.md says what 'grout doctor' says of a missing NVRTC."""
+    code, said = run(grout, HERE, "doctor", "--nvrtc", "/there/is/none")
+    found = re.search(r"^nvrtc: none .*\n  to get it: (.*)$", said, re.M)
+    if code != 0 or not found:
+        sys.exit(f"doctor says nothing of a missing NVRTC: exit code {code}\n{said}")
+    if found.group(1) not in " ".join(readme.replace("`", "").split()):
+        sys.exit(f"README.md does not say: {found.group(1)}")
+
+
+def check_commands(readme):
+    """The commands that tools/check_fresh.sh runs: each 'make' is of a target that there is."""
+    [block] = re.findall(r"<!-- begin commands -->\n\n(.*?)\n<!-- end -->", readme, re.S)
+    with open(os.path.join(os.path.dirname(README), "Makefile"), encoding="utf-8") as file:
+        targets = set(re.findall(r"^([a-z][a-z-]*):", file.read(), re.M))
+    named = re.findall(r"^    make ([a-z-]+)", block, re.M)
+    if len(named) < 3 or not set(named) <= targets:
+        sys.exit(f"README.md: make {named}, the Makefile has {sorted(targets)}")
+    bare = [line for line in block.splitlines() if line and not line.startswith("    ")]
+    if bare:
+        sys.exit(f"README.md: a command that is not indented by four: {bare[0]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
@@ -63,6 +87,8 @@ def main():
     options = parser.parse_args()
     with open(README, encoding="utf-8") as file:
         readme = file.read()
+    check_nvrtc(os.path.abspath(options.grout), readme)
+    check_commands(readme)
     wanted = fill(readme, parts_of(os.path.abspath(options.grout)))
     if options.update:
         with open(README, "w", encoding="utf-8") as file:

@@ -518,7 +518,8 @@ struct argument {
     bool is_list = false;
 };
 struct statement {
-    std::string text, guard;
+    std::string text, label, guard;
+    bool is_guard_negated = false;
     checked_list<std::string> words; /* of the mnemonic */
     checked_list<argument> arguments;
 };
@@ -564,7 +565,8 @@ argument parse_argument(const std::string &text) {
     return a;
 }
 
-/* Statements end with ';'. Braces around all of them make a scope, which changes nothing here. */
+/* Statements end with ';' and may begin with 'LABEL:'. Braces around all of them make a scope, which
+ * changes nothing here. */
 program parse(std::string text) {
     program statements;
     text = strip(text);
@@ -580,9 +582,16 @@ program parse(std::string text) {
         if (part.rfind(".reg", 0) == 0) {
             continue;
         }
+        const size_t colon = part.find(':');
+        if (colon != std::string::npos && part.find_first_of(" .@[") > colon) {
+            s.label = part.substr(0, colon);
+            part = strip(part.substr(colon + 1));
+        }
         if (part.front() == '@') {
             const size_t space = part.find(' ');
-            s.guard = part.substr(1, space - 1);
+            s.is_guard_negated = part[1] == '!';
+            const size_t start = s.is_guard_negated ? 2 : 1;
+            s.guard = part.substr(start, space - start);
             part = strip(part.substr(space));
         }
         const size_t space = part.find_first_of(" \t\n");
@@ -1241,8 +1250,12 @@ void use_wgmma(machine &m, const statement &s) {
 typedef void instruction(machine &m, const statement &s);
 
 void do_nothing(machine &, const statement &) {}
-void elect(machine &m, const statement &) {
-    m.registers["p"] = emulate_lane() == 0 ? 1 : 0;
+/* elect.sync leader|chosen, mask */
+void elect(machine &m, const statement &s) {
+    const std::string &both = s.arguments[0].name;
+    const size_t bar = both.find('|');
+    m.registers[both.substr(0, bar)] = 0;
+    m.registers[both.substr(bar + 1)] = emulate_lane() == 0 ? 1 : 0;
 }
 void pick(machine &m, const statement &s) {
     m.set(s.arguments[0], m.get(s.arguments[m.get(s.arguments[3]) != 0 ? 1 : 2]));
@@ -1270,7 +1283,7 @@ void store_or_async(machine &m, const statement &s) {
         access_memory(m, s);
     }
 }
-/* bar.sync id[, n]; bar.arrive id, n; bar.red.and.pred p, id, n, q */
+/* bar.sync id[, n]; bar.arrive id, n; bar.red.and.pred all, id, n, mine */
 void synchronise(machine &m, const statement &s) {
     const bool is_vote = s.words[1] == "red";
     const unsigned id = (unsigned)m.get(s.arguments[is_vote ? 1 : 0]);
@@ -1344,6 +1357,17 @@ instruction *find_instruction(const statement &s) {
     return found->second;
 }
 
+/* Where a branch goes: a label of the same asm statement. */
+size_t find_label(const program &statements, const statement &branch) {
+    const std::string &label = branch.arguments[0].name;
+    for (size_t k = 0; k < statements.size(); k++) {
+        if (statements[k].label == label) {
+            return k;
+        }
+    }
+    fail("the PTX '" + branch.text + "' has no such label");
+}
+
 void run_statement(machine &m, const statement &s) {
     try {
         find_instruction(s)(m, s);
@@ -1359,8 +1383,15 @@ void emulate_asm(const char *text, std::initializer_list<emulate_operand> output
     machine m;
     m.operands.insert(m.operands.end(), outputs.begin(), outputs.end());
     m.operands.insert(m.operands.end(), inputs.begin(), inputs.end());
-    for (const statement &s : get_program(text)) {
-        if (s.guard.empty() || m.registers[s.guard] != 0) {
+    const program &statements = get_program(text);
+    for (size_t k = 0; k < statements.size();) {
+        const statement &s = statements[k++];
+        if (!s.guard.empty() && (m.registers[s.guard] != 0) == s.is_guard_negated) {
+            continue;
+        }
+        if (s.words[0] == "bra") {
+            k = find_label(statements, s);
+        } else {
             run_statement(m, s);
         }
     }

@@ -207,6 +207,28 @@ START_TEST(kernels_of_one_text_share_the_header) {
 }
 END_TEST
 
+/* SentryWard 0.1.1 misreads an elect.sync whose predicate is called p, and finds a wait only where
+ * its loop is whole. */
+START_TEST(asm_is_readable_for_others) {
+    grout_diags *diags = grout_diags_new();
+    grout_text emitted = {0};
+    grout_module *module = bind_text("two.grout", two_kernels, diags);
+    ck_assert(grout_emit_cuda(module, 1, NULL, &emitted, diags));
+    static const char declares[] = "{ .reg .pred ";
+    const char *name = emitted.data;
+    ck_assert_uint_ge(count_text(name, declares), 4);
+    while ((name = strstr(name, declares)) != NULL) {
+        name += strlen(declares);
+        ck_assert_msg(strcspn(name, ",;") > 1, "a register of one letter: %.60s", name);
+    }
+    ck_assert_uint_eq(count_text(emitted.data, " AGAIN: mbarrier.try_wait.parity"), 1);
+    ck_assert_uint_eq(count_text(emitted.data, "@!done bra AGAIN; }"), 1);
+    grout_text_free(&emitted);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
 START_TEST(too_much_smem_for_broadcasts_is_refused) {
     grout_diags *diags = grout_diags_new();
     grout_text emitted = {0};
@@ -252,6 +274,7 @@ int main(void) {
     tcase_add_loop_test(tcase, emitted_text_holds, 0,
                         (int)(sizeof text_cases / sizeof text_cases[0]));
     tcase_add_test(tcase, kernels_of_one_text_share_the_header);
+    tcase_add_test(tcase, asm_is_readable_for_others);
     tcase_add_test(tcase, too_much_smem_for_broadcasts_is_refused);
     tcase_add_test(tcase, reserved_names_are_known);
     return run_suite(tcase, "emit");

@@ -1,0 +1,2 @@
+" Files of grout kernels.
+autocmd BufNewFile,BufRead *.grout setfiletype grout

@@ -1,0 +1,237 @@
+" Vim syntax file of grout kernels, written by 'grout ops --syntax vim'; a test compares.
+if exists('b:current_syntax')
+    finish
+endif
+
+syntax case match
+setlocal iskeyword=@,48-57,_
+
+syntax keyword groutFlow
+    \ scratch
+    \ for
+    \ while
+    \ cond
+    \ if
+    \ scoped
+    \ warp_map
+    \ warp_specialize
+    \ yield
+    \ step
+    \ carry
+    \ else
+    \ do
+    \ partition
+syntax keyword groutOperation
+    \ add
+    \ sub
+    \ mul
+    \ div
+    \ rem
+    \ cdiv
+    \ min
+    \ max
+    \ fma
+    \ neg
+    \ abs
+    \ and
+    \ or
+    \ xor
+    \ not
+    \ shl
+    \ shr
+    \ eq
+    \ ne
+    \ lt
+    \ le
+    \ gt
+    \ ge
+    \ sqrt
+    \ floor
+    \ ceil
+    \ round
+    \ sign
+    \ exp
+    \ exp2
+    \ log
+    \ log2
+    \ sin
+    \ cos
+    \ tanh
+    \ rsqrt
+    \ logistic
+    \ erf
+    \ reduce_sum
+    \ reduce_max
+    \ reduce_min
+    \ select
+    \ cast
+    \ broadcast
+    \ layout_cast
+    \ iota
+    \ axis_index
+    \ load
+    \ store
+    \ commit_smem
+    \ fence_async_shared
+    \ commit_gmem
+    \ barrier_arrive
+    \ barrier_test
+    \ barrier_wait
+    \ copy_gmem_to_smem
+    \ copy_smem_to_gmem
+    \ commit_group
+    \ wait_smem_to_gmem
+    \ async_copy
+    \ async_copy_commit_group
+    \ async_copy_wait
+    \ async_copy_arrive
+    \ async_store_smem
+    \ tensor_descriptor
+    \ mbarrier_init
+    \ mbarrier_expect
+    \ mbarrier_arrive
+    \ mbarrier_arrive_drop
+    \ mbarrier_wait
+    \ mbarrier_test
+    \ mbarrier_invalidate
+    \ block_barrier
+    \ named_barrier_sync
+    \ named_barrier_arrive
+    \ cluster_arrive
+    \ cluster_wait
+    \ cluster_barrier
+    \ semaphore_signal
+    \ semaphore_wait
+    \ semaphore_read
+    \ atomic_add
+    \ atomic_max
+    \ atomic_min
+    \ atomic_and
+    \ atomic_or
+    \ atomic_xor
+    \ atomic_fetch_add
+    \ atomic_exchange
+    \ atomic_cas
+    \ wgmma
+    \ wgmma_async
+    \ wgmma_wait
+    \ acc_load
+    \ acc_store
+    \ set_max_registers
+    \ debug_print
+syntax keyword groutType
+    \ bool
+    \ i8
+    \ u8
+    \ i16
+    \ u16
+    \ i32
+    \ u32
+    \ i64
+    \ u64
+    \ f8e4m3
+    \ f8e5m2
+    \ f16
+    \ bf16
+    \ f32
+    \ f64
+syntax keyword groutStorage
+    \ smem
+    \ acc
+    \ gmem
+    \ barrier
+    \ mbarrier
+    \ semaphore
+    \ arrivals
+    \ global
+    \ tile
+    \ swizzle
+    \ transpose
+    \ ds
+syntax keyword groutModule
+    \ grout
+    \ const
+    \ require
+    \ kernel
+    \ attr
+    \ in
+    \ out
+    \ inout
+    \ init
+    \ grid
+    \ cluster
+    \ threads
+syntax keyword groutConstant
+    \ true
+    \ false
+    \ inf
+    \ nan
+syntax keyword groutCall
+    \ align_up
+syntax keyword groutAttribute
+    \ dim
+    \ approx
+    \ wgmma_row
+    \ wgmma_col
+    \ wg_strided
+    \ wait
+    \ increase
+    \ decrease
+    \ read_only
+    \ no_commit_group
+    \ count
+    \ collective
+    \ collective_axes
+    \ multicast
+    \ reduce
+    \ order
+    \ scope
+    \ no_decrement
+    \ from_cta
+    \ unroll
+syntax keyword groutChoice
+    \ inc
+    \ dec
+    \ relaxed
+    \ acquire
+    \ release
+    \ acq_rel
+    \ cta
+    \ gpu
+    \ sys
+syntax keyword groutGenerator
+    \ ints
+    \ zeros
+    \ ones
+    \ arange
+    \ randn
+    \ uniform
+
+" '%' and a blank is the remainder of a division.
+syntax match groutValue '%\w\+'
+syntax match groutKernel '@\a\w*'
+syntax match groutAttribute '\<\%(cluster_exit\|auto_fence\)\>\%(\s*=\s*\%(sync\|none\)\>\)\='
+syntax match groutNumber '\<\d\+\%(\.\d\+\)\=\%([eE][+-]\=\d\+\)\=\>'
+syntax match groutNumber '\<0[xX]\x\+\%(\.\x\+\)\=\%([pP][+-]\=\d\+\)\=\>'
+syntax region groutString start='"' skip='\\.' end='"' oneline
+syntax match groutComment '//.*$' contains=groutMark,@Spell
+syntax match groutMark '\%(//\s*\)\@<=\%(expect\%(-\w\+\)\=\|run\|allow\):' contained
+
+highlight default link groutValue Identifier
+highlight default link groutKernel Special
+highlight default link groutNumber Number
+highlight default link groutString String
+highlight default link groutComment Comment
+highlight default link groutMark SpecialComment
+highlight default link groutFlow Statement
+highlight default link groutOperation Function
+highlight default link groutType Type
+highlight default link groutStorage StorageClass
+highlight default link groutModule Keyword
+highlight default link groutConstant Boolean
+highlight default link groutCall Function
+highlight default link groutAttribute PreProc
+highlight default link groutChoice Constant
+highlight default link groutGenerator Constant
+
+let b:current_syntax = 'grout'
