@@ -17,6 +17,7 @@ static void report_mismatch(const grout_comparing *it, grout_mismatch *mismatch,
         grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings, run);
     mismatch->writers = is_known ? &writers : NULL;
     grout_mismatch__report(it->report, mismatch);
+    mismatch->writers = NULL; /* they end here */
     grout_writers__deinit(&writers);
 }
 

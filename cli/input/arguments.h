@@ -64,8 +64,8 @@ void grout_argument_set__note_rounding(grout_session *session, const grout_bindi
 
 /* Writes the --output files. False: diagnostics. */
 bool grout_argument_set__write(grout_session *session, const grout_bindings *bindings,
-                                const grout_module *bound, grout_kernel_id kernel,
-                                const grout_argument_set *set);
+                               const grout_module *bound, grout_kernel_id kernel,
+                               const grout_argument_set *set);
 /* Whether a run of the kernel has an output to write or to compare. */
 bool grout_bindings__have_results(const grout_bindings *bindings);
 /* Appends "%c, %d", the arrays that a kernel writes. Returns the first one's name, or NULL. */

@@ -225,7 +225,7 @@ def test_progress(folder):
     cases = [(["check", locks, "--explore", "--input", "lock=zeros", "--budget", "60"], " schedules run, 0 fail, ",
               "schedules explored: Ctrl-C ended the run"),
              (["check", racy, "--minimise", "--budget", "60"], shrunk, "minimised smem-race in "),
-             (["check", calm, "--advice", "-D", "N=2000000", "--budget", "60"], "looking for advice", "Ctrl-C ended"),
+             (["check", calm, "--advice", "-D", "N=30000000", "--budget", "60"], "looking for advice", "Ctrl-C ended"),
              (["check", calm, "--sweep", "N=1,20000000,30000000", "--budget", "60"], "size 2 of 3 (N=20000000)",
               "  N=30000000: not run: ")]
     for words, until, result in cases:

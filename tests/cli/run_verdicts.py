@@ -497,7 +497,7 @@ def test_strict_fences(folder):
     first = [write(f"{folder}/first.grout", FIRST), "--input", "f=zeros", "--strict-fences"]
     expect(run("check", *first), 0)
     expect(run("check", *first[:-1], "--explore"), 0)
-    expect(run("check", *first, "--explore"), 1, "[missing-commit-smem]")
+    expect(run("check", *first, "--explore", cwd=folder), 1, "[missing-commit-smem]")
     # Advice does without a commit only if the launch is as strict without it.
     two = write(f"{folder}/two.grout", read_behaviour("by-the-issuer-fixed"))
     assert run("check", two, "--advice").stdout.count("[redundant-commit]") == 2
