@@ -55,7 +55,7 @@ struct grout_ahead {
 static bool is_written(const grout_launch *launch, size_t index) {
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
     uint8_t direction = grout_module_get_param(launch->module, kernel, (uint32_t)index)->direction;
-    return direction == GROUT_DIRECTION_INOUT || direction == GROUT_DIRECTION_OUT;
+    return grout_direction_is_written(direction);
 }
 
 static bool goes_on(void *payload, const grout_progress *progress) {

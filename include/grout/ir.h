@@ -303,6 +303,11 @@ typedef enum grout_direction {
     GROUT_DIRECTION_SCALAR
 } grout_direction;
 
+/* Whether a kernel may write a parameter of this direction: it is an array, 'out' or 'inout'. */
+static inline bool grout_direction_is_written(uint8_t direction) {
+    return direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT;
+}
+
 typedef struct grout_param {
     grout_value_id value;
     uint8_t direction;      /* grout_direction */

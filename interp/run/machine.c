@@ -22,7 +22,7 @@
 static bool is_written(const grout_launch *launch, size_t index) {
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
     uint8_t direction = grout_module_get_param(launch->module, kernel, (uint32_t)index)->direction;
-    return direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT;
+    return grout_direction_is_written(direction);
 }
 
 bool grout_launch_shares_bytes(const grout_launch *launch) {

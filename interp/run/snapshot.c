@@ -47,16 +47,12 @@ static void walk_region(region_walk *walk, void *region, size_t size) {
     walk->at += size;
 }
 
-static bool is_written(const grout_array *array) {
-    return array->direction == GROUT_DIRECTION_OUT || array->direction == GROUT_DIRECTION_INOUT;
-}
-
 /* Walks the arrays that the kernel may write. */
 static void walk_arrays(grout_machine *machine, region_walk *walk) {
     for (uint32_t i = 0; i < machine->array_count; i++) {
         grout_array *array = &machine->arrays[i];
         size_t bits = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
-        if (is_written(array)) {
+        if (grout_direction_is_written(array->direction)) {
             walk_region(walk, array->data, (size_t)array->size);
             walk_region(walk, array->written, array->written == NULL ? 0 : bits);
             walk_region(walk, array->tainted, array->tainted == NULL ? 0 : bits);

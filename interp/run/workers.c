@@ -59,10 +59,6 @@ struct worker {
 
 /* ---- whether several may ------------------------------------------------------------------- */
 
-static bool is_written(const grout_array *array) {
-    return array->direction == GROUT_DIRECTION_OUT || array->direction == GROUT_DIRECTION_INOUT;
-}
-
 static bool have_parts(const grout_launch *launch) {
     for (uint32_t i = 0; i < launch->observer_count; i++) {
         if (launch->observers[i]->new_part == NULL) {
@@ -130,7 +126,7 @@ static bool add_arguments(worker *own) {
     for (size_t i = 0; own->arguments != NULL && i < count; i++) {
         const grout_array *array = &machine->arrays[i];
         own->arguments[i] = machine->arguments[i];
-        if (!is_written(array)) {
+        if (!grout_direction_is_written(array->direction)) {
             continue;
         }
         own->arguments[i].data = grout__resize(machine->launch.allocator, NULL,
@@ -158,6 +154,19 @@ static bool add_parts(worker *own) {
     return true;
 }
 
+/* What a worker's machine may take of the launch's limit: its part of what is left, less the copies
+ * of the arrays. 1 if that is nothing: it then fails, and one worker runs the launch. */
+static uint64_t get_share(const crew *it) {
+    const grout_machine *machine = it->machine;
+    uint64_t limit = machine->launch.max_memory, used = machine->heap.used, copies = 0;
+    for (size_t i = 0; i < machine->launch.argument_count; i++) {
+        const grout_array *array = &machine->arrays[i];
+        copies += grout_direction_is_written(array->direction) ? (uint64_t)array->size : 0;
+    }
+    uint64_t share = limit > used ? (limit - used) / it->count : 0;
+    return share > copies ? share - copies : 1;
+}
+
 /* Everything but the machine, which the worker's own OS thread makes. */
 static bool prepare_worker(crew *it, worker *own) {
     const grout_launch *launch = &it->machine->launch;
@@ -168,9 +177,7 @@ static bool prepare_worker(crew *it, worker *own) {
     own->launch.print = launch->print == NULL ? NULL : refuse_print;
     own->launch.payload = own;
     if (launch->max_memory != 0) {
-        uint64_t used = it->machine->heap.used;
-        uint64_t left = launch->max_memory > used ? launch->max_memory - used : 1;
-        own->launch.max_memory = left / it->count == 0 ? 1 : left / it->count;
+        own->launch.max_memory = get_share(it);
     }
     own->diags = grout_diags_new();
     bool is_ready = own->diags != NULL && add_arguments(own) && add_parts(own);
@@ -182,7 +189,7 @@ static void free_worker(const crew *it, worker *own) {
     const grout_machine *machine = it->machine;
     grout_machine_free(own->machine);
     for (size_t i = 0; own->arguments != NULL && i < machine->launch.argument_count; i++) {
-        if (is_written(&machine->arrays[i])) {
+        if (grout_direction_is_written(machine->arrays[i].direction)) {
             grout__free(own->arguments[i].data);
         }
     }
