@@ -91,7 +91,7 @@ void grout_wording__note_bytes(grout_wording *wording) {
             !names(wording, op, object) || !grout_wording__add_bytes(wording, i, &text)) {
             continue;
         }
-        wording->has_failed |= text.failed;
+        wording->strings->has_failed |= text.failed;
         if (!text.failed && notes++ < NOTES_MAX) {
             grout_wording__note(wording, GROUT_SEVERITY_NOTE,
                                 grout_module_get_place(wording->module, op->loc), "%s", text.data);

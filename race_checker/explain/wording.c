@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-char *grout_wording__keep(grout_wording *wording, grout_text *text) {
+char *grout_wording__keep(const grout_wording *wording, grout_text *text) {
     grout_strings *kept = wording->strings;
     GROUT_ASSERT(kept->count <= kept->capacity);
     const grout_allocator *allocator = wording->checker->allocator;
@@ -30,7 +30,7 @@ char *grout_wording__keep(grout_wording *wording, grout_text *text) {
     if (string) {
         kept->items[kept->count++] = string;
     } else {
-        wording->has_failed = true;
+        kept->has_failed = true;
         string = kept->nothing;
     }
     grout_text_free(text);
@@ -50,7 +50,7 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
         diag->notes =
             grout__new(wording->checker->allocator, GROUT_REPORT_NOTES_MAX, sizeof *diag->notes);
         if (!diag->notes) {
-            wording->has_failed = true;
+            wording->strings->has_failed = true;
             return;
         }
     }

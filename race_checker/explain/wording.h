@@ -7,6 +7,7 @@
 #define GROUT_RACE_CHECKER_WORDING_H
 
 #include "checker.h"
+#include "sentences.h"
 #include "statement.h"
 
 #include "grout/text.h"
@@ -17,6 +18,7 @@ enum { GROUT_REPORT_NOTES_MAX = 64 };
 typedef struct grout_strings {
     char **items;
     uint32_t count, capacity;
+    bool has_failed; /* one was lost for want of memory */
     char nothing[1]; /* "" */
 } grout_strings;
 
@@ -31,11 +33,10 @@ typedef struct grout_wording {
     grout_strings *strings;
     grout_finding *finding;
     grout_diag *diag;
-    bool has_failed;
 } grout_wording;
 
 /* Takes the text over: a string that lives as long as the report. "" without memory. */
-char *grout_wording__keep(grout_wording *wording, grout_text *text);
+char *grout_wording__keep(const grout_wording *wording, grout_text *text);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *format, ...) GROUT_PRINTF(4, 5);
 
@@ -73,6 +74,17 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
 /* ", by thread wg=1", where there are several that could be meant. */
 void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
                            grout_text *out);
+
+/* The same as words of a sentence, kept with the report. */
+const char *grout_wording__name_object(const grout_wording *wording, grout_object_id object);
+const char *grout_wording__name_element(const grout_wording *wording, uint32_t element);
+const char *grout_wording__name_cta(const grout_wording *wording, uint32_t cta);
+const char *grout_wording__name_actor(const grout_wording *wording, const grout_origin *origin);
+const char *grout_wording__name_by(const grout_wording *wording, const grout_origin *origin);
+/* "thread", "warp" */
+const char *grout_wording__get_kind(const grout_origin *origin);
+/* "scope", "CTA": what ends, of a finding about the end of one. */
+const char *grout_wording__get_scope(const grout_wording *wording);
 
 /* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
  * and one of them. */
