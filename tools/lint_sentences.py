@@ -30,8 +30,7 @@ FIELD = re.compile(r"\.(\w+) =(?!=)")
 PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
 PRINT = re.compile(r'\bgrout_text_add\(\s*[^,]+,\s*(?:[^";]*\?\s*)?((?:"(?:[^"\\]|\\.)*"|[A-Za-z0-9]+|\s)*)')
 # What has not been moved into the table yet.
-LEFT = {"bytes_words.c", "deadlock.c", "deadlock_reasons.c", "deadlock_root.c", "deadlock_words.c", "names.c", "path.c",
-        "report.c", "taint.c", "well_synchronised.c"}
+LEFT = {"bytes_words.c", "deadlock_reasons.c", "path.c", "report.c", "taint.c", "well_synchronised.c"}
 
 
 def read(path):

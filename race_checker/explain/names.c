@@ -154,7 +154,7 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
     } else if (has_two_ctas(wording->facts)) {
         grout_text_add(out, "%s", text.data);
     } else if (!has_name) {
-        grout_text_add(out, "the thread");
+        grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_WHO_THREAD));
     } else {
         start = strncmp(text.data, "CTA ", 4) == 0 ? strstr(text.data, "), ") : NULL;
         grout_text_add(out, "%s", start ? start + strlen("), ") : text.data);

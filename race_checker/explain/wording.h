@@ -7,22 +7,13 @@
 #define GROUT_RACE_CHECKER_WORDING_H
 
 #include "checker.h"
+#include "kept_strings.h"
 #include "sentences.h"
 #include "statement.h"
 
 #include "grout/text.h"
 
 enum { GROUT_REPORT_NOTES_MAX = 64 };
-
-/* The strings of a report. */
-typedef struct grout_strings {
-    char **items;
-    uint32_t count, capacity;
-    bool has_failed; /* one was lost for want of memory */
-    char nothing[1]; /* "" */
-} grout_strings;
-
-void grout_strings__free(grout_strings *strings);
 
 /* One finding in the making. Its strings are the report's. */
 typedef struct grout_wording {
