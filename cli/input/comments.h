@@ -19,7 +19,8 @@ bool grout_span__take(grout_span *text, const char *start);
 /* The part before the separator (all if there is none), trimmed; text then begins after it. */
 grout_span grout_span__split(grout_span *text, char separator);
 
-/* Where the comment of a line starts, outside of string literals; the line's size if it has none. */
+/* Where the comment of a line starts, outside of string literals; the line's size if it has none.
+ */
 size_t grout_span__find_comment(grout_span line);
 
 /*

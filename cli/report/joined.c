@@ -137,6 +137,7 @@ static void describe_finding(grout_report *report, const grout_outcome *outcome,
                              grout_joined_item *item) {
     const grout_session *session = report->session;
     bool is_one = is_folded(report, item->kernel, finding);
+    item->is_folded = is_one;
     if (report->json != NULL) {
         item->object = grout_json__make_finding(
             report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
@@ -307,9 +308,11 @@ grout_finding_counts grout_joined__count(const grout_joined *joined, grout_kerne
     for (size_t i = 0; i < joined->found.count; i++) {
         const grout_joined_item *item = &joined->found.items[i];
         if (item->kernel == kernel) {
-            bool is_error = item->severity == GROUT_SEVERITY_ERROR;
-            counts.errors += is_error && !item->is_limit ? 1u : 0u;
-            counts.warnings += item->severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
+            bool is_error = item->severity == GROUT_SEVERITY_ERROR && !item->is_limit;
+            bool is_warning = item->severity == GROUT_SEVERITY_WARNING;
+            counts.errors += is_error && !item->is_folded ? 1u : 0u;
+            counts.warnings += is_warning && !item->is_folded ? 1u : 0u;
+            counts.follow_on += (is_error || is_warning) && item->is_folded ? 1u : 0u;
             counts.silenced += item->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
             counts.unlisted += item->is_listed ? 0u : 1u;
         }

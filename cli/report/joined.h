@@ -13,6 +13,7 @@ typedef struct grout_joined_item {
     uint64_t identity;
     grout_severity severity;
     bool is_limit;         /* it makes the verdict incomplete, not wrong */
+    bool is_folded;        /* listed under what it follows from */
     bool is_listed;        /* it is not past --max-findings; known at the end */
     grout_stream stream;   /* that it is shown on */
     grout_text text;       /* as the smallest size shows it */

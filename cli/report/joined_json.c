@@ -89,7 +89,7 @@ static json_t *make_whole(const grout_report *report, grout_kernel_id kernel) {
     json_t *object = json_pack(
         "{s:s,s:I,s:b,s:I,s:I,s:o}", "kernel", grout_summary__get_kernel_name(report->load, kernel),
         "launches", (json_int_t)count, "holds_for_every_schedule", holds, "follow_on_findings",
-        (json_int_t)counts.follow_on, "findings_not_listed", (json_int_t)counts.unlisted,
+        (json_int_t)whole->follow_on, "findings_not_listed", (json_int_t)counts.unlisted,
         "not_reached",
         grout_json__make_not_reached(report->json, reach,
                                      whole->proposal.size > 0 ? whole->proposal.data : NULL));

@@ -101,6 +101,10 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
                                              GROUT_DIAGS_MAX);
     bool is_silenced = found.severity == GROUT_SEVERITY_OFF;
     grout_report__count(report, finding, found.severity);
+    if (grout_followers__is_one(report, finding)) {
+        report->folded_errors += found.severity == GROUT_SEVERITY_ERROR ? 1u : 0u;
+        report->folded_warnings += found.severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
+    }
     if (!is_silenced && report->listed_count == most) {
         report->unlisted_count++;
         return;
@@ -151,10 +155,10 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
 /* What all outcomes so far of the kernel have shown. */
 static grout_finding_counts get_counts(const grout_report *report, const grout_outcome *outcome) {
     return (grout_finding_counts){
-        .errors = report->before[0],
-        .warnings = report->before[1],
+        .errors = report->before[0] - report->before[3],
+        .warnings = report->before[1] - report->before[4],
         .silenced = report->before[2],
-        .follow_on = outcome->summary.suppressed_count,
+        .follow_on = outcome->summary.suppressed_count + report->before[3] + report->before[4],
         .unlisted = report->unlisted_count,
     };
 }
@@ -186,12 +190,18 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     }
     grout_session *session = report->session;
     grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
-    uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
+    const uint64_t *const sums[] = {&report->error_count, &report->warning_count,
+                                    &report->silenced_count, &report->folded_errors,
+                                    &report->folded_warnings};
+    uint64_t before[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        before[i] = *sums[i];
+    }
     grout_text text = {0}, command = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
-    report->before[0] += report->error_count - before[0];
-    report->before[1] += report->warning_count - before[1];
-    report->before[2] += report->silenced_count - before[2];
+    for (uint32_t i = 0; i < 5; i++) {
+        report->before[i] += *sums[i] - before[i];
+    }
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);
     grout_report__print_command(report, kernel, outcome, &command);
     const char *again = command.data == NULL ? "" : command.data;

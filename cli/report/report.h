@@ -27,6 +27,7 @@ typedef struct grout_report {
     const grout_bytes *text; /* of the file; borrowed */
     grout_silencer silencer;
     uint64_t error_count, warning_count, silenced_count;
+    uint64_t folded_errors, folded_warnings; /* of them: listed under what they follow from */
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
@@ -38,8 +39,8 @@ typedef struct grout_report {
         grout_report_facts *items;
         size_t count, capacity;
     } differences;
-    uint64_t before[3];      /* errors, warnings, silenced findings of its outcomes so far */
-    uint32_t schedule_count; /* schedules saved to files of one name */
+    uint64_t before[5];                    /* these five, of its outcomes so far */
+    uint32_t schedule_count;               /* schedules saved to files of one name */
     uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
     uint64_t diags_seen;                   /* number of the session's newest diagnostic that
                                             * add_diags has seen */

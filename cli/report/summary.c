@@ -194,8 +194,9 @@ void grout_summary__add_head(grout_text *out, const char *kernel, const char *wo
         grout_text_add(out, ", %llu silenced", (unsigned long long)counts->silenced);
     }
     if (counts->follow_on > 0) {
-        grout_text_add(out, ", %llu more that follow from these",
-                       (unsigned long long)counts->follow_on);
+        bool is_one = counts->errors + counts->warnings == 1;
+        grout_text_add(out, ", %llu more that %s from %s", (unsigned long long)counts->follow_on,
+                       counts->follow_on == 1 ? "follows" : "follow", is_one ? "it" : "these");
     }
     if (counts->unlisted > 0) {
         grout_text_add(out, ", %llu past --max-findings", (unsigned long long)counts->unlisted);

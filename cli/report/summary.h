@@ -8,7 +8,7 @@
 /* Numbers of different findings. */
 typedef struct grout_finding_counts {
     uint64_t errors, warnings, silenced;
-    uint64_t follow_on; /* that are not listed, for they follow from others */
+    uint64_t follow_on; /* beside these: what follows from them */
     uint64_t unlisted;  /* past --max-findings */
 } grout_finding_counts;
 
