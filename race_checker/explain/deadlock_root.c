@@ -140,7 +140,7 @@ static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out
     return false;
 }
 
-/* Who waits for whom, from one thread of the circle on; as many as are named. */
+/* Which thread waits for which, from one thread of the circle on; as many as are named. */
 static void add_hops(const grout_deadlock *text, const circle *it, uint32_t at, grout_text *out) {
     uint32_t i = at;
     for (uint32_t hops = 0; hops <= HOPS_MAX; hops++) {

@@ -220,7 +220,7 @@ static void add_spin_state(const grout_deadlock *text, const grout_thread_fact *
     }
 }
 
-/* Who waits for what is no barrier, semaphore or register. */
+/* Threads that wait for other threads, not for a barrier, semaphore or register. */
 static void add_meeting_state(const grout_deadlock *text, const grout_thread_fact *thread,
                               const char *actor, grout_text *out) {
     const grout_words words = {.actor = actor};

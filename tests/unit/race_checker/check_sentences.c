@@ -17,7 +17,7 @@ static const char *const phrases[] = {
 
 enum { NUMBER_FIRST = 1000, TEXT_SIZE = 1024 };
 
-/* What stands for a placeholder here: its name in angle brackets, or a number of its own. */
+/* What fills a placeholder here: its name in angle brackets, or a number of its own. */
 static const struct {
     const char *name, *text, *meaning;
     int number;
