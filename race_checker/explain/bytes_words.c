@@ -4,7 +4,6 @@
  */
 #include "wording.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Operand 1: the number that an expect announces, the box that a copy or store writes. */
@@ -56,24 +55,25 @@ static int64_t get_brought(const grout_wording *wording, const grout_op *op) {
 
 static const char *get_share(const grout_wording *wording, const grout_op *op) {
     if (grout_module_find_attr(wording->module, op, GROUT_ATTR_MULTICAST)) {
-        return " to each CTA of the multicast";
+        return grout_phrase__get(GROUT_PHRASE_BYTES_OF_MULTICAST);
     }
-    return grout_module_find_attr(wording->module, op, GROUT_ATTR_COLLECTIVE_AXES)
-               ? " with those of the other CTAs"
-               : "";
+    return grout_phrase__get(grout_module_find_attr(wording->module, op, GROUT_ATTR_COLLECTIVE_AXES)
+                                 ? GROUT_PHRASE_BYTES_OF_COLLECTIVE
+                                 : GROUT_PHRASE_NOTHING);
 }
 
 bool grout_wording__add_bytes(const grout_wording *wording, grout_op_id id, grout_text *out) {
     const grout_op *op = grout_module_get_op(wording->module, id);
     int64_t announced = get_announced(wording, op), brought = get_brought(wording, op);
-    if (announced < 0 && brought < 0) {
-        return false;
+    const grout_words words = {.op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                               .bytes = announced >= 0 ? announced : brought,
+                               .more = get_share(wording, op)};
+    if (announced >= 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_BYTES_ANNOUNCED, &words);
+    } else if (brought >= 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_BYTES_BROUGHT, &words);
     }
-    grout_text_add(out, "this %s %s %" PRId64 " bytes%s",
-                   grout_op_get_info((grout_opcode)op->opcode)->text,
-                   announced >= 0 ? "announces" : "brings", announced >= 0 ? announced : brought,
-                   get_share(wording, op));
-    return true;
+    return announced >= 0 || brought >= 0;
 }
 
 bool grout_wording__is_about_bytes(const grout_wording *wording) {
@@ -91,7 +91,7 @@ void grout_wording__note_bytes(grout_wording *wording) {
             !names(wording, op, object) || !grout_wording__add_bytes(wording, i, &text)) {
             continue;
         }
-        wording->has_failed |= text.failed;
+        wording->strings->has_failed |= text.failed;
         if (!text.failed && notes++ < NOTES_MAX) {
             grout_wording__note(wording, GROUT_SEVERITY_NOTE,
                                 grout_module_get_place(wording->module, op->loc), "%s", text.data);
@@ -119,15 +119,11 @@ static const grout_record *find_overrun(const grout_wording *wording) {
 bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *out) {
     const grout_record *overrun = find_overrun(wording);
     if (overrun) {
-        grout_text_add(out,
-                       "mend the barrier-overrun at line %" PRIu32
-                       " first: while a phase can begin before the one before it has been seen, "
-                       "bytes meant for the one come to the other",
-                       grout_module_get_place(wording->module, overrun->primary).line);
-        return true;
+        grout_place place = grout_module_get_place(wording->module, overrun->primary);
+        grout_sentence__add(out, GROUT_SENTENCE_BYTES_OVERRUN_HELP,
+                            &(grout_words){.line = place.line});
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_BYTES_HELP, NULL);
     }
-    grout_text_add(out, "announce with mbarrier_expect exactly the bytes that the copies on this "
-                        "mbarrier bring in the phase: those of the whole box, also where it lies "
-                        "outside the array, and those of every multicast that reaches this CTA");
     return true;
 }

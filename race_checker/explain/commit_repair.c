@@ -4,20 +4,20 @@
  */
 #include "wording.h"
 
-#include <inttypes.h>
-
-static const char *get_text(const grout_text *text) {
-    return text->data && !text->failed ? text->data : "";
-}
-
 /* The commit that an actor would have to execute for these bytes. */
-static void add_commit(const grout_wording *wording, const grout_origin *actor, grout_text *out) {
+static const char *name_commit(const grout_wording *wording, const grout_origin *actor) {
+    grout_text text = {.allocator = wording->checker->allocator};
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        grout_text_add(out, "commit_gmem");
+        grout_text_add(&text, "commit_gmem");
     } else {
-        grout_text_add(out, "%s%s", grout_wording__get_smem_commit(wording),
+        grout_text_add(&text, "%s%s", grout_wording__get_smem_commit(wording),
                        actor->cta == wording->facts->owner ? "" : " cluster");
     }
+    return grout_wording__keep(wording, &text);
+}
+
+static const char *get_beside(bool is_after) {
+    return grout_phrase__get(is_after ? GROUT_PHRASE_AFTER : GROUT_PHRASE_BEFORE);
 }
 
 /* The access is the primary side. Its own thread publishes it, right after it. */
@@ -26,25 +26,22 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[1];
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
-    grout_text commit = {.allocator = wording->checker->allocator};
-    uint32_t line =
-        spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
-    add_commit(wording, &access->origin, &commit);
-    grout_text_add(out, "insert '%s' %s line %" PRIu32, get_text(&commit),
-                   spot.place.file && !spot.is_after ? "before" : "after", line);
-    grout_wording__add_by(wording, &access->origin, out);
-    grout_text_add(out, ", before it lets ");
+    const char *commit = name_commit(wording, &access->origin);
+    const char *others = grout_phrase__get(GROUT_PHRASE_OTHERS);
     if (access->origin.cta != copy->origin.cta) {
-        grout_wording__add_cta(wording, copy->origin.cta, out);
+        others = grout_wording__name_cta(wording, copy->origin.cta);
     } else if (access->origin.thread != copy->origin.thread) {
-        grout_wording__add_actor(wording, &copy->origin, out);
-    } else {
-        grout_text_add(out, "others");
+        others = grout_wording__name_actor(wording, &copy->origin);
     }
-    grout_text_add(out, " go on");
-    grout_wording__set_edit(wording, &spot, get_text(&commit));
-    out->failed |= commit.failed;
-    grout_text_free(&commit);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_COMMIT_OWNER_HELP,
+        &(grout_words){.op = commit,
+                       .beside = get_beside(spot.is_after || !spot.place.file),
+                       .line = spot.place.file ? spot.place.line
+                                               : grout_wording__get_line(wording, &access->origin),
+                       .by = grout_wording__name_by(wording, &access->origin),
+                       .other_actor = others});
+    grout_wording__set_edit(wording, &spot, commit);
 }
 
 /* An arrive, or a meeting, that the thread runs after the one op and before the other. */
@@ -71,17 +68,20 @@ static bool has_other_writers(const grout_wording *wording, const grout_origin *
 }
 
 /* Whose commit it is: of each that makes the access, before it hands the bytes over. */
-static void add_owners(const grout_wording *wording, grout_text *out) {
+static void add_owners(const grout_wording *wording, const char *commit, const grout_spot *spot,
+                       grout_text *out) {
     const grout_origin *copy = &wording->facts->sides[0].origin;
     const grout_origin *access = &wording->facts->sides[1].origin;
+    const grout_words words = {.op = commit,
+                               .beside = get_beside(spot->is_after),
+                               .line = spot->place.line,
+                               .by = grout_wording__name_by(wording, access),
+                               .other_actor = grout_wording__name_actor(wording, copy)};
     if (has_other_writers(wording, access, copy)) {
-        grout_text_add(out, ", by each thread that runs it, before they meet");
-        return;
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_EACH_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_OWNER_HELP, &words);
     }
-    grout_wording__add_by(wording, access, out);
-    grout_text_add(out, ", before it lets ");
-    grout_wording__add_actor(wording, copy, out);
-    grout_text_add(out, " go on");
 }
 
 /*
@@ -98,26 +98,26 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
     }
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
-    grout_text commit = {.allocator = wording->checker->allocator};
+    const char *commit = NULL;
     bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
                      access->origin.cta != copy->origin.cta;
     bool is_handed_over = !grout_origin__is_same_actor(&access->origin, &copy->origin) ||
                           has_other_writers(wording, &access->origin, &copy->origin);
     if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file && !is_abroad &&
         is_handed_over) {
-        add_commit(wording, &access->origin, &commit);
-        grout_text_add(out, "insert '%s' %s line %" PRIu32, get_text(&commit),
-                       spot.is_after ? "after" : "before", spot.place.line);
-        add_owners(wording, out);
+        commit = name_commit(wording, &access->origin);
+        add_owners(wording, commit, &spot, out);
     } else {
-        add_commit(wording, &copy->origin, &commit);
+        commit = name_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, get_text(&commit),
-                       grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
-                       grout_wording__get_line(wording, &copy->origin));
-        grout_wording__add_by(wording, &copy->origin, out);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
+            &(grout_words){.op = commit,
+                           .access = grout_phrase__get(grout_wording__is_wgmma(wording, copy)
+                                                           ? GROUT_PHRASE_WGMMA
+                                                           : GROUT_PHRASE_COPY),
+                           .line = grout_wording__get_line(wording, &copy->origin),
+                           .by = grout_wording__name_by(wording, &copy->origin)});
     }
-    grout_wording__set_edit(wording, &spot, get_text(&commit));
-    out->failed |= commit.failed;
-    grout_text_free(&commit);
+    grout_wording__set_edit(wording, &spot, commit);
 }

@@ -16,7 +16,6 @@
 #include "protocols.h"
 #include "visits.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Threads among which one is looked for that another waits for. */
@@ -187,24 +186,26 @@ static bool brings_bytes_only(const grout_deadlock *text, const grout_op *op,
 static void add_opening(const grout_deadlock *text, const grout_need *need, grout_op_id id,
                         grout_text *out) {
     const grout_op *op = grout_module_get_op(text->module, id);
-    const char *mnemonic = grout_op_get_info((grout_opcode)op->opcode)->text;
-    grout_text_add(out, "this %s ", mnemonic);
+    const grout_words words = {
+        .op = grout_op_get_info((grout_opcode)op->opcode)->text,
+        .object = need->object ? grout_deadlock__name_object(text, need->object) : "",
+        .number = need->id};
     if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
-        grout_text_add(out, "signals %%%s", grout_deadlock__get_name(text, need->object));
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_SIGNAL, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
-        grout_text_add(out, "can change %%%s", grout_deadlock__get_name(text, need->object));
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_CHANGE, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        grout_text_add(out, "gives registers back");
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_REGISTERS, &words);
     } else if (need->object && brings_bytes_only(text, op, need->object)) {
-        grout_text_add(out, "brings bytes to %%%s", grout_deadlock__get_name(text, need->object));
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_BYTES, &words);
     } else if (need->object) {
-        grout_text_add(out, "arrives on %%%s", grout_deadlock__get_name(text, need->object));
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_ARRIVAL, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_NAMED) {
-        grout_text_add(out, "arrives on named barrier %" PRIu32, need->id);
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_NAMED, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER) {
-        grout_text_add(out, "arrives for its thread");
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_CLUSTER, &words);
     } else {
-        grout_text_add(out, "takes all threads of the CTA");
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_BLOCK, &words);
     }
 }
 
@@ -213,15 +214,17 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     grout_text sentence = {.allocator = text->checker->allocator};
     grout_loc_id loc = kernel->loc;
     if (need->object) {
+        const grout_words words = {.object = grout_deadlock__name_object(text, need->object)};
         loc = grout_module_get_object(text->module, need->object)->loc;
-        grout_text_add(&sentence, "no operation of the kernel %s %%%s",
-                       need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ? "signals"
-                       : need->thread->state == GROUT_THREAD_BLOCKED_SPIN    ? "changes"
-                                                                             : "arrives on",
-                       grout_deadlock__get_name(text, need->object));
+        if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+            grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_SIGNALS, &words);
+        } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
+            grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_CHANGES, &words);
+        } else {
+            grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_ARRIVES, &words);
+        }
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        grout_text_add(&sentence, "no operation of the kernel gives registers back: a thread that "
-                                  "needs few has to execute set_max_registers n decrease");
+        grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_GIVES_BACK, NULL);
     } else {
         return;
     }
@@ -339,9 +342,10 @@ static void explain_thread(grout_deadlock *text, uint32_t index) {
     for (uint32_t t = index + 1; t < text->thread_count; t++) {
         more += is_alike(thread, &text->threads[t]) ? 1 : 0;
     }
-    if (more > 0) {
-        grout_text_add(&sentence, "; %" PRIu32 " more thread%s here", more,
-                       more == 1 ? " waits" : "s wait");
+    if (more == 1) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_ONE_MORE, NULL);
+    } else if (more > 0) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_MORE, &(grout_words){.number = more});
     }
     grout_deadlock__say(
         text, thread->origin.op ? grout_module_get_op(text->module, thread->origin.op)->loc : 0,
@@ -372,7 +376,7 @@ static void explain_threads(grout_deadlock *text, const grout_thread_fact *root)
     }
     if (left > 0) {
         grout_text sentence = {.allocator = text->checker->allocator};
-        grout_text_add(&sentence, "threads are blocked in %" PRIu32 " more places", left);
+        grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_PLACES, &(grout_words){.number = left});
         grout_deadlock__say(text, 0, &sentence);
     }
 }
@@ -382,8 +386,9 @@ static void explain_exits(grout_deadlock *text) {
         const grout_thread_fact *thread = &text->threads[t];
         grout_text sentence = {.allocator = text->checker->allocator};
         if (thread->state == GROUT_THREAD_EXITED && thread->origin.op && thread->origin.warp == 0) {
-            grout_deadlock__add_thread(text, &thread->origin, &sentence);
-            grout_text_add(&sentence, " ended without it: its last operation");
+            grout_sentence__add(
+                &sentence, GROUT_SENTENCE_ENDED_WITHOUT,
+                &(grout_words){.actor = grout_deadlock__name_thread(text, &thread->origin)});
             grout_deadlock__say(text, grout_module_get_op(text->module, thread->origin.op)->loc,
                                 &sentence);
         }
@@ -394,17 +399,20 @@ static void explain_exits(grout_deadlock *text) {
 static void explain_room(grout_deadlock *text) {
     int64_t waiting = text->event->u.deadlock.waiting_ctas;
     int64_t resident = text->event->u.deadlock.resident_ctas;
-    int64_t first = text->checker->info.cta_count - waiting;
     grout_text sentence = {.allocator = text->checker->allocator};
     /* Clusters that nothing orders run one by one: none of them waits for room. */
     if (waiting <= 0 || !text->checker->info.has_foreign_order) {
         return;
     }
-    grout_text_add(&sentence,
-                   "CTA %" PRId64 "%s not begun: %" PRId64
-                   " CTA%s on the GPU at once, and all that have begun and not ended wait",
-                   first, waiting == 1 ? " has" : " and those after it have", resident,
-                   resident == 1 ? " fits" : "s fit");
+    const grout_words words = {
+        .cta_index = text->checker->info.cta_count - waiting,
+        .number = resident,
+        .what = grout_phrase__get(resident == 1 ? GROUT_PHRASE_CTA_FITS : GROUT_PHRASE_CTAS_FIT)};
+    if (waiting == 1) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_ROOM_FOR_LAST, &words);
+    } else {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_ROOM, &words);
+    }
     grout_deadlock__say(
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
@@ -422,8 +430,12 @@ static void explain_ended(grout_deadlock *text) {
     if (!has_spin || ended <= 0) {
         return;
     }
-    grout_text_add(&sentence, "%" PRId64 " of the %" PRId64 " CTAs %s ended", ended,
-                   text->checker->info.cta_count, ended == 1 ? "has" : "have");
+    const grout_words words = {.have = ended, .need = text->checker->info.cta_count};
+    if (ended == 1) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_ONE_CTA_ENDED, &words);
+    } else {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_CTAS_ENDED, &words);
+    }
     grout_deadlock__say(
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
@@ -448,14 +460,10 @@ static void open_report(grout_deadlock *text, bool is_divergence, const grout_th
         blocked += grout_thread_fact__is_blocked(&text->threads[t]) ? 1 : 0;
     }
     if (is_divergence) {
-        grout_text_add(&sentence,
-                       "this collective scope is entered by some threads of the CTA, and "
-                       "others have ended without it");
+        grout_sentence__add(&sentence, GROUT_SENTENCE_DIVERGENCE_HEAD, NULL);
     } else if (root->state == GROUT_THREAD_BLOCKED_SCOPE) {
-        grout_text_add(&sentence,
-                       "no thread can run: %" PRIu32
-                       " threads are blocked, one at this scope's entry",
-                       blocked);
+        grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_ENTRY_HEAD,
+                            &(grout_words){.number = blocked});
     } else {
         grout_deadlock__add_headline(text, root, &sentence);
     }
@@ -487,7 +495,9 @@ static bool check_bytes(grout_checker *checker, const grout_event *event) {
 
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
     grout_finding_key key = {.code = GROUT_DIAG_DEADLOCK, .severity = GROUT_SEVERITY_ERROR};
+    grout_strings names = {.count = 0};
     grout_deadlock text = {.checker = checker,
+                           .names = &names,
                            .event = event,
                            .module = checker->info.module,
                            .threads = event->u.deadlock.threads,
@@ -507,6 +517,8 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
         root = scope;
     }
     explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, root);
+    text.done = text.done && !names.has_failed;
+    grout_strings__free(&names);
     facts.sides[0].origin = root->origin;
     facts.side_count = 1;
     key.primary = grout_origin__get_loc(checker->info.module, &root->origin);

@@ -7,6 +7,8 @@
 #define GROUT_RACE_CHECKER_DEADLOCK_H
 
 #include "checker.h"
+#include "kept_strings.h"
+#include "sentences.h"
 #include "statement.h"
 
 #include "grout/text.h"
@@ -16,6 +18,7 @@ typedef struct grout_deadlock {
     const grout_event *event;
     const grout_module *module;
     const grout_thread_fact *threads; /* of the event */
+    grout_strings *names;             /* that go into sentences */
     uint32_t thread_count;
     bool has_ctas; /* more than one: threads are named with theirs */
     bool done;
@@ -37,6 +40,12 @@ const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id
 /* "thread wg=1", "CTA (x=3), thread wg=1", "warp 2", as far as it matters */
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out);
+/* The same as a word of a sentence; "%go[1]"; a text that is taken over. */
+const char *grout_deadlock__name_thread(const grout_deadlock *text, const grout_origin *origin);
+const char *grout_deadlock__name_element(const grout_deadlock *text, grout_object_id object,
+                                         uint32_t index);
+const char *grout_deadlock__name_object(const grout_deadlock *text, grout_object_id object);
+const char *grout_deadlock__keep(const grout_deadlock *text, grout_text *words);
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread);
 /* Whether the thread waits where the cluster meets to end. */
 bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread);

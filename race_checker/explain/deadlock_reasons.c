@@ -17,19 +17,6 @@ enum {
 
 /* ---- turns ---- */
 
-/* "%i=2" of the innermost loop around the op; "turn 2" of a while. */
-static void add_turn(const grout_deadlock *text, grout_op_id op, int32_t turn, grout_text *out) {
-    grout_op_id loop = grout_op__get_loop(text->module, op);
-    const grout_op *it = loop ? grout_module_get_op(text->module, loop) : NULL;
-    if (!it || !grout_op__is_counted_loop(it)) {
-        grout_text_add(out, "turn %" PRId32, turn);
-        return;
-    }
-    const grout_block *body = grout_module_get_block(text->module, it->first_block);
-    const grout_value *index = grout_module_get_value(text->module, body->first_arg);
-    grout_text_add(out, "%%%s=%" PRId32, grout_module_get_string(text->module, index->name), turn);
-}
-
 static bool get_constant(const grout_deadlock *text, const grout_op *op, uint32_t index,
                          int64_t *value_out) {
     const grout_operand *operand = grout_module_get_operand(text->module, op, index);
@@ -40,16 +27,34 @@ static bool get_constant(const grout_deadlock *text, const grout_op *op, uint32_
     return true;
 }
 
-/* "the for at line 9 (0..3)" */
+/* "%i=2" of the innermost loop around the op; "turn 2" of a while. */
+static const char *name_turn(const grout_deadlock *text, grout_op_id op, int32_t turn) {
+    grout_op_id loop = grout_op__get_loop(text->module, op);
+    const grout_op *it = loop ? grout_module_get_op(text->module, loop) : NULL;
+    grout_text words = {.allocator = text->checker->allocator};
+    if (!it || !grout_op__is_counted_loop(it)) {
+        grout_sentence__add(&words, GROUT_SENTENCE_TURN, &(grout_words){.number = turn});
+        return grout_deadlock__keep(text, &words);
+    }
+    const grout_block *body = grout_module_get_block(text->module, it->first_block);
+    const grout_value *index = grout_module_get_value(text->module, body->first_arg);
+    grout_text_add(&words, "%%%s=%" PRId32, grout_module_get_string(text->module, index->name),
+                   turn);
+    return grout_deadlock__keep(text, &words);
+}
+
+/* ", and has not run it in the for at line 9 (0..3)" */
 static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *out) {
     const grout_op *op = grout_module_get_op(text->module, loop);
-    int64_t low = 0, high = 0;
-    grout_text_add(out, "the %s at line %" PRIu32,
-                   grout_op_get_info((grout_opcode)op->opcode)->text,
-                   grout_deadlock__get_line(text, loop));
-    if (grout_op__is_counted_loop(op) && get_constant(text, op, 0, &low) &&
-        get_constant(text, op, 1, &high)) {
-        grout_text_add(out, " (%" PRId64 "..%" PRId64 ")", low, high);
+    grout_words words = {.op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                         .line = grout_deadlock__get_line(text, loop),
+                         .start = 0,
+                         .end = 0};
+    if (grout_op__is_counted_loop(op) && get_constant(text, op, 0, &words.start) &&
+        get_constant(text, op, 1, &words.end)) {
+        grout_sentence__add(out, GROUT_SENTENCE_NOT_RUN_IN_TURNS, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_NOT_RUN_IN, &words);
     }
 }
 
@@ -95,40 +100,44 @@ static void add_history(const grout_deadlock *text, const grout_thread_fact *thr
         return;
     }
     if (visit->count == 0) {
-        grout_text_add(out, ", and has not run it in ");
         add_loop(text, loop, out);
         return;
     }
-    grout_text_add(out, ", having run it %" PRIu32 " time%s", visit->count,
-                   visit->count == 1 ? "" : "s");
-    if (find_gap(text, thread, op, &turn)) {
-        grout_text_add(out, " and gone past it at ");
-        add_turn(text, op, turn, out);
+    bool has_gap = find_gap(text, thread, op, &turn);
+    const grout_words words = {.number = visit->count,
+                               .s = grout_phrase__get_plural(visit->count),
+                               .where = has_gap ? name_turn(text, op, turn) : ""};
+    if (has_gap) {
+        grout_sentence__add(out, GROUT_SENTENCE_RUN_AND_PASSED, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RUN_BEFORE, &words);
     }
 }
 
 static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_text *out) {
     grout_opcode through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
-    const char *mnemonic = grout_op_get_info(through)->text;
     grout_region_kind kind = (grout_region_kind)grout_op_get_region(through)->kind;
+    const grout_words words = {.op = grout_op_get_info(through)->text,
+                               .line = grout_deadlock__get_line(text, fact.through)};
     if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
-        grout_text_add(out, ", in %s of the %s at line %" PRIu32,
-                       kind == GROUT_REGION_BRANCH ? "the other branch" : "another partition",
-                       mnemonic, grout_deadlock__get_line(text, fact.through));
+        grout_sentence__add(out,
+                            kind == GROUT_REGION_BRANCH ? GROUT_SENTENCE_REACH_OTHER_BRANCH
+                                                        : GROUT_SENTENCE_REACH_OTHER_PARTITION,
+                            &words);
         return;
     }
     if (fact.kind == GROUT_REACH_AHEAD) {
-        grout_text_add(out, " before it");
+        grout_sentence__add(out, GROUT_SENTENCE_REACH_AHEAD, NULL);
     } else if (fact.kind == GROUT_REACH_NEXT_ROUND) {
-        grout_text_add(out, " and comes to it in the next iteration at the earliest");
+        grout_sentence__add(out, GROUT_SENTENCE_REACH_NEXT_ROUND, NULL);
     } else {
-        grout_text_add(out, " behind it and does not come back to it");
+        grout_sentence__add(out, GROUT_SENTENCE_REACH_PASSED, NULL);
         return;
     }
-    if (kind == GROUT_REGION_BRANCH || kind == GROUT_REGION_LOOP) {
-        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", mnemonic,
-                       grout_deadlock__get_line(text, fact.through),
-                       kind == GROUT_REGION_BRANCH ? " is taken" : " runs at all");
+    if (kind == GROUT_REGION_BRANCH) {
+        grout_sentence__add(out, GROUT_SENTENCE_REACH_IF_TAKEN, &words);
+    } else if (kind == GROUT_REGION_LOOP) {
+        grout_sentence__add(out, GROUT_SENTENCE_REACH_IF_RUN, &words);
     }
 }
 
@@ -136,14 +145,15 @@ static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_t
 static void add_reason(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
                        grout_text *out) {
     if (thread->state == GROUT_THREAD_EXITED) {
-        grout_text_add(out, " has exited");
+        grout_sentence__add(out, GROUT_SENTENCE_REASON_EXITED, NULL);
     } else if (thread->state == GROUT_THREAD_IDLE) {
-        grout_text_add(out, " has come to the end of its part");
+        grout_sentence__add(out, GROUT_SENTENCE_REASON_IDLE, NULL);
     } else if (thread->origin.op == 0 || grout_deadlock__is_at_end(text, thread)) {
-        grout_text_add(out, " waits at the end of the kernel");
+        grout_sentence__add(out, GROUT_SENTENCE_REASON_END, NULL);
     } else {
-        grout_text_add(out, " is blocked at line %" PRIu32,
-                       grout_deadlock__get_line(text, thread->origin.op));
+        grout_sentence__add(
+            out, GROUT_SENTENCE_REASON_BLOCKED,
+            &(grout_words){.line = grout_deadlock__get_line(text, thread->origin.op)});
         add_reach(text, find_reach(text, thread, op), out);
     }
     add_history(text, thread, op, out);
@@ -222,18 +232,21 @@ void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *n
         if (i > 0 && out->size + it->words.size > SENTENCE_MAX) {
             list.left += it->count;
         } else {
-            grout_text_add(out, "; ");
-            grout_deadlock__add_thread(text, &it->first->origin, out);
-            grout_text_add(out, "%s", it->words.data ? it->words.data : "");
+            grout_sentence__add(
+                out, GROUT_SENTENCE_REASON_OF,
+                &(grout_words){.actor = grout_deadlock__name_thread(text, &it->first->origin),
+                               .what = it->words.data ? it->words.data : ""});
             if (it->count > 1) {
-                grout_text_add(out, "; %" PRIu32 " more likewise", it->count - 1);
+                grout_sentence__add(out, GROUT_SENTENCE_REASON_LIKEWISE,
+                                    &(grout_words){.number = it->count - 1});
             }
         }
         grout_text_free(&it->words);
     }
     if (list.left > 0) {
-        grout_text_add(out, "; and %" PRIu32 " more thread%s", list.left,
-                       list.left == 1 ? "" : "s");
+        grout_sentence__add(
+            out, GROUT_SENTENCE_REASON_LEFT,
+            &(grout_words){.number = list.left, .s = grout_phrase__get_plural(list.left)});
     }
 }
 
@@ -278,17 +291,19 @@ void grout_deadlock__explain_break(grout_deadlock *text) {
     if (!first.thread) {
         return;
     }
+    const grout_origin *origin = &first.thread->origin;
     const grout_op *op = grout_module_get_op(text->module, first.op);
-    grout_deadlock__add_thread(text, &first.thread->origin, &sentence);
-    grout_text_add(&sentence, " breaks the chain: it goes past the %s at line %" PRIu32 " at ",
-                   grout_op_get_info((grout_opcode)op->opcode)->text,
-                   grout_deadlock__get_line(text, first.op));
-    add_turn(text, first.op, first.turn, &sentence);
-    if (grout_thread_fact__is_blocked(first.thread) && first.thread->origin.op) {
-        grout_text_add(&sentence, ", and waits at line %" PRIu32 " instead",
-                       grout_deadlock__get_line(text, first.thread->origin.op));
+    bool is_blocked = grout_thread_fact__is_blocked(first.thread) && origin->op;
+    const grout_words words = {.actor = grout_deadlock__name_thread(text, origin),
+                               .op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                               .line = grout_deadlock__get_line(text, first.op),
+                               .where = name_turn(text, first.op, first.turn),
+                               .other_line =
+                                   is_blocked ? grout_deadlock__get_line(text, origin->op) : 0};
+    if (is_blocked) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_BREAK, &words);
     } else {
-        grout_text_add(&sentence, ", and comes to its end");
+        grout_sentence__add(&sentence, GROUT_SENTENCE_BREAK_AND_END, &words);
     }
     grout_deadlock__say(text, 0, &sentence);
 }

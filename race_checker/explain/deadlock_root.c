@@ -12,8 +12,6 @@
 
 #include "invariant.h"
 
-#include <inttypes.h>
-
 enum { HOPS_MAX = 3 };    /* of a circle that are named */
 enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
 
@@ -142,10 +140,36 @@ static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out
     return false;
 }
 
+/* Which thread waits for which, from one thread of the circle on; as many as are named. */
+static void add_hops(const grout_deadlock *text, const circle *it, uint32_t at, grout_text *out) {
+    uint32_t i = at;
+    for (uint32_t hops = 0; hops <= HOPS_MAX; hops++) {
+        const grout_origin *waiting = &it->threads[i]->origin;
+        uint32_t next = it->next[i];
+        bool is_last = next == at || hops == HOPS_MAX;
+        const grout_words words = {
+            .actor = grout_deadlock__name_thread(text, waiting),
+            .line = grout_deadlock__get_line(text, waiting->op),
+            .other_actor = next == at || !is_last
+                               ? grout_deadlock__name_thread(text, &it->threads[next]->origin)
+                               : grout_phrase__get(GROUT_PHRASE_OTHERS_AND_SO_ON)};
+        if (hops == 0) {
+            grout_sentence__add(out, GROUT_SENTENCE_CIRCLE_FIRST, &words);
+        } else {
+            grout_sentence__add(out, GROUT_SENTENCE_CIRCLE_NEXT, &words);
+        }
+        if (is_last) {
+            break;
+        }
+        i = next;
+    }
+}
+
 void grout_deadlock__explain_circle(grout_deadlock *text) {
     circle it = {.count = 0};
+    grout_text hops = {.allocator = text->checker->allocator};
     grout_text sentence = {.allocator = text->checker->allocator};
-    uint32_t at = 0, i = 0;
+    uint32_t at = 0;
     for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
         if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
             text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
@@ -155,22 +179,8 @@ void grout_deadlock__explain_circle(grout_deadlock *text) {
     if (it.count < 2 || !find_circle(text, &it, &at)) {
         return;
     }
-    i = at;
-    grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-    for (uint32_t hops = 0;; hops++) {
-        grout_text_add(&sentence, "%s waits at line %" PRIu32 " for ", hops ? ", which" : "",
-                       grout_deadlock__get_line(text, it.threads[i]->origin.op));
-        i = it.next[i];
-        if (i == at || hops == HOPS_MAX) {
-            break;
-        }
-        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-    }
-    if (i == at) {
-        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-        grout_text_add(&sentence, ": a circle");
-    } else {
-        grout_text_add(&sentence, "others, and so on: a circle");
-    }
+    add_hops(text, &it, at, &hops);
+    grout_sentence__add(&sentence, GROUT_SENTENCE_CIRCLE,
+                        &(grout_words){.what = grout_deadlock__keep(text, &hops)});
     grout_deadlock__say(text, 0, &sentence);
 }

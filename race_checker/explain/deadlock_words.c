@@ -18,6 +18,29 @@ void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *
 
 /* ---- what it lacks ---- */
 
+const char *grout_deadlock__keep(const grout_deadlock *text, grout_text *words) {
+    return grout_strings__keep(text->names, text->checker->allocator, words);
+}
+
+const char *grout_deadlock__name_thread(const grout_deadlock *text, const grout_origin *origin) {
+    grout_text words = {.allocator = text->checker->allocator};
+    grout_deadlock__add_thread(text, origin, &words);
+    return grout_deadlock__keep(text, &words);
+}
+
+const char *grout_deadlock__name_object(const grout_deadlock *text, grout_object_id object) {
+    grout_text words = {.allocator = text->checker->allocator};
+    grout_text_add(&words, "%%%s", grout_deadlock__get_name(text, object));
+    return grout_deadlock__keep(text, &words);
+}
+
+const char *grout_deadlock__name_element(const grout_deadlock *text, grout_object_id object,
+                                         uint32_t index) {
+    grout_text words = {.allocator = text->checker->allocator};
+    grout_text_add(&words, "%%%s[%" PRIu32 "]", grout_deadlock__get_name(text, object), index);
+    return grout_deadlock__keep(text, &words);
+}
+
 /* "; of these thread 1 at line 8 and thread 2 at line 9": the newest of the phase. */
 static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *barrier,
                          uint32_t phase, grout_text *out) {
@@ -31,15 +54,16 @@ static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *b
         if (note->phase != phase || count == 4) {
             continue;
         }
-        grout_text_add(out, "%s", count++ == 0 ? "; from " : " and ");
-        grout_deadlock__add_thread(text, &note->origin, out);
-        grout_text_add(out, " at line %" PRIu32, grout_deadlock__get_line(text, note->origin.op));
+        grout_sentence__add(
+            out, count++ == 0 ? GROUT_SENTENCE_STUCK_ARRIVAL : GROUT_SENTENCE_STUCK_NEXT_ARRIVAL,
+            &(grout_words){.actor = grout_deadlock__name_thread(text, &note->origin),
+                           .line = grout_deadlock__get_line(text, note->origin.op)});
     }
     if (count == 0 && barrier->has_contribution) {
-        grout_text_add(out, "; the last came from ");
-        grout_deadlock__add_thread(text, &barrier->last_contribution, out);
-        grout_text_add(out, " at line %" PRIu32,
-                       grout_deadlock__get_line(text, barrier->last_contribution.op));
+        const grout_origin *last = &barrier->last_contribution;
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_LAST_ARRIVAL,
+                            &(grout_words){.actor = grout_deadlock__name_thread(text, last),
+                                           .line = grout_deadlock__get_line(text, last->op)});
     }
 }
 
@@ -54,229 +78,276 @@ static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_f
                : barrier->arrivals;
 }
 
-static void add_phase_state(const grout_deadlock *text, const grout_barrier_fact *barrier,
-                            uint32_t phase, grout_text *out) {
+/* "which has 0 of 1 arrival and 512 bytes due" */
+static const char *name_phase_state(const grout_deadlock *text, const grout_barrier_fact *barrier,
+                                    uint32_t phase) {
     uint32_t need = barrier->arrivals, had = phase == barrier->full ? barrier->arrived : 0;
+    int64_t due = barrier->bytes_due;
+    grout_text words = {.allocator = text->checker->allocator};
     if (phase < barrier->full) {
         need = had = count_arrivals(text, barrier, phase);
     }
     if (need == 0) {
-        grout_text_add(out, "which needs no arrival: all have left");
+        grout_sentence__add(&words, GROUT_SENTENCE_STUCK_ALL_LEFT, NULL);
     } else {
-        grout_text_add(out, "which has %" PRIu32 " of %" PRIu32 " arrival%s", had, need,
-                       need == 1 ? "" : "s");
+        grout_sentence__add(
+            &words, GROUT_SENTENCE_STUCK_ARRIVALS,
+            &(grout_words){.have = had, .need = need, .s = grout_phrase__get_plural(need)});
     }
-    if (barrier->bytes_due > 0) {
-        grout_text_add(out, " and %" PRId64 " bytes due", barrier->bytes_due);
-    } else if (barrier->bytes_due < 0) {
-        grout_text_add(out, " and %" PRId64 " bytes that nobody announced", -barrier->bytes_due);
+    if (due > 0) {
+        grout_sentence__add(&words, GROUT_SENTENCE_STUCK_BYTES_DUE, &(grout_words){.bytes = due});
+    } else if (due < 0) {
+        grout_sentence__add(&words, GROUT_SENTENCE_STUCK_BYTES_UNANNOUNCED,
+                            &(grout_words){.bytes = -due});
     }
     if (had) {
-        add_arrivals(text, barrier, phase, out);
+        add_arrivals(text, barrier, phase, &words);
     }
+    return grout_deadlock__keep(text, &words);
 }
 
 static void add_barrier_state(const grout_deadlock *text, const grout_thread_fact *thread,
-                              grout_text *out) {
+                              const char *actor, grout_text *out) {
     const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
     if (!barrier) {
-        grout_text_add(out, "waits on a barrier");
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_BARRIER, &(grout_words){.actor = actor});
         return;
     }
-    grout_text_add(out, "waits for phase %" PRIu32 " of %%%s[%" PRIu32 "], ", thread->phase,
-                   grout_deadlock__get_name(text, barrier->object), barrier->index);
-    add_phase_state(text, barrier, thread->phase, out);
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_PHASE,
+                        &(grout_words){.actor = actor,
+                                       .phase = thread->phase,
+                                       .element = grout_deadlock__name_element(
+                                           text, barrier->object, barrier->index),
+                                       .what = name_phase_state(text, barrier, thread->phase)});
 }
 
 /* The phase that the parity means by what the thread knows may be over, and the next too. */
 static void add_parity_state(const grout_deadlock *text, const grout_thread_fact *thread,
-                             grout_text *out) {
+                             const char *actor, grout_text *out) {
     const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
-    grout_text_add(out, "waits for parity %" PRIu32, thread->phase & 1);
+    uint32_t parity = thread->phase & 1;
     if (!barrier) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY,
+                            &(grout_words){.actor = actor, .parity = parity});
         return;
     }
-    grout_text_add(out, " of %%%s[%" PRIu32 "]", grout_deadlock__get_name(text, barrier->object),
-                   barrier->index);
+    const grout_words words = {
+        .actor = actor,
+        .parity = parity,
+        .element = grout_deadlock__name_element(text, barrier->object, barrier->index),
+        .phase = thread->meant,
+        .later = barrier->completed - 1};
     if (thread->meant == UINT32_MAX) {
-        grout_text_add(out,
-                       ", which it takes for fresh: phase %" PRIu32
-                       " has completed since, so the parity has passed",
-                       barrier->completed - 1);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_FRESH, &words);
     } else if (thread->meant < barrier->completed) {
-        grout_text_add(out,
-                       ", which means phase %" PRIu32 " by what it knows: that has completed, and "
-                       "phase %" PRIu32 " before this wait came, so the parity has passed",
-                       thread->meant, barrier->completed - 1);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_PASSED, &words);
     } else {
-        grout_text_add(out, ", which means phase %" PRIu32 " by what it knows, ", thread->meant);
-        add_phase_state(text, barrier, thread->meant, out);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_PHASE,
+                            &(grout_words){.actor = actor,
+                                           .parity = parity,
+                                           .element = words.element,
+                                           .phase = thread->meant,
+                                           .what = name_phase_state(text, barrier, thread->meant)});
     }
 }
 
 /* "asks for 232 registers a lane and has 168, and the CTA's pool has 0 of the 64 it lacks" */
 static void add_register_state(const grout_deadlock *text, const grout_thread_fact *own,
-                               grout_text *out) {
-    grout_text_add(out,
-                   "asks for %" PRIu32 " registers a lane and has %" PRIu32
-                   ", and the CTA's pool has %" PRIu32 " of the %" PRIu32 " it lacks",
-                   own->registers, own->registers_held, own->registers_free,
-                   own->registers - own->registers_held);
+                               const char *actor, grout_text *out) {
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_REGISTERS,
+                        &(grout_words){.actor = actor,
+                                       .number = own->registers,
+                                       .have = own->registers_held,
+                                       .limit = own->registers_free,
+                                       .need = (uint32_t)(own->registers - own->registers_held)});
     for (uint32_t t = 0; t < text->thread_count; t++) {
         const grout_thread_fact *other = &text->threads[t];
         if (other != own && other->origin.cta == own->origin.cta && other->origin.warp == 0) {
-            grout_text_add(out, "; ");
-            grout_deadlock__add_thread(text, &other->origin, out);
-            grout_text_add(out, " holds %" PRIu32, other->registers_held);
+            grout_sentence__add(
+                out, GROUT_SENTENCE_STUCK_REGISTERS_HELD,
+                &(grout_words){.actor = grout_deadlock__name_thread(text, &other->origin),
+                               .have = other->registers_held});
         }
     }
 }
 
 static void add_semaphore_state(const grout_deadlock *text, const grout_thread_fact *thread,
-                                grout_text *out) {
+                                const char *actor, grout_text *out) {
     const grout_semaphore_fact *semaphore = grout_deadlock__find_semaphore(text, thread);
     if (!semaphore) {
-        grout_text_add(out, "waits for %" PRIu32 " units of a semaphore", thread->phase);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SEMAPHORE,
+                            &(grout_words){.actor = actor, .need = thread->phase});
         return;
     }
-    grout_text_add(out, "waits for %" PRIu32 " unit%s of %%%s[%" PRIu32 "], which has %" PRIu32,
-                   thread->phase, thread->phase == 1 ? "" : "s",
-                   grout_deadlock__get_name(text, semaphore->object), semaphore->index,
-                   semaphore->units);
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_UNITS,
+                        &(grout_words){.actor = actor,
+                                       .need = thread->phase,
+                                       .s = grout_phrase__get_plural(thread->phase),
+                                       .element = grout_deadlock__name_element(
+                                           text, semaphore->object, semaphore->index),
+                                       .have = semaphore->units});
     if (semaphore->signal_count == 0) {
-        grout_text_add(out, "; nobody has signalled it");
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_NO_SIGNAL, NULL);
         return;
     }
-    grout_text_add(out, "; it was signalled %" PRIu32 " time%s", semaphore->signal_count,
-                   semaphore->signal_count == 1 ? "" : "s");
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_SIGNALS,
+                        &(grout_words){.number = semaphore->signal_count,
+                                       .s = grout_phrase__get_plural(semaphore->signal_count)});
     if (semaphore->has_signal) {
-        grout_text_add(out, ", last from ");
-        grout_deadlock__add_thread(text, &semaphore->last_signal, out);
-        grout_text_add(out, " at line %" PRIu32,
-                       grout_deadlock__get_line(text, semaphore->last_signal.op));
-    }
-}
-
-/* In an op, in the rendezvous that follows inits, or where the cluster meets to end. */
-static void add_cluster_state(const grout_deadlock *text, const grout_thread_fact *thread,
-                              grout_text *out) {
-    if (grout_deadlock__is_at_end(text, thread)) {
-        grout_text_add(out, "has come to its end, its last operation this, and waits for every "
-                            "thread of the cluster to come to theirs");
-    } else {
-        grout_text_add(out, "waits for every thread of the cluster to arrive");
+        const grout_origin *last = &semaphore->last_signal;
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_LAST_SIGNAL,
+                            &(grout_words){.actor = grout_deadlock__name_thread(text, last),
+                                           .line = grout_deadlock__get_line(text, last->op)});
     }
 }
 
 static void add_spin_state(const grout_deadlock *text, const grout_thread_fact *thread,
-                           grout_text *out) {
+                           const char *actor, grout_text *out) {
     const grout_op *op = grout_module_get_op(text->module, thread->origin.op);
     grout_need need = grout_deadlock__get_need(text, thread);
-    const char *name = need.object ? grout_deadlock__get_name(text, need.object) : "";
     if (!need.object) {
-        grout_text_add(out, "goes round this loop for ever: each turn ends as the one before");
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_LOOP, &(grout_words){.actor = actor});
         return;
     }
-    grout_text_add(out, "goes round for ever: this %s finds ",
-                   grout_op_get_info((grout_opcode)op->opcode)->text);
+    const grout_words words = {.actor = actor,
+                               .op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                               .number = thread->has_value ? thread->value : 0,
+                               .object = grout_deadlock__name_object(text, need.object)};
     if (thread->has_value) {
-        grout_text_add(out, "%" PRId64 " in %%%s each time", thread->value, name);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SPIN_VALUE, &words);
     } else {
-        grout_text_add(out, "%%%s as it was each time", name);
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SPIN, &words);
+    }
+}
+
+/* Threads that wait for other threads, not for a barrier, semaphore or register. */
+static void add_meeting_state(const grout_deadlock *text, const grout_thread_fact *thread,
+                              const char *actor, grout_text *out) {
+    const grout_words words = {.actor = actor};
+    if (thread->state == GROUT_THREAD_BLOCKED_SCOPE) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SCOPE, &words);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_BLOCK) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_BLOCK, &words);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_JOIN) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_JOIN, &words);
+    } else if (grout_deadlock__is_at_end(text, thread)) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_CLUSTER_END, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_CLUSTER, &words);
     }
 }
 
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out) {
-    grout_describe_actor(text->module, text->checker->info.kernel, &thread->origin, out);
-    grout_text_add(out, " ");
+    grout_text words = {.allocator = text->checker->allocator};
+    grout_describe_actor(text->module, text->checker->info.kernel, &thread->origin, &words);
+    const char *actor = grout_deadlock__keep(text, &words);
     switch ((grout_thread_state)thread->state) {
     case GROUT_THREAD_BLOCKED_BARRIER:
-        add_barrier_state(text, thread, out);
+        add_barrier_state(text, thread, actor, out);
         break;
     case GROUT_THREAD_BLOCKED_PARITY:
-        add_parity_state(text, thread, out);
-        break;
-    case GROUT_THREAD_BLOCKED_SCOPE:
-        grout_text_add(out, "waits at the entry of this collective scope for the others");
-        break;
-    case GROUT_THREAD_BLOCKED_BLOCK:
-        grout_text_add(out, "waits in block_barrier for the other threads of the CTA");
+        add_parity_state(text, thread, actor, out);
         break;
     case GROUT_THREAD_BLOCKED_NAMED:
-        grout_text_add(out,
-                       "waits on named barrier %" PRIu32 " for generation %" PRIu32 " to be full",
-                       thread->element, thread->phase);
-        break;
-    case GROUT_THREAD_BLOCKED_CLUSTER:
-        add_cluster_state(text, thread, out);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_STUCK_NAMED,
+            &(grout_words){.actor = actor, .number = thread->element, .phase = thread->phase});
         break;
     case GROUT_THREAD_BLOCKED_SEMAPHORE:
-        add_semaphore_state(text, thread, out);
+        add_semaphore_state(text, thread, actor, out);
         break;
     case GROUT_THREAD_BLOCKED_REGISTERS:
-        add_register_state(text, thread, out);
+        add_register_state(text, thread, actor, out);
         break;
     case GROUT_THREAD_BLOCKED_SPIN:
-        add_spin_state(text, thread, out);
+        add_spin_state(text, thread, actor, out);
         break;
+    case GROUT_THREAD_BLOCKED_SCOPE:
+    case GROUT_THREAD_BLOCKED_BLOCK:
+    case GROUT_THREAD_BLOCKED_CLUSTER:
     case GROUT_THREAD_BLOCKED_JOIN:
-        grout_text_add(out, "waits for its warps or partitions to end");
+        add_meeting_state(text, thread, actor, out);
         break;
     case GROUT_THREAD_BLOCKED_INIT:
     case GROUT_THREAD_RUNNABLE:
     case GROUT_THREAD_IDLE:
     case GROUT_THREAD_WAITING:
     case GROUT_THREAD_EXITED:
+        grout_text_add(out, "%s ", actor);
         break;
     }
 }
 
 /* ---- the headline ---- */
 
-void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
-                                  grout_text *out) {
+/* The root waits for a barrier or a semaphore that is an object of the kernel. */
+static bool add_object_headline(const grout_deadlock *text, const grout_thread_fact *root,
+                                grout_text *out) {
     const grout_barrier_fact *barrier = NULL;
     const grout_semaphore_fact *semaphore = NULL;
-    grout_text_add(out, "no thread can run: ");
-    if (root->state == GROUT_THREAD_BLOCKED_BARRIER) {
-        barrier = grout_deadlock__find_barrier(text, root);
-    } else if (root->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+    if (root->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         semaphore = grout_deadlock__find_semaphore(text, root);
-    }
-    if (barrier) {
-        grout_text_add(out, "phase %" PRIu32 " of %%%s[%" PRIu32 "] never completes", root->phase,
-                       grout_deadlock__get_name(text, barrier->object), barrier->index);
-    } else if (semaphore) {
-        grout_text_add(out, "%%%s[%" PRIu32 "] never has the %" PRIu32 " unit%s of this wait",
-                       grout_deadlock__get_name(text, semaphore->object), semaphore->index,
-                       root->phase, root->phase == 1 ? "" : "s");
-    } else if (root->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        grout_text_add(out, "the registers that this set_max_registers waits for are never given "
-                            "back");
-    } else if (root->state == GROUT_THREAD_BLOCKED_PARITY) {
+    } else if (root->state == GROUT_THREAD_BLOCKED_BARRIER ||
+               root->state == GROUT_THREAD_BLOCKED_PARITY) {
         barrier = grout_deadlock__find_barrier(text, root);
-        grout_text_add(out, "%%%s[%" PRIu32 "] never has the parity of this wait",
-                       barrier ? grout_deadlock__get_name(text, barrier->object) : "",
-                       barrier ? barrier->index : 0);
-    } else if (root->state == GROUT_THREAD_BLOCKED_SPIN) {
-        grout_object_id object = grout_deadlock__get_need(text, root).object;
-        grout_text_add(out,
-                       object ? "%%%s never becomes what this loop looks for"
-                              : "this loop never ends: %snothing that it goes by changes",
-                       object ? grout_deadlock__get_name(text, object) : "");
-    } else if (root->state == GROUT_THREAD_BLOCKED_NAMED) {
-        grout_text_add(out, "generation %" PRIu32 " of named barrier %" PRIu32 " is never full",
-                       root->phase, root->element);
-    } else if (root->state == GROUT_THREAD_BLOCKED_CLUSTER) {
-        grout_text_add(out, grout_deadlock__is_at_end(text, root)
-                                ? "not every thread of the cluster comes to its end"
-                                : "not every thread of the cluster arrives");
-    } else if (root->state == GROUT_THREAD_BLOCKED_BLOCK) {
-        grout_text_add(out, "not every thread of the CTA comes to this block_barrier");
-    } else if (root->state == GROUT_THREAD_BLOCKED_JOIN) {
-        grout_text_add(out, "its warps or partitions never end");
+    }
+    if (!barrier && !semaphore) {
+        return false;
+    }
+    const grout_words words = {
+        .phase = root->phase,
+        .need = root->phase,
+        .s = grout_phrase__get_plural(root->phase),
+        .element = grout_deadlock__name_element(text, barrier ? barrier->object : semaphore->object,
+                                                barrier ? barrier->index : semaphore->index)};
+    if (semaphore) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SEMAPHORE_HEAD, &words);
+    } else if (root->state == GROUT_THREAD_BLOCKED_PARITY) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_HEAD, &words);
     } else {
-        grout_text_add(out, "not every thread of the CTA enters this scope");
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PHASE_HEAD, &words);
+    }
+    return true;
+}
+
+/* What never happens to a root that waits for no object. */
+static grout_phrase find_headline(const grout_deadlock *text, const grout_thread_fact *root) {
+    switch ((unsigned)root->state) {
+    case GROUT_THREAD_BLOCKED_REGISTERS:
+        return GROUT_PHRASE_STUCK_REGISTERS_HEAD;
+    case GROUT_THREAD_BLOCKED_PARITY:
+        return GROUT_PHRASE_STUCK_MBARRIER_HEAD;
+    case GROUT_THREAD_BLOCKED_SPIN:
+        return GROUT_PHRASE_STUCK_LOOP_HEAD;
+    case GROUT_THREAD_BLOCKED_CLUSTER:
+        return grout_deadlock__is_at_end(text, root) ? GROUT_PHRASE_STUCK_CLUSTER_END_HEAD
+                                                     : GROUT_PHRASE_STUCK_CLUSTER_HEAD;
+    case GROUT_THREAD_BLOCKED_BLOCK:
+        return GROUT_PHRASE_STUCK_BLOCK_HEAD;
+    case GROUT_THREAD_BLOCKED_JOIN:
+        return GROUT_PHRASE_STUCK_JOIN_HEAD;
+    default:
+        return GROUT_PHRASE_STUCK_SCOPE_HEAD;
+    }
+}
+
+void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
+                                  grout_text *out) {
+    grout_object_id object = 0;
+    if (add_object_headline(text, root, out)) {
+        return;
+    }
+    if (root->state == GROUT_THREAD_BLOCKED_SPIN) {
+        object = grout_deadlock__get_need(text, root).object;
+    }
+    if (object) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_SPIN_HEAD,
+                            &(grout_words){.object = grout_deadlock__name_object(text, object)});
+    } else if (root->state == GROUT_THREAD_BLOCKED_NAMED) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_NAMED_HEAD,
+                            &(grout_words){.phase = root->phase, .number = root->element});
+    } else {
+        grout_text_add(out, "%s", grout_phrase__get(find_headline(text, root)));
     }
 }

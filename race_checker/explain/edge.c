@@ -3,15 +3,13 @@
 #include "cover.h"
 #include "wording.h"
 
-#include <inttypes.h>
-
 /* "store", "load", or what an engine did. */
 static const char *get_earlier(const grout_wording *wording) {
     const grout_side *side = &wording->facts->sides[1];
     if (side->stamp.agent != GROUT_AGENT_ACTOR || side->is_atomic) {
         return grout_wording__get_access(wording, side);
     }
-    return side->is_write ? "store" : "load";
+    return grout_phrase__get(side->is_write ? GROUT_PHRASE_STORE : GROUT_PHRASE_LOAD);
 }
 
 /* The commit that was run, or that would have helped. */
@@ -29,145 +27,123 @@ static const char *get_commit(const grout_wording *wording) {
 static const char *get_auto_fence_note(const grout_wording *wording) {
     const grout_launch_info *info = &wording->checker->info;
     bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
-    return is_smem && grout_module_get_kernel(info->module, info->kernel)->auto_fence
-               ? ", and auto_fence looks only at what one thread does itself in its own CTA's SMEM"
-               : "";
+    bool is_auto = is_smem && grout_module_get_kernel(info->module, info->kernel)->auto_fence;
+    return grout_phrase__get(is_auto ? GROUT_PHRASE_AUTO_FENCE : GROUT_PHRASE_NOTHING);
 }
 
 /* The access is the primary side here, and the copy the related one. */
 static void add_strict_edge(const grout_wording *wording, grout_text *out) {
-    const char *commit = get_commit(wording);
     const grout_side *access = &wording->facts->sides[0];
-    grout_text_add(out,
-                   "the plain rule is kept: a %s of others on the way publishes the %s; "
-                   "--strict-fences asks the %s that made it for one of its own, before it lets "
-                   "others go on",
-                   commit, access->is_write ? "write" : "read",
-                   access->origin.warp ? "warp" : "thread");
+    grout_sentence__add(
+        out, GROUT_SENTENCE_COMMIT_STRICT_EDGE,
+        &(grout_words){
+            .op = get_commit(wording),
+            .access = grout_phrase__get(access->is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
+            .thread = grout_wording__get_kind(&access->origin)});
+}
+
+static void add_no_commit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_side *other = &wording->facts->sides[1];
+    grout_sentence__add(
+        out, GROUT_SENTENCE_COMMIT_NONE_EDGE,
+        &(grout_words){.access = get_earlier(wording),
+                       .line = grout_wording__get_line(wording, &other->origin),
+                       .where = grout_phrase__get(other->stamp.agent == GROUT_AGENT_ENGINE
+                                                      ? GROUT_PHRASE_OF_ANOTHER_CTA
+                                                      : GROUT_PHRASE_NOTHING),
+                       .op = get_commit(wording),
+                       .why = get_auto_fence_note(wording)});
 }
 
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
-    uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
-    const char *access = get_earlier(wording);
-    const char *commit = get_commit(wording);
+    const grout_words words = {
+        .op = get_commit(wording),
+        .access = get_earlier(wording),
+        .line = grout_wording__get_line(wording, &facts->sides[1].origin),
+        .other = grout_phrase__get(grout_wording__is_wgmma(wording, &facts->sides[0])
+                                       ? GROUT_PHRASE_WGMMA
+                                       : GROUT_PHRASE_COPY)};
     if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         add_strict_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_NO_COMMIT) {
-        grout_text_add(out,
-                       "the two are in order, but nothing publishes the %s at line %" PRIu32
-                       " to the async proxy%s: no %s has run%s",
-                       access, line,
-                       facts->sides[1].stamp.agent == GROUT_AGENT_ENGINE ? " of another CTA" : "",
-                       commit, get_auto_fence_note(wording));
+        add_no_commit_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {
-        grout_text_add(out,
-                       "this %s runs before the %s at line %" PRIu32
-                       " and publishes only what came earlier",
-                       commit, access, line);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_BEFORE_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_COMMIT_OFF_PATH) {
-        grout_text_add(out,
-                       "this %s is not on the way from the %s at line %" PRIu32
-                       " to the %s: it must follow the one and come before the other",
-                       commit, access, line,
-                       grout_wording__is_wgmma(wording, &facts->sides[0]) ? "wgmma" : "copy");
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_OFF_PATH_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_COMMIT_ABROAD && near->origin.op) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_ABROAD_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_COMMIT_ABROAD) {
-        grout_text_add(out,
-                       "%s commit_gmem is of another CTA than the copy: the fence for the %s at "
-                       "line %" PRIu32 " belongs into the CTA that issues the copy",
-                       near->origin.op ? "this" : "a", access, line);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_ABROAD_ANY_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
-        grout_text_add(out,
-                       "this %s publishes accesses of its own CTA's SMEM only, and these bytes "
-                       "are of ",
-                       commit);
-        grout_wording__add_cta(wording, facts->owner, out);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_OTHER_CTA_EDGE,
+                            &(grout_words){.op = get_commit(wording),
+                                           .cta = grout_wording__name_cta(wording, facts->owner)});
     }
 }
 
-/* "the copy is done when phase 0 of %full[1] completes" */
-static void add_done(const grout_near *near, const char *element, grout_text *out) {
-    grout_text_add(out, "the copy is done when phase %" PRIu32 " of %s completes", near->phase,
-                   element);
+/* "%full[1] of CTA (x=1)" */
+static const char *name_copy_barrier(const grout_wording *wording) {
+    const grout_near *near = &wording->facts->near;
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_element_of(wording, near->element, near->cta,
+                                  wording->facts->sides[0].origin.cta, &text);
+    return grout_wording__keep(wording, &text);
 }
 
 static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    const grout_origin *access = &wording->facts->sides[0].origin;
-    const char *who = access->warp ? "warp" : "thread";
-    grout_text element = {.allocator = wording->checker->allocator};
-    grout_wording__add_element_of(wording, near->element, near->cta, access->cta, &element);
-    if (element.failed) {
-        out->failed = true;
-    } else if (near->kind == GROUT_NEAR_BARRIER_GONE) {
-        grout_text_add(out,
-                       "%s has ended with its scope while the copy was in flight: no wait in its "
-                       "next life stands for this copy",
-                       element.data);
+    const char *thread = grout_wording__get_kind(&wording->facts->sides[0].origin);
+    const char *element = name_copy_barrier(wording);
+    const grout_words words = {.phase = near->phase, .element = element, .thread = thread};
+    if (near->kind == GROUT_NEAR_BARRIER_GONE) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_GONE_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
-        add_done(near, element.data, out);
-        grout_text_add(out, ", and this %s has not waited on %s at all", who, element.data);
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_NEVER_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_WAIT_FRESH) {
-        add_done(near, element.data, out);
-        grout_text_add(out,
-                       "; this wait is the %s's last there, and its parity is that of the phase "
-                       "before the first: a fresh mbarrier lets it pass",
-                       who);
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_FRESH_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
-        add_done(near, element.data, out);
-        grout_text_add(out, "; this wait is the %s's last on it and stands for an earlier phase",
-                       who);
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_EARLIER_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
-        grout_text_add(out, "the copy arrives on %s; the %s's last wait, here, is on ",
-                       element.data, who);
-        grout_wording__add_element(wording, near->number, out);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_AWAIT_ELSEWHERE_EDGE,
+            &(grout_words){.element = element,
+                           .thread = thread,
+                           .other_element = grout_wording__name_element(wording, near->number)});
     } else if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
-        add_done(near, element.data, out);
-        grout_text_add(out, ": a thread of that CTA has to wait for it and then tell this one");
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_ABROAD_EDGE, &words);
     }
-    grout_text_free(&element);
 }
 
 static void add_group_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    const grout_words words = {.number = near->number,
+                               .line = grout_wording__get_line(wording, copy),
+                               .thread = grout_wording__get_kind(copy)};
     switch (near->kind) {
     case GROUT_NEAR_GROUP_LEFT:
-        grout_text_add(out,
-                       "group off by one: this wait_smem_to_gmem %" PRIu32
-                       " leaves exactly the group of the copy in flight",
-                       near->number);
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_LEFT_EDGE, &words);
         break;
     case GROUT_NEAR_GROUP_READ_ONLY:
-        grout_text_add(out, "a read_only wait is not visibility: it says that the source has been "
-                            "read, and nothing of the write");
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_READ_ONLY_EDGE, NULL);
         break;
     case GROUT_NEAR_GROUP_BEFORE:
-        grout_text_add(out,
-                       "never awaited: this wait_smem_to_gmem runs before the copy at line "
-                       "%" PRIu32 " is issued",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_BEFORE_EDGE, &words);
         break;
     case GROUT_NEAR_GROUP_WAS_OPEN:
-        grout_text_add(out,
-                       "this wait_smem_to_gmem runs while the copy at line %" PRIu32
-                       " is in the open group; waits count closed groups only",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_WAS_OPEN_EDGE, &words);
         break;
     case GROUT_NEAR_GROUP_OPEN:
-        grout_text_add(out, "the copy is in the open group, which no commit_group has closed; "
-                            "waits count closed groups only");
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_OPEN_EDGE, NULL);
         break;
     case GROUT_NEAR_GROUP_NEVER:
-        grout_text_add(out, "never awaited: the thread has not executed any wait_smem_to_gmem");
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_NEVER_EDGE, NULL);
         break;
     case GROUT_NEAR_GROUP_OTHER_THREAD:
-        grout_text_add(out,
-                       "another %s's group: the copy belongs to the %s that issued it, "
-                       "and no other can wait for it",
-                       wording->facts->sides[1].origin.warp ? "warp" : "thread",
-                       wording->facts->sides[1].origin.warp ? "warp" : "thread");
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_OTHER_THREAD_EDGE, &words);
         break;
     default:
         break;
@@ -178,56 +154,46 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
  * the engine. */
 static void add_reading_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    grout_text_add(out,
-                   "the load at line %" PRIu32
-                   " is issued before, but TMA may still be reading its source: phase %" PRIu32
-                   " of ",
-                   grout_wording__get_line(wording, &wording->facts->sides[1].origin), near->phase);
-    grout_wording__add_element(wording, near->element, out);
-    grout_text_add(out, " says when it has, and nothing waits for it before this write");
+    grout_sentence__add(
+        out, GROUT_SENTENCE_RACE_READING_EDGE,
+        &(grout_words){.line = grout_wording__get_line(wording, &wording->facts->sides[1].origin),
+                       .phase = near->phase,
+                       .element = grout_wording__name_element(wording, near->element)});
+}
+
+/* Two accesses that a signal and a wait, or an arrive and a wait, would have put in order. */
+static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
+    const grout_side *write = &wording->facts->sides[0];
+    const grout_side *other = &wording->facts->sides[1];
+    const grout_words words = {.what = grout_phrase__get(other->is_write ? GROUT_PHRASE_BOTH_WRITE
+                                                                         : GROUT_PHRASE_ONE_READS)};
+    if (write->stamp.cluster != other->stamp.cluster) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_NO_SIGNAL_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_NO_ARRIVE_EDGE, &words);
+    }
 }
 
 static void add_race_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *write = &facts->sides[0];
     const grout_side *other = &facts->sides[1];
-    bool is_foreign = wording->checker->info.has_foreign_order;
     if (write->is_atomic && other->is_atomic) {
-        grout_text_add(
-            out, "atomics need no order among themselves if they go through one proxy, are of "
-                 "one width, and the scope of each holds the other's thread");
-        return;
-    }
-    if (grout_record__find_poll(wording->module, wording->record)) {
-        grout_text_add(out, "a flag: the loop goes round until the store comes, but a plain load "
-                            "that finds a plain store orders nothing");
-        return;
-    }
-    if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
-        grout_text_add(out,
-                       "nothing orders the %s of a launch: they must not share bytes that one "
-                       "of them writes",
-                       wording->checker->shape.cta_count > 1 ? "clusters" : "CTAs");
-        return;
-    }
-    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_ATOMICS_EDGE, NULL);
+    } else if (grout_record__find_poll(wording->module, wording->record)) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_FLAG_EDGE, NULL);
+    } else if (write->stamp.cluster != other->stamp.cluster &&
+               !wording->checker->info.has_foreign_order) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_RACE_LAUNCH_EDGE,
+            &(grout_words){.what = grout_phrase__get(wording->checker->shape.cta_count > 1
+                                                         ? GROUT_PHRASE_CLUSTERS
+                                                         : GROUT_PHRASE_CTAS)});
+    } else if (facts->near.kind == GROUT_NEAR_STILL_READING) {
         add_reading_edge(wording, out);
-        return;
+    } else if (!grout_wording__add_async_copy_edge(wording, 1, out)) {
+        add_unordered_edge(wording, out);
     }
-    if (grout_wording__add_async_copy_edge(wording, 1, out)) {
-        return;
-    }
-    if (write->stamp.cluster != other->stamp.cluster) {
-        grout_text_add(out,
-                       "%s, in no order: no signal after the one is taken by a wait before the "
-                       "other",
-                       !other->is_write ? "one reads, one writes" : "both write");
-        return;
-    }
-    grout_text_add(out,
-                   "%s, in no order: no arrive after the one is followed by a wait before the "
-                   "other",
-                   !other->is_write ? "one reads, one writes" : "both write");
 }
 
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {

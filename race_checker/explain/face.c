@@ -34,9 +34,11 @@ bool grout_wording__is_explicit(const grout_wording *wording) {
 const char *grout_wording__get_smem_commit(const grout_wording *wording) {
     bool is_fence = has_op(wording, GROUT_OP_FENCE_ASYNC_SHARED) ||
                     (grout_wording__is_explicit(wording) && !has_op(wording, GROUT_OP_COMMIT_SMEM));
-    return is_fence ? "fence_async_shared" : "commit_smem";
+    return is_fence ? grout_op_get_info(GROUT_OP_FENCE_ASYNC_SHARED)->text
+                    : grout_op_get_info(GROUT_OP_COMMIT_SMEM)->text;
 }
 
 const char *grout_wording__get_barrier(const grout_wording *wording) {
-    return grout_wording__is_explicit(wording) ? "an mbarrier" : "a barrier";
+    return grout_phrase__get(grout_wording__is_explicit(wording) ? GROUT_PHRASE_AN_MBARRIER
+                                                                 : GROUT_PHRASE_A_BARRIER);
 }

@@ -2,25 +2,29 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wording.h"
 
-#include <inttypes.h>
-
 /* ---- headlines of accesses ---- */
 
-static void add_side_object(const grout_wording *wording, uint32_t side, grout_text *out) {
-    grout_wording__add_object(wording, wording->facts->sides[side].box.object, out);
+static const char *name_side_object(const grout_wording *wording, uint32_t side) {
+    return grout_wording__name_object(wording, wording->facts->sides[side].box.object);
 }
 
-/* "the thread does not commit its plain store of %xs itself, before TMA reads it at line 9" */
+static uint32_t get_line(const grout_wording *wording, uint32_t side) {
+    return grout_wording__get_line(wording, &wording->facts->sides[side].origin);
+}
+
+/* The access is the primary side, and the copy the related one. */
 static void add_strict_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
-    grout_text_add(out, "the %s does not commit its %s of ",
-                   access->origin.warp ? "warp" : "thread",
-                   grout_wording__get_access(wording, access));
-    add_side_object(wording, 0, out);
-    grout_text_add(out, " itself, before %s %s it at line %" PRIu32,
-                   grout_wording__get_who(wording, copy), copy->is_write ? "overwrites" : "reads",
-                   grout_wording__get_line(wording, &copy->origin));
+    grout_sentence__add(
+        out, GROUT_SENTENCE_COMMIT_STRICT_HEAD,
+        &(grout_words){.thread = grout_wording__get_kind(&access->origin),
+                       .access = grout_wording__get_access(wording, access),
+                       .object = name_side_object(wording, 0),
+                       .who = grout_wording__get_who(wording, copy),
+                       .does = grout_phrase__get(copy->is_write ? GROUT_PHRASE_OVERWRITES
+                                                                : GROUT_PHRASE_READS),
+                       .line = get_line(wording, 1)});
 }
 
 static void add_commit_headline(const grout_wording *wording, grout_text *out) {
@@ -29,209 +33,250 @@ static void add_commit_headline(const grout_wording *wording, grout_text *out) {
         add_strict_headline(wording, out);
         return;
     }
-    const char *who = grout_wording__get_who(wording, &facts->sides[0]);
-    const char *access = grout_wording__get_access(wording, &facts->sides[1]);
-    uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
+    const grout_words words = {.who = grout_wording__get_who(wording, &facts->sides[0]),
+                               .object = name_side_object(wording, 0),
+                               .access = grout_wording__get_access(wording, &facts->sides[1]),
+                               .line = get_line(wording, 1)};
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
-        grout_text_add(out, "%s may overwrite ", who);
-        add_side_object(wording, 0, out);
-        grout_text_add(out, " while the %s at line %" PRIu32 " is still reading it", access, line);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_WAR_HEAD, &words);
     } else if (facts->sides[0].is_write) {
-        grout_text_add(out, "%s may write ", who);
-        add_side_object(wording, 0, out);
-        grout_text_add(out, " before the %s at line %" PRIu32 " has, which then wins", access,
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_WRITE_HEAD, &words);
     } else {
-        grout_text_add(out, "%s may read stale bytes of ", who);
-        add_side_object(wording, 0, out);
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_READ_HEAD, &words);
     }
+}
+
+static const char *get_done(const grout_side *side) {
+    return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
+}
+
+/* What an engine does to the bytes that another one has not finished with. */
+static const char *get_done_by_engine(const grout_wording *wording, const grout_side *side) {
+    if (side->is_write) {
+        return grout_phrase__get(side->stamp.agent == GROUT_AGENT_ENGINE
+                                     ? GROUT_PHRASE_IS_LOADED_AGAIN
+                                     : GROUT_PHRASE_IS_OVERWRITTEN);
+    }
+    return grout_phrase__get(grout_wording__is_wgmma(wording, side) ? GROUT_PHRASE_IS_READ
+                                                                    : GROUT_PHRASE_IS_STORED);
 }
 
 static void add_await_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
     const grout_side *load = &wording->facts->sides[1];
-    add_side_object(wording, 0, out);
-    if (side->stamp.agent != GROUT_AGENT_ACTOR) {
-        bool loads = side->is_write && side->stamp.agent == GROUT_AGENT_ENGINE;
-        grout_text_add(out, " is %s by %s",
-                       loads ? "loaded again"
-                             : (side->is_write                           ? "overwritten"
-                                : grout_wording__is_wgmma(wording, side) ? "read"
-                                                                         : "stored"),
-                       grout_wording__get_who(wording, side));
+    bool is_actor = side->stamp.agent == GROUT_AGENT_ACTOR;
+    const grout_words words = {
+        .object = name_side_object(wording, 0),
+        .done = is_actor ? get_done(side) : get_done_by_engine(wording, side),
+        .other = grout_wording__get_who(wording, side),
+        .who = grout_wording__get_who(wording, load),
+        .doing = grout_phrase__get(load->stamp.agent == GROUT_AGENT_ENGINE ? GROUT_PHRASE_LOADING
+                                                                           : GROUT_PHRASE_WRITING),
+        .access = grout_wording__get_access(wording, load),
+        .line = get_line(wording, 1)};
+    if (is_actor) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_HEAD, &words);
     } else {
-        grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_ENGINE_HEAD, &words);
     }
-    grout_text_add(out, " while %s may still be %s it: the %s at line %" PRIu32 " is not awaited",
-                   grout_wording__get_who(wording, load),
-                   load->stamp.agent == GROUT_AGENT_ENGINE ? "loading" : "writing",
-                   grout_wording__get_access(wording, load),
-                   grout_wording__get_line(wording, &load->origin));
 }
 
 static void add_group_headline(const grout_wording *wording, grout_text *out) {
-    const grout_side *side = &wording->facts->sides[0];
-    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
-    add_side_object(wording, 0, out);
+    const grout_words words = {.object = name_side_object(wording, 0),
+                               .done = grout_phrase__get(wording->facts->sides[0].is_write
+                                                             ? GROUT_PHRASE_IS_WRITTEN_AGAIN
+                                                             : GROUT_PHRASE_IS_READ),
+                               .line = get_line(wording, 1)};
     if (wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE) {
-        grout_text_add(out,
-                       " is overwritten while the copy at line %" PRIu32 " may still be reading it",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_SOURCE_HEAD, &words);
     } else {
-        grout_text_add(out, " is %s before the copy at line %" PRIu32 " has finished writing it",
-                       side->is_write ? "written again" : "read", line);
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_RESULT_HEAD, &words);
+    }
+}
+
+/* How far the two of a race are apart. */
+static const char *get_where(const grout_origin *one, const grout_origin *other) {
+    return grout_phrase__get(one->cta != other->cta         ? GROUT_PHRASE_IN_ANOTHER_CTA
+                             : one->thread != other->thread ? GROUT_PHRASE_IN_ANOTHER_THREAD
+                             : one->warp != other->warp     ? GROUT_PHRASE_IN_ANOTHER_WARP
+                                                            : GROUT_PHRASE_NOTHING);
+}
+
+static void add_atomics_headline(const grout_wording *wording, grout_text *out) {
+    const grout_side *sides = wording->facts->sides;
+    const grout_words words = {.object = name_side_object(wording, 0),
+                               .line = get_line(wording, 1),
+                               .where = get_where(&sides[0].origin, &sides[1].origin)};
+    if (grout_entry__get_width(sides[0].atomicity) != grout_entry__get_width(sides[1].atomicity)) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_WIDTHS_HEAD, &words);
+    } else if (grout_wording__is_of_two_proxies(wording)) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_PROXIES_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_SCOPES_HEAD, &words);
     }
 }
 
 static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
-    bool are_atomic = facts->sides[0].is_atomic && other->is_atomic;
-    const char *who = "";
-    if (facts->sides[0].origin.cta != other->origin.cta) {
-        who = " in another CTA";
-    } else if (facts->sides[0].origin.thread != other->origin.thread) {
-        who = " in another thread";
-    } else if (facts->sides[0].origin.warp != other->origin.warp) {
-        who = " in another warp";
-    }
     if (facts->near.kind != GROUT_NEAR_NOTHING) {
-        add_side_object(wording, 0, out);
-        grout_text_add(out, " is written while the %s at line %" PRIu32 " may still be reading it",
-                       grout_wording__is_async_copy(wording, other) ? "async_copy" : "load",
-                       grout_wording__get_line(wording, &other->origin));
-        return;
-    }
-    grout_text_add(out, are_atomic ? "this atomic on " : "this write of ");
-    add_side_object(wording, 0, out);
-    grout_text_add(out, " and the %s at line %" PRIu32 "%s are not ordered",
-                   are_atomic ? "one" : (other->is_write ? "write" : "read"),
-                   grout_wording__get_line(wording, &other->origin), who);
-    if (are_atomic && grout_entry__get_width(facts->sides[0].atomicity) !=
-                          grout_entry__get_width(other->atomicity)) {
-        grout_text_add(out, ", and are of different widths");
-    } else if (grout_wording__is_of_two_proxies(wording)) {
-        grout_text_add(out, ", and are atomic only within one proxy");
-    } else if (are_atomic) {
-        grout_text_add(out, ", and a scope does not hold both threads");
+        grout_sentence__add(
+            out, GROUT_SENTENCE_RACE_READING_HEAD,
+            &(grout_words){.object = name_side_object(wording, 0),
+                           .access = grout_phrase__get(grout_wording__is_async_copy(wording, other)
+                                                           ? GROUT_PHRASE_ASYNC_COPY
+                                                           : GROUT_PHRASE_LOAD),
+                           .line = get_line(wording, 1)});
+    } else if (facts->sides[0].is_atomic && other->is_atomic) {
+        add_atomics_headline(wording, out);
+    } else {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_RACE_HEAD,
+            &(grout_words){.object = name_side_object(wording, 0),
+                           .access = grout_phrase__get(other->is_write ? GROUT_PHRASE_WRITE
+                                                                       : GROUT_PHRASE_READ),
+                           .line = get_line(wording, 1),
+                           .where = get_where(&facts->sides[0].origin, &other->origin)});
     }
 }
 
 static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
-    const char *what = "loading";
+    grout_phrase doing = GROUT_PHRASE_LOADING;
     if (!side->is_write) {
-        what = "reading";
+        doing = GROUT_PHRASE_READING;
     } else if (grout_wording__is_wgmma(wording, side)) {
-        what = "adding to";
+        doing = GROUT_PHRASE_ADDING_TO;
     } else if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
-        what = "writing";
+        doing = GROUT_PHRASE_WRITING;
     }
-    grout_text_add(out, "the %s ends while %s may still be %s ",
-                   wording->facts->is_inner ? "scope" : "CTA",
-                   grout_wording__get_who(wording, side), what);
-    add_side_object(wording, 0, out);
+    grout_sentence__add(out, GROUT_SENTENCE_EXIT_HEAD,
+                        &(grout_words){.scope = grout_wording__get_scope(wording),
+                                       .who = grout_wording__get_who(wording, side),
+                                       .doing = grout_phrase__get(doing),
+                                       .object = name_side_object(wording, 0)});
 }
 
 /* ---- headlines of barriers ---- */
 
+static const char *name_element(const grout_wording *wording) {
+    return grout_wording__name_element(wording, wording->facts->element);
+}
+
 static void add_overrun_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    grout_text_add(out, "phase %" PRIu32 " of ", facts->phase + 1);
-    grout_wording__add_element(wording, facts->element, out);
-    grout_text_add(out,
-                   facts->sides[1].origin.op ? " can complete before phase %" PRIu32
-                                               " has been seen"
-                                             : " completes and nobody waits for phase %" PRIu32,
-                   facts->phase);
+    const grout_words words = {
+        .next = facts->phase + 1, .element = name_element(wording), .phase = facts->phase};
+    if (facts->sides[1].origin.op) {
+        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_HEAD, &words);
+    }
 }
 
 static void add_end_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
-        grout_text_add(out, "phase %" PRIu32 " of ", facts->phase);
-        grout_wording__add_element(wording, facts->element, out);
-        grout_text_add(out, " completed, and the %s ends without a wait for it",
-                       facts->is_inner ? "scope" : "CTA");
+        grout_sentence__add(out, GROUT_SENTENCE_UNOBSERVED_HEAD,
+                            &(grout_words){.phase = facts->phase,
+                                           .element = name_element(wording),
+                                           .scope = grout_wording__get_scope(wording)});
         return;
     }
-    grout_wording__add_element(wording, facts->element, out);
-    grout_text_add(out, " is left with %" PRId64 " of the %" PRId64 " arrivals of phase %" PRIu32,
-                   facts->have, facts->need, facts->phase);
+    grout_sentence__add(out, GROUT_SENTENCE_PARTIAL_HEAD,
+                        &(grout_words){.element = name_element(wording),
+                                       .have = facts->have,
+                                       .need = facts->need,
+                                       .phase = facts->phase});
 }
 
-static void add_count_headline(const grout_wording *wording, grout_text *out) {
+static void add_too_many_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
-        grout_text_add(out, "%" PRId64 " arrival%s at once, and phase %" PRIu32 " of ", facts->have,
-                       facts->have == 1 ? "" : "s", facts->phase);
-        grout_wording__add_element(wording, facts->element, out);
-        if (facts->need == 0) {
-            grout_text_add(out, " needs none: all have left");
-        } else {
-            grout_text_add(out, " lacks %" PRId64, facts->need);
-        }
-        return;
+    const grout_words words = {.have = facts->have,
+                               .s = grout_phrase__get_plural(facts->have),
+                               .phase = facts->phase,
+                               .element = name_element(wording),
+                               .need = facts->need};
+    if (facts->need == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_TOO_MANY_ALL_LEFT_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_TOO_MANY_HEAD, &words);
     }
-    grout_text_add(out, "phase %" PRIu32 " of ", facts->phase);
-    grout_wording__add_element(wording, facts->element, out);
-    grout_text_add(out, " expects %" PRId64 " bytes, and a barrier counts at most %" PRId64,
-                   facts->have, facts->need);
+}
+
+static void add_bytes_limit_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    grout_sentence__add(out, GROUT_SENTENCE_BYTES_LIMIT_HEAD,
+                        &(grout_words){.phase = facts->phase,
+                                       .element = name_element(wording),
+                                       .have = facts->have,
+                                       .need = facts->need});
 }
 
 static void add_skipped_headline(const grout_wording *wording, grout_text *out) {
-    grout_text_add(out, "the first wait of this thread on ");
-    grout_wording__add_element(wording, wording->facts->element, out);
-    grout_text_add(out, " comes after phase %" PRIu32 " and the next have completed",
-                   wording->facts->phase);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_SKIPPED_HEAD,
+        &(grout_words){.element = name_element(wording), .phase = wording->facts->phase});
 }
 
 /* ---- headlines of faults ---- */
 
-static const char *const USES[] = {
-    [GROUT_USE_BRANCH] = "a value that nobody wrote decides a branch or the bound of a loop",
-    [GROUT_USE_ADDRESS] = "a value that nobody wrote is used as an index",
-    [GROUT_USE_OUTPUT] = "a value that nobody wrote is stored to global memory",
-    [GROUT_USE_PRINT] = "a value that nobody wrote is printed",
-    [GROUT_USE_SYNC] = "a value that nobody wrote says how long to wait"};
+static const grout_phrase USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITTEN_BRANCH_HEAD,
+                                    [GROUT_USE_ADDRESS] = GROUT_PHRASE_UNWRITTEN_ADDRESS_HEAD,
+                                    [GROUT_USE_OUTPUT] = GROUT_PHRASE_UNWRITTEN_OUTPUT_HEAD,
+                                    [GROUT_USE_PRINT] = GROUT_PHRASE_UNWRITTEN_PRINT_HEAD,
+                                    [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD};
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
+    const grout_words words = {.start = fault->start,
+                               .end = fault->start + (fault->extent > 1 ? fault->extent - 1 : 0),
+                               .dimension = fault->dimension,
+                               .object = grout_wording__name_object(wording, fault->object),
+                               .limit = fault->limit};
     if (fault->code == GROUT_DIAG_MISALIGNED) {
-        grout_text_add(out, "TMA starts at %" PRId64 " in dimension %" PRIu32 " of ", fault->start,
-                       fault->dimension);
-        grout_wording__add_object(wording, fault->object, out);
-        grout_text_add(out, ", which is not a multiple of %" PRId64 " bytes", fault->limit);
+        grout_sentence__add(out, GROUT_SENTENCE_MISALIGNED_HEAD, &words);
+    } else if (fault->extent > 1) {
+        grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_RANGE_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_INDEX_HEAD, &words);
+    }
+}
+
+static void add_unwritten_headline(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    const char *what = grout_phrase__get(USES[fault->use]);
+    if (!fault->object) {
+        grout_text_add(out, "%s", what);
         return;
     }
-    if (fault->extent > 1) {
-        grout_text_add(out, "elements %" PRId64 " to %" PRId64, fault->start,
-                       fault->start + fault->extent - 1);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_UNWRITTEN_OF_HEAD,
+        &(grout_words){.what = what, .object = grout_wording__name_object(wording, fault->object)});
+}
+
+static void add_output_headline(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    const grout_words words = {.have = fault->have,
+                               .object = grout_wording__name_object(wording, fault->object)};
+    if (fault->have == 1) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTPUT_ONE_HEAD, &words);
     } else {
-        grout_text_add(out, "index %" PRId64, fault->start);
+        grout_sentence__add(out, GROUT_SENTENCE_OUTPUT_HEAD, &words);
     }
-    grout_text_add(out, " of dimension %" PRIu32 " of ", fault->dimension);
-    grout_wording__add_object(wording, fault->object, out);
-    grout_text_add(out, ", which has %" PRId64, fault->limit);
 }
 
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_SYNC) {
-        grout_text_add(out, "%s", USES[fault->use]);
-        if (fault->object) {
-            grout_text_add(out, ": ");
-            grout_wording__add_object(wording, fault->object, out);
-        }
+        add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
-        grout_text_add(out, "%" PRId64 " element%s of ", fault->have, fault->have == 1 ? "" : "s");
-        grout_wording__add_object(wording, fault->object, out);
-        grout_text_add(out, " %s never written", fault->have == 1 ? "was" : "were");
+        add_output_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
     } else if (wording->record->code == GROUT_DIAG_STEP_LIMIT) {
-        grout_text_add(out, "the run stopped at its limit of %" PRId64 " operations",
-                       wording->facts->have);
+        grout_sentence__add(out, GROUT_SENTENCE_STEP_LIMIT_HEAD,
+                            &(grout_words){.have = wording->facts->have});
     } else {
         grout_text_add(out, "%s", grout_diag_get(wording->record->code)->doc);
     }
@@ -260,8 +305,8 @@ static const headline_row HEADLINES[] = {
     {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
     {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},
     {GROUT_DIAG_BARRIER_PARTIAL, add_end_headline},
-    {GROUT_DIAG_BARRIER_TOO_MANY, add_count_headline},
-    {GROUT_DIAG_BARRIER_TX_MISMATCH, add_count_headline},
+    {GROUT_DIAG_BARRIER_TOO_MANY, add_too_many_headline},
+    {GROUT_DIAG_BARRIER_TX_MISMATCH, add_bytes_limit_headline},
     {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
 
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out) {

@@ -93,29 +93,33 @@ bool grout_wording__is_of_two_proxies(const grout_wording *wording) {
 
 const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side) {
     if (grout_wording__is_wgmma(wording, side)) {
-        return "the tensor core";
+        return grout_phrase__get(GROUT_PHRASE_WHO_TENSOR_CORE);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
-        return grout_wording__is_async_copy(wording, side) ? "cp.async" : "st.async";
+        return grout_phrase__get(grout_wording__is_async_copy(wording, side)
+                                     ? GROUT_PHRASE_WHO_CP_ASYNC
+                                     : GROUT_PHRASE_WHO_ST_ASYNC);
     }
-    return side->stamp.agent == GROUT_AGENT_ENGINE ? "TMA" : "the thread";
+    return grout_phrase__get(side->stamp.agent == GROUT_AGENT_ENGINE ? GROUT_PHRASE_WHO_TMA
+                                                                     : GROUT_PHRASE_WHO_THREAD);
 }
 
 const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side) {
     if (side->stamp.agent == GROUT_AGENT_ACTOR) {
         if (side->is_atomic) {
-            return "atomic";
+            return grout_phrase__get(GROUT_PHRASE_ATOMIC);
         }
-        return side->is_write ? "plain store" : "plain load";
+        return grout_phrase__get(side->is_write ? GROUT_PHRASE_PLAIN_STORE
+                                                : GROUT_PHRASE_PLAIN_LOAD);
     }
     if (grout_wording__is_wgmma(wording, side)) {
-        return "wgmma";
+        return grout_phrase__get(GROUT_PHRASE_WGMMA);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
         !grout_wording__is_async_copy(wording, side)) {
-        return "async_store_smem";
+        return grout_phrase__get(GROUT_PHRASE_ASYNC_STORE);
     }
-    return "copy";
+    return grout_phrase__get(GROUT_PHRASE_COPY);
 }
 
 /* ---- actors ---- */
@@ -150,7 +154,7 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
     } else if (has_two_ctas(wording->facts)) {
         grout_text_add(out, "%s", text.data);
     } else if (!has_name) {
-        grout_text_add(out, "the thread");
+        grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_WHO_THREAD));
     } else {
         start = strncmp(text.data, "CTA ", 4) == 0 ? strstr(text.data, "), ") : NULL;
         grout_text_add(out, "%s", start ? start + strlen("), ") : text.data);
@@ -161,9 +165,49 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
 void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
                            grout_text *out) {
     if (wording->checker->shape.thread_count > 1 || origin->warp > 0) {
-        grout_text_add(out, ", by ");
-        grout_wording__add_actor(wording, origin, out);
+        grout_sentence__add(out, GROUT_SENTENCE_BY,
+                            &(grout_words){.actor = grout_wording__name_actor(wording, origin)});
     }
+}
+
+const char *grout_wording__get_kind(const grout_origin *origin) {
+    return grout_phrase__get(origin->warp ? GROUT_PHRASE_WARP : GROUT_PHRASE_THREAD);
+}
+
+const char *grout_wording__get_scope(const grout_wording *wording) {
+    return grout_phrase__get(wording->facts->is_inner ? GROUT_PHRASE_SCOPE : GROUT_PHRASE_CTA);
+}
+
+/* ---- names as words of a sentence ---- */
+
+const char *grout_wording__name_object(const grout_wording *wording, grout_object_id object) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_object(wording, object, &text);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__name_element(const grout_wording *wording, uint32_t element) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_element(wording, element, &text);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__name_cta(const grout_wording *wording, uint32_t cta) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_cta(wording, cta, &text);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__name_actor(const grout_wording *wording, const grout_origin *origin) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_actor(wording, origin, &text);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__name_by(const grout_wording *wording, const grout_origin *origin) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_wording__add_by(wording, origin, &text);
+    return grout_wording__keep(wording, &text);
 }
 
 /* ---- waits ---- */

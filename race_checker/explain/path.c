@@ -387,7 +387,7 @@ grout_finding_path *grout_path__new(const grout_checker *checker, const grout_fi
         record->code == GROUT_DIAG_DEADLOCK || (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
                                                 record->facts.subject != GROUT_SUBJECT_COPY);
     bool is_order = is_stuck ? add_deadlock(&it) : add_finding(&it);
-    if (!is_order || it.wording.has_failed) {
+    if (!is_order || owned->strings.has_failed) {
         grout_path__free(&owned->path);
         return NULL;
     }

@@ -2,15 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wording.h"
 
-#include <inttypes.h>
-
 static uint32_t get_line(const grout_wording *wording, uint32_t side) {
     return grout_wording__get_line(wording, &wording->facts->sides[side].origin);
 }
 
-static void add_object(const grout_wording *wording, uint32_t side, grout_text *out) {
+static const char *name_object(const grout_wording *wording, uint32_t side) {
     const grout_object_id object = wording->facts->sides[side].box.object;
-    grout_wording__add_object(wording, object ? object : wording->facts->fault.object, out);
+    return grout_wording__name_object(wording, object ? object : wording->facts->fault.object);
 }
 
 /* ---- headlines ---- */
@@ -61,53 +59,44 @@ static bool is_read_too_early(const grout_wording *wording) {
            !has_other_writer(wording, write, read->origin.op, read->box.object);
 }
 
-static void add_early_headline(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    grout_text_add(out, "the %s at line %" PRIu32 " may read ",
-                   grout_wording__get_access(wording, &facts->sides[1]), get_line(wording, 1));
-    add_object(wording, 0, out);
-    grout_text_add(out, " of ");
-    grout_wording__add_cta(wording, facts->owner, out);
-    grout_text_add(out, " before ");
-    grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
-    grout_text_add(out, " has written it");
-}
-
 static void add_reuse_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
+    const grout_words words = {.object = name_object(wording, 0),
+                               .cta = grout_wording__name_cta(wording, facts->owner),
+                               .other_cta =
+                                   grout_wording__name_cta(wording, facts->sides[0].origin.cta),
+                               .access = grout_wording__get_access(wording, other),
+                               .line = get_line(wording, 1)};
     if (is_read_too_early(wording)) {
-        add_early_headline(wording, out);
-        return;
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EARLY_HEAD, &words);
+    } else if (other->is_write) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_WRITING_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_READING_HEAD, &words);
     }
-    add_object(wording, 0, out);
-    grout_text_add(out, " of ");
-    grout_wording__add_cta(wording, facts->owner, out);
-    grout_text_add(out, " is overwritten by ");
-    grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
-    grout_text_add(out, " while the %s at line %" PRIu32 " may still %s it",
-                   grout_wording__get_access(wording, other), get_line(wording, 1),
-                   other->is_write ? "be writing" : "be reading");
 }
 
 static void add_peer_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
-    grout_wording__add_cta(wording, side->origin.cta, out);
-    grout_text_add(out, " %s ", side->is_write ? "writes" : "reads");
-    add_object(wording, 0, out);
-    grout_text_add(out, " of ");
-    grout_wording__add_cta(wording, wording->facts->owner, out);
-    grout_text_add(out, ", which can have ended by then");
+    grout_sentence__add(
+        out, GROUT_SENTENCE_PEER_EXIT_HEAD,
+        &(grout_words){
+            .cta = grout_wording__name_cta(wording, side->origin.cta),
+            .does = grout_phrase__get(side->is_write ? GROUT_PHRASE_WRITES : GROUT_PHRASE_READS),
+            .object = name_object(wording, 0),
+            .other_cta = grout_wording__name_cta(wording, wording->facts->owner)});
 }
 
 static void add_scope_headline(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    grout_text_add(out, "this %s of ", facts->sides[0].is_write ? "write" : "read");
-    add_object(wording, 0, out);
-    grout_text_add(out,
-                   " comes after the %s at line %" PRIu32
-                   " in time only: the edge between them carries no memory",
-                   facts->sides[1].is_write ? "write" : "read", get_line(wording, 1));
+    const grout_side *sides = wording->facts->sides;
+    grout_sentence__add(
+        out, GROUT_SENTENCE_SCOPE_HEAD,
+        &(grout_words){
+            .access = grout_phrase__get(sides[0].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
+            .object = name_object(wording, 0),
+            .other = grout_phrase__get(sides[1].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
+            .line = get_line(wording, 1)});
 }
 
 bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out) {
@@ -137,56 +126,55 @@ static void add_scope_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     uint32_t line = get_line(wording, 1);
     if (near->kind == GROUT_NEAR_RELAXED) {
-        grout_text_add(out,
-                       "this %s is relaxed: who hears of it knows that line %" PRIu32
-                       " has run, and need not see what it did",
-                       grout_wording__get_mnemonic(wording, &near->origin), line);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_SCOPE_RELAXED_EDGE,
+            &(grout_words){.op = grout_wording__get_mnemonic(wording, &near->origin),
+                           .line = line});
     } else if (near->kind == GROUT_NEAR_NARROW) {
-        grout_text_add(out,
-                       "this %s has scope(%s), and the two threads lie in different %s: it tells "
-                       "that line %" PRIu32 " has run, and not what it did",
-                       grout_wording__get_mnemonic(wording, &near->origin), get_scope(near->number),
-                       near->number == GROUT_CHOICE_SCOPE_CTA ? "CTAs" : "clusters", line);
+        bool is_cta = near->number == GROUT_CHOICE_SCOPE_CTA;
+        grout_sentence__add(
+            out, GROUT_SENTENCE_SCOPE_NARROW_EDGE,
+            &(grout_words){
+                .op = grout_wording__get_mnemonic(wording, &near->origin),
+                .scope = get_scope(near->number),
+                .what = grout_phrase__get(is_cta ? GROUT_PHRASE_CTAS : GROUT_PHRASE_CLUSTERS),
+                .line = line});
     } else {
-        grout_text_add(out,
-                       "no release after line %" PRIu32
-                       " meets an acquire here of which both scopes hold both threads",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NONE_EDGE, &(grout_words){.line = line});
     }
 }
 
 static void add_exit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_words words = {.cta = grout_wording__name_cta(wording, wording->facts->owner),
+                               .line = get_line(wording, 0)};
+    if (wording->facts->knows_issue) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_IN_TIME_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_EDGE, &words);
+    }
+}
+
+static void add_reuse_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    bool is_in_time = facts->knows_issue;
-    grout_text_add(out, is_in_time ? "" : "nothing makes ");
-    grout_wording__add_cta(wording, facts->owner, out);
-    grout_text_add(out,
-                   is_in_time ? " hears that line %" PRIu32
-                                " has run, by an edge that carries no memory: the access can come "
-                                "after it has ended, and its memory can be another kernel's by then"
-                              : " wait for this access before it ends: its memory can be another "
-                                "kernel's by then",
-                   get_line(wording, 0));
+    if (is_read_too_early(wording)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_PEER_EARLY_EDGE,
+            &(grout_words){.cta = grout_wording__name_cta(wording, facts->sides[1].origin.cta)});
+        return;
+    }
+    grout_sentence__add(
+        out, GROUT_SENTENCE_PEER_REUSE_EDGE,
+        &(grout_words){.cta = grout_wording__name_cta(wording, facts->sides[0].origin.cta),
+                       .other_cta = grout_wording__name_cta(wording, facts->owner)});
 }
 
 bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
-    const grout_facts *facts = wording->facts;
-    if (facts->subject != GROUT_SUBJECT_USUAL) {
+    if (wording->facts->subject != GROUT_SUBJECT_USUAL) {
         return false;
     }
     if (code == GROUT_DIAG_CLUSTER_SMEM_REUSE) {
-        if (is_read_too_early(wording)) {
-            grout_text_add(out, "nothing tells ");
-            grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
-            grout_text_add(out, " that these bytes have been written");
-            return true;
-        }
-        grout_text_add(out, "nothing tells ");
-        grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
-        grout_text_add(out, " that ");
-        grout_wording__add_cta(wording, facts->owner, out);
-        grout_text_add(out, " has finished with these bytes, nor the other way round");
+        add_reuse_edge(wording, out);
     } else if (code == GROUT_DIAG_CLUSTER_EXIT) {
         add_exit_edge(wording, out);
     } else if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
@@ -202,62 +190,58 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
 /* The read comes for what is written. */
 static void repair_early_read(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    const char *barrier = grout_wording__get_barrier(wording);
+    const grout_words words = {.line = get_line(wording, 0),
+                               .barrier = grout_wording__get_barrier(wording),
+                               .cta = grout_wording__name_cta(wording, facts->sides[0].origin.cta),
+                               .other_cta =
+                                   grout_wording__name_cta(wording, facts->sides[1].origin.cta),
+                               .other_line = get_line(wording, 1)};
     if (facts->sides[0].stamp.agent != GROUT_AGENT_ACTOR) {
-        grout_text_add(out, "wait for the bytes of line %" PRIu32 ", on %s of ",
-                       get_line(wording, 0), barrier);
-        grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
-        grout_text_add(out, ", before line %" PRIu32, get_line(wording, 1));
-        return;
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EARLY_BYTES_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EARLY_HELP, &words);
     }
-    grout_text_add(out, "let ");
-    grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
-    grout_text_add(out, " arrive on %s of ", barrier);
-    grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
-    grout_text_add(out,
-                   " after line %" PRIu32 ", and wait on it before line %" PRIu32
-                   "; or let the cluster meet between (cluster_barrier)",
-                   get_line(wording, 0), get_line(wording, 1));
 }
 
 static void repair_reuse(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
     if (is_read_too_early(wording)) {
         repair_early_read(wording, out);
         return;
     }
-    grout_text_add(out, "let ");
-    grout_wording__add_cta(wording, facts->owner, out);
-    grout_text_add(out,
-                   " arrive on %s of the cluster after line %" PRIu32
-                   ", and the thread that runs line %" PRIu32 " wait for it before",
-                   grout_wording__get_barrier(wording), get_line(wording, 1), get_line(wording, 0));
+    grout_sentence__add(
+        out, GROUT_SENTENCE_PEER_REUSE_HELP,
+        &(grout_words){.cta = grout_wording__name_cta(wording, wording->facts->owner),
+                       .barrier = grout_wording__get_barrier(wording),
+                       .line = get_line(wording, 1),
+                       .other_line = get_line(wording, 0)});
+}
+
+/* The access is a thread's: the cluster meets before its CTAs end. */
+static void repair_own_exit(const grout_wording *wording, grout_text *out) {
+    const grout_words words = {.line = get_line(wording, 0)};
+    bool is_sync = grout_kernel_has_exit_sync(wording->module, wording->checker->info.kernel);
+    if (wording->facts->knows_issue && is_sync) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_RELEASE_HELP, &words);
+    } else if (wording->facts->knows_issue) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_RELEASE_OR_SYNC_HELP, &words);
+    } else if (is_sync) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_HELP, NULL);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_OR_SYNC_HELP, NULL);
+    }
 }
 
 static void repair_peer_exit(grout_wording *wording, grout_text *out) {
-    const grout_side *side = &wording->facts->sides[0];
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
-    if (side->stamp.agent != GROUT_AGENT_ACTOR) {
-        grout_text_add(out, "let a thread of ");
-        grout_wording__add_cta(wording, wording->facts->owner, out);
-        grout_text_add(out,
-                       " wait on the barrier that the bytes of line %" PRIu32
-                       " arrive on, before the CTA ends",
-                       get_line(wording, 0));
+    if (wording->facts->sides[0].stamp.agent != GROUT_AGENT_ACTOR) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_PEER_EXIT_BYTES_HELP,
+            &(grout_words){.cta = grout_wording__name_cta(wording, wording->facts->owner),
+                           .line = get_line(wording, 0)});
         return;
     }
-    if (wording->facts->knows_issue) {
-        grout_text_add(out,
-                       "make the arrive or signal after line %" PRIu32
-                       " a release and the wait for it an acquire, both at scope(cluster) at "
-                       "least; or ",
-                       get_line(wording, 0));
-    }
-    grout_text_add(out, "end the kernel with 'cluster_barrier'");
-    if (!grout_kernel_has_exit_sync(wording->module, wording->checker->info.kernel)) {
-        grout_text_add(out, ", or write 'attr cluster_exit = sync' in its head");
-    }
+    repair_own_exit(wording, out);
     grout_wording__set_edit_at_end(wording, kernel->body, "cluster_barrier");
 }
 
@@ -265,23 +249,22 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     const grout_facts *facts = wording->facts;
     bool is_in_cluster = facts->sides[0].stamp.cluster == facts->sides[1].stamp.cluster;
-    if (near->kind == GROUT_NEAR_RELAXED) {
-        grout_text_add(out, "remove 'order(relaxed)' from the %s at line %" PRIu32,
-                       grout_wording__get_mnemonic(wording, &near->origin),
-                       grout_wording__get_line(wording, &near->origin));
-    } else if (near->kind == GROUT_NEAR_NARROW) {
-        grout_text_add(out, "write scope(%s) for the %s at line %" PRIu32,
-                       is_in_cluster ? "cluster" : "gpu",
-                       grout_wording__get_mnemonic(wording, &near->origin),
-                       grout_wording__get_line(wording, &near->origin));
-    } else {
-        grout_text_add(out,
-                       "make the arrive or signal after line %" PRIu32
-                       " a release and the wait before line %" PRIu32
-                       " an acquire, both at scope(%s) at least",
-                       get_line(wording, 1), get_line(wording, 0),
-                       is_in_cluster ? "cluster" : "gpu");
+    const char *scope = is_in_cluster ? "cluster" : "gpu";
+    if (near->kind == GROUT_NEAR_RELAXED || near->kind == GROUT_NEAR_NARROW) {
+        const grout_words words = {.op = grout_wording__get_mnemonic(wording, &near->origin),
+                                   .line = grout_wording__get_line(wording, &near->origin),
+                                   .scope = scope};
+        if (near->kind == GROUT_NEAR_RELAXED) {
+            grout_sentence__add(out, GROUT_SENTENCE_SCOPE_RELAXED_HELP, &words);
+        } else {
+            grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NARROW_HELP, &words);
+        }
+        return;
     }
+    grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NONE_HELP,
+                        &(grout_words){.line = get_line(wording, 1),
+                                       .other_line = get_line(wording, 0),
+                                       .scope = scope});
 }
 
 bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out) {
@@ -306,32 +289,22 @@ bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out) {
 bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
                                         grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    uint32_t line = get_line(wording, side);
+    const grout_words words = {.number = near->number, .line = get_line(wording, side)};
     switch (near->kind) {
     case GROUT_NEAR_COPY_NEVER:
-        grout_text_add(out, "never awaited: the thread has not executed any async_copy_wait");
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_NEVER_EDGE, NULL);
         return true;
     case GROUT_NEAR_COPY_LEFT:
-        grout_text_add(out,
-                       "this async_copy_wait %" PRIu32
-                       " leaves the group of the copy at line %" PRIu32 " in flight",
-                       near->number, line);
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_LEFT_EDGE, &words);
         return true;
     case GROUT_NEAR_COPY_BEFORE:
-        grout_text_add(out,
-                       "never awaited: this async_copy_wait runs before the group of the copy at "
-                       "line %" PRIu32 " is closed",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_BEFORE_EDGE, &words);
         return true;
     case GROUT_NEAR_COPY_OPEN:
-        grout_text_add(out, "the copy is in the open group, which no async_copy_commit_group has "
-                            "closed; async_copy_wait counts closed groups only");
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_OPEN_EDGE, NULL);
         return true;
     case GROUT_NEAR_COPY_OTHER_THREAD:
-        grout_text_add(out,
-                       "another thread's group: only the thread that issued the copy at line "
-                       "%" PRIu32 " can wait for it, and then has to tell this one",
-                       line);
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_OTHER_THREAD_EDGE, &words);
         return true;
     default:
         return false;
@@ -343,24 +316,27 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
     const grout_near *near = &facts->near;
     const char *lines =
         near->is_open ? "async_copy_commit_group\nasync_copy_wait 0" : "async_copy_wait 0";
-    const char *words = near->is_open ? "'async_copy_commit_group' and then 'async_copy_wait 0'"
-                                      : "'async_copy_wait 0'";
+    const char *ops = grout_phrase__get(near->is_open ? GROUT_PHRASE_CLOSE_AND_AWAIT_ASYNC_COPY
+                                                      : GROUT_PHRASE_AWAIT_ASYNC_COPY);
     if (near->kind < GROUT_NEAR_COPY_NEVER || near->kind > GROUT_NEAR_COPY_OTHER_THREAD) {
         return false;
     }
     if (facts->side_count == 1) {
-        grout_text_add(out, "insert %s before the %s ends", words,
-                       facts->is_inner ? "scope" : "CTA");
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_EXIT_HELP,
+                            &(grout_words){.ops = ops, .scope = grout_wording__get_scope(wording)});
     } else if (near->kind == GROUT_NEAR_COPY_OTHER_THREAD) {
-        grout_text_add(out, "let ");
-        grout_wording__add_actor(wording, &facts->sides[side].origin, out);
-        grout_text_add(out, " execute %s after line %" PRIu32 " and then arrive on %s that ", words,
-                       get_line(wording, side), grout_wording__get_barrier(wording));
-        grout_wording__add_actor(wording, &facts->sides[0].origin, out);
-        grout_text_add(out, " waits on before line %" PRIu32 ", or use async_copy_arrive",
-                       get_line(wording, 0));
+        grout_sentence__add(
+            out, GROUT_SENTENCE_ASYNC_COPY_OTHERS_HELP,
+            &(grout_words){.actor = grout_wording__name_actor(wording, &facts->sides[side].origin),
+                           .ops = ops,
+                           .line = get_line(wording, side),
+                           .barrier = grout_wording__get_barrier(wording),
+                           .other_actor =
+                               grout_wording__name_actor(wording, &facts->sides[0].origin),
+                           .other_line = get_line(wording, 0)});
     } else {
-        grout_text_add(out, "insert %s before line %" PRIu32, words, get_line(wording, 0));
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_HELP,
+                            &(grout_words){.ops = ops, .line = get_line(wording, 0)});
         grout_wording__set_edit_before(wording, &facts->sides[0].origin, lines);
     }
     return true;

@@ -119,12 +119,14 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
         get_line(wording, wait) <= get_line(wording, level)) {
         return false;
     }
-    grout_text_add(out, "move the barrier_wait at line %" PRIu32 " before %sline %" PRIu32,
-                   get_line(wording, wait),
-                   level == grout_statement__find(wording->module, access->op) ? ""
-                                                                               : "the loop at ",
-                   get_line(wording, level));
-    grout_wording__add_by(wording, access, out);
+    const grout_words words = {.line = get_line(wording, wait),
+                               .other_line = get_line(wording, level),
+                               .by = grout_wording__name_by(wording, access)};
+    if (level == grout_statement__find(wording->module, access->op)) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_MOVE_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_MOVE_BEFORE_LOOP_HELP, &words);
+    }
     return true;
 }
 
@@ -140,35 +142,29 @@ static bool comes_after(const grout_wording *wording, const grout_origin *copy,
 static void repair_order_of_copy(const grout_wording *wording, grout_text *out) {
     const grout_origin *access = &wording->facts->sides[0].origin;
     const grout_origin *copy = &wording->facts->sides[1].origin;
-    uint32_t first = grout_wording__get_line(wording, access);
-    uint32_t last = grout_wording__get_line(wording, copy);
+    const grout_words words = {.line = grout_wording__get_line(wording, access),
+                               .other_line = grout_wording__get_line(wording, copy),
+                               .actor = grout_wording__name_actor(wording, access),
+                               .other_actor = grout_wording__name_actor(wording, copy),
+                               .barrier = grout_wording__get_barrier(wording)};
     if (access->cta != copy->cta) {
-        grout_text_add(out,
-                       "let the cluster meet (cluster_barrier) after line %" PRIu32
-                       " and before line %" PRIu32 "; no wait for the copy before line %" PRIu32
-                       ": the CTA that issues it comes past that line first",
-                       first, last, first);
-        return;
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_MEET_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_ORDER_HELP, &words);
     }
-    grout_text_add(out, "let ");
-    grout_wording__add_actor(wording, access, out);
-    grout_text_add(out, " arrive on %s after line %" PRIu32 ", and ",
-                   grout_wording__get_barrier(wording), first);
-    grout_wording__add_actor(wording, copy, out);
-    grout_text_add(out, " wait on it before line %" PRIu32, last);
 }
 
 static void repair_await_abroad(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     const grout_origin *access = &wording->facts->sides[0].origin;
-    grout_text_add(out, "let a thread of ");
-    grout_wording__add_cta(wording, near->cta, out);
-    grout_text_add(out, " wait for phase %" PRIu32 " of its ", near->phase);
-    grout_wording__add_element(wording, near->element, out);
-    grout_text_add(out, " and then arrive on %s of ", grout_wording__get_barrier(wording));
-    grout_wording__add_cta(wording, access->cta, out);
-    grout_text_add(out, " that is awaited before line %" PRIu32,
-                   grout_wording__get_line(wording, access));
+    grout_sentence__add(
+        out, GROUT_SENTENCE_AWAIT_ABROAD_HELP,
+        &(grout_words){.cta = grout_wording__name_cta(wording, near->cta),
+                       .phase = near->phase,
+                       .element = grout_wording__name_element(wording, near->element),
+                       .barrier = grout_wording__get_barrier(wording),
+                       .other_cta = grout_wording__name_cta(wording, access->cta),
+                       .line = grout_wording__get_line(wording, access)});
 }
 
 /* The wait that is missing, where no place for it is certain. */
@@ -176,17 +172,46 @@ static void repair_by_wait(const grout_wording *wording, uint32_t line, grout_te
     const grout_near *near = &wording->facts->near;
     const grout_origin *access = &wording->facts->sides[0].origin;
     const grout_origin *copy = &wording->facts->sides[1].origin;
+    const grout_words words = {.phase = near->phase,
+                               .element = grout_wording__name_element(wording, near->element),
+                               .line = line,
+                               .by = grout_wording__name_by(wording, access)};
     bool is_next_round =
         grout_origin__is_same_actor(access, copy) &&
         grout_op__find_reach(wording->module, copy->op, access->op).kind == GROUT_REACH_NEXT_ROUND;
-    grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
-    grout_wording__add_element(wording, near->element, out);
-    grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
-    grout_wording__add_by(wording, access, out);
+    if (is_next_round) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_AGAIN_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_HELP, &words);
+    }
+}
+
+/* What nearly was a wait for the copy; false: there was none. */
+static bool repair_near_wait(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
+        repair_await_abroad(wording, out);
+        return true;
+    }
+    if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_AWAIT_ELSEWHERE_HELP,
+            &(grout_words){.element = grout_wording__name_element(wording, near->element),
+                           .line = grout_wording__get_line(wording, &near->origin),
+                           .other_element = grout_wording__name_element(wording, near->number)});
+        return true;
+    }
+    if (near->kind == GROUT_NEAR_WAIT_FRESH) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_PARITY_HELP,
+                            &(grout_words){.line = grout_wording__get_line(wording, &near->origin),
+                                           .phase = near->phase,
+                                           .parity = near->phase % 2});
+        return true;
+    }
+    return false;
 }
 
 static void repair_await(grout_wording *wording, grout_text *out) {
-    const grout_near *near = &wording->facts->near;
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
     uint32_t line = grout_wording__get_line(wording, &access->origin);
@@ -194,9 +219,9 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     if (grout_wording__add_async_copy_repair(wording, 1, out)) {
         return;
     }
-    if (near->kind == GROUT_NEAR_BARRIER_GONE) {
-        grout_text_add(out, "wait on the copy's barrier before its scope ends");
-        grout_wording__add_by(wording, &copy->origin, out);
+    if (wording->facts->near.kind == GROUT_NEAR_BARRIER_GONE) {
+        grout_sentence__add(out, GROUT_SENTENCE_AWAIT_GONE_HELP,
+                            &(grout_words){.by = grout_wording__name_by(wording, &copy->origin)});
         return;
     }
     if (comes_after(wording, &copy->origin, &access->origin) &&
@@ -204,30 +229,17 @@ static void repair_await(grout_wording *wording, grout_text *out) {
         repair_order_of_copy(wording, out);
         return;
     }
-    if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
-        repair_await_abroad(wording, out);
-        return;
-    }
-    if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
-        grout_text_add(out, "wait on ");
-        grout_wording__add_element(wording, near->element, out);
-        grout_text_add(out, " at line %" PRIu32 ", not on ",
-                       grout_wording__get_line(wording, &near->origin));
-        grout_wording__add_element(wording, near->number, out);
-        return;
-    }
-    if (near->kind == GROUT_NEAR_WAIT_FRESH) {
-        grout_text_add(
-            out, "give the wait at line %" PRIu32 " the parity of phase %" PRIu32 ": %" PRIu32,
-            grout_wording__get_line(wording, &near->origin), near->phase, near->phase % 2);
+    if (repair_near_wait(wording, out)) {
         return;
     }
     if (can_insert_wait(wording) && get_constant_barrier(wording, &copy->origin, &wait)) {
         grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
         grout_spot spot = grout_statement__get_before(wording->module, statement);
         line = spot.place.file ? spot.place.line : line;
-        grout_text_add(out, "insert '%s' before line %" PRIu32, wait.data, line);
-        grout_wording__add_by(wording, &access->origin, out);
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
+                            &(grout_words){.op = wait.data,
+                                           .line = line,
+                                           .by = grout_wording__name_by(wording, &access->origin)});
         grout_wording__set_edit(wording, &spot, wait.data);
     } else if (!add_late_wait(wording, out)) {
         repair_by_wait(wording, line, out);
@@ -246,11 +258,13 @@ static const char *get_group_lines(const grout_wording *wording, bool is_source)
     return is_source ? "wait_smem_to_gmem 0 read_only" : "wait_smem_to_gmem 0";
 }
 
-/* "'commit_group' and 'wait_smem_to_gmem 0'" */
-static void add_group_lines(const grout_wording *wording, bool is_source, grout_text *out) {
-    grout_text_add(out, "%s'wait_smem_to_gmem 0%s'",
-                   wording->facts->near.is_open ? "'commit_group' and then " : "",
-                   is_source ? " read_only" : "");
+/* "'commit_group' and then 'wait_smem_to_gmem 0'" */
+static const char *get_group_ops(const grout_wording *wording, bool is_source) {
+    if (wording->facts->near.is_open) {
+        return grout_phrase__get(is_source ? GROUT_PHRASE_CLOSE_AND_AWAIT_READ
+                                           : GROUT_PHRASE_CLOSE_AND_AWAIT);
+    }
+    return grout_phrase__get(is_source ? GROUT_PHRASE_AWAIT_READ : GROUT_PHRASE_AWAIT);
 }
 
 static void repair_group(grout_wording *wording, grout_text *out) {
@@ -261,21 +275,20 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
     if (!grout_origin__is_same_actor(&access->origin, &copy->origin)) {
-        grout_text_add(out, "let ");
-        grout_wording__add_actor(wording, &copy->origin, out);
-        grout_text_add(out, " execute ");
-        add_group_lines(wording, is_source, out);
-        grout_text_add(out, " after line %" PRIu32 " and then arrive on %s that ",
-                       grout_wording__get_line(wording, &copy->origin),
-                       grout_wording__get_barrier(wording));
-        grout_wording__add_actor(wording, &access->origin, out);
-        grout_text_add(out, " waits on before line %" PRIu32, line);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_GROUP_OTHERS_HELP,
+            &(grout_words){.actor = grout_wording__name_actor(wording, &copy->origin),
+                           .ops = get_group_ops(wording, is_source),
+                           .line = grout_wording__get_line(wording, &copy->origin),
+                           .barrier = grout_wording__get_barrier(wording),
+                           .other_actor = grout_wording__name_actor(wording, &access->origin),
+                           .other_line = line});
         return;
     }
-    grout_text_add(out, "insert ");
-    add_group_lines(wording, is_source, out);
-    grout_text_add(out, " before line %" PRIu32, spot.place.file ? spot.place.line : line);
-    grout_wording__add_by(wording, &access->origin, out);
+    grout_sentence__add(out, GROUT_SENTENCE_GROUP_HELP,
+                        &(grout_words){.ops = get_group_ops(wording, is_source),
+                                       .line = spot.place.file ? spot.place.line : line,
+                                       .by = grout_wording__name_by(wording, &access->origin)});
     if (grout_wording__is_alone(wording, &access->origin) &&
         grout_wording__is_alone(wording, &copy->origin)) {
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, is_source));
@@ -308,12 +321,15 @@ static bool lower_wait(grout_wording *wording, grout_text *out) {
     if (!n || !set_number(wording, n, cover->wait_allowed)) {
         return false;
     }
-    grout_text_add(out, "lower the %" PRId64 " of the %s at line %" PRIu32 " to %" PRIu32,
-                   grout_module_get_expr_value(wording->module, n).integer,
-                   grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
-                   get_line(wording, wait), cover->wait_allowed);
+    const grout_words words = {
+        .have = grout_module_get_expr_value(wording->module, n).integer,
+        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
+        .line = get_line(wording, wait),
+        .need = cover->wait_allowed};
     if (cover->wait_allowed < wording->facts->near.wait_needed) {
-        grout_text_add(out, ", for the other times that this was seen");
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_FURTHER_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_HELP, &words);
     }
     return true;
 }
@@ -325,69 +341,81 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
     const grout_origin *arrive = &wording->facts->near.origin;
     uint32_t line = grout_wording__get_line(wording, wgmma);
     if (arrive->op) {
-        grout_text_add(out,
-                       "move the %s at line %" PRIu32 " behind the wgmma at line %" PRIu32
-                       " and a wgmma_wait that covers it",
-                       grout_wording__get_mnemonic(wording, arrive),
-                       grout_wording__get_line(wording, arrive), line);
-        grout_wording__add_by(wording, wgmma, out);
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_MOVE_ARRIVE_HELP,
+                            &(grout_words){.op = grout_wording__get_mnemonic(wording, arrive),
+                                           .line = grout_wording__get_line(wording, arrive),
+                                           .other_line = line,
+                                           .by = grout_wording__name_by(wording, wgmma)});
         return;
     }
-    grout_text_add(
-        out, "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on %s that ",
-        line, grout_wording__get_barrier(wording));
-    grout_wording__add_actor(wording, copy, out);
-    grout_text_add(out, " waits on before line %" PRIu32, grout_wording__get_line(wording, copy));
-    grout_wording__add_by(wording, wgmma, out);
-    grout_text_add(out,
-                   "; or, if it is to read what the copy brings, wait for the copy before line "
-                   "%" PRIu32,
-                   line);
+    grout_sentence__add(out, GROUT_SENTENCE_WGMMA_UNORDERED_HELP,
+                        &(grout_words){.line = line,
+                                       .barrier = grout_wording__get_barrier(wording),
+                                       .actor = grout_wording__name_actor(wording, copy),
+                                       .other_line = grout_wording__get_line(wording, copy),
+                                       .by = grout_wording__name_by(wording, wgmma)});
+}
+
+/* Nothing tells where the wait would go. */
+static void repair_wgmma_anywhere(const grout_wording *wording, grout_text *out) {
+    const grout_origin *wgmma = &wording->facts->sides[1].origin;
+    const grout_words words = {
+        .line = grout_wording__get_line(wording, wgmma),
+        .actor = grout_wording__name_actor(wording, &wording->facts->sides[0].origin),
+        .by = grout_wording__name_by(wording, wgmma)};
+    if (wording->facts->near.handover.op) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_EACH_ARRIVE_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_HANDOVER_HELP, &words);
+    }
+}
+
+/* A wgmma_wait that stands there comes before the op, or one is put there. */
+static void add_wgmma_wait(const grout_wording *wording, grout_op_id op, const char *wait,
+                           grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const char *by = grout_wording__name_by(wording, &wording->facts->sides[1].origin);
+    bool is_late = near->kind == GROUT_NEAR_WGMMA_LATE;
+    const char *handover =
+        near->handover.op ? grout_wording__get_mnemonic(wording, &near->handover) : "";
+    const grout_words move = {.line = is_late ? grout_wording__get_line(wording, &near->origin) : 0,
+                              .other_line = get_line(wording, op),
+                              .access = handover,
+                              .by = by};
+    const grout_words insert = {
+        .op = wait, .line = get_line(wording, op), .access = handover, .by = by};
+    if (is_late && near->handover.op) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_MOVE_BEFORE_HELP, &move);
+    } else if (is_late) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_MOVE_HELP, &move);
+    } else if (near->handover.op) {
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP, &insert);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP, &insert);
+    }
 }
 
 static void repair_wgmma(grout_wording *wording, grout_text *out) {
     const grout_cover *cover = &wording->record->cover;
-    const grout_near *near = &wording->facts->near;
-    const grout_origin *access = &wording->facts->sides[0].origin;
-    const grout_origin *wgmma = &wording->facts->sides[1].origin;
     grout_op_id op = grout_cover__get_spot(cover);
-    grout_spot spot = {.is_after = false};
-    grout_text wait = {.allocator = wording->checker->allocator};
-    if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    if (wording->facts->near.kind == GROUT_NEAR_WGMMA_UNORDERED) {
         repair_unordered_wgmma(wording, out);
         return;
     }
     if (!op) {
-        grout_text_add(out,
-                       "wait for the wgmma at line %" PRIu32 " (wgmma_wait 0) before %s that lets ",
-                       grout_wording__get_line(wording, wgmma),
-                       near->handover.op ? "each arrive" : "the arrive or the collective scope");
-        grout_wording__add_actor(wording, access, out);
-        grout_text_add(out, " overwrite its operands");
-        grout_wording__add_by(wording, wgmma, out);
+        repair_wgmma_anywhere(wording, out);
         return;
     }
     if (lower_wait(wording, out)) {
         return;
     }
     op = grout_statement__find(wording->module, op);
-    spot = grout_statement__get_before(wording->module, op);
-    grout_text_add(&wait, "wgmma_wait %" PRIu32, cover->allowed);
-    if (near->kind == GROUT_NEAR_WGMMA_LATE) {
-        grout_text_add(out, "move the wgmma_wait at line %" PRIu32 " before ",
-                       grout_wording__get_line(wording, &near->origin));
-    } else {
-        grout_text_add(out, "insert '%s' before ", wait.data ? wait.data : "");
-    }
-    if (near->handover.op) {
-        grout_text_add(out, "the %s at ", grout_wording__get_mnemonic(wording, &near->handover));
-    }
-    grout_text_add(out, "line %" PRIu32, get_line(wording, op));
-    grout_wording__add_by(wording, wgmma, out);
-    if (wait.data && !wait.failed) {
-        grout_wording__set_edit(wording, &spot, wait.data);
-    }
-    grout_text_free(&wait);
+    grout_spot spot = grout_statement__get_before(wording->module, op);
+    grout_text_add(&text, "wgmma_wait %" PRIu32, cover->allowed);
+    const char *wait = grout_wording__keep(wording, &text);
+    add_wgmma_wait(wording, op, wait, out);
+    grout_wording__set_edit(wording, &spot, wait);
 }
 
 /* The last line of the block that owns the object: before its yield, or its closing brace. */
@@ -410,9 +438,10 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
     grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
-    grout_text_add(out, "insert 'wgmma_wait 0' before the %s ends",
-                   facts->is_inner ? "scope" : "CTA");
-    grout_wording__add_by(wording, &facts->sides[0].origin, out);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_EXIT_WGMMA_HELP,
+        &(grout_words){.scope = grout_wording__get_scope(wording),
+                       .by = grout_wording__name_by(wording, &facts->sides[0].origin)});
     grout_wording__set_edit(wording, &spot, "wgmma_wait 0");
 }
 
@@ -422,7 +451,6 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_checker *checker = wording->checker;
     const grout_kernel *kernel = grout_module_get_kernel(wording->module, checker->info.kernel);
-    const char *what = wording->facts->is_inner ? "scope" : "CTA";
     if (grout_wording__is_wgmma(wording, copy)) {
         repair_wgmma_at_exit(wording, out);
         return;
@@ -430,15 +458,14 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     if (grout_wording__add_async_copy_repair(wording, 0, out)) {
         return;
     }
+    const grout_words words = {.ops = get_group_ops(wording, true),
+                               .scope = grout_wording__get_scope(wording),
+                               .by = grout_wording__name_by(wording, &copy->origin)};
     if (copy->is_write) {
-        grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
-        grout_wording__add_by(wording, &copy->origin, out);
+        grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_HELP, &words);
         return;
     }
-    grout_text_add(out, "insert ");
-    add_group_lines(wording, true, out);
-    grout_text_add(out, " before the %s ends", what);
-    grout_wording__add_by(wording, &copy->origin, out);
+    grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
     if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
         grout_spot spot = grout_block__get_end(wording->module, kernel->body);
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, true));
@@ -451,20 +478,20 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
 static void repair_flag(const grout_wording *wording, grout_text *out) {
     const grout_side *load = grout_record__find_poll(wording->module, wording->record);
     const grout_side *sides = wording->facts->sides;
-    grout_text_add(out,
-                   "set it with '%s .. order(release)' at line %" PRIu32
-                   ", and poll it with '%s .., 0 order(acquire)' at line %" PRIu32,
-                   grout_op_get_info(GROUT_OP_ATOMIC_EXCHANGE)->text,
-                   grout_wording__get_line(wording, &sides[load == &sides[0] ? 1 : 0].origin),
-                   grout_op_get_info(GROUT_OP_ATOMIC_FETCH_ADD)->text,
-                   grout_wording__get_line(wording, &load->origin));
+    const grout_side *store = &sides[load == &sides[0] ? 1 : 0];
+    grout_sentence__add(
+        out, GROUT_SENTENCE_RACE_FLAG_HELP,
+        &(grout_words){.op = grout_op_get_info(GROUT_OP_ATOMIC_EXCHANGE)->text,
+                       .line = grout_wording__get_line(wording, &store->origin),
+                       .other_op = grout_op_get_info(GROUT_OP_ATOMIC_FETCH_ADD)->text,
+                       .other_line = grout_wording__get_line(wording, &load->origin)});
 }
 
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    const grout_origin *write = &facts->sides[0].origin;
     if (grout_wording__is_of_two_proxies(wording)) {
-        grout_text_add(out, "make both atomics of the threads or both reductions of TMA, or put "
-                            "them in order with a commit_gmem between");
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_PROXIES_HELP, NULL);
         return;
     }
     if (grout_record__find_poll(wording->module, wording->record)) {
@@ -472,24 +499,23 @@ static void repair_race(grout_wording *wording, grout_text *out) {
         return;
     }
     if (facts->sides[0].is_atomic && facts->sides[1].is_atomic) {
-        grout_text_add(out, "give both one width and a scope that holds both threads");
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_ATOMICS_HELP, NULL);
         return;
     }
     if (grout_wording__add_async_copy_repair(wording, 1, out)) {
         return;
     }
     if (facts->near.kind == GROUT_NEAR_STILL_READING) {
-        grout_text_add(out, "wait for phase %" PRIu32 " of ", facts->near.phase);
-        grout_wording__add_element(wording, facts->near.element, out);
-        grout_text_add(out, " before line %" PRIu32,
-                       grout_wording__get_line(wording, &facts->sides[0].origin));
-        grout_wording__add_by(wording, &facts->sides[0].origin, out);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_AWAIT_HELP,
+            &(grout_words){.phase = facts->near.phase,
+                           .element = grout_wording__name_element(wording, facts->near.element),
+                           .line = grout_wording__get_line(wording, write),
+                           .by = grout_wording__name_by(wording, write)});
     } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
-        grout_text_add(out,
-                       "let one %s arrive on %s after its access, and the other wait on it before "
-                       "its own",
-                       facts->sides[0].origin.warp ? "warp" : "thread",
-                       grout_wording__get_barrier(wording));
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_ARRIVE_HELP,
+                            &(grout_words){.thread = grout_wording__get_kind(write),
+                                           .barrier = grout_wording__get_barrier(wording)});
     }
 }
 
@@ -498,15 +524,15 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
         grout_wording__add_overrun_repair(wording, out);
     } else if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
-        grout_text_add(out, "each thread that waits on ");
-        grout_wording__add_element(wording, facts->element, out);
-        grout_text_add(out, " waits for all its phases: add the barrier_wait for phase %" PRIu32,
-                       facts->phase);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_UNOBSERVED_HELP,
+            &(grout_words){.element = grout_wording__name_element(wording, facts->element),
+                           .phase = facts->phase});
     } else if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
-        grout_text_add(out, facts->need == 0
-                                ? "let no thread arrive after the phase that the last one leaves "
-                                  "with, or let one stay"
-                                : "split the arrival, or declare the barrier with more arrivals");
+        grout_sentence__add(out,
+                            facts->need == 0 ? GROUT_SENTENCE_TOO_MANY_ALL_LEFT_HELP
+                                             : GROUT_SENTENCE_TOO_MANY_HELP,
+                            NULL);
     }
 }
 

@@ -102,7 +102,7 @@ static void note_side(grout_wording *wording, const grout_side *side, const char
     grout_text where = {.allocator = wording->checker->allocator};
     add_where(wording, &side->origin, &where);
     if (where.failed) {
-        wording->has_failed = true;
+        wording->strings->has_failed = true;
     } else if (has_box) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s %s %s (%s)%s%s",
                             opening, verb, access->box, access->engine, where.size ? "," : "",
@@ -145,7 +145,7 @@ static void note_primary(grout_wording *wording, const grout_finding_access *acc
         grout_wording__add_bytes(wording, side->origin.op, &bytes) && !bytes.failed) {
         opening = bytes.data;
     }
-    wording->has_failed |= bytes.failed;
+    wording->strings->has_failed |= bytes.failed;
     note_side(wording, side, opening, access);
     grout_text_free(&bytes);
 }
@@ -278,7 +278,7 @@ grout_report *grout_report__new(const grout_checker *checker) {
                                  .diag = &report->diags[i]};
         word_finding(&wording);
         wording.finding->cause = list[i].cause == i ? NULL : &report->findings[list[i].cause];
-        done = !wording.has_failed;
+        done = !report->strings.has_failed;
     }
     grout__free(list);
     if (!done) {

@@ -9,6 +9,7 @@
 #include "taint.h"
 
 #include "flow.h"
+#include "sentences.h"
 #include "statement.h"
 
 #include <string.h>
@@ -131,15 +132,15 @@ enum { VALUE = 1u << GROUT_TRAIT_VALUE, DEFINED = 1u << GROUT_TRAIT_DEFINED };
 
 static const struct sink {
     grout_op_id (*find)(const grout_flow *it, const grout_op *op, grout_trait trait);
-    const char *what;
+    grout_phrase what;
     uint32_t traits;
 } SINKS[] = {
-    {find_branch, "decides a branch", VALUE | DEFINED},
-    {find_sync_operand, "is an operand of a synchronisation", VALUE | DEFINED},
-    {find_address, "is part of an address", VALUE | DEFINED},
-    {find_printed, "is printed", VALUE | DEFINED},
-    {find_quotient, "may leave an integer division without a quotient", VALUE},
-    {find_output, "reaches an array in gmem", DEFINED},
+    {find_branch, GROUT_PHRASE_TAINT_BRANCH, VALUE | DEFINED},
+    {find_sync_operand, GROUT_PHRASE_TAINT_SYNC, VALUE | DEFINED},
+    {find_address, GROUT_PHRASE_TAINT_ADDRESS, VALUE | DEFINED},
+    {find_printed, GROUT_PHRASE_TAINT_PRINTED, VALUE | DEFINED},
+    {find_quotient, GROUT_PHRASE_TAINT_QUOTIENT, VALUE},
+    {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
 };
 enum { SINK_COUNT = sizeof SINKS / sizeof *SINKS };
 
@@ -151,7 +152,7 @@ static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     grout_taint found = {.sink = id};
     for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && !found.source; trait++) {
         for (uint32_t i = 0; i < SINK_COUNT && !found.source; i++) {
-            found.what = SINKS[i].what;
+            found.what = grout_phrase__get(SINKS[i].what);
             found.is_undefined = trait != GROUT_TRAIT_VALUE;
             found.source =
                 (SINKS[i].traits >> trait & 1) != 0 ? SINKS[i].find(it, op, (grout_trait)trait) : 0;

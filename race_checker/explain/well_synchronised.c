@@ -16,11 +16,13 @@
  * increase (registers.c).
  */
 #include "explain.h"
+#include "sentences.h"
 #include "statement.h"
 #include "taint.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include "invariant.h"
+
+#include <string.h>
 
 static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                               GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
@@ -101,49 +103,67 @@ static grout_op_id find_ordered_atomic(const grout_checker *checker) {
     return 0;
 }
 
+/* The sentence, in the one place where the doubt of a run is kept. */
+static const char *keep_doubt(const grout_checker *checker, grout_text *words) {
+    char *doubt = checker->cache->doubt;
+    bool fits = !words->failed && words->size < sizeof checker->cache->doubt;
+    GROUT_ASSERT(words->failed || fits); /* a mnemonic and two lines: never so long */
+    if (fits) {
+        memcpy(doubt, words->data, words->size + 1);
+    }
+    grout_text_free(words);
+    return fits ? doubt : grout_phrase__get(GROUT_PHRASE_DOUBT_MEMORY);
+}
+
+static const char *get_mnemonic(const grout_checker *checker, grout_op_id op) {
+    const grout_op *it = grout_module_get_op(checker->info.module, op);
+    return grout_op_get_info((grout_opcode)it->opcode)->text;
+}
+
+static const char *word_taint(const grout_checker *checker, const grout_taint *taint) {
+    grout_text text = {.allocator = checker->allocator};
+    const grout_words words = {.op = get_mnemonic(checker, taint->source),
+                               .line = get_line(checker, taint->source),
+                               .what = taint->what,
+                               .other_line = get_line(checker, taint->sink)};
+    if (taint->is_undefined) {
+        grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_UNDEFINED, &words);
+    } else {
+        grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_VALUE, &words);
+    }
+    return keep_doubt(checker, &text);
+}
+
 static const char *find_value_doubt(const grout_checker *checker) {
-    const grout_module *module = checker->info.module;
-    char *text = checker->cache->doubt;
-    size_t size = sizeof checker->cache->doubt;
     grout_op_id test = find_test(checker), atomic = find_ordered_atomic(checker);
+    grout_text text = {.allocator = checker->allocator};
     grout_taint taint;
     if (test) {
-        (void)snprintf(
-            text, size, "what the %s at line %" PRIu32 " finds depends on the schedule",
-            grout_op_get_info((grout_opcode)grout_module_get_op(module, test)->opcode)->text,
-            get_line(checker, test));
-        return text;
+        grout_sentence__add(
+            &text, GROUT_SENTENCE_DOUBT_TEST,
+            &(grout_words){.op = get_mnemonic(checker, test), .line = get_line(checker, test)});
+        return keep_doubt(checker, &text);
     }
     if (atomic) {
-        (void)snprintf(text, size,
-                       "from whom the atomic at line %" PRIu32 " acquires depends on the schedule",
-                       get_line(checker, atomic));
-        return text;
+        grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_ATOMIC,
+                            &(grout_words){.line = get_line(checker, atomic)});
+        return keep_doubt(checker, &text);
     }
     if (!grout_checker__find_taint(checker, &taint)) {
-        return "there was no memory to follow the values that depend on the schedule";
+        return grout_phrase__get(GROUT_PHRASE_DOUBT_VALUES_MEMORY);
     }
-    if (!taint.source) {
-        return "";
-    }
-    (void)snprintf(
-        text, size, "%s, from the %s at line %" PRIu32 ", %s at line %" PRIu32,
-        taint.is_undefined ? "a value that is undefined under some schedules only"
-                           : "a value that depends on the schedule",
-        grout_op_get_info((grout_opcode)grout_module_get_op(module, taint.source)->opcode)->text,
-        get_line(checker, taint.source), taint.what, get_line(checker, taint.sink));
-    return text;
+    return taint.source ? word_taint(checker, &taint) : "";
 }
 
 static const char *find_semaphore_doubt(const grout_checker *checker) {
-    if (!checker->memory.protocol.competing.op) {
+    grout_op_id competing = checker->memory.protocol.competing.op;
+    grout_text text = {.allocator = checker->allocator};
+    if (!competing) {
         return "";
     }
-    (void)snprintf(checker->cache->doubt, sizeof checker->cache->doubt,
-                   "the semaphore_wait at line %" PRIu32
-                   " competes for units with another that it is in no order with",
-                   get_line(checker, checker->memory.protocol.competing.op));
-    return checker->cache->doubt;
+    grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_COMPETING,
+                        &(grout_words){.line = get_line(checker, competing)});
+    return keep_doubt(checker, &text);
 }
 
 static const char *find_finding_doubt(const grout_checker *checker) {
@@ -152,29 +172,29 @@ static const char *find_finding_doubt(const grout_checker *checker) {
     for (uint32_t i = 0; i < findings->count; i++) {
         grout_diag_code code = findings->records[i].code;
         if (is_order(&findings->records[i]) && code != GROUT_DIAG_BARRIER_UNOBSERVED) {
-            return "accesses or barrier phases are out of order: other schedules may show more";
+            return grout_phrase__get(GROUT_PHRASE_DOUBT_ORDER);
         }
         is_unobserved = is_unobserved || is_order(&findings->records[i]);
         is_ambiguous = is_ambiguous || code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
     }
-    return is_unobserved  ? "a barrier phase completed that a thread should have waited for"
-           : is_ambiguous ? "a semaphore_wait can be served by other signals"
+    return is_unobserved  ? grout_phrase__get(GROUT_PHRASE_DOUBT_UNOBSERVED)
+           : is_ambiguous ? grout_phrase__get(GROUT_PHRASE_DOUBT_AMBIGUOUS)
                           : "";
 }
 
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
     const char *doubt = "";
     if (!checker->has_launch) {
-        return "the checker has followed no launch";
+        return grout_phrase__get(GROUT_PHRASE_DOUBT_NO_LAUNCH);
     }
     if (checker->run.has_deadlock) {
-        return "the run ended in a deadlock";
+        return grout_phrase__get(GROUT_PHRASE_DOUBT_DEADLOCK);
     }
     if (checker->run.has_step_limit || was_cut) {
-        return "the run did not reach its end";
+        return grout_phrase__get(GROUT_PHRASE_DOUBT_CUT);
     }
     if (checker->has_failed || !checker->run.op_threads) {
-        return "there was no memory to follow the run";
+        return grout_phrase__get(GROUT_PHRASE_DOUBT_MEMORY);
     }
     doubt = find_finding_doubt(checker);
     if (!*doubt) {
@@ -184,7 +204,7 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
         doubt = find_value_doubt(checker);
     }
     if (!*doubt && checker->memory.protocol.held_up.op) {
-        doubt = "set_max_registers: which thread gets registers first depends on the schedule";
+        doubt = grout_phrase__get(GROUT_PHRASE_DOUBT_REGISTERS);
     }
     return doubt;
 }

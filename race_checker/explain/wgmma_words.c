@@ -22,31 +22,36 @@ static wgmma_part get_part(const grout_wording *wording, const grout_side *side)
 static void add_shapes(const grout_wording *wording, grout_text *out) {
     const grout_side *later = &wording->facts->sides[0], *earlier = &wording->facts->sides[1];
     wgmma_part part = get_part(wording, later), other = get_part(wording, earlier);
-    grout_text_add(out, "this wgmma adds to columns %" PRIu32 ":%" PRIu32 " of ", part.low,
-                   part.high);
-    grout_wording__add_object(wording, later->box.object, out);
-    grout_text_add(out,
-                   " in K steps of %" PRIu32 " while the one at line %" PRIu32
-                   " may still be adding to columns %" PRIu32 ":%" PRIu32 " in K steps of %" PRIu32,
-                   part.k_step, grout_wording__get_line(wording, &earlier->origin), other.low,
-                   other.high, other.k_step);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_WGMMA_SHAPES_HEAD,
+        &(grout_words){.start = part.low,
+                       .end = part.high,
+                       .object = grout_wording__name_object(wording, later->box.object),
+                       .step = part.k_step,
+                       .line = grout_wording__get_line(wording, &earlier->origin),
+                       .other_start = other.low,
+                       .other_end = other.high,
+                       .other_step = other.k_step});
 }
 
 void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
-    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
     bool is_accumulator = wording->record->code == GROUT_DIAG_ACCUMULATOR_IN_FLIGHT;
-    const char *what = access->is_write ? "overwritten" : "read";
+    grout_phrase done = access->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ;
     if (is_accumulator && grout_wording__is_wgmma(wording, access)) {
         add_shapes(wording, out);
         return;
     }
     if (!is_accumulator && (access->stamp.agent != GROUT_AGENT_ACTOR)) {
-        what = "refilled by TMA";
+        done = GROUT_PHRASE_IS_REFILLED;
     }
-    grout_wording__add_object(wording, access->box.object, out);
-    grout_text_add(out, " is %s while the wgmma at line %" PRIu32 " may still be %s it", what, line,
-                   is_accumulator ? "adding to" : "reading");
+    grout_sentence__add(
+        out, GROUT_SENTENCE_WGMMA_HEAD,
+        &(grout_words){.object = grout_wording__name_object(wording, access->box.object),
+                       .done = grout_phrase__get(done),
+                       .line = grout_wording__get_line(wording, &wording->facts->sides[1].origin),
+                       .doing = grout_phrase__get(is_accumulator ? GROUT_PHRASE_ADDING_TO
+                                                                 : GROUT_PHRASE_READING)});
 }
 
 /* ---- the missing edge ---- */
@@ -64,105 +69,113 @@ static bool starts_wgmma(const grout_wording *wording, const grout_origin *origi
 }
 
 /* "wgmma_wait 2", "acc_load wait(2)"; an op that waits by itself: "wgmma", "load". */
-static void add_wait(const grout_wording *wording, const grout_origin *wait, uint32_t allowed,
-                     grout_text *out) {
+static const char *name_wait(const grout_wording *wording, const grout_origin *wait,
+                             uint32_t allowed) {
     const grout_op_info *info = get_info(wording, wait);
-    grout_text_add(out, "%s", info->text);
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_text_add(&text, "%s", info->text);
     if (info->operands[0] == 'k') {
-        grout_text_add(out, " %" PRIu32, allowed);
+        grout_text_add(&text, " %" PRIu32, allowed);
     } else if ((info->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0) {
-        grout_text_add(out, " wait(%" PRIu32 ")", allowed);
+        grout_text_add(&text, " wait(%" PRIu32 ")", allowed);
     }
+    return grout_wording__keep(wording, &text);
 }
 
 /* "group 4 of thread wg=1": the wgmma's; of the only thread just "group 4". */
-static void add_group(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
-    grout_text_add(out, "group %" PRIu32, wgmma->stamp.number);
+static const char *name_group(const grout_wording *wording, const grout_side *wgmma) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    const grout_words words = {.number = wgmma->stamp.number,
+                               .actor = grout_wording__name_actor(wording, &wgmma->origin)};
     if (wording->checker->shape.thread_count > 1) {
-        grout_text_add(out, " of ");
-        grout_wording__add_actor(wording, &wgmma->origin, out);
+        grout_sentence__add(&text, GROUT_SENTENCE_GROUP_OF, &words);
+    } else {
+        grout_sentence__add(&text, GROUT_SENTENCE_GROUP, &words);
+    }
+    return grout_wording__keep(wording, &text);
+}
+
+static void add_left(const grout_wording *wording, const grout_side *wgmma, const char *more,
+                     grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_words words = {.op = name_wait(wording, &near->origin, near->number),
+                               .group = name_group(wording, wgmma),
+                               .number = near->number,
+                               .s = grout_phrase__get_plural(near->number),
+                               .other_op = name_wait(wording, &near->origin, near->wait_needed),
+                               .more = more};
+    if (starts_wgmma(wording, &near->origin)) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_OWN_LEFT_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LEFT_EDGE, &words);
     }
 }
 
-static void add_left(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
-    const grout_near *near = &wording->facts->near;
-    grout_text_add(out, "this ");
-    add_wait(wording, &near->origin, near->number, out);
-    if (starts_wgmma(wording, &near->origin)) {
-        grout_text_add(out, " waits for the groups before its own, and leaves its own, ");
-        add_group(wording, wgmma, out);
-        grout_text_add(out, ", in flight");
-        return;
+/* "; the barrier_arrive at line 12 lets thread wg=1 go on": what let the access come; "": nothing
+ * did. */
+static const char *name_handover(const grout_wording *wording) {
+    const grout_origin *handover = &wording->facts->near.handover;
+    grout_text text = {.allocator = wording->checker->allocator};
+    if (wording->facts->side_count == 1 || !handover->op) {
+        return grout_phrase__get(GROUT_PHRASE_NOTHING);
     }
-    grout_text_add(out, " leaves %" PRIu32 " group%s in flight, among them ", near->number,
-                   near->number == 1 ? "" : "s");
-    add_group(wording, wgmma, out);
-    grout_text_add(out, "; ");
-    add_wait(wording, &near->origin, near->wait_needed, out);
-    grout_text_add(out, " would cover it");
+    grout_sentence__add(&text, GROUT_SENTENCE_WGMMA_HANDOVER,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, handover),
+                                       .line = grout_wording__get_line(wording, handover),
+                                       .actor = grout_wording__name_actor(
+                                           wording, &wording->facts->sides[0].origin)});
+    return grout_wording__keep(wording, &text);
 }
 
 static void add_wait_in_time(const grout_wording *wording, const grout_side *wgmma,
                              grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    uint32_t line = grout_wording__get_line(wording, &wgmma->origin);
+    const char *more = name_handover(wording);
+    const grout_words words = {.line = grout_wording__get_line(wording, &wgmma->origin),
+                               .group = name_group(wording, wgmma),
+                               .more = more};
     if (near->kind == GROUT_NEAR_WGMMA_LEFT) {
-        add_left(wording, wgmma, out);
-        return;
-    }
-    if (near->kind == GROUT_NEAR_WGMMA_NEVER) {
-        grout_text_add(out, "the wgmma at line %" PRIu32 " is ", line);
-        add_group(wording, wgmma, out);
-        grout_text_add(out, ", and its thread has waited for no group by then");
-        return;
-    }
-    if (near->kind == GROUT_NEAR_WGMMA_LATE) {
-        grout_text_add(out, "this wgmma_wait covers ");
-        add_group(wording, wgmma, out);
-        grout_text_add(out, ", and comes too late");
+        add_left(wording, wgmma, more, out);
+    } else if (near->kind == GROUT_NEAR_WGMMA_NEVER) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_NEVER_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_WGMMA_LATE) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LATE_EDGE, &words);
     } else {
-        bool is_part = starts_wgmma(wording, &near->origin);
-        grout_text_add(out, is_part ? "the wait of this " : "this ");
-        add_wait(wording, &near->origin, near->number, out);
-        grout_text_add(out, " runs before the wgmma at line %" PRIu32 ", ", line);
-        add_group(wording, wgmma, out);
-        grout_text_add(out, ", is issued");
+        grout_sentence__add(out,
+                            starts_wgmma(wording, &near->origin)
+                                ? GROUT_SENTENCE_WGMMA_PART_EARLY_EDGE
+                                : GROUT_SENTENCE_WGMMA_EARLY_EDGE,
+                            &(grout_words){.op = name_wait(wording, &near->origin, near->number),
+                                           .line = words.line,
+                                           .group = words.group,
+                                           .more = more});
     }
 }
 
 static void add_unordered(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
-    const grout_near *near = &wording->facts->near;
+    const grout_origin *arrive = &wording->facts->near.origin;
     uint32_t line = grout_wording__get_line(wording, &wgmma->origin);
-    if (near->origin.op) {
-        grout_text_add(out, "this %s lets ", grout_wording__get_mnemonic(wording, &near->origin));
-        grout_wording__add_actor(wording, &wording->facts->sides[0].origin, out);
-        grout_text_add(out, " go on before the wgmma at line %" PRIu32 ", ", line);
-        add_group(wording, wgmma, out);
-        grout_text_add(out, ", is issued");
+    const char *group = name_group(wording, wgmma);
+    if (!arrive->op) {
+        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_UNORDERED_EDGE,
+                            &(grout_words){.line = line, .group = group});
         return;
     }
-    grout_text_add(out, "nothing orders the copy and the wgmma at line %" PRIu32 ", ", line);
-    add_group(wording, wgmma, out);
-    grout_text_add(out, ": no arrive after the one is followed by a wait before the other");
+    grout_sentence__add(out, GROUT_SENTENCE_WGMMA_ARRIVE_EARLY_EDGE,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, arrive),
+                                       .actor = grout_wording__name_actor(
+                                           wording, &wording->facts->sides[0].origin),
+                                       .line = line,
+                                       .group = group});
 }
 
 void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    const grout_near *near = &facts->near;
     if (facts->side_count == 1) { /* at the end of a scope or CTA */
         add_wait_in_time(wording, &facts->sides[0], out);
-        return;
-    }
-    if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {
+    } else if (facts->near.kind == GROUT_NEAR_WGMMA_UNORDERED) {
         add_unordered(wording, &facts->sides[1], out);
-        return;
-    }
-    add_wait_in_time(wording, &facts->sides[1], out);
-    if (near->handover.op) {
-        grout_text_add(out, "; the %s at line %" PRIu32 " lets ",
-                       grout_wording__get_mnemonic(wording, &near->handover),
-                       grout_wording__get_line(wording, &near->handover));
-        grout_wording__add_actor(wording, &facts->sides[0].origin, out);
-        grout_text_add(out, " go on");
+    } else {
+        add_wait_in_time(wording, &facts->sides[1], out);
     }
 }

@@ -6,35 +6,12 @@
 #include "wording.h"
 
 #include "alloc.h"
-#include "invariant.h"
 
 #include <stdio.h>
 #include <string.h>
 
-char *grout_wording__keep(grout_wording *wording, grout_text *text) {
-    grout_strings *kept = wording->strings;
-    GROUT_ASSERT(kept->count <= kept->capacity);
-    const grout_allocator *allocator = wording->checker->allocator;
-    char *string = NULL;
-    if (kept->count == kept->capacity) {
-        uint32_t capacity = kept->capacity ? kept->capacity * 2 : 64;
-        char **strings = grout__resize(allocator, kept->items, capacity * sizeof *strings);
-        if (strings) {
-            kept->items = strings;
-            kept->capacity = capacity;
-        }
-    }
-    if (!text->failed && kept->count < kept->capacity) {
-        string = grout__copy(allocator, text->data, text->size);
-    }
-    if (string) {
-        kept->items[kept->count++] = string;
-    } else {
-        wording->has_failed = true;
-        string = kept->nothing;
-    }
-    grout_text_free(text);
-    return string;
+char *grout_wording__keep(const grout_wording *wording, grout_text *text) {
+    return grout_strings__keep(wording->strings, wording->checker->allocator, text);
 }
 
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
@@ -50,7 +27,7 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
         diag->notes =
             grout__new(wording->checker->allocator, GROUT_REPORT_NOTES_MAX, sizeof *diag->notes);
         if (!diag->notes) {
-            wording->has_failed = true;
+            wording->strings->has_failed = true;
             return;
         }
     }
@@ -62,11 +39,4 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
     diag->notes[diag->note_count].place = place;
     diag->notes[diag->note_count].message = grout_wording__keep(wording, &text);
     diag->note_count++;
-}
-
-void grout_strings__free(grout_strings *strings) {
-    for (uint32_t i = 0; i < strings->count; i++) {
-        grout__free(strings->items[i]);
-    }
-    grout__free(strings->items);
 }

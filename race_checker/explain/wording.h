@@ -7,20 +7,13 @@
 #define GROUT_RACE_CHECKER_WORDING_H
 
 #include "checker.h"
+#include "kept_strings.h"
+#include "sentences.h"
 #include "statement.h"
 
 #include "grout/text.h"
 
 enum { GROUT_REPORT_NOTES_MAX = 64 };
-
-/* The strings of a report. */
-typedef struct grout_strings {
-    char **items;
-    uint32_t count, capacity;
-    char nothing[1]; /* "" */
-} grout_strings;
-
-void grout_strings__free(grout_strings *strings);
 
 /* One finding in the making. Its strings are the report's. */
 typedef struct grout_wording {
@@ -31,11 +24,10 @@ typedef struct grout_wording {
     grout_strings *strings;
     grout_finding *finding;
     grout_diag *diag;
-    bool has_failed;
 } grout_wording;
 
 /* Takes the text over: a string that lives as long as the report. "" without memory. */
-char *grout_wording__keep(grout_wording *wording, grout_text *text);
+char *grout_wording__keep(const grout_wording *wording, grout_text *text);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *format, ...) GROUT_PRINTF(4, 5);
 
@@ -73,6 +65,17 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
 /* ", by thread wg=1", where there are several that could be meant. */
 void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
                            grout_text *out);
+
+/* The same as words of a sentence, kept with the report. */
+const char *grout_wording__name_object(const grout_wording *wording, grout_object_id object);
+const char *grout_wording__name_element(const grout_wording *wording, uint32_t element);
+const char *grout_wording__name_cta(const grout_wording *wording, uint32_t cta);
+const char *grout_wording__name_actor(const grout_wording *wording, const grout_origin *origin);
+const char *grout_wording__name_by(const grout_wording *wording, const grout_origin *origin);
+/* "thread", "warp" */
+const char *grout_wording__get_kind(const grout_origin *origin);
+/* "scope", "CTA": what ends, of a finding about the end of one. */
+const char *grout_wording__get_scope(const grout_wording *wording);
 
 /* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
  * and one of them. */

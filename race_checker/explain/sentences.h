@@ -1,0 +1,47 @@
+/*
+ * sentences.h - the sentences of sentences.def, and how their placeholders are filled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_SENTENCES_H
+#define GROUT_RACE_CHECKER_SENTENCES_H
+
+#include "grout/diag.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* GROUT_SENTENCE_COMMIT_READ_HEAD and so on. */
+typedef enum grout_sentence_id {
+#define GROUT_SENTENCE(ID, TEXT) GROUT_SENTENCE_##ID,
+#include "sentences.def"
+    GROUT_SENTENCE_COUNT
+} grout_sentence_id;
+
+/* GROUT_PHRASE_WARP and so on: no placeholders, to be put into those of sentences. */
+typedef enum grout_phrase {
+#define GROUT_PHRASE(ID, TEXT) GROUT_PHRASE_##ID,
+#include "sentences.def"
+    GROUT_PHRASE_COUNT
+} grout_phrase;
+
+/* What is put into the placeholders: .line for {line}. tools/lint_sentences.py sees to it that each
+ * sentence gets its words, all of them and no others. */
+typedef struct grout_words {
+#define GROUT_WORD(NAME, MEANING)   const char *NAME;
+#define GROUT_NUMBER(NAME, MEANING) int64_t NAME;
+#include "sentences.def"
+} grout_words;
+
+/* Appends the sentence; words may be NULL if it has no placeholders. */
+void grout_sentence__add(grout_text *out, grout_sentence_id sentence, const grout_words *words);
+const char *grout_phrase__get(grout_phrase phrase);
+/* "s" where there are several, "" where there is one. */
+const char *grout_phrase__get_plural(int64_t count);
+
+/* The sentence as the table has it. */
+const char *grout_sentence__get(grout_sentence_id sentence);
+/* Whether {name} is a placeholder. */
+bool grout_sentence__is_word(const char *name, size_t size);
+
+#endif

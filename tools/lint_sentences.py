@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each sentence of race_checker/explain/sentences.def is said, and gets the words it asks for.
+
+usage: lint_sentences.py
+
+A sentence is said by grout_sentence__add(OUT, SENTENCE, WORDS), where WORDS is NULL, a literal
+&(grout_words){..}, or the address of a grout_words of the same function. Refused are
+
+- a placeholder that the table does not list, or that no sentence uses,
+- a sentence or phrase that nothing says, or that is not in the table,
+- a placeholder that the call leaves unfilled, and a word that no sentence of its calls asks for,
+- words of a report that stand in the C code and not in the table.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = "race_checker/explain"
+TABLE = FOLDER + "/sentences.def"
+
+ENTRY = re.compile(r'^GROUT_(SENTENCE|PHRASE)\((\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', re.MULTILINE)
+WORD = re.compile(r'^GROUT_(?:WORD|NUMBER)\((\w+), "', re.MULTILINE)
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+CALL = "grout_sentence__add("
+FIELD = re.compile(r"\.(\w+) =(?!=)")
+# Two words of English next to each other: a sentence, or a piece of one.
+PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
+PRINT = re.compile(r'\bgrout_text_add\(\s*[^,]+,\s*(?:[^";]*\?\s*)?((?:"(?:[^"\\]|\\.)*"|[A-Za-z0-9]+|\s)*)')
+# What has not been moved into the table yet.
+LEFT = {"path.c", "report.c"}
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def read_table():
+    """Placeholders that are known; ID -> those of its sentence; IDs of phrases."""
+    text = read(TABLE)
+    sentences, phrases = {}, {}
+    for kind, name, body in ENTRY.findall(text):
+        words = "".join(LITERAL.findall(body))
+        (sentences if kind == "SENTENCE" else phrases)[name] = set(PLACEHOLDER.findall(words))
+    return set(WORD.findall(text)), sentences, phrases
+
+
+def split_call(text, start):
+    """The arguments of the call whose opening bracket is at start."""
+    depth, arguments, at = 0, [], start + 1
+    for i in range(start, len(text)):
+        if text[i] in "({[":
+            depth += 1
+        elif text[i] in ")}]":
+            depth -= 1
+        if depth == 0 or (depth == 1 and text[i] == ","):
+            arguments.append(text[at:i].strip())
+            at = i + 1
+        if depth == 0:
+            break
+    return arguments
+
+
+def find_words(text, start, argument):
+    """Where the words of a call are made, and their names; None: not to be seen."""
+    if argument == "NULL":
+        return start, set()
+    if argument.startswith("&(grout_words){"):
+        return start, set(FIELD.findall(argument))
+    made = text.rfind(f"grout_words {argument.lstrip('&')} = {{", text.rfind("\n}\n", 0, start), start)
+    if not argument.startswith("&") or made < 0:
+        return None
+    body = split_call(text, text.index("{", made))
+    return made, set(FIELD.findall(",".join(body)))
+
+
+def faults_of_calls(path, text, sentences, said):
+    asked, given = {}, {}
+    at = text.find(CALL)
+    while at >= 0:
+        line = text.count("\n", 0, at) + 1
+        arguments = split_call(text, at + len(CALL) - 1)
+        names = re.findall(r"GROUT_SENTENCE_(\w+)", arguments[1]) if len(arguments) == 3 else []
+        words = find_words(text, at, arguments[2]) if names else None
+        at = text.find(CALL, at + 1)
+        if words is None:
+            yield line, "the sentence and its words have to stand in the call, or beside it"
+            continue
+        made, fields = words
+        said.update(names)
+        given[made] = fields
+        for name in names:
+            needs = sentences.get(name, set())
+            asked.setdefault(made, set()).update(needs)
+            for word in sorted(needs - fields):
+                yield line, f"{{{word}}} of {name} is not filled: add .{word} = .. to the words"
+    for made, fields in given.items():
+        for word in sorted(fields - asked.get(made, set())):
+            yield text.count("\n", 0, made) + 1, f".{word} is in no sentence that these words are for: remove it"
+
+
+def faults_of_text(path, text):
+    if os.path.basename(path) in LEFT:
+        return
+    for match in PRINT.finditer(text):
+        words = "".join(LITERAL.findall(match.group(1)))
+        if PROSE.search(words):
+            yield text.count("\n", 0, match.start()) + 1, f"\"{words}\" belongs into {TABLE}"
+
+
+def faults_of_table(known, sentences, phrases, said, used):
+    placed = set().union(*sentences.values())
+    for name in sorted(known - placed):
+        yield f"the placeholder {{{name}}} is in no sentence: remove it"
+    for name in sorted(set(sentences) - said):
+        yield f"nothing says {name}: remove it"
+    for name in sorted(set(phrases) - used):
+        yield f"no sentence takes the phrase {name}: remove it"
+    for name, words in sorted({**sentences, **phrases}.items()):
+        for word in sorted(words - known):
+            yield f"{{{word}}} of {name} is no placeholder: add a GROUT_WORD or GROUT_NUMBER"
+        if name in phrases and words:
+            yield f"{name} has placeholders: make it a GROUT_SENTENCE"
+
+
+def main():
+    known, sentences, phrases = read_table()
+    said, used, faults = set(), set(), []
+    if len(sentences) < 100 or len(known) < 20:
+        sys.exit(f"lint_sentences: {TABLE} does not look as expected")
+    for name in sorted(os.listdir(os.path.join(ROOT, FOLDER))):
+        path = f"{FOLDER}/{name}"
+        if not name.endswith(".c") or name == "sentences.c":
+            continue
+        text = read(path)
+        used.update(re.findall(r"GROUT_PHRASE_(\w+)", text))
+        faults += [f"{path}:{line}: {what}" for line, what in faults_of_calls(path, text, sentences, said)]
+        faults += [f"{path}:{line}: {what}" for line, what in faults_of_text(path, text)]
+    faults += [f"{TABLE}: {what}" for what in faults_of_table(known, sentences, phrases, said, used)]
+    for fault in faults:
+        print(fault)
+    sys.exit(1 if faults else 0)
+
+
+main()
