@@ -4,8 +4,9 @@
 
 usage: lint_sentences.py
 
-A sentence is said by grout_sentence__add(OUT, SENTENCE, WORDS), where WORDS is NULL, a literal
-&(grout_words){..}, or the address of a grout_words of the same function. Refused are
+A sentence is said by grout_sentence__add(OUT, SENTENCE, WORDS) or grout_wording__say(WORDING, ..),
+where WORDS is NULL, a literal &(grout_words){..}, or the address of a grout_words of the same
+function. Refused are
 
 - a placeholder that the table does not list, or that no sentence uses,
 - a sentence or phrase that nothing says, or that is not in the table,
@@ -24,13 +25,14 @@ ENTRY = re.compile(r'^GROUT_(SENTENCE|PHRASE)\((\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*
 WORD = re.compile(r'^GROUT_(?:WORD|NUMBER)\((\w+), "', re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-CALL = "grout_sentence__add("
+CALL = re.compile(r"\bgrout_(?:sentence__add|wording__say)\(")
+# Where words of C code are read by no user.
+UNREAD = re.compile(r"/\*.*?\*/|^#include.*?$|\b_Static_assert\(.*?\);", re.DOTALL | re.MULTILINE)
+# Has grout_wording__say itself, which hands both on.
+SAY = FOLDER + "/wording.c"
 FIELD = re.compile(r"\.(\w+) =(?!=)")
 # Two words of English next to each other: a sentence, or a piece of one.
 PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
-PRINT = re.compile(r'\bgrout_text_add\(\s*[^,]+,\s*(?:[^";]*\?\s*)?((?:"(?:[^"\\]|\\.)*"|[A-Za-z0-9]+|\s)*)')
-# What has not been moved into the table yet.
-LEFT = {"path.c", "report.c"}
 
 
 def read(path):
@@ -79,13 +81,14 @@ def find_words(text, start, argument):
 
 def faults_of_calls(path, text, sentences, said):
     asked, given = {}, {}
-    at = text.find(CALL)
-    while at >= 0:
+    for call in CALL.finditer(text):
+        at = call.start()
         line = text.count("\n", 0, at) + 1
-        arguments = split_call(text, at + len(CALL) - 1)
+        arguments = split_call(text, call.end() - 1)
         names = re.findall(r"GROUT_SENTENCE_(\w+)", arguments[1]) if len(arguments) == 3 else []
+        if path == SAY and arguments[1].endswith("sentence"):
+            continue
         words = find_words(text, at, arguments[2]) if names else None
-        at = text.find(CALL, at + 1)
         if words is None:
             yield line, "the sentence and its words have to stand in the call, or beside it"
             continue
@@ -102,13 +105,11 @@ def faults_of_calls(path, text, sentences, said):
             yield text.count("\n", 0, made) + 1, f".{word} is in no sentence that these words are for: remove it"
 
 
-def faults_of_text(path, text):
-    if os.path.basename(path) in LEFT:
-        return
-    for match in PRINT.finditer(text):
-        words = "".join(LITERAL.findall(match.group(1)))
-        if PROSE.search(words):
-            yield text.count("\n", 0, match.start()) + 1, f"\"{words}\" belongs into {TABLE}"
+def faults_of_text(text):
+    text = UNREAD.sub(lambda match: "\n" * match.group().count("\n"), text)
+    for match in LITERAL.finditer(text):
+        if PROSE.search(match.group(1)):
+            yield text.count("\n", 0, match.start()) + 1, f"\"{match.group(1)}\" belongs into {TABLE}"
 
 
 def faults_of_table(known, sentences, phrases, said, used):
@@ -138,7 +139,7 @@ def main():
         text = read(path)
         used.update(re.findall(r"GROUT_PHRASE_(\w+)", text))
         faults += [f"{path}:{line}: {what}" for line, what in faults_of_calls(path, text, sentences, said)]
-        faults += [f"{path}:{line}: {what}" for line, what in faults_of_text(path, text)]
+        faults += [f"{path}:{line}: {what}" for line, what in faults_of_text(text)]
     faults += [f"{TABLE}: {what}" for what in faults_of_table(known, sentences, phrases, said, used)]
     for fault in faults:
         print(fault)

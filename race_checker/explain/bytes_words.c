@@ -94,7 +94,7 @@ void grout_wording__note_bytes(grout_wording *wording) {
         wording->strings->has_failed |= text.failed;
         if (!text.failed && notes++ < NOTES_MAX) {
             grout_wording__note(wording, GROUT_SEVERITY_NOTE,
-                                grout_module_get_place(wording->module, op->loc), "%s", text.data);
+                                grout_module_get_place(wording->module, op->loc), text.data);
         }
         grout_text_free(&text);
     }

@@ -12,8 +12,6 @@
 #include "alloc.h"
 #include "invariant.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NO_STEP UINT32_MAX
@@ -59,7 +57,7 @@ static const char *describe_round(maker *it, const grout_origin *origin) {
     grout_text actor = describe_actor(it, origin);
     grout_text all = {.allocator = actor.allocator}, round = {.allocator = actor.allocator};
     grout_describe_origin(it->wording.module, it->wording.checker->info.kernel, origin, &all);
-    const size_t comma = actor.size + 2;
+    const size_t comma = actor.size + strlen(", ");
     if (all.size > comma) {
         grout_text_add(&round, "%s", all.data + comma);
     }
@@ -95,30 +93,17 @@ static uint32_t add_op_step(maker *it, grout_step_role role, const grout_origin 
     return step;
 }
 
-static grout_path_edge *add_edge(maker *it, uint32_t from, uint32_t to, bool is_missing) {
+/* The word has to live as long as the path. */
+static void add_edge(maker *it, uint32_t from, uint32_t to, bool is_missing, const char *word) {
     grout_finding_path *path = it->path;
-    if (from == NO_STEP || to == NO_STEP || path->edge_count == GROUT_PATH_EDGES_MAX) {
-        return NULL;
+    if (from != NO_STEP && to != NO_STEP && path->edge_count < GROUT_PATH_EDGES_MAX) {
+        path->edges[path->edge_count++] =
+            (grout_path_edge){.from = from, .to = to, .is_missing = is_missing, .word = word};
     }
-    grout_path_edge *edge = &path->edges[path->edge_count++];
-    *edge = (grout_path_edge){.from = from, .to = to, .is_missing = is_missing, .word = ""};
-    return edge;
 }
 
-static void GROUT_PRINTF(5, 6)
-    connect(maker *it, uint32_t from, uint32_t to, bool is_missing, const char *format, ...) {
-    grout_path_edge *edge = add_edge(it, from, to, is_missing);
-    grout_text word = {.allocator = it->wording.checker->allocator};
-    char line[256];
-    va_list arguments;
-    if (edge == NULL) {
-        return;
-    }
-    va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    grout_text_add(&word, "%s", line);
-    edge->word = grout_wording__keep(&it->wording, &word);
+static void add_known_edge(maker *it, uint32_t from, uint32_t to, grout_phrase word) {
+    add_edge(it, from, to, false, grout_phrase__get(word));
 }
 
 /* ---- accesses ---- */
@@ -139,10 +124,12 @@ static uint32_t add_engine_step(maker *it, const grout_side *side) {
     grout_text lane = {.allocator = allocator}, text = {.allocator = allocator};
     grout_text_add(&lane, "%s", get_engine(&it->wording, side));
     if (it->wording.checker->info.cta_count > 1) {
-        grout_text_add(&lane, " of ");
-        grout_wording__add_cta(&it->wording, side->origin.cta, &lane);
+        grout_sentence__add(
+            &lane, GROUT_SENTENCE_BOX_OF_CTA,
+            &(grout_words){.cta = grout_wording__name_cta(&it->wording, side->origin.cta)});
     }
-    grout_text_add(&text, "%s ", side->is_write ? "writes" : "reads");
+    grout_text_add(&text, "%s ",
+                   grout_phrase__get(side->is_write ? GROUT_PHRASE_WRITES : GROUT_PHRASE_READS));
     grout_wording__add_box(&it->wording, &side->box, &text);
     uint32_t step = add_step(it, GROUT_STEP_ACCESS, &lane, &text);
     if (step != NO_STEP) {
@@ -157,7 +144,7 @@ static side_steps add_side(maker *it, const grout_side *side) {
     steps.first = add_op_step(it, is_engine ? GROUT_STEP_ISSUE : GROUT_STEP_ACCESS, &side->origin);
     steps.last = is_engine ? add_engine_step(it, side) : steps.first;
     if (is_engine) {
-        connect(it, steps.first, steps.last, false, "starts");
+        add_known_edge(it, steps.first, steps.last, GROUT_PHRASE_STEP_STARTS);
     }
     return steps;
 }
@@ -181,27 +168,27 @@ static uint32_t add_phase_step(maker *it, const grout_near *near) {
     const grout_allocator *allocator = it->wording.checker->allocator;
     grout_text lane = {.allocator = allocator}, text = {.allocator = allocator};
     grout_wording__add_element(&it->wording, near->element, &lane);
-    grout_text_add(&text, "phase %" PRIu32 " completes", near->phase);
+    grout_sentence__add(&text, GROUT_SENTENCE_STEP_PHASE, &(grout_words){.phase = near->phase});
     return add_step(it, GROUT_STEP_PHASE, &lane, &text);
 }
 
 /* The operation that would be the missing edge, of the codes that name one. */
 static const struct {
     grout_diag_code code;
-    const char *word;
+    grout_phrase word;
 } missing_words[] = {
-    {GROUT_DIAG_MISSING_COMMIT_SMEM, "no commit_smem"},
-    {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, "no commit_smem"},
-    {GROUT_DIAG_MISSING_COMMIT_GMEM, "no commit_gmem"},
-    {GROUT_DIAG_SMEM_SOURCE_REUSE, "no wait_smem_to_gmem"},
-    {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, "no wait_smem_to_gmem"},
-    {GROUT_DIAG_MMA_OPERAND_REUSE, "no wgmma_wait"},
-    {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, "no wgmma_wait"},
-    {GROUT_DIAG_ASYNC_NOT_AWAITED, "nothing waits for it"},
-    {GROUT_DIAG_ASYNC_AT_EXIT, "nothing waits for it"},
+    {GROUT_DIAG_MISSING_COMMIT_SMEM, GROUT_PHRASE_NO_COMMIT_SMEM},
+    {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, GROUT_PHRASE_NO_COMMIT_SMEM},
+    {GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_PHRASE_NO_COMMIT_GMEM},
+    {GROUT_DIAG_SMEM_SOURCE_REUSE, GROUT_PHRASE_NO_WAIT_SMEM_TO_GMEM},
+    {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, GROUT_PHRASE_NO_WAIT_SMEM_TO_GMEM},
+    {GROUT_DIAG_MMA_OPERAND_REUSE, GROUT_PHRASE_NO_WGMMA_WAIT},
+    {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, GROUT_PHRASE_NO_WGMMA_WAIT},
+    {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PHRASE_NOTHING_WAITS},
+    {GROUT_DIAG_ASYNC_AT_EXIT, GROUT_PHRASE_NOTHING_WAITS},
 };
 
-static const char *get_missing_word(const maker *it) {
+static grout_phrase get_missing_word(const maker *it) {
     const grout_side *sides = it->wording.facts->sides;
     for (size_t i = 0; i < sizeof missing_words / sizeof missing_words[0]; i++) {
         if (missing_words[i].code == it->wording.record->code) {
@@ -209,7 +196,7 @@ static const char *get_missing_word(const maker *it) {
         }
     }
     bool is_near = sides[0].box.object != 0 && sides[0].stamp.cluster == sides[1].stamp.cluster;
-    return is_near ? "no arrive and wait" : "nothing orders the two";
+    return is_near ? GROUT_PHRASE_NO_ARRIVE_AND_WAIT : GROUT_PHRASE_NOTHING_ORDERS;
 }
 
 static bool is_commit(grout_diag_code code) {
@@ -221,10 +208,12 @@ static bool is_commit(grout_diag_code code) {
 static void add_missing(maker *it, side_steps earlier, side_steps later, uint32_t phase) {
     const grout_near *near = &it->wording.facts->near;
     if (phase != NO_STEP) {
-        connect(it, earlier.last, phase, false, "completes");
-        connect(it, phase, later.first, true, "no wait for phase %" PRIu32, near->phase);
+        add_known_edge(it, earlier.last, phase, GROUT_PHRASE_STEP_COMPLETES);
+        add_edge(it, phase, later.first, true,
+                 grout_wording__say(&it->wording, GROUT_SENTENCE_STEP_NO_WAIT,
+                                    &(grout_words){.phase = near->phase}));
     } else {
-        connect(it, earlier.last, later.last, true, "%s", get_missing_word(it));
+        add_edge(it, earlier.last, later.last, true, grout_phrase__get(get_missing_word(it)));
     }
 }
 
@@ -234,11 +223,11 @@ static void add_known(maker *it, side_steps earlier, side_steps later, uint32_t 
     bool is_published = !is_commit(it->wording.record->code);
     bool is_ordered = !is_published || it->wording.facts->knows_issue;
     if (handover != NO_STEP) {
-        connect(it, handover, later.first, false, "lets it go on");
+        add_known_edge(it, handover, later.first, GROUT_PHRASE_STEP_LETS_GO_ON);
     } else if (is_ordered && later.first != NO_STEP && earlier.first != NO_STEP &&
                path->steps[earlier.first].lane != path->steps[later.first].lane) {
-        connect(it, is_published ? earlier.first : earlier.last, later.first, false,
-                "comes before");
+        add_known_edge(it, is_published ? earlier.first : earlier.last, later.first,
+                       GROUT_PHRASE_STEP_COMES_BEFORE);
     }
 }
 
@@ -274,8 +263,8 @@ static void add_accesses(maker *it, const grout_side *earlier, const grout_side 
     } else {
         grout_text lane = describe_actor(it, &earlier->origin),
                    text = {.allocator = lane.allocator};
-        grout_text_add(&text, "%s",
-                       it->wording.facts->is_inner ? "the scope ends" : "the CTA ends");
+        grout_sentence__add(&text, GROUT_SENTENCE_STEP_ENDS,
+                            &(grout_words){.scope = grout_wording__get_scope(&it->wording)});
         second.first = second.last = add_step(it, GROUT_STEP_END, &lane, &text);
     }
     if (has_near && near->kind == GROUT_NEAR_WGMMA_LATE) {
@@ -319,9 +308,9 @@ static uint32_t find_blocked(const grout_findings *findings, const grout_origin 
 static uint32_t add_absent(maker *it, const grout_blocked *blocked) {
     const grout_allocator *allocator = it->wording.checker->allocator;
     grout_text lane = {.allocator = allocator}, text = {.allocator = allocator};
-    grout_text_add(&lane, "no thread");
+    grout_text_add(&lane, "%s", grout_phrase__get(GROUT_PHRASE_NO_THREAD));
     if (blocked->bringer == 0) {
-        grout_text_add(&text, "no operation of the kernel does it");
+        grout_text_add(&text, "%s", grout_phrase__get(GROUT_PHRASE_NO_OPERATION));
         return add_step(it, GROUT_STEP_ABSENT, &lane, &text);
     }
     const grout_origin origin = {.op = blocked->bringer};
@@ -333,6 +322,17 @@ static uint32_t add_absent(maker *it, const grout_blocked *blocked) {
     return step;
 }
 
+/* "waits for %full[0]" */
+static const char *describe_wait(const maker *it, const grout_blocked *blocked) {
+    const grout_wording *wording = &it->wording;
+    const grout_words words = {
+        .object = blocked->is_on_barrier ? grout_wording__name_element(wording, blocked->element)
+                                         : grout_wording__name_object(wording, blocked->object)};
+    return !blocked->is_on_barrier && blocked->object == 0
+               ? grout_phrase__get(GROUT_PHRASE_STEP_WAITS)
+               : grout_wording__say(wording, GROUT_SENTENCE_STEP_WAITS_FOR, &words);
+}
+
 static bool add_deadlock(maker *it) {
     const grout_findings *findings = &it->wording.checker->memory.findings;
     const uint32_t count = findings->blocked_count;
@@ -341,18 +341,10 @@ static bool add_deadlock(maker *it) {
     }
     for (uint32_t i = 0; i < count; i++) {
         const grout_blocked *blocked = &findings->blocked[i];
-        grout_text what = {.allocator = it->wording.checker->allocator};
         uint32_t other = blocked->other.op == 0 ? NO_STEP : find_blocked(findings, &blocked->other);
         bool is_absent = other == NO_STEP || other == i;
-        grout_text_add(&what, "waits%s", blocked->object == 0 ? "" : " for ");
-        if (blocked->is_on_barrier) {
-            grout_wording__add_element(&it->wording, blocked->element, &what);
-        } else if (blocked->object != 0) {
-            grout_wording__add_object(&it->wording, blocked->object, &what);
-        }
-        connect(it, i, is_absent ? add_absent(it, blocked) : other, is_absent, "%s",
-                what.data == NULL ? "" : what.data);
-        grout_text_free(&what);
+        add_edge(it, i, is_absent ? add_absent(it, blocked) : other, is_absent,
+                 describe_wait(it, blocked));
     }
     return count > 0;
 }

@@ -36,17 +36,19 @@ void grout_report__free(grout_report *report) {
 
 static const char *get_engine(const grout_wording *wording, const grout_side *side) {
     if (grout_wording__is_wgmma(wording, side)) {
-        return "tensor core, async proxy";
+        return grout_phrase__get(GROUT_PHRASE_ENGINE_TENSOR_CORE);
     }
     if (grout_space_is_of_thread(
             grout_module_get_object(wording->module, side->box.object)->space)) {
-        return "registers";
+        return grout_phrase__get(GROUT_PHRASE_ENGINE_REGISTERS);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
-        return grout_wording__is_async_copy(wording, side) ? "cp.async, generic proxy"
-                                                           : "st.async, generic proxy";
+        return grout_phrase__get(grout_wording__is_async_copy(wording, side)
+                                     ? GROUT_PHRASE_ENGINE_CP_ASYNC
+                                     : GROUT_PHRASE_ENGINE_ST_ASYNC);
     }
-    return side->stamp.agent == GROUT_AGENT_ENGINE ? "TMA, async proxy" : "generic proxy";
+    return grout_phrase__get(side->stamp.agent == GROUT_AGENT_ENGINE ? GROUT_PHRASE_ENGINE_TMA
+                                                                     : GROUT_PHRASE_ENGINE_GENERIC);
 }
 
 /* " of CTA (x=1)": of SMEM that is not the CTA's own. */
@@ -54,8 +56,9 @@ static void add_owner(const grout_wording *wording, const grout_side *side, grou
     const grout_object *object = grout_module_get_object(wording->module, side->box.object);
     if (grout_space_has_peers(object->space) && wording->checker->shape.cta_count > 1 &&
         wording->facts->owner != side->origin.cta) {
-        grout_text_add(out, " of ");
-        grout_wording__add_cta(wording, wording->facts->owner, out);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_BOX_OF_CTA,
+            &(grout_words){.cta = grout_wording__name_cta(wording, wording->facts->owner)});
     }
 }
 
@@ -78,45 +81,48 @@ static grout_finding_access describe_side(grout_wording *wording, const grout_si
     return access;
 }
 
-/* " in CTA (x=0), thread wg=0, %j=2"; " at %j=2" where there is one thread; nothing without loops.
- */
-static void add_where(const grout_wording *wording, const grout_origin *origin, grout_text *out) {
+/* "in CTA (x=0), thread wg=0, %j=2"; "at %j=2" where there is one thread; "" without loops. */
+static const char *describe_where(const grout_wording *wording, const grout_origin *origin) {
+    const char *alone = grout_phrase__get(GROUT_PHRASE_WHO_THREAD);
     grout_text text = {.allocator = wording->checker->allocator};
-    const char *alone = "the thread";
     grout_describe_actor(wording->module, wording->checker->info.kernel, origin, &text);
-    if (text.failed || !text.data) {
-        out->failed = true;
-    } else if (strncmp(text.data, alone, strlen(alone)) != 0) {
-        grout_text_add(out, " in %s", text.data);
-    } else if (strlen(text.data) > strlen(alone)) {
-        grout_text_add(out, " at %s", text.data + strlen(alone) + strlen(", "));
+    const char *actor = grout_wording__keep(wording, &text);
+    if (strncmp(actor, alone, strlen(alone)) != 0) {
+        return grout_wording__say(wording, GROUT_SENTENCE_WHERE_IN, &(grout_words){.actor = actor});
     }
-    grout_text_free(&text);
+    return actor[strlen(alone)] == '\0'
+               ? ""
+               : grout_wording__say(wording, GROUT_SENTENCE_WHERE_AT,
+                                    &(grout_words){.what = actor + strlen(alone) + strlen(", ")});
 }
 
 /* "this access reads %cs[0:32, 0:64] (TMA, async proxy), in CTA (x=0), thread wg=0, %j=2" */
+static const char *word_side(const grout_wording *wording, const grout_side *side,
+                             const char *opening, const grout_finding_access *access) {
+    const char *where = describe_where(wording, &side->origin);
+    const grout_words words = {
+        .what = opening,
+        .does = grout_phrase__get(access->is_write ? GROUT_PHRASE_WRITES : GROUT_PHRASE_READS),
+        .object = access->box,
+        .who = access->engine,
+        .where = where,
+        .op = grout_wording__get_mnemonic(wording, &side->origin)};
+    const bool has_where = where[0] != '\0';
+    if (access->box[0] != '\0') {
+        return grout_wording__say(
+            wording, has_where ? GROUT_SENTENCE_SIDE_OF_ACCESS : GROUT_SENTENCE_SIDE_OF_THE_ACCESS,
+            &words);
+    }
+    if (opening[0] == '\0') {
+        return has_where ? where : grout_wording__say(wording, GROUT_SENTENCE_SIDE_OF_OP, &words);
+    }
+    return has_where ? grout_wording__say(wording, GROUT_SENTENCE_SIDE_OF_SYNC, &words) : opening;
+}
+
 static void note_side(grout_wording *wording, const grout_side *side, const char *opening,
                       const grout_finding_access *access) {
-    const char *verb = access->is_write ? "writes" : "reads";
-    bool has_box = access->box[0] != '\0';
-    grout_text where = {.allocator = wording->checker->allocator};
-    add_where(wording, &side->origin, &where);
-    if (where.failed) {
-        wording->strings->has_failed = true;
-    } else if (has_box) {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s %s %s (%s)%s%s",
-                            opening, verb, access->box, access->engine, where.size ? "," : "",
-                            where.size ? where.data : "");
-    } else if (opening[0] != '\0') {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s%s%s", opening,
-                            where.size ? ":" : "", where.size ? where.data : "");
-    } else if (where.size) {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s", where.data + 1);
-    } else {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "this %s",
-                            grout_wording__get_mnemonic(wording, &side->origin));
-    }
-    grout_text_free(&where);
+    grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place,
+                        word_side(wording, side, opening, access));
 }
 
 static const char *get_related_opening(const grout_wording *wording) {
@@ -126,28 +132,29 @@ static const char *get_related_opening(const grout_wording *wording) {
         return opening;
     }
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
-        return facts->sides[1].origin.op ? "the wait on the phase before" : "";
+        return grout_phrase__get(facts->sides[1].origin.op ? GROUT_PHRASE_RELATED_WAIT
+                                                           : GROUT_PHRASE_NOTHING);
     }
     if (!facts->sides[1].box.object) {
-        return "the last arrival";
+        return grout_phrase__get(GROUT_PHRASE_RELATED_ARRIVAL);
     }
     if (!facts->knows_issue) {
-        return "the other access";
+        return grout_phrase__get(GROUT_PHRASE_RELATED_OTHER);
     }
-    return facts->primary_is_earlier ? "the later access" : "the earlier access";
+    return grout_phrase__get(facts->primary_is_earlier ? GROUT_PHRASE_RELATED_LATER
+                                                       : GROUT_PHRASE_RELATED_EARLIER);
 }
 
 static void note_primary(grout_wording *wording, const grout_finding_access *access) {
     const grout_side *side = &wording->facts->sides[0];
     grout_text bytes = {.allocator = wording->checker->allocator};
-    const char *opening = access->box[0] == '\0' ? "" : "this access";
+    const char *opening =
+        grout_phrase__get(access->box[0] == '\0' ? GROUT_PHRASE_NOTHING : GROUT_PHRASE_THIS_ACCESS);
     if (grout_wording__is_about_bytes(wording) &&
-        grout_wording__add_bytes(wording, side->origin.op, &bytes) && !bytes.failed) {
-        opening = bytes.data;
+        grout_wording__add_bytes(wording, side->origin.op, &bytes)) {
+        opening = grout_wording__keep(wording, &bytes);
     }
-    wording->strings->has_failed |= bytes.failed;
     note_side(wording, side, opening, access);
-    grout_text_free(&bytes);
 }
 
 static void describe_sides(grout_wording *wording) {
@@ -168,7 +175,8 @@ static void describe_sides(grout_wording *wording) {
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
     } else if (finding->related.file) {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related, "declared here");
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related,
+                            grout_phrase__get(GROUT_PHRASE_DECLARED_HERE));
     }
     finding->access_count = count;
     if (count == 1) {
@@ -187,13 +195,13 @@ static void add_edge_and_repair(grout_wording *wording) {
     wording->finding->missing_edge = grout_wording__keep(wording, &text);
     if (*wording->finding->missing_edge) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE,
-                            grout_wording__get_place(wording, &near->origin), "%s",
+                            grout_wording__get_place(wording, &near->origin),
                             wording->finding->missing_edge);
     }
     grout_wording__add_repair(wording, &text);
     wording->finding->repair = grout_wording__keep(wording, &text);
     if (*wording->finding->repair) {
-        grout_wording__note(wording, GROUT_SEVERITY_ADVICE, none, "%s", wording->finding->repair);
+        grout_wording__note(wording, GROUT_SEVERITY_ADVICE, none, wording->finding->repair);
     }
 }
 
@@ -203,7 +211,7 @@ static void copy_sentences(grout_wording *wording) {
     for (uint32_t i = 1; i < findings->sentence_count; i++) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE,
                             grout_module_get_place(wording->module, findings->sentences[i].loc),
-                            "%s", findings->sentences[i].text);
+                            findings->sentences[i].text);
     }
 }
 

@@ -7,19 +7,23 @@
 
 #include "alloc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 char *grout_wording__keep(const grout_wording *wording, grout_text *text) {
     return grout_strings__keep(wording->strings, wording->checker->allocator, text);
 }
 
-void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
-                         const char *format, ...) {
-    grout_diag *diag = wording->diag;
-    char line[1024];
+char *grout_wording__say(const grout_wording *wording, grout_sentence_id sentence,
+                         const grout_words *words) {
     grout_text text = {.allocator = wording->checker->allocator};
-    va_list arguments;
+    grout_sentence__add(&text, sentence, words);
+    return grout_wording__keep(wording, &text);
+}
+
+void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
+                         const char *message) {
+    grout_diag *diag = wording->diag;
+    grout_text text = {.allocator = wording->checker->allocator};
     if (diag->note_count == GROUT_REPORT_NOTES_MAX) {
         return;
     }
@@ -31,12 +35,7 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
             return;
         }
     }
-    va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    grout_text_add_bytes(&text, line, strlen(line));
-    diag->notes[diag->note_count].severity = severity;
-    diag->notes[diag->note_count].place = place;
-    diag->notes[diag->note_count].message = grout_wording__keep(wording, &text);
-    diag->note_count++;
+    grout_text_add_bytes(&text, message, strlen(message));
+    diag->notes[diag->note_count++] = (grout_note){
+        .severity = severity, .place = place, .message = grout_wording__keep(wording, &text)};
 }

@@ -28,8 +28,11 @@ typedef struct grout_wording {
 
 /* Takes the text over: a string that lives as long as the report. "" without memory. */
 char *grout_wording__keep(const grout_wording *wording, grout_text *text);
+/* The sentence with its words, kept likewise. */
+char *grout_wording__say(const grout_wording *wording, grout_sentence_id sentence,
+                         const grout_words *words);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
-                         const char *format, ...) GROUT_PRINTF(4, 5);
+                         const char *message);
 
 /* ---- names.c ---- */
 
