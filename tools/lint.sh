@@ -1,10 +1,16 @@
 #!/bin/sh
-# All lints; every one runs, and the exit code is 1 if any found a fault.
+# All lints; every one runs, and the exit code is 1 if any found a fault. --deep: clang-tidy looks further.
 # The functions below are called through 'lint'.
 # shellcheck disable=SC2317
 set -eu
 cd "$(dirname "$0")/.."
 status=0
+deep=
+case "${1-}" in
+    '') ;;
+    --deep) deep=--deep ;;
+    *) echo "usage: tools/lint.sh [--deep]" >&2; exit 2 ;;
+esac
 
 # Git answers also where another user owns the tree, as in a CI container.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$PWD"
@@ -30,7 +36,7 @@ shell() {
     files '*.sh' .ci/run | xargs -r shellcheck
 }
 tidy() {
-    cmake --preset dev-clang >/dev/null && python3 tools/lint_tidy.py build/dev-clang
+    cmake --preset dev-clang >/dev/null && python3 tools/lint_tidy.py ${deep:+"$deep"} build/dev-clang
 }
 headers() {
     # Builds the target of tests/headers: each public header alone, twice, as C11 and as C++17.

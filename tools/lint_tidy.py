@@ -1,6 +1,9 @@
 """Runs clang-tidy over a compile database: on every core, and only on what changed since it was clean.
 
-usage: lint_tidy.py BUILD_FOLDER [FILE...]
+usage: lint_tidy.py [--deep] BUILD_FOLDER [FILE...]
+
+The static analyser follows the paths of a function through 50,000 states; with --deep through as many as
+it does by itself, 225,000, which takes five times as long.
 
 A file that passed is remembered under a hash of its preprocessed text (with comments, so that headers
 and NOLINT count), its .clang-tidy files and the version of clang-tidy. Files in the build folder are
@@ -18,6 +21,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(ROOT, "build", "tidy")
+SHALLOW = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=50000")]
 
 
 def read_bytes(path):
@@ -56,28 +60,29 @@ def preprocess(entry):
     return subprocess.run(command + ["-E", "-C"], cwd=entry["directory"], capture_output=True, check=False)
 
 
-def check(entry, path):
+def check(entry, path, limits):
     """clang-tidy with this entry alone: of a file that two targets compile it would look at both, and
     the second time find a va_list that is none (clang-tidy 14)."""
     with tempfile.TemporaryDirectory(prefix="grout-tidy-") as folder:
         with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
             json.dump([entry], file)
-        command = ["clang-tidy", "--quiet", "-p", folder, path]
+        command = ["clang-tidy", "--quiet", "-p", folder, *limits, path]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
 
 
-def tidy(entry, version):
+def tidy(entry, version, limits):
     """Returns (path, whether it is clean, whether that was remembered, output)."""
     path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
     preprocessed = preprocess(entry)
     if preprocessed.returncode != 0:
         return path, False, False, preprocessed.stderr.decode(errors="replace")
-    key = hashlib.sha256(b"\0".join([version, configuration_of(path), preprocessed.stdout])).hexdigest()
+    parts = [version, " ".join(limits).encode(), configuration_of(path), preprocessed.stdout]
+    key = hashlib.sha256(b"\0".join(parts)).hexdigest()
     stamp = os.path.join(CACHE, key)
     if os.path.exists(stamp):
         os.utime(stamp)
         return path, True, True, ""
-    done = check(entry, path)
+    done = check(entry, path, limits)
     if done.returncode == 0:
         with open(stamp, "w", encoding="utf-8"):
             pass
@@ -94,10 +99,12 @@ def forget_old(days):
 
 
 def main():
-    if len(sys.argv) < 2:
+    arguments = [word for word in sys.argv[1:] if word != "--deep"]
+    limits = SHALLOW if len(arguments) == len(sys.argv) - 1 else []
+    if not arguments:
         sys.exit(__doc__)
-    build = os.path.abspath(sys.argv[1])
-    wanted = {os.path.abspath(path) for path in sys.argv[2:]}
+    build = os.path.abspath(arguments[0])
+    wanted = {os.path.abspath(path) for path in arguments[1:]}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     chosen = {}
@@ -113,7 +120,7 @@ def main():
     start = time.time()
     faults = remembered = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for path, clean, known, output in pool.map(lambda p: tidy(chosen[p], version), order):
+        for path, clean, known, output in pool.map(lambda p: tidy(chosen[p], version, limits), order):
             remembered += known
             if not clean:
                 faults += 1

@@ -12,6 +12,7 @@
 #include "cluster.h"
 #include "engine.h"
 #include "exec.h"
+#include "invariant.h"
 #include "mbarrier.h"
 #include "run.h"
 #include "spin.h"
@@ -172,6 +173,7 @@ static void record_decision(grout_machine *machine, uint32_t number) {
 /* Any of those that can run, by chance. */
 static uint32_t draw_runnable(grout_machine *machine) {
     uint32_t runnable = count_runnable(machine, UINT32_MAX);
+    GROUT_ASSERT(runnable > 0);
     return find_runnable(machine, 0,
                          (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
 }

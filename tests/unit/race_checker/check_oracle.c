@@ -8,9 +8,13 @@
  * docs/memory_model.md has them and asks the shadow. The other has no counters at all: each thread
  * has the set of the accesses that it knows to be over, published, ... and each byte the list of
  * its accesses. Both must report the same pairs with the same codes.
+ *
+ * usage: check_oracle PROGRAMS
  */
 #include "oracle.h"
 #include "tests/unit/support/often.h"
+
+#include <stdio.h>
 
 /* ---- the checker ------------------------------------------------------------------------------
  */
@@ -398,11 +402,13 @@ static void begin(world *it, uint64_t seed) {
     }
 }
 
+static uint64_t programs_of_case; /* set once, before the tests begin */
+
 START_TEST(programs_agree) {
     world *it = malloc(sizeof *it);
     ck_assert_ptr_nonnull(it);
-    for (uint64_t i = 0; i < PROGRAMS / CASES; i++) {
-        uint64_t seed = (uint64_t)_i * (PROGRAMS / CASES) + i;
+    for (uint64_t i = 0; i < programs_of_case; i++) {
+        uint64_t seed = (uint64_t)_i * programs_of_case + i;
         uint32_t steps = 20 + (uint32_t)(seed % 5) * 40;
         begin(it, seed);
         while (steps-- > 0 && it->count + 2 < ACCESSES_MAX) {
@@ -421,9 +427,14 @@ START_TEST(programs_agree) {
 }
 END_TEST
 
-int main(void) {
+int main(int argc, char **argv) {
     Suite *suite = suite_create("oracle");
     TCase *random = tcase_create("random");
+    programs_of_case = argc > 1 ? strtoull(argv[1], NULL, 10) / CASES : 0;
+    if (programs_of_case == 0) {
+        fprintf(stderr, "usage: check_oracle PROGRAMS, at least %d\n", CASES);
+        return 2;
+    }
     tcase_add_loop_test(random, programs_agree, 0, CASES);
     suite_add_tcase(suite, random);
     SRunner *runner = srunner_create(suite);

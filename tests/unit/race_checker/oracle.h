@@ -27,7 +27,6 @@ enum {
     ACCESSES_MAX = 256,
     WORDS = ACCESSES_MAX / 64,
     CONFLICTS_MAX = 1 << 13,
-    PROGRAMS = 10000,
     CASES = 40
 };
 
