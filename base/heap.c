@@ -84,13 +84,15 @@ uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
     return index;
 }
 
-/* Whether a record waits to be taken. */
+/* Whether a record is one of those given back last. All of them would be too many: whoever gives back
+ * thousands would wait for the square of that. */
 static bool is_free(const grout_pool *pool, uint32_t index) {
+    enum { LAST = 256 };
     uint32_t at = pool->first_free;
-    while (at != 0 && at != index) {
+    for (uint32_t i = 0; i < LAST && at != 0 && at != index; i++) {
         memcpy(&at, grout_pool__at(pool, at), sizeof at);
     }
-    return at != 0;
+    return at == index;
 }
 
 void grout_pool__give(grout_pool *pool, uint32_t index) {
