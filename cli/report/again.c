@@ -1,4 +1,4 @@
-/* again.c - the command that shows a report again.
+/* again.c - the commands that show a report again, and that repair what it found.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "summary.h"
 #include "wrap.h"
@@ -34,19 +34,20 @@ static bool is_kept(grout_option_id id) {
            id == GROUT_OPTION_STRICT_FENCES;
 }
 
-void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
-    grout_text_add(out, "grout check");
+static void add_call(const grout_report *report, grout_command command, grout_kernel_id kernel,
+                     grout_text *out) {
+    grout_text_add(out, "grout %s", grout_command__get_info(command)->text);
     add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
     if (grout_module_get_kernel_count(report->load->bound) > 2) {
         grout_text_add(out, " --kernel @%s", grout_summary__get_kernel_name(report->load, kernel));
     }
 }
 
-void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
-                                 const grout_outcome *outcome, grout_text *out) {
-    const grout_options *options = &report->session->options;
-    const grout_launch_settings *settings = &outcome->settings;
-    grout_report__add_call(report, kernel, out);
+void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+    add_call(report, GROUT_COMMAND_CHECK, kernel, out);
+}
+
+static void add_kept_options(const grout_options *options, grout_text *out) {
     for (size_t i = 0; i < options->use_count; i++) {
         if (is_kept(options->uses[i].id)) {
             grout_text_add(out, " ");
@@ -56,6 +57,25 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
             }
         }
     }
+}
+
+/* How the settings of a run are drawn: the end of " --schedule pct:3 --timing random --seed 4". */
+static void add_draws(const grout_launch_settings *settings, grout_text *out) {
+    if (settings->schedule == GROUT_SCHEDULE_PCT) {
+        grout_text_add(out, ":%u", settings->pct_depth);
+    }
+    grout_text_add(out, " --timing %s", grout_timing_get_text(settings->timing));
+    if (grout_launch_settings__has_seed(settings)) {
+        grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
+    }
+}
+
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out) {
+    const grout_options *options = &report->session->options;
+    const grout_launch_settings *settings = &outcome->settings;
+    grout_report__add_call(report, kernel, out);
+    add_kept_options(options, out);
     if (outcome->schedule_file != NULL) {
         grout_text_add(out, " --replay");
         add_word(out, outcome->schedule_file);
@@ -68,12 +88,19 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     } else {
         grout_text_add(out, " --schedule %s", grout_schedule_get_text(settings->schedule));
     }
-    if (settings->schedule == GROUT_SCHEDULE_PCT) {
-        grout_text_add(out, ":%u", settings->pct_depth);
-    }
-    grout_text_add(out, " --timing %s", grout_timing_get_text(settings->timing));
-    if (grout_launch_settings__has_seed(settings)) {
-        grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
+    add_draws(settings, out);
+}
+
+void grout_report__print_fix(const grout_report *report, grout_kernel_id kernel,
+                             const grout_outcome *outcome, grout_text *out) {
+    const grout_launch_settings *settings = &outcome->settings;
+    add_call(report, GROUT_COMMAND_FIX, kernel, out);
+    add_kept_options(&report->session->options, out);
+    if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
+        grout_text_add(out, " --explore"); /* 'grout fix' replays no file */
+    } else if (settings->schedule != GROUT_SCHEDULE_FAIR || settings->timing != GROUT_TIMING_LAZY) {
+        grout_text_add(out, " --schedule %s", grout_schedule_get_text(settings->schedule));
+        add_draws(settings, out);
     }
 }
 

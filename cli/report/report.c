@@ -197,7 +197,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     for (uint32_t i = 0; i < 5; i++) {
         before[i] = *sums[i];
     }
-    grout_text text = {0}, command = {0};
+    grout_text text = {0}, command = {0}, fix = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
     for (uint32_t i = 0; i < 5; i++) {
         report->before[i] += *sums[i] - before[i];
@@ -211,6 +211,11 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     if (!session->is_json && outcome->checker != NULL) {
         if (has_findings) {
             grout_report__add_command(&look, "see it again: ", again, &text);
+        }
+        if (has_findings && !outcome->has_more && report->before[0] > 0) {
+            grout_report__print_fix(report, kernel, outcome, &fix);
+            grout_report__add_command(&look, "try repairs: ", fix.data == NULL ? "" : fix.data,
+                                      &text);
         }
         if (!session->is_quiet && !outcome->has_more) {
             const grout_finding_counts counts = get_counts(report, outcome);
@@ -228,6 +233,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         report->listed_count = report->unlisted_count = 0;
     }
     grout_text_free(&command);
+    grout_text_free(&fix);
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
 }
 

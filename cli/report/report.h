@@ -66,4 +66,8 @@ const char *grout_report__get_verdict(const grout_report *report);
 void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out);
 
+/* Appends the command that tries repairs: "grout fix FILE -D X=4". */
+void grout_report__print_fix(const grout_report *report, grout_kernel_id kernel,
+                             const grout_outcome *outcome, grout_text *out);
+
 #endif

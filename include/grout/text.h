@@ -33,6 +33,10 @@ GROUT_API void grout_module_print(const grout_module *module, grout_text *out);
 /* Appends one operation as the text shows it, on one line without regions ("barrier_wait
  * %full[%s]"). */
 GROUT_API void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out);
+/* Appends operand number i of an operation, from 0, as the text shows it: "%full[%s]". Nothing for
+ * an axis. */
+GROUT_API void grout_operand_print(const grout_module *module, grout_op_id op, uint32_t i,
+                                   grout_text *out);
 /* Appends a constant expression. */
 GROUT_API void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out);
 

@@ -388,16 +388,31 @@ void grout_printer__op(const grout_printer *pr, grout_op_id id) {
     }
 }
 
+/* What is nested in what around an op. False without memory. */
+static bool init_nesting(grout_nesting *nesting, const grout_module *module, grout_op_id op,
+                         grout_text *out) {
+    if (grout_nesting__init(nesting, module)) {
+        grout_nesting__mark_block(nesting, grout_module_get_op(module, op)->parent, 0);
+    }
+    out->failed = out->failed || nesting->failed;
+    return !nesting->failed;
+}
+
 void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out) {
     grout_nesting nesting;
-    grout_printer pr = {.module = module, .out = out, .nesting = &nesting};
-    if (grout_nesting__init(&nesting, module)) {
-        grout_nesting__mark_block(&nesting, grout_module_get_op(module, op)->parent, 0);
-    }
-    if (nesting.failed) {
-        out->failed = true;
-    } else {
+    const grout_printer pr = {.module = module, .out = out, .nesting = &nesting};
+    if (init_nesting(&nesting, module, op, out)) {
         grout_printer__op(&pr, op);
+    }
+    grout_nesting__deinit(&nesting);
+}
+
+void grout_operand_print(const grout_module *module, grout_op_id op, uint32_t i, grout_text *out) {
+    grout_nesting nesting;
+    const grout_printer pr = {.module = module, .out = out, .nesting = &nesting};
+    if (init_nesting(&nesting, module, op, out)) {
+        print_operand(&pr, grout_module_get_operand(module, grout_module_get_op(module, op), i),
+                      GROUT_LEVEL_ANY);
     }
     grout_nesting__deinit(&nesting);
 }

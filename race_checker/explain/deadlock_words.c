@@ -312,7 +312,7 @@ static bool add_object_headline(const grout_deadlock *text, const grout_thread_f
 }
 
 /* What never happens to a root that waits for no object. */
-static grout_phrase find_headline(const grout_deadlock *text, const grout_thread_fact *root) {
+static grout_phrase_id find_headline(const grout_deadlock *text, const grout_thread_fact *root) {
     switch ((unsigned)root->state) {
     case GROUT_THREAD_BLOCKED_REGISTERS:
         return GROUT_PHRASE_STUCK_REGISTERS_HEAD;

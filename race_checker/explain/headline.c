@@ -142,7 +142,7 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
 
 static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
-    grout_phrase doing = GROUT_PHRASE_LOADING;
+    grout_phrase_id doing = GROUT_PHRASE_LOADING;
     if (!side->is_write) {
         doing = GROUT_PHRASE_READING;
     } else if (grout_wording__is_wgmma(wording, side)) {
@@ -221,11 +221,11 @@ static void add_skipped_headline(const grout_wording *wording, grout_text *out) 
 
 /* ---- headlines of faults ---- */
 
-static const grout_phrase USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITTEN_BRANCH_HEAD,
-                                    [GROUT_USE_ADDRESS] = GROUT_PHRASE_UNWRITTEN_ADDRESS_HEAD,
-                                    [GROUT_USE_OUTPUT] = GROUT_PHRASE_UNWRITTEN_OUTPUT_HEAD,
-                                    [GROUT_USE_PRINT] = GROUT_PHRASE_UNWRITTEN_PRINT_HEAD,
-                                    [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD};
+static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITTEN_BRANCH_HEAD,
+                                       [GROUT_USE_ADDRESS] = GROUT_PHRASE_UNWRITTEN_ADDRESS_HEAD,
+                                       [GROUT_USE_OUTPUT] = GROUT_PHRASE_UNWRITTEN_OUTPUT_HEAD,
+                                       [GROUT_USE_PRINT] = GROUT_PHRASE_UNWRITTEN_PRINT_HEAD,
+                                       [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD};
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;

@@ -80,9 +80,12 @@ void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *o
 /* A wait for the parity that a fresh mbarrier has: most often meant for the first phase. */
 static void repair_fresh(const grout_wording *wording, uint32_t line, grout_text *out) {
     const grout_origin *wait = &wording->facts->sides[1].origin;
-    grout_sentence__add(
-        out, GROUT_SENTENCE_OVERRUN_FRESH_HELP,
-        &(grout_words){.line = grout_wording__get_line(wording, wait), .other_line = line});
+    grout_text op = {.allocator = wording->checker->allocator};
+    grout_op_print(wording->module, wait->op, &op);
+    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_FRESH_HELP,
+                        &(grout_words){.op = grout_wording__keep(wording, &op),
+                                       .line = grout_wording__get_line(wording, wait),
+                                       .other_line = line});
 }
 
 /* One thread makes the arrivals of both phases. */

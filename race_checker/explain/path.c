@@ -102,7 +102,7 @@ static void add_edge(maker *it, uint32_t from, uint32_t to, bool is_missing, con
     }
 }
 
-static void add_known_edge(maker *it, uint32_t from, uint32_t to, grout_phrase word) {
+static void add_known_edge(maker *it, uint32_t from, uint32_t to, grout_phrase_id word) {
     add_edge(it, from, to, false, grout_phrase__get(word));
 }
 
@@ -175,7 +175,7 @@ static uint32_t add_phase_step(maker *it, const grout_near *near) {
 /* The operation that would be the missing edge, of the codes that name one. */
 static const struct {
     grout_diag_code code;
-    grout_phrase word;
+    grout_phrase_id word;
 } missing_words[] = {
     {GROUT_DIAG_MISSING_COMMIT_SMEM, GROUT_PHRASE_NO_COMMIT_SMEM},
     {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, GROUT_PHRASE_NO_COMMIT_SMEM},
@@ -188,7 +188,7 @@ static const struct {
     {GROUT_DIAG_ASYNC_AT_EXIT, GROUT_PHRASE_NOTHING_WAITS},
 };
 
-static grout_phrase get_missing_word(const maker *it) {
+static grout_phrase_id get_missing_word(const maker *it) {
     const grout_side *sides = it->wording.facts->sides;
     for (size_t i = 0; i < sizeof missing_words / sizeof missing_words[0]; i++) {
         if (missing_words[i].code == it->wording.record->code) {

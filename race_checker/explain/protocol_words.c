@@ -14,7 +14,7 @@ typedef struct words_row {
     grout_diag_code code;
     grout_subject subject;
     add_words *headline, *edge, *repair;
-    grout_phrase related; /* how the related place is introduced; NOTHING: as usual */
+    grout_phrase_id related; /* how the related place is introduced; NOTHING: as usual */
 } words_row;
 
 static const char *name_element(const grout_wording *wording) {

@@ -184,6 +184,7 @@ static void repair_by_wait(const grout_wording *wording, uint32_t line, grout_te
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_AWAIT_HELP, &words);
     }
+    (void)grout_wording__add_wait_line(wording, out);
 }
 
 /* What nearly was a wait for the copy; false: there was none. */

@@ -79,7 +79,7 @@ const char *grout_sentence__get(grout_sentence_id sentence) {
     return SENTENCES[sentence];
 }
 
-const char *grout_phrase__get(grout_phrase phrase) {
+const char *grout_phrase__get(grout_phrase_id phrase) {
     GROUT_ASSERT(phrase < GROUT_PHRASE_COUNT);
     return PHRASES[phrase];
 }

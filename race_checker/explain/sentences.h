@@ -19,11 +19,11 @@ typedef enum grout_sentence_id {
 } grout_sentence_id;
 
 /* GROUT_PHRASE_WARP and so on: no placeholders, to be put into those of sentences. */
-typedef enum grout_phrase {
+typedef enum grout_phrase_id {
 #define GROUT_PHRASE(ID, TEXT) GROUT_PHRASE_##ID,
 #include "sentences.def"
     GROUT_PHRASE_COUNT
-} grout_phrase;
+} grout_phrase_id;
 
 /* What is put into the placeholders: .line for {line}. tools/lint_sentences.py sees to it that each
  * sentence gets its words, all of them and no others. */
@@ -35,7 +35,7 @@ typedef struct grout_words {
 
 /* Appends the sentence; words may be NULL if it has no placeholders. */
 void grout_sentence__add(grout_text *out, grout_sentence_id sentence, const grout_words *words);
-const char *grout_phrase__get(grout_phrase phrase);
+const char *grout_phrase__get(grout_phrase_id phrase);
 /* "s" where there are several, "" where there is one. */
 const char *grout_phrase__get_plural(int64_t count);
 

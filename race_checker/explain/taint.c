@@ -132,7 +132,7 @@ enum { VALUE = 1u << GROUT_TRAIT_VALUE, DEFINED = 1u << GROUT_TRAIT_DEFINED };
 
 static const struct sink {
     grout_op_id (*find)(const grout_flow *it, const grout_op *op, grout_trait trait);
-    grout_phrase what;
+    grout_phrase_id what;
     uint32_t traits;
 } SINKS[] = {
     {find_branch, GROUT_PHRASE_TAINT_BRANCH, VALUE | DEFINED},

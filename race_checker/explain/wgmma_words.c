@@ -37,7 +37,7 @@ static void add_shapes(const grout_wording *wording, grout_text *out) {
 void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     bool is_accumulator = wording->record->code == GROUT_DIAG_ACCUMULATOR_IN_FLIGHT;
-    grout_phrase done = access->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ;
+    grout_phrase_id done = access->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ;
     if (is_accumulator && grout_wording__is_wgmma(wording, access)) {
         add_shapes(wording, out);
         return;

@@ -163,6 +163,12 @@ void grout_wording__set_edit_before(grout_wording *wording, const grout_origin *
 void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block,
                                     const char *lines);
 
+/* ---- wait_line.c ---- */
+
+/* ": 'barrier_wait %full[%slot]'", for the copy that is the finding's other side; false: the
+ * thread of the access may have no name for the stage. */
+bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out);
+
 /* ---- repair.c ---- */
 
 /* The repair in words, and as an edit where there is only one. */

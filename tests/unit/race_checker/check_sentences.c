@@ -104,7 +104,7 @@ START_TEST(each_phrase_is_in_style) {
     for (int i = 0; i < GROUT_PHRASE_COUNT; i++) {
         check_style(phrases[i]);
         ck_assert_msg(strpbrk(phrases[i], "{}") == NULL, "'%s' has placeholders", phrases[i]);
-        ck_assert_str_eq(grout_phrase__get((grout_phrase)i), phrases[i]);
+        ck_assert_str_eq(grout_phrase__get((grout_phrase_id)i), phrases[i]);
     }
 }
 END_TEST
