@@ -84,8 +84,8 @@ uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
     return index;
 }
 
-/* Whether a record is one of those given back last. All of them would be too many: whoever gives back
- * thousands would wait for the square of that. */
+/* Whether a record is one of those given back last. All of them would be too many: whoever gives
+ * back thousands would wait for the square of that. */
 static bool is_free(const grout_pool *pool, uint32_t index) {
     enum { LAST = 256 };
     uint32_t at = pool->first_free;
