@@ -104,11 +104,12 @@ static void print_timing(const gpu_work *work) {
 }
 
 /* The compare rule's tolerance, unless the options give one. */
-static grout_compare_options get_tolerance(const gpu_work *work) {
+static grout_compare_options get_tolerance(const gpu_work *work, grout_numerics numerics) {
     const grout_options *options = &work->session->options;
     grout_compare_options tolerance = grout_compare_get_default(
         work->load->bound, work->kernel,
-        grout_bindings__are_whole(&work->load->bindings, work->load->bound, work->kernel));
+        grout_bindings__are_whole(&work->load->bindings, work->load->bound, work->kernel),
+        numerics == GROUT_NUMERICS_EXACT);
     tolerance.is_by_type = tolerance.is_by_type &&
                            !grout_options__has(options, GROUT_OPTION_RTOL) &&
                            !grout_options__has(options, GROUT_OPTION_ATOL);
@@ -120,7 +121,7 @@ static grout_compare_options get_tolerance(const gpu_work *work) {
 static bool compare_arrays(const gpu_work *work, const grout_launch_settings *settings,
                            const grout_argument_set *expected) {
     grout_session *session = work->session;
-    const grout_compare_options tolerance = get_tolerance(work);
+    const grout_compare_options tolerance = get_tolerance(work, settings->numerics);
     const grout_comparing comparing = {.session = session,
                                        .load = work->load,
                                        .kernel = work->kernel,

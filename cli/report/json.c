@@ -357,6 +357,8 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
     set_text(json, object, "inputs", inputs.data);
     set_text(json, object, "schedule", grout_schedule_get_text(outcome->settings.schedule));
     set_text(json, object, "timing", grout_timing_get_text(outcome->settings.timing));
+    set_text(json, object, "numerics",
+             outcome->settings.numerics == GROUT_NUMERICS_EXACT ? "exact" : "fast");
     set_count(json, object, "seed", outcome->settings.seed);
     set_text(json, object, "status", get_status(outcome));
     set_count(json, object, "steps", outcome->stats.steps);

@@ -47,6 +47,9 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
     if (grout_launch_settings__has_seed(settings)) {
         grout_text_add(out, ", seed %llu", (unsigned long long)settings->seed);
     }
+    if (outcome->settings.numerics == GROUT_NUMERICS_EXACT) {
+        grout_text_add(out, ", exact numerics");
+    }
 }
 
 static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_id kernel,

@@ -36,6 +36,7 @@ const char *grout_timing_get_text(grout_timing timing) {
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker) {
     const char *schedule = grout_options__get(&session->options, GROUT_OPTION_SCHEDULE);
     const char *timing = grout_options__get(&session->options, GROUT_OPTION_TIMING);
+    const char *numerics = grout_options__get(&session->options, GROUT_OPTION_NUMERICS);
     grout_launch_settings settings = {
         .schedule = GROUT_SCHEDULE_FAIR,
         .timing = GROUT_TIMING_LAZY,
@@ -56,6 +57,9 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
     }
     if (timing != NULL) {
         (void)grout_timing_find(timing, &settings.timing);
+    }
+    if (numerics != NULL) {
+        (void)grout_numerics_find(numerics, &settings.numerics);
     }
     return settings;
 }
@@ -114,6 +118,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .argument_count = arguments->count,
         .schedule = settings->schedule,
         .timing = settings->timing,
+        .numerics = settings->numerics,
         .seed = settings->seed,
         .pct_depth = settings->pct_depth,
         .replay = settings->replay,

@@ -12,6 +12,7 @@
 typedef struct grout_launch_settings {
     grout_schedule schedule;
     grout_timing timing;
+    grout_numerics numerics;
     uint64_t seed;
     uint32_t pct_depth;
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
@@ -45,7 +46,7 @@ typedef struct grout_outcome {
 const char *grout_schedule_get_text(grout_schedule schedule);
 const char *grout_timing_get_text(grout_timing timing);
 
-/* From --schedule, --replay, --timing and --seed. */
+/* From --schedule, --replay, --timing, --numerics and --seed. */
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
 /* Whether the run depends on its seed. */
 bool grout_launch_settings__has_seed(const grout_launch_settings *settings);

@@ -15,7 +15,8 @@
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
            id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||
-           id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_MAX_STEPS;
+           id == GROUT_OPTION_NUMERICS || id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT ||
+           id == GROUT_OPTION_MAX_STEPS;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

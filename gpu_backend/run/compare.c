@@ -12,6 +12,7 @@
  * depend on their order. */
 typedef struct exactness {
     const grout_module *module;
+    bool has_exact_products;
     bool has_functions, has_sums;
 } exactness;
 
@@ -36,7 +37,8 @@ static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
     const grout_choice reduce = grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE);
     (void)id;
     e->has_functions |= info->ulp > 0;
-    e->has_sums |= info->types == GROUT_TYPES_MMA; /* the tensor core has an order of its own */
+    /* The tensor core has an order of its own. */
+    e->has_sums |= info->types == GROUT_TYPES_MMA && !e->has_exact_products;
     /* Several CTAs may add to one element. */
     e->has_sums |= (is_sum(grout_op_get_reduction(opcode)) || is_sum((grout_update)info->update) ||
                     is_sum(grout_update_from_choice(reduce))) &&
@@ -45,8 +47,8 @@ static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
 }
 
 grout_compare_options grout_compare_get_default(const grout_module *bound, grout_kernel_id kernel,
-                                                bool has_whole_inputs) {
-    exactness e = {.module = bound};
+                                                bool has_whole_inputs, bool has_exact_products) {
+    exactness e = {.module = bound, .has_exact_products = has_exact_products};
     grout_gpu__walk(bound, grout_module_get_kernel(bound, kernel)->body, note_exactness, &e);
     return (grout_compare_options){.is_by_type =
                                        e.has_functions || (e.has_sums && !has_whole_inputs)};

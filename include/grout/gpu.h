@@ -158,11 +158,13 @@ typedef struct grout_compare_options {
  * The tolerance of the compare rule for a kernel (docs/gpu.md): bit for bit, unless the kernel has
  * an operation that no hardware rounds correctly, or sums floats in an order of its own (wgmma,
  * reduce_sum). The sums of small whole numbers are exact in every order: has_whole_inputs says that
- * the arguments are small whole numbers.
+ * the arguments are small whole numbers. has_exact_products says that
+ * what the arrays are compared with was made with exact numerics: sums of wgmma are the hardware's.
  */
 GROUT_API grout_compare_options grout_compare_get_default(const grout_module *bound,
                                                           grout_kernel_id kernel,
-                                                          bool has_whole_inputs);
+                                                          bool has_whole_inputs,
+                                                          bool has_exact_products);
 
 /* Two arrays of one parameter that should be equal. All is borrowed. */
 typedef struct grout_comparison {

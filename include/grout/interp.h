@@ -46,9 +46,17 @@ typedef enum grout_timing {
     GROUT_TIMING_RANDOM
 } grout_timing;
 
+/*
+ * What the sums of wgmma are, bit for bit. FAST, the default: fma(a, b, c) in f32, k by k, rounded
+ * each time; any host makes the same. EXACT: what the tensor core of Hopper makes, which cuts terms
+ * before it adds them; slower (docs/numerics.md).
+ */
+typedef enum grout_numerics { GROUT_NUMERICS_FAST, GROUT_NUMERICS_EXACT } grout_numerics;
+
 /* "fair", "random", "lazy", ...; false if there is none of this name. */
 GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
 GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
+GROUT_API bool grout_numerics_find(const char *text, grout_numerics *numerics_out);
 
 typedef struct grout_progress {
     int64_t ctas_done, ctas_total;
@@ -64,6 +72,7 @@ typedef struct grout_launch {
     size_t argument_count;
     grout_schedule schedule;
     grout_timing timing;
+    grout_numerics numerics;
     uint64_t seed;
     uint32_t pct_depth; /* GROUT_SCHEDULE_PCT: 1 or more */
     uint32_t sm_count;  /* of the GPU; 0: GROUT_SMS_DEFAULT */

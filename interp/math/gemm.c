@@ -69,10 +69,28 @@ static void run_plain(const grout_gemm *gemm, float *c, const float *a, const fl
     }
 }
 
+static void run_exact(const grout_gemm *gemm, float *c, const float *a, const float *b) {
+    const grout_tensor_tiles tiles = {
+        .m = gemm->m, .n = gemm->n, .k = gemm->k, .has_k_rows = gemm->has_k_rows};
+    grout_tensor_core__multiply(&gemm->core, &tiles, gemm->kind != GROUT_GEMM_PLAIN, c, a, b);
+}
+
+/* Exact loops are compiled for AVX2, which is enough for them. */
+static void init_exact(grout_gemm *gemm, grout_gemm_kind fastest) {
+    const bool is_wide =
+        fastest >= GROUT_GEMM_AVX2 && grout_gemm__find_wide(GROUT_GEMM_AVX2) != NULL;
+    gemm->kind = is_wide ? GROUT_GEMM_AVX2 : GROUT_GEMM_PLAIN;
+    gemm->loop = run_exact;
+}
+
 void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
     gemm->kind = GROUT_GEMM_PLAIN;
     gemm->loop = run_plain;
     gemm->code = NULL;
+    if (gemm->core.block != 0) {
+        init_exact(gemm, fastest);
+        return;
+    }
     if (fastest >= GROUT_GEMM_LIBXSMM && grout_gemm__make_code(gemm)) {
         gemm->kind = GROUT_GEMM_LIBXSMM;
         return;

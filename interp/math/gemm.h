@@ -1,7 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * gemm.h - the product of two packed tiles in f32: what 'fast' numerics means, bit for bit.
+ * gemm.h - the product of two packed tiles. By 'exact' numerics it is tensor_core.h's; what follows
+ * is what 'fast' numerics means, bit for bit.
  *
  * c[n][m] = fma(a[k][m], b[n][k], c[n][m]) for k = 0, 1, ... in turn, in f32, rounded to nearest
  * even at each step; or b[k][n], as it comes. An f16 accumulator is kept as f32: after every
@@ -10,6 +11,8 @@
  */
 #ifndef GROUT_INTERP_GEMM_H
 #define GROUT_INTERP_GEMM_H
+
+#include "tensor_core.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +35,10 @@ typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, c
 /* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0. */
 struct grout_gemm {
     uint32_t m, n, k;
-    bool has_k_rows; /* b is [k][n] */
-    bool is_rounded; /* an f16 accumulator; then k % GROUT_GEMM_ROUND_STEP == 0 */
-    uint8_t kind;    /* grout_gemm_kind */
+    bool has_k_rows;        /* b is [k][n] */
+    bool is_rounded;        /* an f16 accumulator; then k % GROUT_GEMM_ROUND_STEP == 0 */
+    uint8_t kind;           /* grout_gemm_kind */
+    grout_tensor_core core; /* exact numerics, for k in its blocks; block 0: fast */
     grout_gemm_loop *loop;
     void *code; /* LIBXSMM's, executable; NULL: loop counts */
     size_t code_size;

@@ -132,7 +132,8 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     for (uint32_t i = 1; i < pool->count; i++) {
         const grout_gemm *gemm = grout_pool__at(pool, i);
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
-            gemm->has_k_rows == shape->has_k_rows && gemm->is_rounded == shape->is_rounded) {
+            gemm->has_k_rows == shape->has_k_rows && gemm->is_rounded == shape->is_rounded &&
+            grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
     }
@@ -163,11 +164,16 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                                   .count = wgmma->n};
     add_operand(planner, inst, true, &product.a);
     add_operand(planner, inst, false, &product.b);
-    const grout_gemm shape = {.m = wgmma->m,
-                              .n = wgmma->n,
-                              .k = wgmma->k,
-                              .has_k_rows = !product.b.has_mn_rows,
-                              .is_rounded = wgmma->accumulator_dtype == GROUT_DTYPE_F16};
+    grout_gemm shape = {.m = wgmma->m,
+                        .n = wgmma->n,
+                        .k = wgmma->k,
+                        .has_k_rows = !product.b.has_mn_rows,
+                        .is_rounded = wgmma->accumulator_dtype == GROUT_DTYPE_F16};
+    if (planner->launch->numerics == GROUT_NUMERICS_EXACT) {
+        const grout_dtype operand = (grout_dtype)wgmma->operand_dtype;
+        shape.core =
+            grout_tensor_core__get(operand, operand, (grout_dtype)wgmma->accumulator_dtype);
+    }
     product.gemm = find_gemm(planner, &shape);
     uint32_t index = grout_pool__take(&plan->products, plan->heap);
     if (index == 0 || product.gemm == 0) {

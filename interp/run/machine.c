@@ -317,6 +317,11 @@ bool grout_schedule_find(const char *text, grout_schedule *schedule_out) {
     return false;
 }
 
+bool grout_numerics_find(const char *text, grout_numerics *numerics_out) {
+    *numerics_out = strcmp(text, "exact") == 0 ? GROUT_NUMERICS_EXACT : GROUT_NUMERICS_FAST;
+    return *numerics_out == GROUT_NUMERICS_EXACT || strcmp(text, "fast") == 0;
+}
+
 bool grout_timing_find(const char *text, grout_timing *timing_out) {
     static const char *const names[] = {"lazy", "eager", "random"};
     static const grout_timing timings[] = {GROUT_TIMING_LAZY, GROUT_TIMING_EAGER,

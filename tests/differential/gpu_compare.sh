@@ -89,6 +89,22 @@ for shape in '128 256 256' '200 264 320' '1000 520 328' '4096 4096 256' '3000 20
     same kernels/matmul_hopper_ws.grout -D M="$1" -D N="$2" -D K="$3" --input a=randn:1 --input b=randn:2
 done
 
+# The bits of the tensor core: random numbers, wide and narrow, and sums that are long.
+for file in kernels/matmul_hopper*.grout kernels/split_k.grout tests/differential/wgmma.grout; do
+    same "$file" --numerics exact
+done
+for name in matmul_hopper matmul_hopper_async matmul_hopper_cluster matmul_hopper_ws; do
+    for shape in '128 256 256' '512 512 1024' '256 256 8192'; do
+        # shellcheck disable=SC2086 # to be split
+        set -- $shape
+        for inputs in 'randn:1 randn:2' 'uniform:3:-1e4:1e4 uniform:4:-1e-4:1e-4' 'ints ones'; do
+            # shellcheck disable=SC2086 # to be split
+            set -- "$1" "$2" "$3" $inputs
+            same "kernels/$name.grout" -D M="$1" -D N="$2" -D K="$3" --input a="$4" --input b="$5" --numerics exact
+        done
+    done
+done
+
 # What the shipped kernels do not use: every operation, cast, layout and reduction.
 for name in arithmetic half math registers matrices reductions rows; do
     same "tests/differential/$name.grout"

@@ -5,8 +5,8 @@
 """usage: wgmma_sweep.py GROUT [--mode cuda|cubin|check|emulate|list] [--jobs N] [--part I/N] [--only TEXT]
                       [--log FILE]
 
-Kernels are made up here, a file each. Modes: cuda compares GPU and CPU bit for bit (small integers) and, for a
-part of them, within the documented bound (random normal numbers); cubin compiles them with NVRTC, and fails on
+Kernels are made up here, a file each. Modes: cuda compares GPU and CPU bit for bit (small integers; random normal
+numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers); cubin compiles them with NVRTC, and fails on
 spills and on wgmmas that are not kept in flight; check runs the race checker; emulate runs the emitted CUDA on the
 CPU (emulate/). --part 2/4 is the second quarter, --only keeps kernels whose name holds TEXT.
 
@@ -172,8 +172,10 @@ def get_commands(options, path, number):
     """What a case consists of: commands, and a text that their output must not hold."""
     if options.mode == "cuda":
         commands = [[options.grout, "run", path, "--device", "cuda", "--compare", "cpu", "-q"]]
+        numbers = ["--input", "a=randn:1", "--input", "b=randn:2"]
         if number % 8 == 0:
-            commands.append(commands[0] + ["--input", "a=randn:1", "--input", "b=randn:2"])
+            commands.append(commands[0] + numbers)
+        commands.append(commands[0] + numbers + ["--numerics", "exact"])
         return commands, "gpu-loss"
     if options.mode == "cubin":
         return [[options.grout, "emit", path, "--to", "cubin", "-q", "-o", path + ".cubin"]], "gpu-loss"

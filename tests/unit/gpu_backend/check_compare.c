@@ -31,7 +31,7 @@ static void end(fixture *f) {
 
 START_TEST(shipped_ops_compare_exactly) {
     fixture f = begin();
-    const grout_compare_options options = grout_compare_get_default(f.module, 1, false);
+    const grout_compare_options options = grout_compare_get_default(f.module, 1, false, false);
     ck_assert(options.rtol <= 0 && options.atol <= 0 && !options.is_by_type);
     end(&f);
 }
@@ -56,9 +56,11 @@ START_TEST(default_tolerance_follows_the_ops) {
                        "{\n  store %%f, (%s)\n}\n",
                        rows[i].op);
         grout_module *module = bind_text("compare.grout", text, diags);
-        ck_assert_msg(grout_compare_get_default(module, 1, true).is_by_type == rows[i].for_whole,
+        ck_assert_msg(grout_compare_get_default(module, 1, true, false).is_by_type ==
+                          rows[i].for_whole,
                       "%s, whole inputs", rows[i].op);
-        ck_assert_msg(grout_compare_get_default(module, 1, false).is_by_type == rows[i].for_any,
+        ck_assert_msg(grout_compare_get_default(module, 1, false, false).is_by_type ==
+                          rows[i].for_any,
                       "%s", rows[i].op);
         grout_module_free(module);
         grout_diags_free(diags);

@@ -388,10 +388,14 @@ END_TEST
 
 START_TEST(names_are_found) {
     grout_timing timing;
+    grout_numerics numerics;
     grout_schedule schedule;
     ck_assert(grout_timing_find("random", &timing) && timing == GROUT_TIMING_RANDOM);
     ck_assert(grout_timing_find("eager", &timing) && timing == GROUT_TIMING_EAGER);
     ck_assert(!grout_timing_find("late", &timing));
+    ck_assert(grout_numerics_find("exact", &numerics) && numerics == GROUT_NUMERICS_EXACT);
+    ck_assert(grout_numerics_find("fast", &numerics) && numerics == GROUT_NUMERICS_FAST);
+    ck_assert(!grout_numerics_find("fastest", &numerics));
     ck_assert(grout_schedule_find("random", &schedule) && schedule == GROUT_SCHEDULE_RANDOM);
     ck_assert(!grout_schedule_find("", &schedule));
 }

@@ -1,0 +1,57 @@
+/*
+ * tensor_core.h - products as the tensor core of Hopper makes them, bit for bit: 'exact' numerics.
+ *
+ * An instruction adds a block of products and its accumulator in one fixed-point sum:
+ *
+ *   E = the largest exponent of a product that is not 0 (the sum of its factors' exponents, not
+ *       normalised: a subnormal counts with the least exponent of its type) and of the accumulator
+ *       if it is not 0; no less than a floor
+ *   each product and the accumulator are cut toward zero at 2^(E - fraction), then added exactly
+ *   the sum is cut toward zero to out_bits fraction bits of an f32 (of an f16: rounded to nearest
+ *   even); a sum of 0 is +0, one too large is an infinity
+ *
+ * A NaN, an infinity times 0, or infinities of both signs make a NaN, 0x7fffffff (f16: 0x7fff). The
+ * next block takes the result as its accumulator. See docs/numerics.md for what this rests on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_TENSOR_CORE_H
+#define GROUT_INTERP_TENSOR_CORE_H
+
+#include "grout/ir.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GROUT_TENSOR_CORE_BLOCK_MAX 32
+
+/* The rule of one pair of operand types and one accumulator type. */
+typedef struct grout_tensor_core {
+    uint8_t block;            /* products of an instruction; 0: there is no rule */
+    uint8_t fraction;         /* bits kept below 2^E */
+    uint8_t out_bits;         /* fraction bits of a result */
+    bool is_half;             /* the accumulator is an f16 */
+    int16_t least_a, least_b; /* the least exponents of the operands' types */
+    int16_t least_out, floor; /* of the accumulator's type; the least E */
+} grout_tensor_core;
+
+/* The rule of a wgmma. f32 operands are tf32. */
+grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dtype accumulator);
+
+bool grout_tensor_core__is_same(const grout_tensor_core *one, const grout_tensor_core *other);
+
+/* One block: operands widened to f32, steps apart; tf32 with its low bits 0. f16 accumulators come
+ * and go as f32. */
+float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a, size_t a_step,
+                                   const float *b, size_t b_step, float c);
+
+/* The tiles of a grout_gemm (gemm.h): c += a b, for a k that is a multiple of the block. is_wide:
+ * by the processor's vector instructions; the bits are the same. */
+typedef struct grout_tensor_tiles {
+    uint32_t m, n, k;
+    bool has_k_rows;
+} grout_tensor_tiles;
+void grout_tensor_core__multiply(const grout_tensor_core *core, const grout_tensor_tiles *tiles,
+                                 bool is_wide, float *c, const float *a, const float *b);
+
+#endif
