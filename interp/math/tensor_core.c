@@ -248,9 +248,14 @@ ALWAYS_INLINE bool round_rows(const grout_tensor_core *core, const int32_t *tops
     return any != 0;
 }
 
+/* One block of both operands where it lies: rows of a m apart, elements of b down apart. */
+typedef struct place {
+    const float *a, *b;
+    size_t m, down;
+} place;
+
 /* One block of K of ROWS rows of a column. */
-ALWAYS_INLINE void add_column(const grout_tensor_core *core, const block *it, float *c,
-                              const float *a, size_t m, const float *b, size_t down) {
+ALWAYS_INLINE void add_column(const grout_tensor_core *core, const block *it, float *c, place at) {
     int32_t tops[ROWS];
     double scales[ROWS], sums[ROWS];
     float before[ROWS];
@@ -266,7 +271,7 @@ ALWAYS_INLINE void add_column(const grout_tensor_core *core, const block *it, fl
     }
     for (size_t i = 0; i < ROWS; i++) {
         if (is_odd[i]) {
-            c[i] = grout_tensor_core__add_block(core, a + i, m, b, down, before[i]);
+            c[i] = grout_tensor_core__add_block(core, at.a + i, at.m, at.b, at.down, before[i]);
         }
     }
 }
@@ -280,9 +285,9 @@ ALWAYS_INLINE void multiply(const grout_tensor_core *core, const grout_tensor_ti
         for (size_t row = 0; row < m; row += ROWS) {
             take_rows(core, &it, a + k * m + row, m);
             for (size_t n = 0; n < tiles->n; n++) {
-                const float *column = b + n * across + k * down;
-                take_column(core, &it, column, down);
-                add_column(core, &it, c + n * m + row, a + k * m + row, m, column, down);
+                const place at = {a + k * m + row, b + n * across + k * down, m, down};
+                take_column(core, &it, at.b, down);
+                add_column(core, &it, c + n * m + row, at);
             }
         }
     }

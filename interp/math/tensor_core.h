@@ -1,5 +1,6 @@
 /*
  * tensor_core.h - products as the tensor core of Hopper makes them, bit for bit: 'exact' numerics.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * An instruction adds a block of products and its accumulator in one fixed-point sum:
  *
@@ -12,8 +13,6 @@
  *
  * A NaN, an infinity times 0, or infinities of both signs make a NaN, 0x7fffffff (f16: 0x7fff). The
  * next block takes the result as its accumulator. See docs/numerics.md for what this rests on.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_INTERP_TENSOR_CORE_H
 #define GROUT_INTERP_TENSOR_CORE_H

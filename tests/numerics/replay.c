@@ -1,5 +1,6 @@
 /*
  * replay.c - dots that an H200 has made, again by 'exact' numerics: the bits have to be the same.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Reads records from stdin, which replay.py unpacks from h200_dots.xz. A record is a line
  *
@@ -12,7 +13,6 @@
  * (scale-a -1), 2 likewise (scale-b), 3 the first C does not count (scale-d 0). kind 3: mma.sync,
  * else wgmma.
  *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "interp/math/convert.h"
 #include "interp/math/pack.h"
@@ -34,13 +34,13 @@ static const grout_dtype FORMATS[] = {GROUT_DTYPE_BF16,   GROUT_DTYPE_F16,    GR
                                       GROUT_DTYPE_NONE,   GROUT_DTYPE_NONE,   GROUT_DTYPE_F32};
 
 typedef struct record {
-    int op, steps, tiles, k, size, a, b, out, is_integer, has_sign_a, has_sign_b, variant, kind;
+    int steps, tiles, k, size, a, b, out, is_integer, variant, kind;
     char name[128];
     uint8_t *left, *right;
     uint32_t *before, *after;
 } record;
 
-/* Of all records. */
+/* What all records sum up to. */
 typedef struct totals {
     uint64_t equal, different, skipped;
 } totals;
@@ -54,23 +54,44 @@ static void *take(size_t size) {
     return data;
 }
 
-static bool read_record(record *it) {
-    char line[512], family[32];
-    if (fgets(line, sizeof line, stdin) == NULL) {
-        return false;
+/* The number after " NAME=" in a record's line. */
+static int get_number(const char *line, const char *name) {
+    const char *at = strstr(line, name);
+    char *end = NULL;
+    const long number = at == NULL ? -1 : strtol(at + strlen(name), &end, 10);
+    if (end == NULL || (*end != ' ' && *end != '\n') || number < 0 || number > 1000000) {
+        fprintf(stderr, "replay: no number after '%s' in %s\n", name, line);
+        exit(2);
     }
-    const char *name = strstr(line, "name=");
-    if (sscanf(line,
-               "TCN1 op=%d fam=%31s L=%d tiles=%d k=%d esz=%d fa=%d fb=%d out=%d int=%d sa=%d "
-               "sb=%d var=%d kind=%d",
-               &it->op, family, &it->steps, &it->tiles, &it->k, &it->size, &it->a, &it->b, &it->out,
-               &it->is_integer, &it->has_sign_a, &it->has_sign_b, &it->variant, &it->kind) != 14 ||
-        name == NULL || it->k > K_MAX || it->out > 8 || it->a > 4 || it->b > 4) {
+    return (int)number;
+}
+
+static void read_line(record *it, const char *line) {
+    const char *name = strstr(line, " name=");
+    it->steps = get_number(line, " L=");
+    it->tiles = get_number(line, " tiles=");
+    it->k = get_number(line, " k=");
+    it->size = get_number(line, " esz=");
+    it->a = get_number(line, " fa=");
+    it->b = get_number(line, " fb=");
+    it->out = get_number(line, " out=");
+    it->is_integer = get_number(line, " int=");
+    it->variant = get_number(line, " var=");
+    it->kind = get_number(line, " kind=");
+    if (name == NULL || it->k > K_MAX || it->size > 4 || it->out > 8 || it->a > 4 || it->b > 4) {
         fprintf(stderr, "replay: no record: %s\n", line);
         exit(2);
     }
-    (void)snprintf(it->name, sizeof it->name, "%s %s", family, name + strlen("name="));
+    (void)snprintf(it->name, sizeof it->name, "%s", name + strlen(" name="));
     it->name[strcspn(it->name, "\n")] = '\0';
+}
+
+static bool read_record(record *it) {
+    char line[512];
+    if (fgets(line, sizeof line, stdin) == NULL) {
+        return false;
+    }
+    read_line(it, line);
     const size_t steps = (size_t)it->steps * (size_t)it->tiles, dots = (size_t)it->tiles * DOTS;
     it->left = take(steps * ROWS * ROW_BYTES);
     it->right = take(steps * COLUMNS * ROW_BYTES);
@@ -161,19 +182,22 @@ static void compare_tile(const record *it, size_t tile, bool is_wide, totals *su
     }
 }
 
+static void compare_record(const record *it, bool is_wide, totals *sum) {
+    for (size_t tile = 0; tile < (size_t)it->tiles; tile++) {
+        if (is_skipped(it)) {
+            sum->skipped += DOTS;
+        } else {
+            compare_tile(it, tile, is_wide, sum);
+        }
+    }
+}
+
 int main(void) {
     totals sums[2] = {{0}};
     record it;
     while (read_record(&it)) {
-        for (size_t tile = 0; tile < (size_t)it.tiles; tile++) {
-            for (int is_wide = 0; is_wide < 2; is_wide++) {
-                if (is_skipped(&it)) {
-                    sums[is_wide].skipped += DOTS;
-                } else {
-                    compare_tile(&it, tile, is_wide != 0, &sums[is_wide]);
-                }
-            }
-        }
+        compare_record(&it, false, &sums[0]);
+        compare_record(&it, true, &sums[1]);
         free_record(&it);
     }
     for (int is_wide = 0; is_wide < 2; is_wide++) {

@@ -53,7 +53,7 @@ static inline model_value model_decode(uint32_t bits, const model_type *type) {
 
 /* m * 2^-count, cut. */
 static inline int64_t model_shift(uint64_t m, int count, bool is_negative) {
-    const uint64_t cut = count >= 64 ? 0 : count >= 0 ? m >> count : m << -count;
+    const uint64_t cut = m == 0 || count >= 64 ? 0 : count >= 0 ? m >> count : m << -count;
     return is_negative ? -(int64_t)cut : (int64_t)cut;
 }
 
