@@ -74,13 +74,15 @@ static bool read_all(reading *r, grout_text *reason) {
         size_t room = r->capacity - r->size - 1;
         room = r->get_size != NULL && room > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : room;
         ssize_t got = read(r->file, r->data + r->size, room);
-        if (was_interrupted) {
+        /* A pipe may never end. A file does: whoever works on it afterwards sees the interrupt. */
+        bool ends = was_interrupted && !r->is_plain;
+        if (ends) {
             errno = EINTR;
         }
-        if (got < 0 && errno == EINTR && !was_interrupted) {
+        if (got < 0 && errno == EINTR && !ends) {
             continue;
         }
-        if (got < 0 || was_interrupted) {
+        if (got < 0 || ends) {
             return fail(reason);
         }
         r->size += (size_t)got;
