@@ -49,6 +49,9 @@ GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
 /* Constant expressions. */
 GROUT_API grout_expr_id grout_build_int(grout_builder *builder, int64_t value);
 GROUT_API grout_expr_id grout_build_float(grout_builder *builder, double value);
+/* A constant of an element type that is not bool, by the low bits of its element. */
+GROUT_API grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype,
+                                            uint64_t bits);
 GROUT_API grout_expr_id grout_build_const(grout_builder *builder, const char *name,
                                           grout_expr_id value);
 GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
