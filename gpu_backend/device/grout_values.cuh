@@ -125,7 +125,7 @@ template <> struct grout_partial<grout_u16> { typedef grout_u32 type; };
 template <> struct grout_partial<grout_f16> { typedef grout_f32 type; };
 template <> struct grout_partial<grout_bf16> { typedef grout_f32 type; };
 
-// Of equal elements: their product, and their exclusive or.
+// The product of equal elements, and their exclusive or.
 template <typename P> GROUT_DEVICE P grout_power(P value, P count) {
     P result = P(1);
     for (grout_u32 left = (grout_u32)count; left != 0; left /= 2) {

@@ -106,7 +106,7 @@ static void begin_result(grout_emitter *e, const reduction *r) {
 /* ---- of equal elements ---- */
 
 /* A sum of equal elements is a product, a product a power; an exclusive or of an even number of
- * them is 0. Of the others any element is the result. */
+ * them is 0. For the others any element is the result. */
 static const char *get_splat_function(grout_update update) {
     static const char *const functions[GROUT_UPDATE_COUNT] = {
         [GROUT_UPDATE_ADD] = "grout_mul(",

@@ -24,7 +24,7 @@
 /* ---- integers ---- */
 
 /*
- * Of a signed and an unsigned type of one width. They compute in WORD, at least as wide as int,
+ * A signed and an unsigned type have one width. They compute in WORD, at least as wide as int,
  * which therefore promotes nothing: u16 times u16 would be an int, and overflow.
  */
 #define GROUT_OF_INTEGERS(S, U, WORD)                                                      \
@@ -130,7 +130,7 @@
         return (grout_##S)grout_popcount_##U((grout_##U)a);                                \
     }
 
-/* Of types narrower than 32 bits, where all bits of b count: a negative one is a large one. */
+/* Types narrower than 32 bits: all bits of b count, and a negative one is a large one. */
 #define GROUT_OF_NARROW(S, U, BITS)                               \
     GROUT_NUM grout_##U grout_shl_##U(grout_##U a, grout_##U b) { \
         return (grout_##U)grout_shl_u32(a, b);                    \
@@ -184,7 +184,7 @@ GROUT_NUM bool grout_not_bool(bool a) {
 
 /* ---- floats ---- */
 
-/* Of a float type F whose bits are a U: SIGN is its sign bit, INF the bits of infinity. */
+/* A float type F has the bits of a U: SIGN is its sign bit, INF the bits of infinity. */
 #define GROUT_OF_FLOATS(F, U, SIGN, INF)                                                      \
     GROUT_NUM grout_##F grout_neg_##F(grout_##F a) {                                          \
         return grout_from_bits_##F(grout_bits_##F(a) ^ SIGN);                                 \

@@ -96,14 +96,14 @@ enum { LOGISTIC_PIECE = 256 };
     }                                     \
     }
 
-/* Of f64, in every instruction set: kernels compute little in it. */
+/* One loop of f64 serves every instruction set: kernels compute little in it. */
 #define F64_LOOP(SET, text, FUNCTION)           \
     BEGIN_LOOP_OF(, text##_##SET##_f64, double) \
     for (int64_t i = 0; i < count; i++) {       \
         to[i] = clean_f64(FUNCTION(a[i]));      \
     }                                           \
     }
-/* Of two operands, in every instruction set too. */
+/* Functions of two operands have one loop for every instruction set too. */
 #define BINARY_LOOP(NAME, TYPE, CLEAN, FUNCTION) \
     BEGIN_LOOP_OF(, NAME, TYPE)                  \
     const TYPE *b = in_b;                        \

@@ -12,7 +12,7 @@
 
 static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)        [GROUT_OP_##NAME] = grout_exec_alu,
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)  [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_exec_reduce,
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
     [GROUT_OP_##NAME] = grout_exec_atomic,

@@ -103,7 +103,7 @@ static double wrap(grout_dtype dtype, int64_t value) {
                                                  : (double)low;
 }
 
-/* Of integers of 64 bits only those are followed that a double holds. */
+/* Integers of 64 bits are followed as far as a double holds them. */
 static num limit(grout_dtype dtype, num number) {
     const bool is_wide = !is_float(dtype) && get_width(dtype) == 64;
     return is_wide && !(fabs(number.value) <= 0x1p53) ? (num){0, INFINITY} : number;
@@ -237,7 +237,7 @@ static num turn(grout_dtype dtype, num a, num b) {
     return settle(dtype, atan2(a.value, b.value), jumps ? INFINITY : bound, ulp + 1);
 }
 
-/* Of exact operands only: the slope may be anything. */
+/* The slope may be anything: operands have to be exact. */
 static num raise_to(grout_dtype dtype, num a, num b) {
     const double ulp = grout_op_get_info(GROUT_OP_POW)->ulp;
     const bool is_exact = a.bound == 0 && b.bound == 0 && a.value != 0;
@@ -434,7 +434,7 @@ static num cast(grout_dtype from, grout_dtype to, num a) {
     return (num){wrap(to, (int64_t)a.value), a.bound > 0 ? INFINITY : 0};
 }
 
-/* Of what is known exactly; of a float zero and of NaN the bits are not. */
+/* What is known exactly has known bits; a float zero and NaN have not. */
 static num bitcast(grout_dtype from, grout_dtype to, num a) {
     uint64_t bits = 0;
     if (a.bound > 0 || (is_float(from) && (isnan(a.value) || a.value == 0))) {

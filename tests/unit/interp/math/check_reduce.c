@@ -147,7 +147,7 @@ static bool is_float(grout_dtype dtype) {
     return grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_FLOAT;
 }
 
-/* Of f32 and f64; what the elements are is exact in both. */
+/* The elements are exact in f32 and f64. */
 static double combine_floats(grout_opcode opcode, double x, double y) {
     bool is_max = opcode == GROUT_OP_REDUCE_MAX;
     if (x == y) { /* zeros: -0 is less */

@@ -145,19 +145,6 @@ START_TEST(references_have_indices_and_views) {
 }
 END_TEST
 
-START_TEST(elements_of_every_type) {
-    begin_kernel();
-    grout_operand minus = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_I8, 0x1fd));
-    (void)grout_build_name(b, grout_build_bitcast(b, minus, GROUT_DTYPE_U8), "c");
-    grout_operand large = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_U64, UINT64_MAX));
-    (void)grout_build_name(b, grout_build_popcount(b, large), "d");
-    grout_operand one = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_F16, 0x3c00));
-    (void)grout_build_name(b, grout_build_pow(b, one, one, GROUT_ATTR_BIT_APPROX), "e");
-    expect_body("  %c = bitcast i8:-3 : u8\n  %d = popcount u64:18446744073709551615\n"
-                "  %e = pow f16:0x3c00, f16:0x3c00 approx\n");
-}
-END_TEST
-
 START_TEST(regions_have_results) {
     static const char *const carries[] = {"c", NULL};
     begin_kernel();
@@ -384,9 +371,6 @@ static void unknown_value(void) {
     begin_kernel();
     (void)grout_build_neg(b, value(999));
 }
-static void element_of_bool(void) {
-    ck_assert_uint_eq(grout_build_element(b, GROUT_DTYPE_BOOL, 1), 0);
-}
 static void unknown_expr(void) {
     begin_kernel();
     (void)grout_build_neg(b, grout_expr_operand(999));
@@ -603,7 +587,6 @@ static const struct {
     {second_else, "'else' without an 'if' in front of it"},
     {no_value, "there is no value 0"},
     {unknown_value, "there is no value 999"},
-    {element_of_bool, "an element of no type, or of bool"},
     {unknown_expr, "there is no expression 999"},
     {ref_as_value, "an operand of 'neg' is of the wrong kind"},
     {expr_as_ref, "an operand of 'load' is of the wrong kind"},
@@ -694,7 +677,6 @@ int main(void) {
     tcase_add_test(tcase, values_nest_only_in_order);
     tcase_add_test(tcase, values_do_not_nest_without_end);
     tcase_add_test(tcase, references_have_indices_and_views);
-    tcase_add_test(tcase, elements_of_every_type);
     tcase_add_test(tcase, regions_have_results);
     tcase_add_test(tcase, whiles_have_two_bodies);
     tcase_add_test(tcase, values_do_not_nest_across_bodies);
