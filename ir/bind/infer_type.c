@@ -62,16 +62,16 @@ static const char *get_rule_text(grout_type_rule rule) {
     case GROUT_TYPES_INT:
         return "i32 or u32";
     case GROUT_TYPES_FLOAT:
-    case GROUT_TYPES_MMA:
         return "f16, bf16 or f32";
     case GROUT_TYPES_ACC:
-        return "f16 or f32";
+        return "f16, f32 or i32";
     case GROUT_TYPES_LOGIC:
         return "i32, u32 or bool";
     case GROUT_TYPES_BOOL:
         return "bool";
     case GROUT_TYPES_NONE:
     case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA: /* grout_wgmma_plan's */
         break;
     }
     return "i32, u32, f16, bf16, f32 or bool";
@@ -88,16 +88,16 @@ static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
     case GROUT_TYPES_INT:
         return is_integer;
     case GROUT_TYPES_FLOAT:
-    case GROUT_TYPES_MMA:
         return is_float;
     case GROUT_TYPES_ACC:
-        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32;
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32 || dtype == GROUT_DTYPE_I32;
     case GROUT_TYPES_LOGIC:
         return is_integer || dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_BOOL:
         return dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_NONE:
     case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA:
         break;
     }
     return info->is_arithmetic;

@@ -242,6 +242,15 @@ char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
     return letters[operand < count ? operand : count - 1];
 }
 
+uint32_t grout_letters_count_least(const char *letters) {
+    uint32_t count = 0;
+    while (letters[count] != '\0' &&
+           grout_letter_get_info(letters[count])->kind < GROUT_LETTER_OPTION) {
+        count++;
+    }
+    return count;
+}
+
 const grout_letter_info *grout_letter_get_info(char letter) {
     static const grout_letter_info letters[128] = {
 #define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
