@@ -437,6 +437,12 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_f32 *registers) {
         asm volatile("" : "+f"(registers[reg])::"memory");
     }
 }
+template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_i32 *registers) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        asm volatile("" : "+r"(registers[reg])::"memory");
+    }
+}
 template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
 #pragma unroll
     for (int reg = 0; reg < count; reg++) {
