@@ -22,8 +22,6 @@ bool grout_word__is_later_op(const char *text, size_t size) {
         /* clusters, several GPUs */
         "semaphore_signal_multicast", "multicast_ref", "remote_ref", "multimem_store",
         "multimem_load_reduce", "try_cluster_cancel", "query_cluster_cancel",
-        /* memory */
-        "async_prefetch",
         /* arrays */
         "reshape", "permute",
         /* programs */

@@ -147,6 +147,9 @@ syntax keyword groutStorage
     \ tile
     \ swizzle
     \ transpose
+    \ alias
+    \ bitcast
+    \ reshape
     \ ds
 syntax keyword groutModule
     \ grout

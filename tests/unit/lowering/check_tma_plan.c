@@ -76,6 +76,26 @@ static const plan_case plan_cases[] = {
      "%a[ds(%i, 64), ds(%j, 64)]", "%s[%i]", 0, 2, 2, 1, 4096},
     {"panels of swizzle 32", "f32[512, 512]", "f32[2, 64, 16] tile(64, 8) swizzle(32)",
      "%a[ds(%i, 64), ds(%j, 16)]", "%s[%i]", 0, 2, 2, 1, 2048},
+    /* where the tiles of the array are known to be whole, loops become dimensions */
+    {"atoms of whole tiles", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 64, 64), ds(%j * 256, 256)]", "%s[%i]", 0, 4, 1, 1, 32768},
+    {"panels of whole tiles", "bf16[512, 512]", "bf16[4, 64, 256] tile(64, 64) swizzle(128)",
+     "%a[ds(%i, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 3, 1, 1, 32768},
+    {"whole panels, rows anywhere", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 3, 1, 8, 4096},
+    {"whole rows, panels anywhere", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 8, 64), ds(%j * 32, 256)]", "%s[%i]", 0, 2, 4, 8, 1024},
+    {"an array of parts of tiles", "bf16[500, 480]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 64, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 2, 4, 8, 1024},
+    {"an array of parts of rows of tiles", "bf16[500, 512]",
+     "bf16[4, 64, 256] tile(8, 64) swizzle(128)", "%a[ds(%i * 64, 64), ds(%j * 64, 256)]", "%s[%i]",
+     0, 3, 1, 8, 4096},
+    {"no room for the last loop", "bf16[2, 2, 512, 512]", "bf16[64, 256] tile(8, 64) swizzle(128)",
+     "%a[%i, %j, ds(%i * 64, 64), ds(%j * 64, 256)]", "%s", 0, 5, 1, 8, 4096},
+    {"core matrices of whole tiles", "bf16[512, 512]", "bf16[2, 64, 64] tile(8, 8)",
+     "%a[ds(%i * 64, 64), ds(%j * 64, 64)]", "%s[%i]", 0, 4, 1, 1, 8192},
+    {"more tiles than a box takes", "u8[8192, 16]", "u8[4104, 16] tile(8, 16)", "%a[ds(0, 4104)]",
+     "%s", GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
     {"core matrices", "bf16[512, 512]", "bf16[2, 64, 64] tile(8, 8)", "%a[ds(%i, 64), ds(%j, 64)]",
      "%s[%i]", 0, 2, 8, 8, 128},
     {"columns of core matrices", "bf16[512, 512]", "bf16[2, 64, 64] tile(64, 8)",
@@ -150,7 +170,7 @@ static int64_t run_plan(const grout_module *module, const grout_tma *tma, const 
             /* the element in the view of GMEM, by object dimension, and the same in SMEM */
             int64_t element[GROUT_RANK_MAX] = {0}, index[GROUT_RANK_MAX];
             for (uint32_t k = 0; k < tma->rank; k++) {
-                element[tma->object_dim[k]] = at[k];
+                element[tma->object_dim[k]] += at[k] * (tma->steps[k] == 0 ? 1 : tma->steps[k]);
             }
             element[tma->object_dim[0]] += panel * tma->panel_elements;
             element[tma->object_dim[tma->band_dim]] += band * tma->band_elements;
