@@ -79,6 +79,7 @@ syntax keyword groutOperation
     \ barrier_wait
     \ copy_gmem_to_smem
     \ copy_smem_to_gmem
+    \ async_prefetch
     \ commit_group
     \ wait_smem_to_gmem
     \ async_copy

@@ -82,11 +82,7 @@ aliases(grout_u32 *z,
     grout_commit_smem(thread);
     if (warp == 0 && grout_elect()) {
         // copy_smem_to_gmem %ys, %y
-        for (grout_i32 band = 0; band < 8; band++) {
-            for (grout_i32 panel = 0; panel < 2; panel++) {
-                grout_tma_store(y_map, ys + band * 2048u + panel * 1024u, panel * 32, band * 8);
-            }
-        }
+        grout_tma_store(y_map, ys, 0, 0, 0, 0);
         grout_bulk_commit();
         // wait_smem_to_gmem 0
         grout_bulk_wait<0>();

@@ -159,7 +159,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  %x = load %a[0:4]"), SYNTAX, 3, 17, 1, "expected ',' or ']', found ':'", "a slice is ds(start, size): ds(0, 64)"),
     FAULT(BODY("  %x = load %a[:4]"), SYNTAX, 3, 17, 1, "expected ',' or ']', found '4'", "a slice is ds(start, size): ds(0, 64)"),
     FAULT(BODY("  %x = load %a[ds(%n:4)]"), SYNTAX, 3, 21, 1, "expected ',' and the size of the slice, found ':'", "a slice is ds(start, size): ds(0, 64)"),
-    FAULT(BODY("  %x = load %a.reshape(4)"), SYNTAX, 3, 16, 7, "expected 'transpose' or 'cluster', found 'reshape'", NULL),
+    FAULT(BODY("  %x = load %a.squeeze(4)"), SYNTAX, 3, 16, 7, "expected 'transpose', 'cluster', 'bitcast' or 'reshape', found 'squeeze'", NULL),
     FAULT(BODY("  %x = load %a[0, 0, 0, 0, 0, 0, 0, 0, 0]"), LIMIT, 3, 40, 1, "more than 8 indices", NULL),
     /* attributes and types */
     FAULT(BODY("  wait_smem_to_gmem 0 readonly"), UNKNOWN_ATTRIBUTE, 3, 23, 8, "'wait_smem_to_gmem' has no attribute 'readonly'", "did you mean 'read_only'?"),
