@@ -91,6 +91,8 @@ typedef struct grout_build_object {
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
+    grout_value_id alias;         /* an smem array whose bytes it has; 0: it has its own */
+    grout_expr_id alias_start;    /* from this byte on; 0: from the first */
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */
     bool is_global;               /* of a semaphore */
@@ -110,6 +112,11 @@ GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_oper
 /* ref in the SMEM of another CTA: its place on each cluster axis. */
 GROUT_API grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref,
                                                 uint32_t count, const grout_operand *place);
+/* The bytes of ref as elements of another type, or with other dimensions. */
+GROUT_API grout_operand grout_build_bitcast(grout_builder *builder, grout_operand ref,
+                                            grout_dtype dtype);
+GROUT_API grout_operand grout_build_reshape(grout_builder *builder, grout_operand ref,
+                                            uint32_t rank, const grout_expr_id *dims);
 GROUT_API grout_build_index grout_index_all(void);
 GROUT_API grout_build_index grout_index_at(grout_operand start);
 GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);

@@ -94,6 +94,7 @@ syntax keyword groutOperation
     \ barrier_wait
     \ copy_gmem_to_smem
     \ copy_smem_to_gmem
+    \ async_prefetch
     \ commit_group
     \ wait_smem_to_gmem
     \ async_copy
@@ -162,6 +163,9 @@ syntax keyword groutStorage
     \ tile
     \ swizzle
     \ transpose
+    \ alias
+    \ bitcast
+    \ reshape
     \ ds
 syntax keyword groutModule
     \ grout
