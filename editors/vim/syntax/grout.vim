@@ -68,6 +68,9 @@ syntax keyword groutOperation
     \ broadcast
     \ layout_cast
     \ iota
+    \ slice
+    \ reshape
+    \ concatenate
     \ axis_index
     \ load
     \ store
