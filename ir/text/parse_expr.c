@@ -334,7 +334,7 @@ static bool report_unknown_function(grout_parser *p) {
 /* A word of the language where an operand is expected. */
 static bool report_word(grout_parser *p, grout_word_kind kind) {
     if (kind == GROUT_WORD_NOT_YET) {
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
     (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
     grout_opcode opcode = (grout_opcode)p->token.opcode;
