@@ -291,6 +291,7 @@ typedef struct grout_op {
     grout_block_id first_block; /* consecutive */
     uint32_t block_count;
     uint32_t written_type; /* ': type', 1-based; 0 none */
+    uint32_t box;          /* the indices after its first operand, a step of kind INDEX; 0 none */
     grout_op_id next;      /* in its block; 0 at the end */
     grout_block_id parent;
     grout_trivia_id trivia;
@@ -475,6 +476,9 @@ GROUT_API const grout_ref_step *grout_module_get_ref_step(const grout_module *mo
                                                           const grout_ref *ref, uint32_t index);
 GROUT_API const grout_index *grout_module_get_index(const grout_module *module,
                                                     const grout_ref_step *step, uint32_t index);
+/* The indices after the first operand of an op (letter BOXED); NULL if it has none. */
+GROUT_API const grout_ref_step *grout_module_get_box(const grout_module *module,
+                                                     const grout_op *op);
 GROUT_API const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id);
 GROUT_API const grout_written_type *grout_module_get_written_type(const grout_module *module,
                                                                   const grout_op *op);
@@ -581,6 +585,22 @@ GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const gro
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/*
+ * What a slice, reshape or concatenate takes of one of its operands: the elements of a box,
+ * extent[d] of them from start[d] on in each dimension. Element i of it, by its index in the box,
+ * becomes the element offset + sum of i[d] * stride[d] of the result, both row-major.
+ */
+typedef struct grout_part {
+    uint8_t rank; /* of the operand */
+    int64_t start[GROUT_RANK_MAX], extent[GROUT_RANK_MAX], stride[GROUT_RANK_MAX];
+    int64_t offset;
+} grout_part;
+GROUT_API grout_part grout_op_get_part(const grout_module *module, const grout_op *op,
+                                       uint32_t operand);
+/* The element of the result that an element of the operand becomes, both by their row-major index;
+ * -1: none. type: the operand's. */
+GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type *type,
+                                       int64_t element);
 /* How the op combines with memory, as an atomic or by its reduce(..); NONE: it does not. */
 GROUT_API grout_update grout_op_get_update(const grout_module *module, const grout_op *op);
 

@@ -273,6 +273,9 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;
+    case GROUT_LETTER_BOXED:
+        ok = is_ref;
+        break;
     case GROUT_LETTER_MEMORY:
     case GROUT_LETTER_MEMORY_OR_ARRAY:
     case GROUT_LETTER_BARRIER:
@@ -342,6 +345,30 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         b->module->failed |= grout_table__push(operands, &operand) == 0;
     }
     return !b->module->failed;
+}
+
+/* Takes a first operand with indices apart: the value, and the indices. */
+static bool take_box(grout_builder *b, const grout_op_info *info, const grout_table *operands,
+                     uint32_t *box_out) {
+    const grout_module *module = b->module;
+    if (operands->count == 1 || info->operands[0] == '\0' ||
+        grout_letter_get_info(info->operands[0])->kind != GROUT_LETTER_BOXED) {
+        return true;
+    }
+    grout_operand *operand = GROUT_TABLE_AT(*operands, grout_operand, 1);
+    const grout_ref *ref = grout_module_get_ref(module, operand->id);
+    const grout_ref_step *step = grout_module_get_ref_step(module, ref, 0);
+    bool is_plain = ref->step_count == 1 && step->kind == GROUT_REF_INDEX;
+    for (uint32_t i = 0; is_plain && i < step->count; i++) {
+        const grout_index *index = grout_module_get_index(module, step, i);
+        is_plain = index->kind == GROUT_INDEX_ALL || index->start.kind == GROUT_OPERAND_EXPR;
+    }
+    if (!is_plain) {
+        return grout_builder__error(b, "'%s' takes one list of compile-time indices", info->text);
+    }
+    *box_out = ref->first_step;
+    *operand = (grout_operand){GROUT_OPERAND_VALUE, ref->base, operand->loc};
+    return true;
 }
 
 /* The choice that the arguments make for an attribute. */
@@ -453,6 +480,7 @@ grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
     }
     grout_op_id id = 0;
     if (may_be_built(builder, info) && get_operands(builder, info, args, &operands) &&
+        take_box(builder, info, &operands, &new_op.box) &&
         get_attrs(builder, info, args, attrs, &new_op.attr_count) &&
         get_type(builder, info, args, &new_op.written_type)) {
         new_op.operands = GROUT_TABLE_AT(operands, grout_operand, 1);

@@ -264,7 +264,8 @@ grout_op_id grout_module__add_op(grout_module *module, const grout_new_op *new_o
                    .loc = new_op->loc,
                    .parent = new_op->parent,
                    .operand_count = new_op->operand_count,
-                   .written_type = new_op->written_type};
+                   .written_type = new_op->written_type,
+                   .box = new_op->box};
     if (op.operand_count > 0) {
         op.first_operand = check(module, grout_table__add(&module->operands, op.operand_count));
     }

@@ -132,7 +132,7 @@ typedef struct grout_new_op {
     const grout_operand *operands;
     uint32_t operand_count;
     const grout_attr_value *attrs; /* in table order */
-    uint32_t written_type;
+    uint32_t written_type, box;
     uint32_t block_count; /* empty blocks are made for them */
 } grout_new_op;
 

@@ -348,3 +348,29 @@ bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out) {
     out->depth = depth + 1;
     return true;
 }
+
+bool grout_parser__boxed(grout_parser *p, grout_parsed_operand *out, uint32_t *box_out) {
+    grout_token name = p->token;
+    *out = (grout_parsed_operand){.depth = 1};
+    if (name.kind == GROUT_TOKEN_VALUE) {
+        grout_value_id value = grout_parser__find_value(p, &name);
+        grout_parser__advance(p);
+        out->operand = (grout_operand){GROUT_OPERAND_VALUE, value, grout_parser__add_loc(p, &name)};
+    } else if (!grout_parser__operand(p, out)) {
+        return false;
+    }
+    if (p->token.kind != GROUT_TOKEN_LEFT_BRACKET || p->token.has_newline) {
+        (void)grout_parser__expected(p, "'[' and the indices of the box");
+        help_slice(p);
+        return false;
+    }
+    grout_ref_step step = {0};
+    uint32_t depth = 0;
+    bool outer = p->constants_only;
+    p->constants_only = true;
+    bool ok = parse_step(p, &step, &depth);
+    p->constants_only = outer;
+    *box_out = ok ? grout_table__push(&p->module->ref_steps, &step) : 0;
+    p->module->failed |= ok && *box_out == 0;
+    return ok;
+}

@@ -278,6 +278,9 @@ static void print_plain(const grout_printer *pr, const grout_op *op) {
         } else {
             print_operand(pr, operand, GROUT_LEVEL_ANY);
         }
+        if (i == 0 && op->box != 0) {
+            print_step(pr, grout_module_get_box(pr->module, op));
+        }
     }
     print_attrs(pr, op);
     if (op->written_type != 0) {

@@ -83,6 +83,9 @@ syntax keyword groutOperation
     \ broadcast
     \ layout_cast
     \ iota
+    \ slice
+    \ reshape
+    \ concatenate
     \ axis_index
     \ load
     \ store
