@@ -213,14 +213,15 @@ class SyncOps(ActorOps):
         if it.name.startswith("cluster"):
             return ("cluster", actor.cta // self.program.cluster)
         if it.name.startswith("named"):
-            return ("named", actor.cta, self.operand_int(actor, it, 0), self.operand_int(actor, it, 1))
+            count = self.operand_int(actor, it, 1)
+            return ("named", actor.cta, self.operand_int(actor, it, 0), count // 32 if "lanes" in it.attrs else 4 * count)
         return ("block", actor.cta)
 
     def operand_int(self, actor, it, index):
         return self.value(actor, it.operands[index])
 
     def count_missing(self, state, key, it):
-        """How many have to come to a meeting."""
+        """How many have to come to a meeting; warps to a named barrier."""
         if key[0] == "named":
             return key[3]
         ctas = [key[1]] if key[0] == "block" else range(key[1] * self.program.cluster,
@@ -244,7 +245,10 @@ class SyncOps(ActorOps):
 
     def close_round(self, state, key, it):
         meeting = state.meetings[key]
-        if meeting.arrived and len(meeting.arrived) >= self.count_missing(state, key, it):
+        come = len(meeting.arrived)
+        if key[0] == "named":
+            come = sum(1 if warp >= 0 else 4 for _, _, warp in meeting.arrived)
+        if meeting.arrived and come >= self.count_missing(state, key, it):
             state.meetings[key] = EMPTY_MEETING._replace(rounds=meeting.rounds + (meeting.open,))
 
     def is_round_over(self, state, actor, key):

@@ -20,6 +20,7 @@ typedef enum way { WAY_PLAIN, WAY_WARPS, WAY_TMA } way;
 typedef enum place {
     MEET_BLOCK,
     MEET_NAMED,
+    MEET_NAMED_WARPS,
     MEET_BARRIER,
     MEET_BARRIER_WARPS,
     MEET_MBARRIER,
@@ -35,6 +36,7 @@ typedef struct meetings {
     uint32_t sections, trips, buffers;
     uint32_t distance;   /* to the thread whose slot one uses */
     uint32_t names;      /* barriers made so far */
+    uint32_t ids;        /* computed ones of named barriers */
     bool is_specialized; /* each thread has a body; else all run the same text */
     bool is_far;         /* the slot is in the next CTA of the cluster */
     bool is_chain;       /* each cluster waits for the one before it in the grid */
@@ -50,7 +52,7 @@ typedef struct meeting {
 } meeting;
 
 static meeting draw_meeting(meetings *m) {
-    meeting it = {(place)draw_below(&m->d, m->size > 1 ? 8 : 6), m->names++};
+    meeting it = {(place)draw_below(&m->d, m->size > 1 ? 9 : 7), m->names++};
     const bool has_warps = it.place == MEET_BARRIER_WARPS || it.place == MEET_MBARRIER_WARPS;
     if (m->is_far && it.place < MEET_CLUSTER) {
         it.place = draw_below(&m->d, 2) ? MEET_CLUSTER : MEET_CLUSTER_SPLIT;
@@ -79,6 +81,30 @@ static void add_arrive(meetings *m, const meeting *it, bool has_warps) {
     }
 }
 
+/* All threads meet by name: as threads or by their warps, counted in threads or lanes, under an id
+ * that is written or computed. */
+static void add_named(meetings *m, const meeting *it, bool has_warps) {
+    draw *d = &m->d;
+    char id[40], count[40];
+    const uint32_t name = 1 + it->name % 11;
+    (void)snprintf(id, sizeof id, "%" PRIu32, name);
+    if (draw_below(d, 2)) {
+        draw_line(d, "%%id%" PRIu32 " = add %%k, %" PRIu32, m->ids, name);
+        (void)snprintf(id, sizeof id, "(sub %%id%" PRIu32 ", %%k)", m->ids++);
+    }
+    (void)snprintf(count, sizeof count, "%" PRIu32, m->threads);
+    if (draw_below(d, 2)) {
+        (void)snprintf(count, sizeof count, "%" PRIu32 " lanes", m->threads * 128);
+    }
+    if (has_warps) {
+        draw_line(d, "warp_map(%%w) {");
+    }
+    draw_line(d, "%snamed_barrier_sync %s, %s", has_warps ? "  " : "", id, count);
+    if (has_warps) {
+        draw_line(d, "}");
+    }
+}
+
 static void add_meeting(meetings *m, const meeting *it) {
     draw *d = &m->d;
     switch (it->place) {
@@ -86,7 +112,8 @@ static void add_meeting(meetings *m, const meeting *it) {
         draw_line(d, "block_barrier");
         break;
     case MEET_NAMED:
-        draw_line(d, "named_barrier_sync %" PRIu32 ", %" PRIu32, 1 + it->name % 15, m->threads);
+    case MEET_NAMED_WARPS:
+        add_named(m, it, it->place == MEET_NAMED_WARPS && draw_below(d, 3) > 0);
         break;
     case MEET_BARRIER:
     case MEET_BARRIER_WARPS:
