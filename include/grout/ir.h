@@ -376,6 +376,9 @@ typedef struct grout_type {
 GROUT_API int64_t grout_type_get_count(const grout_type *type);
 GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
+/* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
+ * dimensions nothing. */
+GROUT_API void grout_type_print_element(const grout_type *type, int64_t element, grout_text *out);
 GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 
 /* A reference with its indices resolved: a box of an object. In each dimension of the object it

@@ -246,6 +246,19 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     grout_deadlock__say(text, loc, &sentence);
 }
 
+/* Whether constants name another element than the one of this index, in row-major order. */
+static bool names_another(const grout_deadlock *text, const grout_view *view, uint32_t index) {
+    const grout_type *type = grout_object_get_type(text->module, view->object);
+    int64_t element = 0;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        if (view->extent[dim] > 1 || view->start_term_count[dim] > 0) {
+            return false;
+        }
+        element = element * type->dims[dim] + view->start_const[dim];
+    }
+    return element != (int64_t)index;
+}
+
 /* Whether the op is about another element than the awaited one: both are written as constants. */
 static bool is_of_another(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
@@ -255,8 +268,7 @@ static bool is_of_another(const grout_deadlock *text, const grout_need *need, gr
         if (grout_op__find_object(text->module, op, i) == need->object &&
             grout_module_get_view(text->module, grout_module_get_operand(text->module, op, i),
                                   &view)) {
-            return view.rank == 1 && view.is_squeezed[0] && view.start_term_count[0] == 0 &&
-                   view.start_const[0] != (int64_t)need->index;
+            return names_another(text, &view, need->index);
         }
     }
     return false;

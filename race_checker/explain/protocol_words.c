@@ -457,9 +457,8 @@ static const char *name_semaphore(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_text text = {.allocator = wording->checker->allocator};
     grout_wording__add_object(wording, facts->fault.object, &text);
-    if (grout_object_get_type(wording->module, facts->fault.object)->rank > 0) {
-        grout_text_add(&text, "[%" PRIu32 "]", facts->element);
-    }
+    grout_type_print_element(grout_object_get_type(wording->module, facts->fault.object),
+                             facts->element, &text);
     return grout_wording__keep(wording, &text);
 }
 

@@ -16,7 +16,7 @@ class SyncOps(ActorOps):
 
     def barrier_key(self, actor, view, cta=None):
         starts, _ = self.find_starts(actor, view)
-        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts[0])
+        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts)
 
     def barrier(self, state, key):
         if key not in state.barriers:
@@ -310,7 +310,7 @@ class SyncOps(ActorOps):
         view = it.operands[0]
         starts, _ = self.find_starts(actor, view)
         owner = -1 if self.program.objects[view["object"]]["global"] else actor.cta
-        return ("semaphore", owner, view["object"], starts[0])
+        return ("semaphore", owner, view["object"], starts)
 
     def follow(self, cell, me):
         """The chain of observation, as far as it reaches an operation: each link has to be morally strong."""

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define COLUMNS 4 /* of a tile: one for each warp */
 #define WARPS   4
@@ -49,22 +50,36 @@ typedef struct meetings {
 typedef struct meeting {
     place place;
     uint32_t name;
+    const char *dims, *index; /* of its barrier */
 } meeting;
 
+/* A single barrier, or one of several. */
+static void draw_shape(meetings *m, meeting *it) {
+    static const char *const shapes[][2] = {{"", ""},
+                                            {"[1]", ""},
+                                            {"[1]", "[0]"},
+                                            {"[2, 3]", "[1, 2]"},
+                                            {"[1, 9]", "[0, 3 + %k - %k]"}};
+    const uint32_t shape = draw_below(&m->d, 5);
+    it->dims = shapes[shape][0];
+    it->index = shapes[shape][1];
+}
+
 static meeting draw_meeting(meetings *m) {
-    meeting it = {(place)draw_below(&m->d, m->size > 1 ? 9 : 7), m->names++};
+    meeting it = {.place = (place)draw_below(&m->d, m->size > 1 ? 9 : 7), .name = m->names++};
+    draw_shape(m, &it);
     const bool has_warps = it.place == MEET_BARRIER_WARPS || it.place == MEET_MBARRIER_WARPS;
     if (m->is_far && it.place < MEET_CLUSTER) {
         it.place = draw_below(&m->d, 2) ? MEET_CLUSTER : MEET_CLUSTER_SPLIT;
     }
     const uint32_t arrivals = m->threads * (has_warps ? WARPS : 1);
     if (it.place == MEET_BARRIER || it.place == MEET_BARRIER_WARPS) {
-        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : barrier[1] arrivals(%" PRIu32 ")\n",
-                       it.name, arrivals);
+        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : barrier%s arrivals(%" PRIu32 ")\n",
+                       it.name, it.dims, arrivals);
     } else if (it.place == MEET_MBARRIER || it.place == MEET_MBARRIER_WARPS) {
-        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : mbarrier[1]\n", it.name);
-        grout_text_add(&m->inits, "  mbarrier_init %%m%" PRIu32 "[0], %" PRIu32 "\n", it.name,
-                       arrivals);
+        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : mbarrier%s\n", it.name, it.dims);
+        grout_text_add(&m->inits, "  mbarrier_init %%m%" PRIu32 "%s, %" PRIu32 "\n", it.name,
+                       strchr(it.index, '%') == NULL ? it.index : "[0, 3]", arrivals);
     }
     return it;
 }
@@ -75,7 +90,8 @@ static void add_arrive(meetings *m, const meeting *it, bool has_warps) {
     if (has_warps) {
         draw_line(&m->d, "warp_map(%%w) {");
     }
-    draw_line(&m->d, "%s%s_arrive %%m%" PRIu32 "[0]", has_warps ? "  " : "", face, it->name);
+    draw_line(&m->d, "%s%s_arrive %%m%" PRIu32 "%s", has_warps ? "  " : "", face, it->name,
+              it->index);
     if (has_warps) {
         draw_line(&m->d, "}");
     }
@@ -118,12 +134,12 @@ static void add_meeting(meetings *m, const meeting *it) {
     case MEET_BARRIER:
     case MEET_BARRIER_WARPS:
         add_arrive(m, it, it->place == MEET_BARRIER_WARPS);
-        draw_line(d, "barrier_wait %%m%" PRIu32 "[0]", it->name);
+        draw_line(d, "barrier_wait %%m%" PRIu32 "%s", it->name, it->index);
         break;
     case MEET_MBARRIER:
     case MEET_MBARRIER_WARPS:
         add_arrive(m, it, it->place == MEET_MBARRIER_WARPS);
-        draw_line(d, "mbarrier_wait %%m%" PRIu32 "[0], (rem %%i, 2)", it->name);
+        draw_line(d, "mbarrier_wait %%m%" PRIu32 "%s, (rem %%i, 2)", it->name, it->index);
         break;
     case MEET_CLUSTER:
         draw_line(d, "cluster_barrier");

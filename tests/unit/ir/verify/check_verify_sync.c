@@ -193,6 +193,14 @@ static const sync_case sync_cases[] = {
      "%n = axis_index wg\n for %k in 0..(1 << 30) {\n for %l in 0..(1 << 30) {\n for %m in 0..(1 "
      "<< 30) {\n block_barrier\n }\n }\n }\n if (eq %n, 0) {\n block_barrier\n }",
      0},
+    /* barriers of several dimensions */
+    {"", "scratch %q : barrier[2, 3]\n barrier_arrive %q[1, 2]", 0},
+    {"", "scratch %q : barrier[2, 3]\n barrier_arrive %q[1, 3]", INDEX},
+    {"", "scratch %q : barrier[2, 3]\n barrier_arrive %q[2, 0]", INDEX},
+    {"", "scratch %q : barrier[2, 3]\n barrier_arrive %q[-1, 0]", INDEX},
+    {"", "scratch %q : barrier[2, 1]\n barrier_arrive %q[1]", 0},
+    {"", "scratch %q : barrier[1]\n barrier_arrive %q", 0},
+    {"", "scratch %q : semaphore[1024, 1024] global\n semaphore_signal %q[7, 7], 1", 0},
     /* named barriers */
     {"threads(wg = 2)", "named_barrier_sync 0, 2\n named_barrier_sync 12, 1", 0},
     {"threads(wg = 2)", "named_barrier_sync 13, 2", ATTRIBUTE},
