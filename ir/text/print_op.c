@@ -73,7 +73,7 @@ static void print_groups(const grout_printer *pr, grout_kernel_id kernel,
     grout_printer__text(pr, object->cluster_group_count > 0 ? ")" : "");
 }
 
-/* Of barriers or semaphores. */
+/* How many barriers or semaphores there are. */
 static void print_numbers(const grout_printer *pr, const grout_object *object) {
     if (object->type.rank > 0) {
         grout_printer__text(pr, "[");

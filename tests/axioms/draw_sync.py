@@ -143,7 +143,7 @@ class Rings(Drawn):
             lines += [STORE % slot] + self.arrive(full)
             return
         if self.is_explicit:
-            lines.append("mbarrier_expect %s, 256" % full)
+            lines.append("mbarrier_expect %s, %s" % (full, self.pick("256", "(sub 256, (mul 0, (axis_index wg)))")))
         lines.append("copy_gmem_to_smem %%x[%d], %%s[%d], %s" % (slot, slot, full))
 
     def consume(self, consumer, slot, turn):

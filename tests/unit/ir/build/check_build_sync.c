@@ -146,7 +146,7 @@ START_TEST(each_form_is_built) {
     grout_build_mbarrier_init(b, at(full, 0), grout_build_int(b, 1));
     grout_build_copy_gmem_to_smem(b, grout_build_ref(b, descriptor, 2, start), value(tile),
                                   at(full, 0));
-    grout_build_mbarrier_expect(b, at(full, 0), grout_build_int(b, 128));
+    grout_build_mbarrier_expect(b, at(full, 0), grout_expr_operand(grout_build_int(b, 128)));
     grout_build_mbarrier_wait(b, at(full, 0), expr(0));
     (void)grout_build_mbarrier_test(b, at(full, 0), value(n));
     (void)grout_build_barrier_test(b, at(peers, 0));

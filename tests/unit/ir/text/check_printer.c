@@ -200,6 +200,7 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_IF] = "%r = @ true& {\n    yield 1\n  } else {\n    yield 2\n  }",
     [GROUT_FORM_SCOPED] = "@(%s : smem f32[4])& {\n  }",
     [GROUT_FORM_BARRIER_TEST] = "%r = @ %a[0]&",
+    [GROUT_FORM_BARRIER_BYTES] = "@ %a[0], %n&",
     [GROUT_FORM_BARRIER_COUNT] = "@ %a[0], 4 * 2&",
     [GROUT_FORM_PARITY_WAIT] = "@ %a[0], %n % 2&",
     [GROUT_FORM_PARITY_TEST] = "%r = @ %a[0], 1&",
