@@ -55,6 +55,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_COMPARE:
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
+    case GROUT_RULE_BITCAST:
     case GROUT_RULE_BROADCAST: /* of these two only where no element comes or goes */
     case GROUT_RULE_REDUCE:
         for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -275,16 +276,18 @@ static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
 
 static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grout_op *op,
                                    const grout_register_layout *from, int64_t array_bytes) {
+    const int64_t bytes = array_bytes / from->count;
+    const int64_t partial_bytes = bytes < ACCUMULATOR_BYTES ? ACCUMULATOR_BYTES : bytes;
     const bool is_wgmma = from->kind == GROUT_LAYOUT_WGMMA;
     switch (classify_reduction(inf, op)) {
     case REDUCTION_NONE:
         return 0;
     case REDUCTION_ALL:
-        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * ACCUMULATOR_BYTES;
+        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * partial_bytes;
     case REDUCTION_COLUMNS:
         return is_wgmma ? 0 : array_bytes;
     case REDUCTION_ROWS:
-        return is_wgmma ? from->cols * WARPS * ACCUMULATOR_BYTES : array_bytes;
+        return is_wgmma ? from->cols * WARPS * partial_bytes : array_bytes;
     case REDUCTION_OTHER:
         return array_bytes;
     }

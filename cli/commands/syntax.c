@@ -48,7 +48,6 @@ static const struct {
 #define KIND_FLOW      WORDS_FLOW
 #define KIND_CONSTANT  WORDS_CONSTANT
 #define KIND_FUNCTION  WORDS_FUNCTION
-#define KIND_LATER     WORDS_KIND_COUNT /* no word of today's language */
 
 static const struct {
     const char *text;

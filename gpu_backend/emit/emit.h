@@ -170,7 +170,7 @@ grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
 grout_emit_op grout_emit__atomic;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \

@@ -49,6 +49,9 @@ GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
 /* Constant expressions. */
 GROUT_API grout_expr_id grout_build_int(grout_builder *builder, int64_t value);
 GROUT_API grout_expr_id grout_build_float(grout_builder *builder, double value);
+/* A constant of an element type that is not bool, by the low bits of its element. */
+GROUT_API grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype,
+                                            uint64_t bits);
 GROUT_API grout_expr_id grout_build_const(grout_builder *builder, const char *name,
                                           grout_expr_id value);
 GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
@@ -204,9 +207,14 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_K1_ATTRS(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
+#define GROUT_BUILD_TEST(name)    GROUT_BUILD_V1(name)
 #define GROUT_BUILD_BINARY(name)  GROUT_BUILD_V2(name)
 #define GROUT_BUILD_COMPARE(name) GROUT_BUILD_V2(name)
 #define GROUT_BUILD_TERNARY(name) GROUT_BUILD_V3(name)
+#define GROUT_BUILD_MATH(name)    GROUT_BUILD_V1_ATTRS(name)
+#define GROUT_BUILD_MATH_BINARY(name)                                                    \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_operand b, uint32_t attrs);
 #define GROUT_BUILD_CAST(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype);

@@ -53,8 +53,9 @@ extern "C" {
 /* Constant expressions: 64-bit integers with checked overflow, doubles, and truth values. */
 typedef enum grout_expr_kind {
     GROUT_EXPR_NONE,
-    GROUT_EXPR_INT,   /* integer */
+    GROUT_EXPR_INT,   /* integer; with dtype set of that type, as in u8:255 (of u64: in bits) */
     GROUT_EXPR_FLOAT, /* number, or with dtype set a bit pattern in bits */
+    GROUT_EXPR_TYPED, /* number, to be rounded to the float type dtype, as in f64:0.1 */
     GROUT_EXPR_BOOL,  /* integer, 0 or 1: 'false' and 'true' */
     GROUT_EXPR_NAME,  /* constant, the const it names */
     GROUT_EXPR_UNARY, /* operator on a: NEG */
@@ -86,7 +87,7 @@ typedef enum grout_expr_operator {
 typedef struct grout_expr {
     uint8_t kind;      /* grout_expr_kind */
     uint8_t operator_; /* grout_expr_operator */
-    uint8_t dtype;     /* of a bit pattern such as f32:0x7fc00001, else NONE */
+    uint8_t dtype;     /* of a literal that names its type, such as f32:0x7fc00001, else NONE */
     grout_loc_id loc;
     grout_expr_id a, b; /* LOG2 and NEG have a only */
     grout_const_id constant;
@@ -103,7 +104,7 @@ typedef struct grout_expr_value {
     bool is_bool;  /* a truth value, in integer */
     int64_t integer;
     double number;
-    uint8_t bits_dtype; /* set: the literal was a bit pattern, in bits */
+    uint8_t bits_dtype; /* set: the literal names its type; the element is in bits */
     uint64_t bits;
 } grout_expr_value;
 

@@ -96,6 +96,7 @@ typedef enum grout_rule {
     GROUT_RULE_COMPARE, /* the same, with bools as result */
     GROUT_RULE_SELECT,
     GROUT_RULE_CONVERT,
+    GROUT_RULE_BITCAST,
     GROUT_RULE_BROADCAST,
     GROUT_RULE_IOTA,
     GROUT_RULE_LAYOUT,
@@ -184,6 +185,9 @@ typedef enum grout_type_rule {
     GROUT_TYPES_LOGIC,
     GROUT_TYPES_BOOL,
     GROUT_TYPES_CMP,
+    GROUT_TYPES_CMP_ANY,
+    GROUT_TYPES_CMP_FLOAT,
+    GROUT_TYPES_WORD,
     GROUT_TYPES_ACC, /* of accumulators */
     GROUT_TYPES_MMA  /* what the tensor core multiplies, and into what */
 } grout_type_rule;
@@ -435,6 +439,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* Whether the values of an op with such a TYPES column may have an element type. */
+GROUT_API bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype);
 /* NULL of VALUE and LIST, which have no line. */
 GROUT_API const grout_generator_info *grout_generator_get_info(grout_generator_kind kind);
 GROUT_API const grout_space_info *grout_space_get_info(grout_space space);

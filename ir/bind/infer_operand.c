@@ -400,7 +400,12 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                               "'%s' takes an element of %s here, and the constant %s is none",
                               grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(dtype),
                               grout_infer__get_operand_text(binding, op, index).chars);
-        if (dtype == GROUT_DTYPE_BOOL) {
+        if (value->bits_dtype != GROUT_DTYPE_NONE) {
+            grout_diags_help(binding->diags,
+                             "the literal names its type: write %s, or cast the "
+                             "other operand",
+                             grout_infer__get_dtype_text(dtype));
+        } else if (dtype == GROUT_DTYPE_BOOL) {
             grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
         } else if (value->is_bool) {
             grout_diags_help(binding->diags, "write 1 for true, 0 for false");

@@ -42,7 +42,12 @@
     NOTHING(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
 #define DEFINE_K1_ATTRS(OP, name) \
     NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
-#define DEFINE_UNARY(OP, name)   DEFINE_V1(OP, name)
+#define DEFINE_UNARY(OP, name) DEFINE_V1(OP, name)
+#define DEFINE_TEST(OP, name)  DEFINE_V1(OP, name)
+#define DEFINE_MATH(OP, name)  DEFINE_V1_ATTRS(OP, name)
+#define DEFINE_MATH_BINARY(OP, name)                                                   \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
+          .attrs = attrs)
 #define DEFINE_BINARY(OP, name)  DEFINE_V2(OP, name)
 #define DEFINE_COMPARE(OP, name) DEFINE_V2(OP, name)
 #define DEFINE_TERNARY(OP, name) DEFINE_V3(OP, name)
@@ -84,6 +89,9 @@ enum {
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,
     operands_of_UNARY = 1,
+    operands_of_TEST = 1,
+    operands_of_MATH = 1,
+    operands_of_MATH_BINARY = 2,
     operands_of_BINARY = 2,
     operands_of_COMPARE = 2,
     operands_of_TERNARY = 3,

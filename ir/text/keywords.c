@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* The kinds of later.def: an operation is no reserved word. */
+#define KIND_OP   GROUT_WORD_FREE
+#define KIND_WORD GROUT_WORD_NOT_YET
+
 static bool is_among(const char *const *words, size_t count, const char *text, size_t size) {
     for (size_t i = 0; i < count; i++) {
         if (strlen(words[i]) == size && memcmp(words[i], text, size) == 0) {
@@ -13,24 +17,17 @@ static bool is_among(const char *const *words, size_t count, const char *text, s
     return false;
 }
 
-bool grout_word__is_later_op(const char *text, size_t size) {
-    // clang-format off
-    static const char *const words[] = {
-        /* tensor cores */
-        "tcgen05_mma", "tcgen05_commit", "tcgen05_commit_arrive", "tcgen05_copy",
-        "async_load_tmem", "async_store_tmem", "commit_tmem", "wait_load_tmem",
-        /* clusters, several GPUs */
-        "semaphore_signal_multicast", "multicast_ref", "remote_ref", "multimem_store",
-        "multimem_load_reduce", "try_cluster_cancel", "query_cluster_cancel",
-        /* memory */
-        "async_prefetch",
-        /* arrays */
-        "reshape", "permute",
-        /* programs */
-        "emit_pipeline", "emit_pipeline_warp_specialized",
+const grout_later *grout_word__find_later(const char *text, size_t size) {
+    static const grout_later laters[] = {
+#define GROUT_LATER(text, KIND, NEEDS, INSTEAD) {text, GROUT_NEEDS_##NEEDS, KIND_##KIND, INSTEAD},
+#include "later.def"
     };
-    // clang-format on
-    return is_among(words, sizeof words / sizeof words[0], text, size);
+    for (size_t i = 0; i < sizeof laters / sizeof laters[0]; i++) {
+        if (is_among(&laters[i].text, 1, text, size)) {
+            return &laters[i];
+        }
+    }
+    return NULL;
 }
 
 const char *grout_word__find_foreign_op(const char *text, size_t size) {
@@ -94,7 +91,6 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
 #define KIND_FLOW      GROUT_WORD_KEYWORD
 #define KIND_CONSTANT  GROUT_WORD_KEYWORD
 #define KIND_FUNCTION  GROUT_WORD_KEYWORD
-#define KIND_LATER     GROUT_WORD_NOT_YET
 
 grout_word_kind grout_word__get_kind(const char *text, size_t size) {
     static const struct {
@@ -116,5 +112,6 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         grout_generator_find(text, size) != GROUT_GENERATOR_COUNT) {
         return GROUT_WORD_KEYWORD;
     }
-    return GROUT_WORD_FREE;
+    const grout_later *later = grout_word__find_later(text, size);
+    return later != NULL ? later->kind : GROUT_WORD_FREE;
 }

@@ -214,7 +214,7 @@ static bool report_header_word(grout_parser *p) {
     const char *text = p->lexer.text + p->token.offset;
     if (p->token.kind == GROUT_TOKEN_NAME &&
         grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
     (void)grout_parser__unexpected(p, "'grid', 'cluster', 'threads', 'attr' or '{'");
     if (p->token.kind == GROUT_TOKEN_NAME) {

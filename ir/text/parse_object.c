@@ -89,7 +89,7 @@ static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done
         return grout_parser__axis_groups(p, object);
     }
     if (grout_parser__is_word(p, &p->token, "orders_tensor_core")) {
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
     *done_out = true;
     return true;
@@ -170,7 +170,7 @@ static bool report_object(grout_parser *p) {
     }
     const char *text = p->lexer.text + p->token.offset;
     if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -37,9 +37,8 @@ static bool is_const(grout_parser *p) {
 
 static bool report_unknown_op(grout_parser *p) {
     const char *text = p->lexer.text + p->token.offset;
-    if (grout_word__is_later_op(text, p->token.size)) {
-        return grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP,
-                                   "'%.*s' is not supported yet", (int)p->token.size, text);
+    if (grout_word__find_later(text, p->token.size) != NULL) {
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_UNKNOWN_OP);
     }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
@@ -87,7 +86,7 @@ bool grout_parser__begin_op(grout_parser *p, grout_parsed_op *op) {
         const char *text = p->lexer.text + p->token.offset;
         grout_word_kind kind = grout_word__get_kind(text, p->token.size);
         if (kind == GROUT_WORD_NOT_YET) {
-            return grout_parser__not_yet(p, &p->token);
+            return grout_parser__not_yet(p, &p->token, GROUT_DIAG_UNKNOWN_OP);
         }
         return kind == GROUT_WORD_KEYWORD ? report_keyword(p) : report_unknown_op(p);
     }

@@ -161,7 +161,7 @@ static bool parse_operands(grout_parser *p, grout_parsed_op *op) {
 static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
     const char *text = p->lexer.text + p->token.offset;
     if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {

@@ -203,9 +203,20 @@ bool grout_parser__expected_value(grout_parser *p, const char *what) {
     return false;
 }
 
-bool grout_parser__not_yet(grout_parser *p, const grout_token *token) {
-    return grout_parser__error(p, token, GROUT_DIAG_SYNTAX, "'%.*s' is not supported yet",
-                               (int)token->size, p->lexer.text + token->offset);
+bool grout_parser__not_yet(grout_parser *p, const grout_token *token, grout_diag_code code) {
+    static const char *const needs[] = {
+        [GROUT_NEEDS_BLACKWELL] = "needs Blackwell (sm_100a), and grout builds for Hopper (sm_90a)",
+        [GROUT_NEEDS_GPUS] = "needs several GPUs, which is not supported yet",
+        [GROUT_NEEDS_PIPELINES] = "is not supported yet: a pipeline is no operation",
+        [GROUT_NEEDS_WORK] = "is not supported yet"};
+    const char *text = p->lexer.text + token->offset;
+    const grout_later *later = grout_word__find_later(text, token->size);
+    (void)grout_parser__error(p, token, code, "'%.*s' %s", (int)token->size, text,
+                              needs[later == NULL ? GROUT_NEEDS_WORK : later->needs]);
+    if (later != NULL && later->instead[0] != '\0') {
+        grout_parser__help(p, "%s", later->instead);
+    }
+    return false;
 }
 
 void grout_parser__suggest(grout_parser *p, const char *sign, const char *word) {

@@ -107,7 +107,7 @@ bool grout_parser__error_at(grout_parser *p, grout_loc_id loc, grout_diag_code c
 void grout_parser__note(grout_parser *p, grout_loc_id loc, const char *format, ...)
     GROUT_PRINTF(3, 4);
 void grout_parser__help(grout_parser *p, const char *format, ...) GROUT_PRINTF(2, 3);
-bool grout_parser__not_yet(grout_parser *p, const grout_token *token);
+bool grout_parser__not_yet(grout_parser *p, const grout_token *token, grout_diag_code code);
 /* Ends the parsing: no memory, or (after a report) a limit of the file. */
 void grout_parser__stop(grout_parser *p);
 /* Whether memory ran out; if so the parsing has been ended. */
@@ -147,9 +147,22 @@ typedef enum grout_word_kind {
     GROUT_WORD_NOT_YET  /* reserved for what is not built yet */
 } grout_word_kind;
 grout_word_kind grout_word__get_kind(const char *text, size_t size);
-/* Whether the word is an operation of Pallas' Mosaic GPU or of Gluon that grout does not have yet.
- */
-bool grout_word__is_later_op(const char *text, size_t size);
+
+/* What a name of later.def needs. */
+typedef enum grout_needs {
+    GROUT_NEEDS_BLACKWELL,
+    GROUT_NEEDS_GPUS,
+    GROUT_NEEDS_PIPELINES,
+    GROUT_NEEDS_WORK
+} grout_needs;
+typedef struct grout_later {
+    const char *text;
+    grout_needs needs;
+    grout_word_kind kind; /* FREE or NOT_YET */
+    const char *instead;  /* a sentence of help, or "" */
+} grout_later;
+/* The line of later.def that the word has, or NULL. */
+const grout_later *grout_word__find_later(const char *text, size_t size);
 /* The operation that Pallas, Gluon or PTX call so, or NULL. */
 const char *grout_word__find_foreign_op(const char *text, size_t size);
 

@@ -73,8 +73,9 @@ void reference__run_iota(reference *ref, const grout_op *op) {
         inner *= type->dims[d];
     }
     for (int64_t i = 0; i < grout_type_get_count(type); i++) {
-        result[i] = rounding_round((grout_dtype)type->dtype,
-                                   (num){(double)(i / inner % type->dims[dim]), 0});
+        const num index[3] = {{(double)(i / inner % type->dims[dim]), 0}, {0, 0}, {0, 0}};
+        (void)rounding_apply(GROUT_OP_CAST, GROUT_DTYPE_I64, (grout_dtype)type->dtype, index,
+                             &result[i]);
     }
 }
 

@@ -66,6 +66,7 @@ typedef struct rule_row {
 
 #define TYPES(NAME) (1u << GROUT_TYPES_##NAME)
 enum { ARITHMETIC = TYPES(NUM) | TYPES(INT) | TYPES(FLOAT) | TYPES(LOGIC) };
+enum { COMPARISONS = TYPES(CMP) | TYPES(CMP_ANY) | TYPES(CMP_FLOAT) };
 
 /* TYPES of NONE, TRUTH and INTEGER, and of accumulators: see get_types. */
 static const rule_row rule_rows[] = {
@@ -73,17 +74,18 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_TRUTH] = {"TRUTH", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
     [GROUT_RULE_INTEGER] = {"INTEGER", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
     [GROUT_RULE_JOIN] = {"JOIN", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
-    [GROUT_RULE_COMPARE] = {"COMPARE", "vv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(CMP)},
+    [GROUT_RULE_COMPARE] = {"COMPARE", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, COMPARISONS},
     [GROUT_RULE_SELECT] = {"SELECT", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_CONVERT] = {"CONVERT", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_BITCAST] = {"BITCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_BROADCAST] = {"BROADCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_IOTA] = {"IOTA", "", NULL, GROUT_SHAPE_PLAIN, 1, true, ARITHMETIC},
     [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_STORE] = {"STORE", "Rv~", "vR~", GROUT_SHAPE_PLAIN, 0, false,
-                          TYPES(ANY) | TYPES(INT)},
-    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
+                          TYPES(ANY) | TYPES(WORD)},
+    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amh", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
@@ -161,10 +163,13 @@ static void a_rule_fits_the_letters(const op_facts *it) {
  */
 
 static const char *const types_names[] = {
-    [GROUT_TYPES_NONE] = "NONE", [GROUT_TYPES_ANY] = "ANY",     [GROUT_TYPES_NUM] = "NUM",
-    [GROUT_TYPES_INT] = "INT",   [GROUT_TYPES_FLOAT] = "FLOAT", [GROUT_TYPES_LOGIC] = "LOGIC",
-    [GROUT_TYPES_BOOL] = "BOOL", [GROUT_TYPES_CMP] = "CMP",     [GROUT_TYPES_ACC] = "ACC",
-    [GROUT_TYPES_MMA] = "MMA"};
+    [GROUT_TYPES_NONE] = "NONE",       [GROUT_TYPES_ANY] = "ANY",
+    [GROUT_TYPES_NUM] = "NUM",         [GROUT_TYPES_INT] = "INT",
+    [GROUT_TYPES_FLOAT] = "FLOAT",     [GROUT_TYPES_LOGIC] = "LOGIC",
+    [GROUT_TYPES_BOOL] = "BOOL",       [GROUT_TYPES_CMP] = "CMP",
+    [GROUT_TYPES_ACC] = "ACC",         [GROUT_TYPES_MMA] = "MMA",
+    [GROUT_TYPES_CMP_ANY] = "CMP_ANY", [GROUT_TYPES_CMP_FLOAT] = "CMP_FLOAT",
+    [GROUT_TYPES_WORD] = "WORD"};
 enum { TYPES_COUNT = sizeof types_names / sizeof *types_names };
 
 static bool has_accumulator(const op_facts *it) {
@@ -312,7 +317,7 @@ static void compose_build(const op_facts *it, grout_text *out) {
 
 static const char *find_own_build(const op_facts *it) {
     const grout_op_info *info = it->info;
-    bool is_alu = info->expression != NULL && info->ulp == 0;
+    bool is_elementwise = info->expression != NULL;
     if (info->shape != GROUT_SHAPE_PLAIN) {
         return "OWN";
     }
@@ -322,11 +327,10 @@ static const char *find_own_build(const op_facts *it) {
                                                    : "OWN";
     }
     if (info->typed) {
-        return info->rule == GROUT_RULE_CONVERT ? "CAST"
-               : info->operands[0] == '\0'      ? "IOTA"
-                                                : "SHAPED";
+        bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;
+        return is_cast ? "CAST" : info->operands[0] == '\0' ? "IOTA" : "SHAPED";
     }
-    return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_alu ? get_form(it) : NULL;
+    return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_elementwise ? get_form(it) : NULL;
 }
 
 static void a_build_is_as_the_form(const op_facts *it) {

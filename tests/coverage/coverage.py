@@ -1,0 +1,269 @@
+"""Coverage: for each name of Pallas' Mosaic GPU, of its lax primitives and of Gluon the kernel here that says the
+same. Holds every line of coverage.def to what it promises, and writes docs/coverage.md from it:
+
+- a kernel of state YES has the words of its line, checks clean, and compiles to a cubin (--cubin);
+- what its GPU column says stands in docs/gpu_results.md, in a section whose machine is that GPU;
+- a name of state BLACKWELL is refused for sm_90a, with the reason;
+- docs/coverage.md is as it would be written.
+
+usage: coverage.py --grout PATH [--cubin | --update | --gpu LOG]
+
+--cubin compiles the kernels, which needs NVRTC; without one the exit code is 77.
+--update writes docs/coverage.md.
+--gpu runs each kernel of state YES on the GPU of this machine, compares with the CPU, and prints the lines for
+docs/gpu_results.md; everything goes to LOG.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import ast
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGE = os.path.join(ROOT, "docs", "coverage.md")
+RESULTS = os.path.join(ROOT, "docs", "gpu_results.md")
+
+Row = collections.namedtuple("Row", "surface section state name words test gpu note")
+STATES = {"YES": "yes", "OPEN": "not yet", "LATER": "later", "HOST": "host", "BLACKWELL": "Blackwell"}
+GPUS = ("NO", "H100", "H200")
+SURFACES = {
+    "PALLAS": ("Pallas, Mosaic GPU", {
+        "1.1": "Entry points, types, meshes, specs", "1.2": "Data movement",
+        "1.3": "Barriers, semaphores, atomics, multimem", "1.4": "Matrix units", "1.5": "Helpers",
+        "1.6": "`pl.*` and `jax.*` in kernels"}),
+    "LAX": ("lax primitives in kernels of Pallas", {
+        "2.1": "Element by element", "2.2": "Casts", "2.3": "Shapes and reductions", "2.4": "Control flow",
+        "2.5": "On single warps"}),
+    "GLUON": ("Triton Gluon", {
+        "1.1": "Layouts", "1.2": "mbarrier", "1.3": "`async_copy`", "1.4": "Proxy fences", "1.5": "TMA",
+        "1.6": "Clusters", "1.7": "wgmma", "1.8": "Tensor memory", "1.9": "Cluster launch control",
+        "1.10": "Warp specialisation", "1.11": "Shared memory"}),
+}
+INTRODUCTION = """# Coverage
+
+What a kernel of Pallas' Mosaic GPU (JAX 0.10.2) or of Triton Gluon can say, and the kernel of this repository that
+says the same. This page is written by `tests/coverage/coverage.py --update` from `tests/coverage/coverage.def`. A test
+holds every line to what it promises: the kernel of a line has the words of grout that are named, checks clean and
+compiles for sm_90a; a GPU that is named has run it and agreed with the CPU, see [gpu_results.md](gpu_results.md).
+
+*yes*: the kernel says it. *not yet*: nothing says it. *later*: nothing says it, and the remark says what it belongs to.
+*host*: a helper of the host language; a kernel has nothing to say. *Blackwell*: hardware of sm_100a; the parser refuses
+the words for sm_90a and says why.
+"""
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def read_rows():
+    text = read(os.path.join(HERE, "coverage.def")).partition("// clang-format off\n")[2]
+    string = r'"(?:[^"\\]|\\.)*"'
+    line = re.compile(rf"GROUT_COVERAGE\((\w+), ({string}), (\w+), ({string}), ({string}),\s*({string}), (\w+), ({string})\)\n")
+    rows, end = [], 0
+    for match in line.finditer(text):
+        if text[end:match.start()].strip():
+            sys.exit(f"coverage.def: not understood: {text[end:match.start()].strip()[:200]}")
+        fields = [ast.literal_eval(field) if field[0] == '"' else field for field in match.groups()]
+        rows.append(Row(fields[0], fields[1], fields[2], fields[3], fields[4].split(), *fields[5:]))
+        end = match.end()
+    if text[end:].replace("// clang-format on", "").strip() != "#undef GROUT_COVERAGE":
+        sys.exit(f"coverage.def: not understood: {text[end:][:200]}")
+    return rows
+
+
+def strip_comments(text):
+    return re.sub(r"//.*", "", text.partition("// ---- ")[0])
+
+
+def find_kernel(test):
+    """The comments in front of a kernel and its text without comments, or None."""
+    path, _, name = test.partition("@")
+    text = read(os.path.join(ROOT, path))
+    head = re.search(rf"^((?://.*\n)*)kernel @{name}\b", text, re.M)
+    body = re.search(rf"^kernel @{name}\b.*?(?=^kernel @|\Z)", strip_comments(text), re.M | re.S)
+    return (head.group(1), body.group(0)) if head and body else None
+
+
+def has_word(text, word):
+    return re.search(rf"(?<![\w@%]){re.escape(word)}(?!\w)", text) is not None
+
+
+def list_machines():
+    """For each GPU the text of the sections of gpu_results.md that ran on it."""
+    machines = collections.defaultdict(str)
+    for section in re.split(r"^## ", read(RESULTS), flags=re.M)[1:]:
+        machine = re.search(r"^Machine:.*$", section, re.M)
+        for gpu in GPUS[1:]:
+            if machine is not None and gpu in machine.group(0):
+                machines[gpu] += section
+    return machines
+
+
+def check_columns(rows, machines):
+    """What the table alone, the tests' text and gpu_results.md say."""
+    for row in rows:
+        if row.surface not in SURFACES or row.section not in SURFACES[row.surface][1]:
+            yield row, f"there is no section {row.surface} {row.section}"
+        elif row.state not in STATES or row.gpu not in GPUS:
+            yield row, f"there is no state {row.state}, or no GPU {row.gpu}"
+        elif (row.state == "YES") != (row.test != "") or (row.state in ("YES", "BLACKWELL")) != (row.words != []):
+            yield row, "a line of state YES has words and a test, one of BLACKWELL words, the others neither"
+        elif row.state in ("LATER",) and row.note == "":
+            yield row, "the remark has to say what it belongs to"
+        elif row.gpu != "NO" and (row.state != "YES" or f"`{row.test}`" not in machines[row.gpu]):
+            yield row, f"docs/gpu_results.md has no section of an {row.gpu} that names `{row.test}`"
+        elif row.state == "YES":
+            found = find_kernel(row.test)
+            missing = [] if found is None else [word for word in row.words if not has_word(found[1], word)]
+            if found is None:
+                yield row, f"{row.test}: there is no such kernel"
+            elif missing:
+                yield row, f"{row.test} does not say {', '.join(missing)}"
+    for surface, (_, sections) in SURFACES.items():
+        for section in sections:
+            if not any(row.surface == surface and row.section == section for row in rows):
+                yield Row(surface, section, "", "", [], "", "", ""), "the section has no line"
+    names = collections.Counter((row.surface, row.section, row.name) for row in rows)
+    for row in rows:
+        if names[row.surface, row.section, row.name] > 1:
+            yield row, "there are two lines of this name"
+
+
+def call(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+def run_kernel(grout, test, *command):
+    """Calls grout with a command for one kernel; what it wrote if the exit code is not 0."""
+    path, _, name = test.partition("@")
+    done = call(grout, command[0], path, "--kernel", "@" + name, *command[1:])
+    return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+
+
+def for_each(items, function):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(zip(items, pool.map(function, items)))
+
+
+def list_tests(rows):
+    return sorted({row.test for row in rows if row.state == "YES"})
+
+
+def check_clean(grout, rows):
+    for test, wrong in for_each(list_tests(rows), lambda test: run_kernel(grout, test, "check", "-q")):
+        if wrong:
+            yield next(row for row in rows if row.test == test), f"{test} does not check clean: {wrong}"
+
+
+def check_cubins(grout, rows):
+    with tempfile.TemporaryDirectory(prefix="grout-coverage-") as folder:
+        def emit(test):
+            place = os.path.join(folder, re.sub(r"\W", "-", test))
+            return run_kernel(grout, test, "emit", "--to", "cubin", "-q", "-o", place)
+        for test, wrong in for_each(list_tests(rows), emit):
+            if wrong:
+                yield next(row for row in rows if row.test == test), f"{test} does not compile: {wrong}"
+
+
+def check_refused(grout, rows):
+    """Each word of Blackwell stands where an operation stands, and the error names the word and the hardware."""
+    for row in rows:
+        for word in row.words if row.state == "BLACKWELL" else ():
+            with tempfile.NamedTemporaryFile("w", suffix=".grout", encoding="utf-8") as file:
+                file.write(f"kernel @k(%x: out gmem f32[4]) {{\n  {word} %x\n}}\n")
+                file.flush()
+                done = call(grout, "check", file.name)
+            if done.returncode != 2 or f"'{word}' needs Blackwell" not in done.stdout + done.stderr:
+                yield row, f"'{word}' is not refused for sm_90a: {done.stdout}{done.stderr}"
+
+
+def print_page(rows):
+    lines = [INTRODUCTION]
+    lines += ["| | " + " | ".join(STATES.values()) + " | run on a GPU |", "|---|" + "---:|" * (len(STATES) + 1)]
+    for surface, (title, _) in SURFACES.items():
+        own = [row for row in rows if row.surface == surface]
+        counts = [sum(row.state == state for row in own) for state in STATES] + [sum(row.gpu != "NO" for row in own)]
+        lines.append(f"| {title} | " + " | ".join(str(count) for count in counts) + " |")
+    for surface, (title, sections) in SURFACES.items():
+        lines += ["", f"## {title}"]
+        for section, heading in sections.items():
+            lines += ["", f"### {heading}", "", "| name | | in grout | GPU | remark |", "|---|---|---|---|---|"]
+            for row in rows:
+                if (row.surface, row.section) == (surface, section):
+                    lines.append(print_row(row))
+    return "\n".join(lines) + "\n"
+
+
+def print_row(row):
+    words = " ".join(f"`{word}`" for word in row.words)
+    if row.test:
+        path, _, kernel = row.test.partition("@")
+        words += f": [@{kernel}](../{path})"
+    cells = (row.name, STATES[row.state], words, "" if row.gpu == "NO" else row.gpu, row.note)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def check_page(rows):
+    if not os.path.exists(PAGE) or read(PAGE) != print_page(rows):
+        yield Row("", "", "", "docs/coverage.md", [], "", "", ""), "is not what coverage.def says: coverage.py --update"
+
+
+def run_on_gpu(grout, rows, log):
+    """The lines for docs/gpu_results.md; whether all agreed."""
+    failed = []
+    with open(log, "w", encoding="utf-8") as file:
+        for test in list_tests(rows):
+            options = " ".join(re.findall(r"^// same: (.*)$", find_kernel(test)[0], re.M)).split()
+            wrong = run_kernel(grout, test, "run", "--device", "cuda", "--compare", "cpu", *options)
+            file.write(f"{test} {' '.join(options)}: {wrong or 'equal'}\n")
+            print(f"- `{test}`" if not wrong else f"FAILED {test}: {wrong}", flush=True)
+            failed += [test] if wrong else []
+    print(f"{len(list_tests(rows)) - len(failed)} of {len(list_tests(rows))} equal to the CPU")
+    return not failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--cubin", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--gpu", metavar="LOG")
+    arguments = parser.parse_args()
+    arguments.grout = os.path.abspath(arguments.grout)
+    rows = read_rows()
+    if arguments.gpu:
+        return 0 if run_on_gpu(arguments.grout, rows, arguments.gpu) else 1
+    if arguments.update:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(print_page(rows))
+    if arguments.cubin:
+        if "nvrtc: none (" in call(arguments.grout, "doctor").stdout:
+            print("no NVRTC here")
+            return 77
+        wrong = list(check_cubins(arguments.grout, rows))
+    else:
+        wrong = list(check_columns(rows, list_machines()))
+        wrong += list(check_page(rows)) + list(check_refused(arguments.grout, rows))
+        wrong += list(check_clean(arguments.grout, rows)) if not wrong else []
+    for row, what in wrong:
+        print(f"{row.surface} {row.section} {row.name}: {what}".strip())
+    counts = collections.Counter(row.state for row in rows)
+    print(", ".join(f"{count} {STATES[state]}" for state, count in counts.items()) + f"; {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
