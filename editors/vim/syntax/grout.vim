@@ -202,6 +202,7 @@ syntax keyword groutAttribute
     \ read_only
     \ no_commit_group
     \ count
+    \ lanes
     \ collective
     \ collective_axes
     \ multicast
