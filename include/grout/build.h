@@ -113,10 +113,10 @@ GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_oper
 GROUT_API grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref,
                                                 uint32_t count, const grout_operand *place);
 /* The bytes of ref as elements of another type, or with other dimensions. */
-GROUT_API grout_operand grout_build_bitcast(grout_builder *builder, grout_operand ref,
-                                            grout_dtype dtype);
-GROUT_API grout_operand grout_build_reshape(grout_builder *builder, grout_operand ref,
-                                            uint32_t rank, const grout_expr_id *dims);
+GROUT_API grout_operand grout_build_bitcast_ref(grout_builder *builder, grout_operand ref,
+                                                grout_dtype dtype);
+GROUT_API grout_operand grout_build_reshape_ref(grout_builder *builder, grout_operand ref,
+                                                uint32_t rank, const grout_expr_id *dims);
 GROUT_API grout_build_index grout_index_all(void);
 GROUT_API grout_build_index grout_index_at(grout_operand start);
 GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);

@@ -172,7 +172,8 @@ static bool check_viewed(grout_builder *b, grout_operand *ref, const char *view)
            grout_builder__error(b, "%s is for references to memory", view);
 }
 
-grout_operand grout_build_bitcast(grout_builder *builder, grout_operand ref, grout_dtype dtype) {
+grout_operand grout_build_bitcast_ref(grout_builder *builder, grout_operand ref,
+                                      grout_dtype dtype) {
     if (!check_viewed(builder, &ref, "bitcast")) {
         return no_operand();
     }
@@ -187,8 +188,8 @@ grout_operand grout_build_bitcast(grout_builder *builder, grout_operand ref, gro
     return add_ref(builder, base, is_ref ? ref.id : 0, &step);
 }
 
-grout_operand grout_build_reshape(grout_builder *builder, grout_operand ref, uint32_t rank,
-                                  const grout_expr_id *dims) {
+grout_operand grout_build_reshape_ref(grout_builder *builder, grout_operand ref, uint32_t rank,
+                                      const grout_expr_id *dims) {
     if (!check_viewed(builder, &ref, "reshape")) {
         return no_operand();
     }

@@ -162,7 +162,7 @@ START_TEST(aliases_and_views_of_bytes) {
                                                   .alias = s,
                                                   .alias_start = grout_build_int(b, 128)});
     const grout_operand view =
-        grout_build_reshape(b, grout_build_bitcast(b, value(s), GROUT_DTYPE_F32), 2, dims);
+        grout_build_reshape_ref(b, grout_build_bitcast_ref(b, value(s), GROUT_DTYPE_F32), 2, dims);
     grout_build_store(b, view, expr(0));
     grout_build_store(b, value(t), expr(0));
     expect_body("  scratch %s : smem u8[256]\n  scratch %t : smem i32[32] alias(%s, 128)\n"
@@ -605,15 +605,15 @@ static void alias_in_acc(void) {
 }
 static void bitcast_of_a_constant(void) {
     begin_kernel();
-    (void)grout_build_bitcast(b, expr(1), GROUT_DTYPE_F32);
+    (void)grout_build_bitcast_ref(b, expr(1), GROUT_DTYPE_F32);
 }
 static void bitcast_to_no_type(void) {
     begin_kernel();
-    (void)grout_build_bitcast(b, value(a), GROUT_DTYPE_NONE);
+    (void)grout_build_bitcast_ref(b, value(a), GROUT_DTYPE_NONE);
 }
 static void reshape_to_no_dimension(void) {
     begin_kernel();
-    (void)grout_build_reshape(b, value(a), 0, NULL);
+    (void)grout_build_reshape_ref(b, value(a), 0, NULL);
 }
 static void constant_as_matrix(void) {
     begin_kernel();
