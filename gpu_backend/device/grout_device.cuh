@@ -451,7 +451,7 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
     }
 }
 // What a register of an a becomes. The compiler does not know that the tensor core reads it later: a
-// move that it leaves where it stands, behind the wait for who read the register before.
+// move that it leaves where it stands, after the wait for who read the register before.
 GROUT_DEVICE grout_u32 grout_wgmma_take(grout_u32 value) {
     grout_u32 taken;
     asm volatile("mov.b32 %0, %1;" : "=r"(taken) : "r"(value) : "memory");

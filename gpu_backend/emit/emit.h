@@ -116,7 +116,7 @@ void grout_emit__release_held(grout_emitter *e, grout_op_id id);
 
 /* Registers of a lane for so many elements of an accumulator. */
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
-/* Of those registers: f16 come in pairs. */
+/* The type of those registers: f16 come in pairs. */
 const char *grout_emit__get_accumulator_type(grout_dtype dtype);
 /* "grout_f32 acc[64] = {};" */
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value);

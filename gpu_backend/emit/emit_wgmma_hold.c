@@ -3,7 +3,7 @@
  *
  * Until a wait covers the wgmma nothing may be written to them, and the compiler does not know it:
  * on an H200 the next turn of a loop wrote its own a over them. So they are variables of their own,
- * which an empty asm statement after that wait still uses. If the wait stands behind the wgmma in
+ * which an empty asm statement after that wait still uses. If the wait stands after the wgmma in
  * its block, they are the block's. If the wgmma comes again before a wait of its block, they are
  * the kernel's; where no wait in between covers it, one is written in front of the next a.
  */
