@@ -8,9 +8,13 @@
 
 const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
     static const char *const texts[] = {
-        [GROUT_LAYOUT_NONE] = "none",           [GROUT_LAYOUT_SPLAT] = "wg_splat",
-        [GROUT_LAYOUT_STRIDED] = "wg_strided",  [GROUT_LAYOUT_WGMMA] = "wgmma",
-        [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row", [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",
+        [GROUT_LAYOUT_NONE] = "none",
+        [GROUT_LAYOUT_SPLAT] = "wg_splat",
+        [GROUT_LAYOUT_STRIDED] = "wg_strided",
+        [GROUT_LAYOUT_WGMMA] = "wgmma",
+        [GROUT_LAYOUT_WGMMA_8BIT] = "wgmma_8bit",
+        [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row",
+        [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",
     };
     return texts[kind];
 }
@@ -33,6 +37,14 @@ static int64_t get_wgmma_element(const grout_register_layout *layout, int64_t la
     return row * layout->cols + column;
 }
 
+/* Four columns a lane, in groups of 16. */
+static int64_t get_8bit_element(const grout_register_layout *layout, int64_t lane, int64_t index) {
+    const int64_t groups = layout->cols / 16; /* of 8 registers, in each block of rows */
+    const int64_t block = index / 8 / groups, group = index / 8 % groups;
+    const int64_t row = get_row(lane, block * 2 + index / 4 % 2);
+    return row * layout->cols + group * 16 + lane % 4 * 4 + index % 4;
+}
+
 int64_t grout_register_layout_get_element(const grout_register_layout *layout, uint32_t lane,
                                           uint32_t register_index) {
     int64_t element = -1;
@@ -50,6 +62,9 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
         break;
     case GROUT_LAYOUT_WGMMA:
         element = get_wgmma_element(layout, lane, register_index);
+        break;
+    case GROUT_LAYOUT_WGMMA_8BIT:
+        element = get_8bit_element(layout, lane, register_index);
         break;
     case GROUT_LAYOUT_WGMMA_ROW:
         element = get_row(lane, register_index);
@@ -82,7 +97,7 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         .kind = (uint8_t)kind, .vec = 1, .count = grout_type_get_count(type), .rows = 1, .cols = 1};
     uint32_t dims[2];
     const uint32_t wide = grout_layout__get_wide_dims(type, dims);
-    if (kind == GROUT_LAYOUT_WGMMA && wide == 2) {
+    if (grout_register_layout_is_matrix(&layout) && wide == 2) {
         layout.rows = type->dims[dims[0]];
         layout.cols = type->dims[dims[1]];
         layout.registers = (uint32_t)(layout.count / GROUT_LANES);
@@ -96,7 +111,8 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         return none;
     }
     const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL || layout.rows % BLOCK_ROWS == 0;
-    const bool has_columns = kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % 8 == 0;
+    const int64_t column_step = kind == GROUT_LAYOUT_WGMMA_8BIT ? 16 : 8;
+    const bool has_columns = kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % column_step == 0;
     return has_rows && has_columns ? layout : none;
 }
 

@@ -212,6 +212,7 @@ void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
         [GROUT_LAYOUT_SPLAT] = "",
         [GROUT_LAYOUT_STRIDED] = "",
         [GROUT_LAYOUT_WGMMA] = "two dimensions, multiples of 64 and of 8",
+        [GROUT_LAYOUT_WGMMA_8BIT] = "two dimensions, multiples of 64 and of 16",
         [GROUT_LAYOUT_WGMMA_ROW] = "one dimension, a multiple of 64",
         [GROUT_LAYOUT_WGMMA_COL] = "one dimension, a multiple of 8"};
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);

@@ -102,6 +102,7 @@ static grout_register_layout_kind get_cast_kind(const grout_layout_inference *in
         grout_attr attr;
         grout_register_layout_kind kind;
     } flags[] = {{GROUT_ATTR_LAYOUT_WGMMA, GROUT_LAYOUT_WGMMA},
+                 {GROUT_ATTR_LAYOUT_WGMMA_8BIT, GROUT_LAYOUT_WGMMA_8BIT},
                  {GROUT_ATTR_LAYOUT_ROW, GROUT_LAYOUT_WGMMA_ROW},
                  {GROUT_ATTR_LAYOUT_COL, GROUT_LAYOUT_WGMMA_COL},
                  {GROUT_ATTR_LAYOUT_STRIDED, GROUT_LAYOUT_STRIDED}};
@@ -200,11 +201,20 @@ static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op
            grout_module_get_object(inf->module, view.object)->space == GROUT_SPACE_ACC;
 }
 
+/* How the a of a wgmma is held, if it is an array. */
+static uint8_t get_left_kind(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_type type =
+        grout_module_get_operand_type(inf->module, grout_module_get_operand(inf->module, op, 1));
+    return grout_dtype_get_info((grout_dtype)type.dtype)->bytes == 1 ? GROUT_LAYOUT_WGMMA_8BIT
+                                                                     : GROUT_LAYOUT_WGMMA;
+}
+
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                  grout_layout_demander *act) {
     grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_WGMMA) {
+        wanted.kind = get_left_kind(inf, op);
         demand(inf, wanted, act);
     } else if (rule == GROUT_RULE_LAYOUT) {
         demand_cast(inf, id, op, act);

@@ -33,9 +33,10 @@ static const char *get_types_text(grout_type_rule rule) {
     case GROUT_TYPES_WORD:
         return "i32, u32";
     case GROUT_TYPES_ACC:
-        return "f16, f32";
+        return "f16, f32, i32";
     case GROUT_TYPES_MMA:
-        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16";
+        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16. Or each "
+               "f8e4m3 or f8e5m2; acc f32 or f16. Or each i8 or u8; acc i32";
     }
     return "";
 }

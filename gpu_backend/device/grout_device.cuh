@@ -378,7 +378,6 @@ GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity, cons
 #undef GROUT_FORM
 }
 #endif
-#undef GROUT_MBARRIER_FORMS
 
 // Which phase each barrier of an array is in, modulo 2: bit k of the words is element k's. For a
 // thread that takes over barriers that others have used; nobody arrives on them meanwhile.
@@ -436,6 +435,12 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_f32 *registers) {
 #pragma unroll
     for (int reg = 0; reg < count; reg++) {
         asm volatile("" : "+f"(registers[reg])::"memory");
+    }
+}
+template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_i32 *registers) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        asm volatile("" : "+r"(registers[reg])::"memory");
     }
 }
 template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {

@@ -18,6 +18,12 @@ GROUT_DEVICE grout_u32 grout_wgmma_row(grout_u32 lane, int reg, int cols) {
 GROUT_DEVICE grout_u32 grout_wgmma_col(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 4 * 8 + lane % 4 * 2 + reg % 2;
 }
+GROUT_DEVICE grout_u32 grout_wgmma_8bit_row(grout_u32 lane, int reg, int cols) {
+    return reg / (cols / 2) * 64 + lane / 32 * 16 + reg / 4 % 2 * 8 + lane % 32 / 4;
+}
+GROUT_DEVICE grout_u32 grout_wgmma_8bit_col(grout_u32 lane, int reg, int cols) {
+    return reg % (cols / 2) / 8 * 16 + lane % 4 * 4 + reg % 4;
+}
 GROUT_DEVICE grout_u32 grout_row_of(grout_u32 lane, int reg) {
     return reg / 2 * 64 + lane / 32 * 16 + reg % 2 * 8 + lane % 32 / 4;
 }
@@ -70,6 +76,14 @@ GROUT_DEVICE grout_u32 grout_matrix_col_trans(grout_u32 lane, int reg, int cols)
 // Two neighbouring 16-bit registers as one of 32 bits, the first one in the low half; and back.
 template <typename T> GROUT_DEVICE grout_u32 grout_pair(const T *v) {
     return grout_bits_as<grout_u16>(v[0]) | (grout_u32)grout_bits_as<grout_u16>(v[1]) << 16;
+}
+template <typename T> GROUT_DEVICE grout_u32 grout_quad(const T *v) {
+    grout_u32 quad = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        quad |= (grout_u32)grout_bits_as<grout_u8>(v[k]) << 8 * k;
+    }
+    return quad;
 }
 template <typename T> GROUT_DEVICE void grout_unpair(T *v, grout_u32 pair) {
     v[0] = grout_bits_as<T>((grout_u16)pair);

@@ -98,6 +98,8 @@ void grout_emit__wgmma_forms(grout_emitter *e);
 
 /* Registers of a lane for so many elements of an accumulator. */
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
+/* Of those registers: f16 come in pairs. */
+const char *grout_emit__get_accumulator_type(grout_dtype dtype);
 /* "grout_f32 acc[64] = {};" */
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value);
 /* The elements of an accumulator as a value, after what waiting there is. */

@@ -149,7 +149,9 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     const uint32_t size = grout_gpu__plan_get_arrival_size(load->entry);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
-                    load->entry->is_cluster_scope ? "<GROUT_RELEASE, GROUT_CLUSTER>" : "");
+                    load->entry->is_cluster_scope && !load->entry->is_narrow
+                        ? "<GROUT_RELEASE, GROUT_CLUSTER>"
+                        : "");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRIu32,
                     tma->box_bytes * tma->panel_count * tma->band_count * tma->part_count);

@@ -3,6 +3,7 @@
 #include "planning.h"
 
 #include "array.h"
+#include "edges.h"
 #include "invariant.h"
 
 #include <stdio.h>
@@ -307,6 +308,23 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     return true;
 }
 
+/* Which barriers of a cluster need no order of the cluster. */
+static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
+    grout_gpu_plan *plan = walk->plan;
+    if (plan->cluster_size == 1) {
+        return true;
+    }
+    uint8_t *is_narrow = grout__new(grout_module_get_allocator(walk->module),
+                                    grout_module_get_object_count(walk->module), 1);
+    const bool is_done =
+        is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow);
+    for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
+        plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
+    }
+    grout__free(is_narrow);
+    return is_done || grout_diags_add_oom(walk->diags);
+}
+
 /* Whether the barriers at the same bytes name the first of them, and are alike. */
 static bool has_alike_pools(const grout_gpu_plan *plan) {
     for (uint32_t k = 0; k < plan->barrier_count; k++) {
@@ -347,6 +365,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
+    is_done = is_done && plan_edges(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
         GROUT_ASSERT_SLOW(has_alike_pools(plan));

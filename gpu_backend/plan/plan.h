@@ -80,6 +80,9 @@ typedef struct grout_gpu_barrier {
     /* Whether other CTAs arrive on it or bring it bytes: what is released and acquired through it
      * is meant for the cluster, unless the op says otherwise. */
     bool is_cluster_scope;
+    /* Nothing has to travel between CTAs through it (lowering/edges.h): its operations are emitted
+     * for the CTA alone, whatever scope is meant. */
+    bool is_narrow;
     int64_t smem_offset;
     uint32_t
         owner; /* index of the first barrier of the plan at the same bytes; itself for that one */

@@ -68,6 +68,7 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_CONSTANT,
     GROUT_LETTER_AXIS,
     GROUT_LETTER_TEXT,
+    GROUT_LETTER_OPTION,
     GROUT_LETTER_REST
 } grout_letter_kind;
 
@@ -413,6 +414,8 @@ GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t
 /* The letter of an operand (OPERANDS column of ops.def). Operands after the last letter have that
  * one too; '*' where the form has none. */
 GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
+/* How many of these letters are operands that cannot be left away. */
+GROUT_API uint32_t grout_letters_count_least(const char *letters);
 /* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
 /* The first operand that has a letter; UINT32_MAX if none has. */

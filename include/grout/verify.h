@@ -94,11 +94,12 @@ typedef struct grout_wgmma_operand {
 /* How a wgmma or wgmma_async maps to wgmma.mma_async instructions. Filled by grout_wgmma_plan. */
 typedef struct grout_wgmma {
     uint32_t m, n, k;          /* of the operation; m is a multiple of 64 */
-    uint32_t k_step;           /* K of one instruction: 16 for f16 and bf16, 8 for f32 (tf32) */
+    uint32_t k_step;           /* K of one instruction: 32 bytes, so 16 of f16 and bf16 */
     uint32_t block_count;      /* instructions along M: m / 64; of N there is one */
     uint32_t step_count;       /* along K */
-    uint8_t operand_dtype;     /* of a and b: F16, BF16, F32 (read as tf32: low 13 bits cut) */
-    uint8_t accumulator_dtype; /* F32, or F16 with operands F16 */
+    uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
+    uint8_t accumulator_dtype; /* F32, F16 or I32 */
+    bool has_use;              /* use_acc is written, and not the constant true */
     int64_t column;            /* first column of the accumulator object (a slice in N) */
     grout_wgmma_operand a, b;
 } grout_wgmma;

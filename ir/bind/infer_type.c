@@ -66,10 +66,8 @@ static const char *get_rule_text(grout_type_rule rule) {
     case GROUT_TYPES_FLOAT:
     case GROUT_TYPES_CMP_FLOAT:
         return "f16, bf16, f32 or f64";
-    case GROUT_TYPES_MMA:
-        return "f16, bf16 or f32";
     case GROUT_TYPES_ACC:
-        return "f16 or f32";
+        return "f16, f32 or i32";
     case GROUT_TYPES_LOGIC:
         return "integers or bool";
     case GROUT_TYPES_BOOL:
@@ -78,6 +76,7 @@ static const char *get_rule_text(grout_type_rule rule) {
         return "i32 or u32";
     case GROUT_TYPES_NONE:
     case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA: /* grout_wgmma_plan's */
         break;
     }
     return "any element type";

@@ -226,6 +226,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_OPTION:
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;
@@ -279,9 +280,9 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         b->module->failed |= grout_table__push(operands, &operand) == 0;
         letters++;
     }
-    uint32_t wanted = (uint32_t)strcspn(letters, "*");
+    uint32_t wanted = (uint32_t)strcspn(letters, "*"), least = grout_letters_count_least(letters);
     bool has_rest = letters[wanted] == '*';
-    if (args->operand_count < wanted || (args->operand_count > wanted && !has_rest)) {
+    if (args->operand_count < least || (args->operand_count > wanted && !has_rest)) {
         return grout_builder__error(b, "'%s' takes %u operands, not %u", info->text,
                                     (unsigned)wanted, (unsigned)args->operand_count);
     }

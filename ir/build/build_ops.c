@@ -35,6 +35,7 @@
 #define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
+#define DEFINE_N3_OPTION(OP, name) DEFINE_N3(OP, name)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -87,6 +88,7 @@ enum {
     operands_of_N1 = 1,
     operands_of_N2 = 2,
     operands_of_N3 = 3,
+    operands_of_N3_OPTION = 4,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,

@@ -242,6 +242,15 @@ char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
     return letters[operand < count ? operand : count - 1];
 }
 
+uint32_t grout_letters_count_least(const char *letters) {
+    uint32_t count = 0;
+    while (letters[count] != '\0' &&
+           grout_letter_get_info(letters[count])->kind < GROUT_LETTER_OPTION) {
+        count++;
+    }
+    return count;
+}
+
 const grout_letter_info *grout_letter_get_info(char letter) {
     static const grout_letter_info letters[128] = {
 #define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
@@ -368,6 +377,7 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
     bool is_float = is_number && info->class_ == GROUT_CLASS_FLOAT;
     switch (rule) {
     case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA: /* lowering/wgmma_plan.c says which */
         return true;
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:
@@ -379,10 +389,8 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
     case GROUT_TYPES_FLOAT:
     case GROUT_TYPES_CMP_FLOAT:
         return is_float;
-    case GROUT_TYPES_MMA:
-        return is_float && dtype != GROUT_DTYPE_F64;
     case GROUT_TYPES_ACC:
-        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32;
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32 || dtype == GROUT_DTYPE_I32;
     case GROUT_TYPES_LOGIC:
         return info->is_arithmetic && !is_float;
     case GROUT_TYPES_BOOL:

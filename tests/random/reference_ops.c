@@ -219,6 +219,17 @@ static num *get_matrix(reference *ref, const grout_operand *operand, int64_t cou
     return result;
 }
 
+/* Whether a wgmma adds to what its accumulator held before. */
+static bool uses_accumulator(reference *ref, const grout_op *op) {
+    if (op->operand_count < 4) {
+        return true;
+    }
+    const grout_operand *use = grout_module_get_operand(ref->module, op, 3);
+    return use->kind == GROUT_OPERAND_EXPR
+               ? grout_module_get_expr_value(ref->module, use->id).integer != 0
+               : ref->values[use->id][0].value != 0;
+}
+
 void reference__run_wgmma(reference *ref, const grout_op *op) {
     const grout_operand *operands[3];
     grout_type types[3];
@@ -230,6 +241,7 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
     const box acc = reference__get_box(ref, operands[0]);
     num *a = get_matrix(ref, operands[1], m * depth);
     num *b = get_matrix(ref, operands[2], depth * n);
+    const bool has_before = uses_accumulator(ref, op);
     for (int64_t i = 0; i < m * n && a != NULL && b != NULL; i++) {
         const rounding_dot dot = {.a = a + i / n * depth,
                                   .b = b + i % n,
@@ -237,7 +249,8 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
                                   .depth = depth,
                                   .operand_dtype = (grout_dtype)types[1].dtype,
                                   .accumulator_dtype = (grout_dtype)types[0].dtype};
-        reference__write_box(&acc, i, rounding_dot_add(&dot, reference__read_box(&acc, i)));
+        const num before = has_before ? reference__read_box(&acc, i) : (num){0, 0};
+        reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);
     free(a);

@@ -583,6 +583,9 @@ num rounding_dot_add(const rounding_dot *dot, num acc) {
         bound += fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
         is_whole = is_whole && a.value == rint(a.value) && b.value == rint(b.value) && bound == 0;
     }
+    if (dot->accumulator_dtype == GROUT_DTYPE_I32) { /* exact in a double, and wraps */
+        return (num){(double)(int32_t)(uint32_t)(int64_t)sum, 0};
+    }
     const bool is_half = dot->accumulator_dtype == GROUT_DTYPE_F16;
     if (is_whole && magnitude < (is_half ? 2048 : 0x1p24)) {
         return (num){sum, 0};

@@ -88,7 +88,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
-    [GROUT_RULE_WGMMA] = {"WGMMA", "amh", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
+    [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
     [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
@@ -100,8 +100,8 @@ enum { RULE_COUNT = sizeof rule_rows / sizeof *rule_rows };
 
 /* Whether the letter says all, so that a rule has nothing to ask of the operand. */
 static bool is_closed(char letter) {
-    return is_kind(grout_letter_get_info(letter),
-                   KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) | KIND(CONSTANT) | KIND(AXIS));
+    return is_kind(grout_letter_get_info(letter), KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) |
+                                                      KIND(CONSTANT) | KIND(AXIS) | KIND(OPTION));
 }
 
 static bool fits_one(char pattern, char letter) {
@@ -304,15 +304,18 @@ static bool has_flags(const op_facts *it) {
 
 /* V2, N1_K, K1_ATTRS and so on. */
 static void compose_build(const op_facts *it, grout_text *out) {
-    const uint32_t operands = (uint32_t)strcspn(it->info->operands, "k");
-    const uint32_t constants = (uint32_t)strlen(it->info->operands) - operands;
+    const bool has_option = has_kind(it, KIND(OPTION));
+    const uint32_t all = (uint32_t)strlen(it->info->operands) - (has_option ? 1 : 0);
+    const uint32_t first_k = (uint32_t)strcspn(it->info->operands, "k");
+    const uint32_t operands = first_k < all ? first_k : all;
+    const uint32_t constants = all - operands;
     const bool has_result = it->info->results > 0;
     if (operands == 0 && constants > 0 && !has_result) {
         grout_text_add(out, "K%u", constants);
     } else {
         grout_text_add(out, "%s%u%s", has_result ? "V" : "N", operands, constants > 0 ? "_K" : "");
     }
-    grout_text_add(out, "%s", has_flags(it) ? "_ATTRS" : "");
+    grout_text_add(out, "%s%s", has_option ? "_OPTION" : "", has_flags(it) ? "_ATTRS" : "");
 }
 
 static const char *find_own_build(const op_facts *it) {
