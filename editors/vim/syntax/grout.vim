@@ -187,6 +187,7 @@ syntax keyword groutCall
 syntax keyword groutAttribute
     \ dim
     \ approx
+    \ wgmma_8bit
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
