@@ -113,9 +113,31 @@ static uint8_t get_decision(const grout_layout_inference *inf, grout_value_id va
     return inf->demands[grout_layout__find_root(inf, value)].kind;
 }
 
+/* An operand and the result of an op that takes parts had better have one layout, if no element
+ * then changes its lane. */
+static void wish_part(grout_layout_inference *inf, const grout_op *op, uint32_t k) {
+    const grout_operand *from = grout_module_get_operand(inf->module, op, k);
+    if (!grout_layout__is_spread(inf, from->id) ||
+        !grout_layout__is_spread(inf, op->first_result)) {
+        return;
+    }
+    const uint8_t source = get_decision(inf, from->id);
+    const uint8_t result = get_decision(inf, op->first_result);
+    const uint8_t kind = source == GROUT_LAYOUT_NONE ? result : source;
+    const bool is_open = (source == GROUT_LAYOUT_NONE) != (result == GROUT_LAYOUT_NONE);
+    if (is_open && kind != GROUT_LAYOUT_STRIDED &&
+        grout_layout__keeps_lanes(inf, op, k, (grout_register_layout_kind)kind)) {
+        grant(inf, from->id, kind);
+        grant(inf, op->first_result, kind);
+    }
+}
+
 static void wish_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     const grout_layout_wish wish = grout_layout__get_wish(inf, op);
     (void)id;
+    for (uint32_t k = 0; k < op->operand_count && grout_layout__takes_parts(op); k++) {
+        wish_part(inf, op, k);
+    }
     if (wish.from == 0) {
         return;
     }
@@ -127,14 +149,21 @@ static void wish_op(grout_layout_inference *inf, grout_op_id id, const grout_op 
     }
 }
 
-/* A layout_cast between strided classes is none: together they agree on the runs' length. */
+/* A layout_cast between strided classes is none: together they agree on the runs' length. So do
+ * those of a reshape: both deal out the elements in row-major order. */
 static void join_cast(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
     (void)id;
-    if (grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_LAYOUT) {
+    if (rule != GROUT_RULE_LAYOUT && rule != GROUT_RULE_RESHAPE) {
         return;
     }
     const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
-    if (grout_layout__is_joint(inf, from, op->first_result) &&
+    const bool is_spread = from->kind == GROUT_OPERAND_VALUE &&
+                           grout_layout__is_spread(inf, from->id) &&
+                           grout_layout__is_spread(inf, op->first_result);
+    const uint8_t kind = is_spread ? get_decision(inf, from->id) : GROUT_LAYOUT_NONE;
+    const bool is_strided = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED;
+    if (is_spread && (is_strided || grout_layout__is_joint(inf, from, op->first_result)) &&
         get_decision(inf, from->id) == get_decision(inf, op->first_result)) {
         inf->parents[grout_layout__find_root(inf, from->id)] =
             grout_layout__find_root(inf, op->first_result);
@@ -219,10 +248,30 @@ static void settle_op(grout_layout_inference *inf, grout_op_id id, const grout_o
     visit_values(inf, op, settle_value);
 }
 
+/* Whether a matrix in the WGMMA layout goes through SMEM for the sake of
+ * where a box begins and ends. */
+static bool is_cut_across(const grout_layout_inference *inf, const grout_op *op) {
+    const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
+    uint32_t dims[2];
+    bool is_matrix = (rule == GROUT_RULE_SLICE || rule == GROUT_RULE_CONCATENATE) &&
+                     grout_layout__get_wide_dims(
+                         grout_module_get_type(inf->module, op->first_result), dims) == 2;
+    for (uint32_t k = 0; is_matrix && k < op->operand_count; k++) {
+        const grout_operand *from = grout_module_get_operand(inf->module, op, k);
+        if (grout_register_layouts_get(inf->out, from->id)->kind == GROUT_LAYOUT_WGMMA) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void measure_exchange(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     const int64_t bytes = grout_layout__get_exchange_bytes(inf, op);
     GROUT_ASSERT(bytes >= 0 && bytes <= UINT32_MAX && bytes % 16 == 0);
     inf->out->exchange_bytes[id] = (uint32_t)bytes;
+    if (bytes > 0 && is_cut_across(inf, op)) {
+        grout_layout__advise_part(inf, op, bytes);
+    }
     if (bytes > inf->out->scratch_bytes) {
         inf->out->scratch_bytes = bytes;
     }

@@ -224,6 +224,21 @@ void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
     grout_diags_help(inf->diags, "wg_strided takes any shape");
 }
 
+void grout_layout__advise_part(grout_layout_inference *inf, const grout_op *op, int64_t bytes) {
+    const grout_op_id id = grout_module_get_value(inf->module, op->first_result)->op;
+    grout_diags_add(inf->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(inf->module, op->loc),
+                    "'%s' moves %s through SMEM, %" PRId64 " bytes a thread: no lane has in its "
+                    "registers what the layout of %s gives it",
+                    get_mnemonic(inf, id),
+                    grout_module_get_value(inf->module, op->first_result)->name == 0
+                        ? "elements"
+                        : describe(inf, op->first_result, id).chars,
+                    bytes, describe(inf, op->first_result, id).chars);
+    grout_diags_help(inf->diags,
+                     "of the wgmma layout, rows in multiples of 64 from a multiple of 64 on and "
+                     "columns likewise by 8 stay where they are");
+}
+
 void grout_layout__report_size(grout_layout_inference *inf, grout_value_id value, int64_t bytes) {
     const grout_value *entry = grout_module_get_value(inf->module, value);
     const char *name = grout_module_get_string(inf->module, entry->name);

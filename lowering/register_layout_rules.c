@@ -56,8 +56,11 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
     case GROUT_RULE_BITCAST:
-    case GROUT_RULE_BROADCAST: /* of these two only where no element comes or goes */
+    case GROUT_RULE_BROADCAST: /* of these only where no element comes or goes */
     case GROUT_RULE_REDUCE:
+    case GROUT_RULE_SLICE:
+    case GROUT_RULE_RESHAPE:
+    case GROUT_RULE_CONCATENATE:
         for (uint32_t k = 0; k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
@@ -90,7 +93,13 @@ static grout_rule get_rule(const grout_op *op) {
 
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT;
+    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
+           rule == GROUT_RULE_CONCATENATE;
+}
+
+bool grout_layout__takes_parts(const grout_op *op) {
+    const grout_rule rule = get_rule(op);
+    return rule == GROUT_RULE_SLICE || rule == GROUT_RULE_RESHAPE || rule == GROUT_RULE_CONCATENATE;
 }
 
 /* ---- demands --------------------------------------------------------------------------------- */
@@ -304,8 +313,26 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
     return 0;
 }
 
+/* The exchange area holds the result. */
+static int64_t get_part_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    bool is_spread = false;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        is_spread |= grout_layout__is_spread(inf, grout_module_get_operand(inf->module, op, k)->id);
+    }
+    if (!is_spread || grout_register_layouts_find_picks(inf->out, inf->module, op, NULL)) {
+        return 0;
+    }
+    const int64_t bytes =
+        grout_type_get_count(type) * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    return (bytes + 15) / 16 * 16;
+}
+
 int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
+    if (grout_layout__takes_parts(op)) {
+        return get_part_bytes(inf, op);
+    }
     if (rule != GROUT_RULE_BROADCAST && rule != GROUT_RULE_LAYOUT && rule != GROUT_RULE_REDUCE) {
         return 0;
     }

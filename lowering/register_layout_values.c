@@ -56,9 +56,29 @@ grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_
     return value;
 }
 
+/* Whether two types have one shape but for dimensions of size 1. */
+static bool has_same_wide_dims(const grout_type *a, const grout_type *b) {
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        while (i < a->rank && a->dims[i] == 1) {
+            i++;
+        }
+        while (k < b->rank && b->dims[k] == 1) {
+            k++;
+        }
+        if (i == a->rank || k == b->rank) {
+            return i == a->rank && k == b->rank;
+        }
+        if (a->dims[i++] != b->dims[k++]) {
+            return false;
+        }
+    }
+}
+
 bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
                             grout_value_id to) {
     return from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id) &&
            grout_layout__is_spread(inf, to) &&
-           inf->out->of_value[from->id].count == inf->out->of_value[to].count;
+           has_same_wide_dims(grout_module_get_type(inf->module, from->id),
+                              grout_module_get_type(inf->module, to));
 }

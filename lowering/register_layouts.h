@@ -66,6 +66,9 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
 /* Whether the op makes an array whose elements differ, whatever its operands. */
 bool grout_layout__is_source(const grout_op *op);
 
+/* Whether the op takes elements of its operands as they are: grout_op_get_part says which. */
+bool grout_layout__takes_parts(const grout_op *op);
+
 /* Calls act for each demand of an op. Reports shapes that no layout can do. */
 typedef void grout_layout_demander(grout_layout_inference *inf, const grout_layout_demand *demand);
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
@@ -90,11 +93,19 @@ uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2
 /* ---- register_layout_values.c ---- */
 
 grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value);
-/* Whether an edge holds its two values in one layout: both spread, with as many elements. */
+/* Whether an edge holds its two values in one layout: both spread, of one shape but for dimensions
+ * of size 1. */
 bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
                             grout_value_id to);
 /* Whether the lanes hold different elements of the value: an array, and no splat. */
 bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id value);
+
+/* ---- register_layout_parts.c ---- */
+
+/* Whether no element of an op that takes parts changes its lane if its k-th operand, and its
+ * result, have the layout of a kind; the other operands count as they need to. */
+bool grout_layout__keeps_lanes(const grout_layout_inference *inf, const grout_op *op, uint32_t k,
+                               grout_register_layout_kind kind);
 
 /* ---- register_layout_report.c ---- */
 
@@ -104,6 +115,8 @@ void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layo
 /* A layout_cast to a layout that the shape does not have. */
 void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
                                grout_register_layout_kind kind);
+/* Says that a box of a matrix in the WGMMA layout changes lanes, where another one would not. */
+void grout_layout__advise_part(grout_layout_inference *inf, const grout_op *op, int64_t bytes);
 /* An array of too many bytes in one lane. */
 void grout_layout__report_size(grout_layout_inference *inf, grout_value_id value, int64_t bytes);
 

@@ -88,6 +88,8 @@ void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, cons
 bool grout_emit__check_exchange(grout_emitter *e, grout_op_id id, int64_t bytes);
 /* Every element of an array of registers to the exchange area, row-major. */
 void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source);
+/* A value, a scalar too, from there. */
+void grout_emit__read_exchange(grout_emitter *e, grout_value_id value);
 
 /* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c) ---- */
 

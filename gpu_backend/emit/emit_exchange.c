@@ -146,6 +146,21 @@ void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source) {
     write_area(e, source, &plain);
 }
 
+void grout_emit__read_exchange(grout_emitter *e, grout_value_id value) {
+    const grout_dtype dtype = grout_emit__dtype(e, value);
+    const area plain = {.bytes = grout_dtype_get_info(dtype)->bytes};
+    GROUT_ASSERT(e->plan->exchange_bytes > 0);
+    if (grout_emit__has_registers(grout_emit__layout(e, value))) {
+        read_area(e, value, &plain);
+        return;
+    }
+    grout_emit__before_access(e, 0, false);
+    grout_emit__begin_scalar(e, value);
+    grout_emit__end(e, "grout_load_smem<%s>(exchange)%s;", grout_emit__memory_type(dtype),
+                    dtype == GROUT_DTYPE_BOOL ? " != 0" : "");
+    grout_emit__after_access(e, 0, false);
+}
+
 /* ---- broadcast ---- */
 
 /* Row-major index into the source of a broadcast for an element of the result. */

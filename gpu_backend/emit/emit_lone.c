@@ -163,7 +163,7 @@ static bool is_at_end(const grout_emitter *e, grout_block_id id) {
 grout_op_id grout_emit__find_lone_part(const grout_emitter *e, grout_block_id id) {
     grout_op_id statement = grout_module_get_block(e->module, id)->first;
     grout_op_id first = 0;
-    bool gains = false;
+    bool gains = false, is_for_all = false; /* the statement has a part that all lanes run */
     if (!is_at_end(e, id)) {
         return 0;
     }
@@ -172,13 +172,15 @@ grout_op_id grout_emit__find_lone_part(const grout_emitter *e, grout_block_id id
         if (!is_for_one(e, op) || grout_op_needs_auto_fence(e->module, at)) {
             first = 0;
             gains = false;
-        } else {
+            is_for_all = true;
+        } else if (!is_for_all) {
             const bool does_nothing = is_end(op) || grout_gpu__is_pure(op);
             first = first == 0 && !does_nothing ? statement : first;
             gains = gains || has_gain(e, at);
         }
         if (!grout_emit__is_nested(e, op)) {
             statement = op->next;
+            is_for_all = false;
         }
         at = op->next;
     }

@@ -288,7 +288,7 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
         plan->capture_offset = (used + 7) / 8 * 8;
         used = plan->capture_offset + 8 * (int64_t)plan->capture_count;
     }
-    plan->dynamic_smem_bytes = used == 0 ? 0 : used + GROUT_GPU_SMEM_SLACK;
+    plan->dynamic_smem_bytes = used;
     if (plan->grid_size > GROUT_GPU_GRID_MAX) {
         return grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
                                "a grid of %" PRId64 " CTAs: a launch has at most %d",
@@ -299,9 +299,8 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
                         "the kernel needs %" PRId64 " bytes of SMEM on the GPU, a CTA has %d",
                         plan->dynamic_smem_bytes, GROUT_GPU_SMEM_MAX);
         grout_diags_note(walk->diags, place,
-                         "objects %" PRId64 " bytes, alignment %d, moves between lanes %" PRId64
-                         " a thread",
-                         plan->object_bytes, GROUT_GPU_SMEM_SLACK, plan->exchange_bytes);
+                         "objects %" PRId64 " bytes, moves between lanes %" PRId64 " a thread",
+                         plan->object_bytes, plan->exchange_bytes);
         note_exchange(walk);
         return false;
     }

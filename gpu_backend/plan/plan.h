@@ -12,7 +12,6 @@
 #include "grout/register_layout.h"
 
 #define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */
-#define GROUT_GPU_SMEM_SLACK   1024       /* for aligning the start of dynamic SMEM */
 #define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */
 #define GROUT_GPU_WARPS        4u         /* of a thread */
 #define GROUT_GPU_ARRIVALS_MAX 1048575u   /* of one phase, as the hardware counts */

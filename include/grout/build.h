@@ -91,6 +91,8 @@ typedef struct grout_build_object {
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
+    grout_value_id alias;         /* an smem array whose bytes it has; 0: it has its own */
+    grout_expr_id alias_start;    /* from this byte on; 0: from the first */
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */
     bool is_global;               /* of a semaphore */
@@ -110,6 +112,11 @@ GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_oper
 /* ref in the SMEM of another CTA: its place on each cluster axis. */
 GROUT_API grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref,
                                                 uint32_t count, const grout_operand *place);
+/* The bytes of ref as elements of another type, or with other dimensions. */
+GROUT_API grout_operand grout_build_view_bitcast(grout_builder *builder, grout_operand ref,
+                                                 grout_dtype dtype);
+GROUT_API grout_operand grout_build_view_reshape(grout_builder *builder, grout_operand ref,
+                                                 uint32_t rank, const grout_expr_id *dims);
 GROUT_API grout_build_index grout_index_all(void);
 GROUT_API grout_build_index grout_index_at(grout_operand start);
 GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);
@@ -175,11 +182,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 
 /*
  * One function an op, grout_build_<op>, generated from the BUILD column of ops.def. a, b, c are its
- * operands in the order of its syntax ('grout ops NAME'). attrs are those of the op without an
- * argument: APPROX or none of a MATH op, one of LAYOUT_* of a layout_cast, READ_ONLY or none of
- * wait_smem_to_gmem, INCREASE or DECREASE of set_max_registers. What has no argument here (dim of a
- * broadcast, wait of an acc_load, count of a barrier_arrive, use_acc of a wgmma) is for
- * grout_build_op.
+ * operands in the order of its syntax ('grout ops NAME'); that of a slice is a grout_build_ref of
+ * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
+ * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
+ * set_max_registers. What has no argument here (dim of a broadcast, wait of an acc_load, count of a
+ * barrier_arrive, use_acc of a wgmma) is for grout_build_op.
  */
 #define GROUT_BUILD_V1(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
@@ -236,6 +243,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_REDUCE(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
+#define GROUT_BUILD_CONCATENATE(name)                                                            \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
+                                                uint32_t count, const grout_operand *values);
 #define GROUT_BUILD_AXIS(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_PRINT(name)                                                                 \

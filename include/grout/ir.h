@@ -180,6 +180,10 @@ typedef struct grout_object {
     grout_expr_id swizzle;
     uint8_t transpose_rank;
     grout_expr_id transpose[GROUT_RANK_MAX];
+    /* 'alias(%a, 4096)' of an smem array: it has no bytes of its own but those of array %a from
+     * byte 4096 on; start 0: from the first */
+    grout_value_id alias; /* 0: it has bytes of its own */
+    grout_expr_id alias_start;
     grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
     bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
@@ -221,13 +225,20 @@ typedef struct grout_index {
 typedef enum grout_ref_step_kind {
     GROUT_REF_INDEX,     /* [..]: indices first..first+count of the module's index table */
     GROUT_REF_TRANSPOSE, /* .transpose(..): count permutation entries, exprs in the size fields */
-    GROUT_REF_CLUSTER    /* .cluster(..): AT indices, the place of a CTA on each cluster axis */
+    GROUT_REF_CLUSTER,   /* .cluster(..): AT indices, the place of a CTA on each cluster axis */
+    GROUT_REF_BITCAST,   /* .bitcast(f32): no indices, the element type in dtype */
+    GROUT_REF_RESHAPE    /* .reshape(..): the count new dimensions, exprs in the size fields */
 } grout_ref_step_kind;
 
 typedef struct grout_ref_step {
     uint8_t kind; /* grout_ref_step_kind */
     uint8_t count;
+    uint8_t dtype;  /* BITCAST: grout_dtype */
     uint32_t first; /* into the index table */
+    /* BITCAST, RESHAPE in a bound module: the object of the other type over the same bytes, which
+     * binding adds; 0: there is none, and fault says why (ir/core/bound.h) */
+    grout_object_id object;
+    uint8_t fault;
     grout_loc_id loc;
 } grout_ref_step;
 
@@ -280,6 +291,7 @@ typedef struct grout_op {
     grout_block_id first_block; /* consecutive */
     uint32_t block_count;
     uint32_t written_type; /* ': type', 1-based; 0 none */
+    uint32_t box;          /* the indices after its first operand, a step of kind INDEX; 0 none */
     grout_op_id next;      /* in its block; 0 at the end */
     grout_block_id parent;
     grout_trivia_id trivia;
@@ -464,6 +476,9 @@ GROUT_API const grout_ref_step *grout_module_get_ref_step(const grout_module *mo
                                                           const grout_ref *ref, uint32_t index);
 GROUT_API const grout_index *grout_module_get_index(const grout_module *module,
                                                     const grout_ref_step *step, uint32_t index);
+/* The indices after the first operand of an op (letter BOXED); NULL if it has none. */
+GROUT_API const grout_ref_step *grout_module_get_box(const grout_module *module,
+                                                     const grout_op *op);
 GROUT_API const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id);
 GROUT_API const grout_written_type *grout_module_get_written_type(const grout_module *module,
                                                                   const grout_op *op);
@@ -513,6 +528,14 @@ GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module
  * memory plan that interpreter and backend share; -1 for what a CTA has no bytes of. Scopes that
  * never live together may share bytes. */
 GROUT_API int64_t grout_object_get_offset(const grout_module *module, grout_object_id id);
+/* The object whose bytes an alias or a view by .bitcast or .reshape has; else the object itself. */
+GROUT_API grout_object_id grout_object_get_root(const grout_module *module, grout_object_id id);
+/* Whether an object is what a declaration made, and no view by .bitcast or .reshape. Binding adds
+ * those behind all others; they have the value of the object that the reference names. */
+GROUT_API bool grout_object_is_declared(const grout_module *module, grout_object_id id);
+/* Whether two arrays in the same space of a CTA may have bytes in common: by their offsets. */
+GROUT_API bool grout_objects_share_bytes(const grout_module *module, grout_object_id a,
+                                         grout_object_id b);
 /* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, whose
  * count is set at run time. */
 GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);
@@ -562,6 +585,22 @@ GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const gro
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/*
+ * What a slice, reshape or concatenate takes of one of its operands: the elements of a box,
+ * extent[d] of them from start[d] on in each dimension. Element i of it, by its index in the box,
+ * becomes the element offset + sum of i[d] * stride[d] of the result, both row-major.
+ */
+typedef struct grout_part {
+    uint8_t rank; /* of the operand */
+    int64_t start[GROUT_RANK_MAX], extent[GROUT_RANK_MAX], stride[GROUT_RANK_MAX];
+    int64_t offset;
+} grout_part;
+GROUT_API grout_part grout_op_get_part(const grout_module *module, const grout_op *op,
+                                       uint32_t operand);
+/* The element of the result that an element of the operand becomes, both by their row-major index;
+ * -1: none. type: the operand's. */
+GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type *type,
+                                       int64_t element);
 /* How the op combines with memory, as an atomic or by its reduce(..); NONE: it does not. */
 GROUT_API grout_update grout_op_get_update(const grout_module *module, const grout_op *op);
 

@@ -107,10 +107,24 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *                For all elements: 4 bytes from each of the 4 warps; none if every warp has all of
  *                them (WGMMA_COL, splat). None if the dimension has one element
  *
+ *   slice, reshape, concatenate     none if each lane has in its registers what it needs; else the
+ *                elements of the result, in row-major order
+ *
  * Elements take their dtype's bytes; what reductions pass on is i32, u32 or f32.
  */
 GROUT_API int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
                                                             grout_op_id op);
+/* Which register of which operand becomes a register of the result of a slice, reshape or
+ * concatenate, the same in every lane. */
+typedef struct grout_register_pick {
+    uint32_t operand, register_index;
+} grout_register_pick;
+/* picks_out: one for each register of the result, or NULL; of registers that hold no element in any
+ * lane, register 0 of operand 0. False if some lane does not have what it needs, or not where the
+ * others have it; or without memory. */
+GROUT_API bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
+                                                 const grout_module *bound, const grout_op *op,
+                                                 grout_register_pick *picks_out);
 /* The most that any op of the kernel needs of each thread: they take turns. */
 GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
 

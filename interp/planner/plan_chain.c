@@ -39,6 +39,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
     case GROUT_RULE_BITCAST:
+    case GROUT_RULE_RESHAPE:
     case GROUT_RULE_LAYOUT:
     case GROUT_RULE_BROADCAST:
     case GROUT_RULE_IOTA:
@@ -46,6 +47,8 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
     case GROUT_RULE_INTEGER:
+    case GROUT_RULE_SLICE:
+    case GROUT_RULE_CONCATENATE:
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:

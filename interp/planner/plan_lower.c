@@ -177,6 +177,53 @@ static void add_broadcast(grout_planner *planner, uint32_t index, const grout_op
     }
 }
 
+/* Dimensions of a part from the innermost out. One that goes on in memory where the one inside it
+ * ends is one with it. */
+static uint32_t merge_dims(const grout_part *part, const grout_type *type, grout_move *dims) {
+    uint32_t count = 0;
+    int64_t stride = 1;
+    for (uint32_t i = part->rank; i-- > 0; stride *= type->dims[i]) {
+        grout_move *inner = count == 0 ? NULL : &dims[count - 1];
+        if (inner != NULL && stride == (int64_t)inner->from.count * inner->from.data &&
+            part->stride[i] == (int64_t)inner->from.count * inner->to.data) {
+            inner->from.count *= (uint32_t)part->extent[i];
+        } else {
+            dims[count].from =
+                (grout_slot){.count = (uint32_t)part->extent[i], .data = (uint32_t)stride};
+            dims[count++].to = (grout_slot){.data = (uint32_t)part->stride[i]};
+        }
+    }
+    if (count == 0) { /* of rank 0 */
+        dims[count++] = (grout_move){.from = {.count = 1, .data = 1}, .to = {.data = 1}};
+    }
+    return count;
+}
+
+/*
+ * What exec_part.c copies of each operand, as moves. The first has where the box begins in the
+ * operand and in the result, and as its count the number of those that follow: the dimensions from
+ * the innermost out, with extent, and strides in the operand and in the result. All in elements.
+ */
+static void add_parts(grout_planner *planner, uint32_t index, const grout_op *op) {
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_type type = grout_module_get_operand_type(
+            planner->module, grout_module_get_operand(planner->module, op, k));
+        const grout_part part = grout_op_get_part(planner->module, op, k);
+        grout_move dims[GROUT_RANK_MAX];
+        int64_t begin = 0;
+        for (uint32_t i = 0; i < part.rank; i++) {
+            begin = begin * type.dims[i] + part.start[i];
+        }
+        const uint32_t count = merge_dims(&part, &type, dims);
+        grout_planner__add_move(planner, index,
+                                (grout_slot){.data = (uint32_t)begin, .count = count},
+                                (grout_slot){.data = (uint32_t)part.offset});
+        for (uint32_t i = 0; i < count; i++) {
+            grout_planner__add_move(planner, index, dims[i].from, dims[i].to);
+        }
+    }
+}
+
 static void add_string(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
     inst->u.text = grout_module_get_string(planner->module, operand->id);
@@ -256,6 +303,11 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_CONVERT:
         inst->u.elementwise.strip = grout_strip__cast;
         break;
+    case GROUT_RULE_SLICE:
+    case GROUT_RULE_CONCATENATE:
+        add_parts(planner, index, op);
+        break;
+    case GROUT_RULE_RESHAPE:
     case GROUT_RULE_BITCAST:
     case GROUT_RULE_LAYOUT:
         inst->u.elementwise.strip = grout_strip__copy;

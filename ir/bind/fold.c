@@ -514,6 +514,7 @@ static void fold_object(folding *fold, const grout_object *object) {
         fold_integer(fold, object->transpose[k], "a transposed dimension");
     }
     fold_integer(fold, object->swizzle, "a swizzle");
+    fold_integer(fold, object->alias_start, "the start of an alias");
     fold_integer(fold, object->arrivals, "the number of arrivals");
 }
 

@@ -349,6 +349,12 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__broadcast(binding, op, types, type);
     case GROUT_RULE_IOTA:
         return grout_infer__iota(binding, op, type);
+    case GROUT_RULE_SLICE:
+        return grout_infer__slice(binding, op, types, type);
+    case GROUT_RULE_RESHAPE:
+        return grout_infer__reshape(binding, op, types, type);
+    case GROUT_RULE_CONCATENATE:
+        return grout_infer__concatenate(binding, op, type);
     case GROUT_RULE_LAYOUT:
         return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:

@@ -23,6 +23,16 @@ bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout
                          grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
+/* Reports an operand that is no array of an element type that the op takes, and returns its type;
+ * kind NONE after a report. */
+grout_type grout_infer__get_array(grout_binding *binding, const grout_op *op, uint32_t index,
+                                  grout_type type);
+/* infer_part.c: */
+bool grout_infer__slice(grout_binding *binding, const grout_op *op, const grout_type *types,
+                        grout_type *type);
+bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grout_type *types,
+                          grout_type *type);
+bool grout_infer__concatenate(grout_binding *binding, const grout_op *op, grout_type *type);
 /* infer_element.c: */
 bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
                         grout_type *type);

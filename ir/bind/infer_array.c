@@ -158,14 +158,14 @@ bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *t
 
 /* ---- reductions, layouts --------------------------------------------------------------------- */
 
-/* The operand, which has to be an array. Kind NONE after a report. */
-static grout_type get_array(grout_binding *binding, const grout_op *op, grout_type type) {
-    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
+grout_type grout_infer__get_array(grout_binding *binding, const grout_op *op, uint32_t index,
+                                  grout_type type) {
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     if (type.kind == GROUT_TYPE_SCALAR) {
         bool is_constant = operand->kind == GROUT_OPERAND_EXPR;
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, operand->loc,
                               "'%s' takes an array, and %s is %s", grout_infer__get_mnemonic(op),
-                              grout_infer__get_operand_text(binding, op, 0).chars,
+                              grout_infer__get_operand_text(binding, op, index).chars,
                               is_constant ? "a constant" : grout_type__get_text(&type).chars);
         type.kind = GROUT_TYPE_NONE;
     }
@@ -180,7 +180,7 @@ static grout_type get_array(grout_binding *binding, const grout_op *op, grout_ty
 
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type) {
-    *type = get_array(binding, op, types[0]);
+    *type = grout_infer__get_array(binding, op, 0, types[0]);
     return type->kind != GROUT_TYPE_NONE;
 }
 
@@ -189,7 +189,7 @@ bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type) {
     const grout_attr_value *attr = find_dim(binding, op);
-    grout_type from = get_array(binding, op, types[0]);
+    grout_type from = grout_infer__get_array(binding, op, 0, types[0]);
     if (from.kind == GROUT_TYPE_NONE) {
         return false;
     }

@@ -118,6 +118,7 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
     static const grout_type i32 = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
     switch ((grout_letter_kind)info->kind) {
     case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_BOXED:
     case GROUT_LETTER_SCALAR:
         if (!take_value(binding, op, index, type)) {
             *type = grout_infer__get_value(binding, op, index);

@@ -163,6 +163,50 @@ grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref, u
     return add_view(builder, &ref, GROUT_REF_TRANSPOSE, rank, indices);
 }
 
+/* Whether something can be a view's reference; reports if it cannot. */
+static bool check_viewed(grout_builder *b, grout_operand *ref, const char *view) {
+    if (!grout_builder__is_ok(b) || !grout_builder__check_operand(b, ref)) {
+        return false;
+    }
+    return ref->kind != GROUT_OPERAND_EXPR ||
+           grout_builder__error(b, "%s is for references to memory", view);
+}
+
+grout_operand grout_build_view_bitcast(grout_builder *builder, grout_operand ref,
+                                       grout_dtype dtype) {
+    if (!check_viewed(builder, &ref, "bitcast")) {
+        return no_operand();
+    }
+    if (dtype <= GROUT_DTYPE_NONE || dtype >= GROUT_DTYPE_COUNT) {
+        (void)grout_builder__error(builder, "there is no element type %d", (int)dtype);
+        return no_operand();
+    }
+    grout_ref_step step = {.kind = GROUT_REF_BITCAST, .dtype = (uint8_t)dtype, .loc = builder->loc};
+    const bool is_ref = ref.kind == GROUT_OPERAND_REF;
+    const grout_value_id base =
+        is_ref ? grout_module_get_ref(builder->module, ref.id)->base : ref.id;
+    return add_ref(builder, base, is_ref ? ref.id : 0, &step);
+}
+
+grout_operand grout_build_view_reshape(grout_builder *builder, grout_operand ref, uint32_t rank,
+                                       const grout_expr_id *dims) {
+    if (!check_viewed(builder, &ref, "reshape")) {
+        return no_operand();
+    }
+    if (rank == 0 || rank > GROUT_RANK_MAX) {
+        (void)grout_builder__error(builder, "a reshape has 1 to %d dimensions", GROUT_RANK_MAX);
+        return no_operand();
+    }
+    grout_index indices[GROUT_RANK_MAX];
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!grout_builder__check_expr(builder, dims[i])) {
+            return no_operand();
+        }
+        indices[i] = (grout_index){.kind = GROUT_INDEX_ALL, .size = dims[i]};
+    }
+    return add_view(builder, &ref, GROUT_REF_RESHAPE, rank, indices);
+}
+
 grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref, uint32_t count,
                                       const grout_operand *place) {
     if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
@@ -229,6 +273,9 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_OPTION:
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
+        break;
+    case GROUT_LETTER_BOXED:
+        ok = is_ref;
         break;
     case GROUT_LETTER_MEMORY:
     case GROUT_LETTER_MEMORY_OR_ARRAY:
@@ -299,6 +346,30 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         b->module->failed |= grout_table__push(operands, &operand) == 0;
     }
     return !b->module->failed;
+}
+
+/* Takes a first operand with indices apart: the value, and the indices. */
+static bool take_box(grout_builder *b, const grout_op_info *info, const grout_table *operands,
+                     uint32_t *box_out) {
+    const grout_module *module = b->module;
+    if (operands->count == 1 || info->operands[0] == '\0' ||
+        grout_letter_get_info(info->operands[0])->kind != GROUT_LETTER_BOXED) {
+        return true;
+    }
+    grout_operand *operand = GROUT_TABLE_AT(*operands, grout_operand, 1);
+    const grout_ref *ref = grout_module_get_ref(module, operand->id);
+    const grout_ref_step *step = grout_module_get_ref_step(module, ref, 0);
+    bool is_plain = ref->step_count == 1 && step->kind == GROUT_REF_INDEX;
+    for (uint32_t i = 0; is_plain && i < step->count; i++) {
+        const grout_index *index = grout_module_get_index(module, step, i);
+        is_plain = index->kind == GROUT_INDEX_ALL || index->start.kind == GROUT_OPERAND_EXPR;
+    }
+    if (!is_plain) {
+        return grout_builder__error(b, "'%s' takes one list of compile-time indices", info->text);
+    }
+    *box_out = ref->first_step;
+    *operand = (grout_operand){GROUT_OPERAND_VALUE, ref->base, operand->loc};
+    return true;
 }
 
 /* The choice that the arguments make for an attribute. */
@@ -410,6 +481,7 @@ grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
     }
     grout_op_id id = 0;
     if (may_be_built(builder, info) && get_operands(builder, info, args, &operands) &&
+        take_box(builder, info, &operands, &new_op.box) &&
         get_attrs(builder, info, args, attrs, &new_op.attr_count) &&
         get_type(builder, info, args, &new_op.written_type)) {
         new_op.operands = GROUT_TABLE_AT(operands, grout_operand, 1);

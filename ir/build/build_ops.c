@@ -66,6 +66,11 @@
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+#define DEFINE_CONCATENATE(OP, name)                                                       \
+    VALUE(OP, name,                                                                        \
+          (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
+          .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT_DIM,         \
+          .attr_value = dimension)
 #define DEFINE_AXIS(OP, name) VALUE(OP, name, (BUILDER, const char *axis), .text = axis)
 #define DEFINE_PRINT(OP, name)                                                                  \
     NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
@@ -104,6 +109,7 @@ enum {
     operands_of_SHAPED = 1,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
+    operands_of_CONCATENATE = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,
     operands_of_OWN = -1

@@ -180,6 +180,10 @@ const grout_index *grout_module_get_index(const grout_module *module, const grou
     return GROUT_TABLE_AT(module->indices, grout_index, step->first + index);
 }
 
+const grout_ref_step *grout_module_get_box(const grout_module *module, const grout_op *op) {
+    return op->box == 0 ? NULL : GROUT_TABLE_AT(module->ref_steps, grout_ref_step, op->box);
+}
+
 const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id) {
     GROUT_ASSERT(id < module->exprs.count);
     return GROUT_TABLE_AT(module->exprs, grout_expr, id);

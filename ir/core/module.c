@@ -64,6 +64,7 @@ static void free_bound(grout_bound *bound) {
     grout__free(bound->value_types);
     grout__free(bound->object_types);
     grout__free(bound->object_layouts);
+    grout__free(bound->object_tiles);
     grout__free(bound->object_offsets);
     grout__free(bound->object_arrivals);
     grout__free(bound->expr_dtypes);
@@ -263,7 +264,8 @@ grout_op_id grout_module__add_op(grout_module *module, const grout_new_op *new_o
                    .loc = new_op->loc,
                    .parent = new_op->parent,
                    .operand_count = new_op->operand_count,
-                   .written_type = new_op->written_type};
+                   .written_type = new_op->written_type,
+                   .box = new_op->box};
     if (op.operand_count > 0) {
         op.first_operand = check(module, grout_table__add(&module->operands, op.operand_count));
     }

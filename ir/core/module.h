@@ -44,6 +44,7 @@ typedef struct grout_bound {
     grout_type *value_types;       /* by value */
     grout_type *object_types;      /* by object */
     grout_layout *object_layouts;
+    int64_t (*object_tiles)[GROUT_RANK_MAX]; /* of each dimension; 1 without */
     int64_t *object_offsets; /* in its space of the CTA; -1 where that is none */
     uint32_t *object_arrivals;
     uint8_t *expr_dtypes; /* by expr: dtype a constant operand takes (grout_dtype) */
@@ -131,7 +132,7 @@ typedef struct grout_new_op {
     const grout_operand *operands;
     uint32_t operand_count;
     const grout_attr_value *attrs; /* in table order */
-    uint32_t written_type;
+    uint32_t written_type, box;
     uint32_t block_count; /* empty blocks are made for them */
 } grout_new_op;
 

@@ -47,6 +47,7 @@ grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint3
         .operand_count = p->operands.count - op->first_operand,
         .attrs = attrs,
         .written_type = op->written_type,
+        .box = op->box,
         .block_count = block_count,
     };
     grout_op_id id = grout_parser__add_op(p, &new_op, 0);

@@ -93,6 +93,9 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     case GROUT_LETTER_INTEGER:
         ok = grout_parser__scalar(p, &parsed);
         break;
+    case GROUT_LETTER_BOXED:
+        ok = grout_parser__boxed(p, &parsed, &op->box);
+        break;
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_MEMORY:
     case GROUT_LETTER_MEMORY_OR_ARRAY:

@@ -76,7 +76,7 @@ typedef struct grout_parsed_op {
     grout_token token; /* its mnemonic */
     grout_loc_id loc;
     uint32_t first_operand, first_attr, first_name; /* on the stacks */
-    uint32_t written_type;
+    uint32_t written_type, box;
     uint32_t depth;
     grout_string_id lead;
     uint64_t report_count; /* diagnostics there were before it */
@@ -180,6 +180,8 @@ uint32_t grout_parser__constants(grout_parser *p, grout_expr_id *ids, uint32_t m
                                  grout_token_kind close);
 /* A value with the indices and views after it. */
 bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out);
+/* An array value with the indices after it, the step *box_out of the module. */
+bool grout_parser__boxed(grout_parser *p, grout_parsed_operand *out, uint32_t *box_out);
 /* What the name of a value means; unknown names are noted, and are value 0. */
 grout_value_id grout_parser__find_value(grout_parser *p, const grout_token *token);
 void grout_parser__report_unknown_values(grout_parser *p);

@@ -167,6 +167,97 @@ static void draw_layout_cast(values *v) {
               name, from.name, layouts[from.shape]);
 }
 
+/* "ds(64, 64)", ":" or nothing special: a run of a dimension that keeps so many elements. */
+static void draw_run(values *v, uint32_t extent, uint32_t size, char *text, size_t text_size) {
+    if (size == extent && draw_below(&v->d, 2) == 0) {
+        (void)snprintf(text, text_size, ":");
+        return;
+    }
+    (void)snprintf(text, text_size, "ds(%" PRIu32 ", %" PRIu32 ")",
+                   draw_below(&v->d, extent - size + 1), size);
+}
+
+/* A row, a column or an element of a matrix or of a vector; a list has no other shapes. */
+static void draw_slice(values *v) {
+    const value from = v->list[draw_below(&v->d, v->count)];
+    const bool keeps_rows = draw_below(&v->d, 2) == 0;
+    char row[32], column[32];
+    shape of = SCALAR;
+    (void)snprintf(row, sizeof row, "%" PRIu32, draw_below(&v->d, v->rows));
+    (void)snprintf(column, sizeof column, "%" PRIu32, draw_below(&v->d, v->columns));
+    if (from.shape == SCALAR) {
+        return;
+    }
+    if (from.shape == FULL && keeps_rows) {
+        of = ROW;
+        draw_run(v, v->rows, v->rows, row, sizeof row);
+    } else if (from.shape == FULL) {
+        of = COLUMN;
+        draw_run(v, v->columns, v->columns, column, sizeof column);
+    }
+    const uint32_t name = keep(v, from.dtype, of);
+    if (from.shape == FULL) {
+        draw_line(&v->d, "%%v%" PRIu32 " = slice %%v%" PRIu32 "[%s, %s]", name, from.name, row,
+                  column);
+    } else {
+        draw_line(&v->d, "%%v%" PRIu32 " = slice %%v%" PRIu32 "[%s]", name, from.name,
+                  from.shape == ROW ? row : column);
+    }
+}
+
+/* Two runs of a matrix that together are as long as it is, in any order: 64 rows and 8 columns are
+ * what the wgmma layout keeps together. */
+static void draw_concatenate(values *v) {
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const uint32_t first = find(v, dtype, FULL), second = find(v, dtype, FULL);
+    const uint32_t dim = draw_below(&v->d, 2), extent = dim == 0 ? v->rows : v->columns;
+    const uint32_t unit = draw_below(&v->d, 3) == 0 ? 1 : dim == 0 ? 64 : 8;
+    const uint32_t size = unit * (1 + draw_below(&v->d, extent / unit));
+    char runs[2][32];
+    if (first == UINT32_MAX || second == UINT32_MAX || size >= extent) {
+        return;
+    }
+    draw_run(v, extent, size, runs[0], sizeof runs[0]);
+    draw_run(v, extent, extent - size, runs[1], sizeof runs[1]);
+    if (unit > 1 && draw_below(&v->d, 2) == 0) { /* turned round, and nothing moves */
+        (void)snprintf(runs[0], sizeof runs[0], "ds(%" PRIu32 ", %" PRIu32 ")", extent - size,
+                       size);
+        (void)snprintf(runs[1], sizeof runs[1], "ds(0, %" PRIu32 ")", extent - size);
+    }
+    const uint32_t name = keep(v, dtype, FULL);
+    const char *before = dim == 0 ? "" : ":, ";
+    draw_line(&v->d,
+              "%%v%" PRIu32 " = concatenate (slice %%v%" PRIu32 "[%s%s]), (slice %%v%" PRIu32
+              "[%s%s]) dim(%" PRIu32 ")",
+              name, first, before, runs[0], second, before, runs[1], dim);
+}
+
+/* To another shape and back, with an operation between. */
+static void draw_reshape(values *v) {
+    const value from = v->list[draw_below(&v->d, v->count)];
+    const char *dtype = get_text(from.dtype);
+    char there[64], back[64];
+    if (from.shape == SCALAR) {
+        return;
+    }
+    get_type(v, from.dtype, from.shape, back, sizeof back);
+    const uint32_t rows = from.shape == COLUMN ? 1 : v->rows;
+    const uint32_t columns = from.shape == ROW ? 1 : v->columns;
+    static const char *const shapes[] = {"%s[%" PRIu32 ", 1, %" PRIu32 "]",
+                                         "%s[1, %" PRIu32 ", %" PRIu32 "]"};
+    const uint32_t way = draw_below(&v->d, 3);
+    if (way == 2) {
+        (void)snprintf(there, sizeof there, "%s[2, %" PRIu32 "]", dtype, rows * columns / 2);
+    } else if (way == 1) {
+        (void)snprintf(there, sizeof there, shapes[1], dtype, rows, columns);
+    } else {
+        (void)snprintf(there, sizeof there, shapes[0], dtype, rows, columns);
+    }
+    const uint32_t name = keep(v, from.dtype, from.shape);
+    draw_line(&v->d, "%%v%" PRIu32 " = reshape (reshape %%v%" PRIu32 " : %s) : %s", name, from.name,
+              there, back);
+}
+
 static void draw_iota(values *v) {
     char type[64];
     const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
@@ -213,6 +304,12 @@ static void draw_op(values *v) {
         draw_layout_cast(v);
     } else if (form == GROUT_FORM_IOTA) {
         draw_iota(v);
+    } else if (form == GROUT_FORM_SLICE) {
+        draw_slice(v);
+    } else if (form == GROUT_FORM_RESHAPE) {
+        draw_reshape(v);
+    } else if (form == GROUT_FORM_CONCATENATE) {
+        draw_concatenate(v);
     } else if (form == GROUT_FORM_PRINT) {
         draw_print(v);
     }

@@ -143,6 +143,9 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_ACC_LOAD:
     case GROUT_OP_BROADCAST:
     case GROUT_OP_IOTA:
+    case GROUT_OP_SLICE:
+    case GROUT_OP_RESHAPE:
+    case GROUT_OP_CONCATENATE:
     case GROUT_OP_COPY_GMEM_TO_SMEM:
     case GROUT_OP_COPY_SMEM_TO_GMEM:
     case GROUT_OP_ASYNC_COPY:
@@ -205,6 +208,13 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_IOTA:
         run_known(ref, op, reference__run_iota);
+        break;
+    case GROUT_FORM_SLICE:
+        run_known(ref, op, reference__run_slice);
+        break;
+    case GROUT_FORM_RESHAPE:
+    case GROUT_FORM_CONCATENATE:
+        run_known(ref, op, reference__run_concatenate);
         break;
     case GROUT_FORM_REDUCE:
         reference__run_reduce(ref, op);

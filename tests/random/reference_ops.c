@@ -64,6 +64,61 @@ void reference__run_broadcast(reference *ref, const grout_op *op) {
     }
 }
 
+/* From each element of the result to its indices, and from them to the source. */
+void reference__run_slice(reference *ref, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(ref->module, op, 0);
+    const grout_type *from_type = grout_module_get_type(ref->module, operand->id);
+    const grout_ref_step *indices = grout_module_get_box(ref->module, op);
+    num constant;
+    int64_t from_count;
+    const num *from = reference__get_operand(ref, operand, &constant, &from_count);
+    num *result = reference__define(ref, op->first_result);
+    const int64_t count =
+        grout_type_get_count(grout_module_get_type(ref->module, op->first_result));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, place = 0, stride = 1;
+        for (uint32_t dim = from_type->rank; dim-- > 0; stride *= from_type->dims[dim]) {
+            int64_t start = 0, size = from_type->dims[dim];
+            if (dim < indices->count) {
+                const grout_index *index = grout_module_get_index(ref->module, indices, dim);
+                if (index->kind != GROUT_INDEX_ALL) {
+                    start = grout_module_get_expr_value(ref->module, index->start.id).integer;
+                    size = 1;
+                }
+                if (index->kind == GROUT_INDEX_SLICE) {
+                    size = grout_module_get_expr_value(ref->module, index->size).integer;
+                }
+            }
+            place += (start + rest % size) * stride;
+            rest /= size;
+        }
+        result[i] = from[place];
+    }
+}
+
+/* The rows of the operands in turn, a row being all that lies after one index in front of the
+ * dimension. A reshape is one operand with one such row. */
+void reference__run_concatenate(reference *ref, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(ref->module, op->first_result);
+    const int64_t dim = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM, 0);
+    num *result = reference__define(ref, op->first_result);
+    int64_t outer = 1, at = 0;
+    for (int64_t d = 0; d < dim; d++) {
+        outer *= type->dims[d];
+    }
+    for (int64_t row = 0; row < outer; row++) {
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            num constant;
+            int64_t count;
+            const num *from = reference__get_operand(
+                ref, grout_module_get_operand(ref->module, op, k), &constant, &count);
+            for (int64_t i = 0; i < count / outer; i++) {
+                result[at++] = from[row * (count / outer) + i];
+            }
+        }
+    }
+}
+
 void reference__run_iota(reference *ref, const grout_op *op) {
     const grout_type *type = grout_module_get_type(ref->module, op->first_result);
     const int64_t dim = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM, 0);

@@ -53,6 +53,8 @@ void reference__lack(reference *ref, const grout_op *op);
 void reference__run_elementwise(reference *ref, const grout_op *op);
 void reference__run_broadcast(reference *ref, const grout_op *op);
 void reference__run_iota(reference *ref, const grout_op *op);
+void reference__run_slice(reference *ref, const grout_op *op);
+void reference__run_concatenate(reference *ref, const grout_op *op);
 void reference__run_reduce(reference *ref, const grout_op *op);
 void reference__run_load(reference *ref, const grout_op *op);
 void reference__run_store(reference *ref, const grout_op *op);

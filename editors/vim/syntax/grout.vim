@@ -83,6 +83,9 @@ syntax keyword groutOperation
     \ broadcast
     \ layout_cast
     \ iota
+    \ slice
+    \ reshape
+    \ concatenate
     \ axis_index
     \ load
     \ store
@@ -94,6 +97,7 @@ syntax keyword groutOperation
     \ barrier_wait
     \ copy_gmem_to_smem
     \ copy_smem_to_gmem
+    \ async_prefetch
     \ commit_group
     \ wait_smem_to_gmem
     \ async_copy
@@ -163,6 +167,7 @@ syntax keyword groutStorage
     \ tile
     \ swizzle
     \ transpose
+    \ alias
     \ ds
 syntax keyword groutModule
     \ grout

@@ -1068,7 +1068,21 @@ void use_bulk_groups(machine &m, const statement &s) {
     }
 }
 
+/* Moves nothing; but it names a map, and a coordinate for each of its dimensions. */
+void prefetch_tensor(machine &m, const statement &s) {
+    const emulate_map *map = nullptr;
+    std::memcpy(&map, reinterpret_cast<void *>(m.get(s.arguments[0].list[0])), sizeof map);
+    if (s.arguments[0].list[1].list.size() != map->rank ||
+        m.get(s.arguments[0].list[1].list[0]) * map->element_bytes % 16 != 0) {
+        fail("a prefetch of another rank than its map, or of rows that start between 16 bytes");
+    }
+}
+
 void copy_tensor(machine &m, const statement &s) {
+    if (has_word(s, "prefetch")) {
+        prefetch_tensor(m, s);
+        return;
+    }
     if (s.words[2] != "bulk" && s.words[1] == "async") {
         copy_async(m, s);
         return;

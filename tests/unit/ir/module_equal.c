@@ -134,20 +134,26 @@ static bool same_values(comparison *c, grout_value_id first_a, grout_value_id fi
 
 static bool same_operand(comparison *c, const grout_operand *a, const grout_operand *b);
 
+static bool same_step(comparison *c, const grout_ref_step *a, const grout_ref_step *b) {
+    SAME(a->kind == b->kind && a->count == b->count, "step of a reference");
+    for (uint32_t n = 0; n < a->count; n++) {
+        const grout_index *index_a = grout_module_get_index(c->a, a, n);
+        const grout_index *index_b = grout_module_get_index(c->b, b, n);
+        SAME(index_a->kind == index_b->kind, "kind of index");
+        if (!same_operand(c, &index_a->start, &index_b->start) ||
+            !same_expr(c, index_a->size, index_b->size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool same_ref(comparison *c, const grout_ref *a, const grout_ref *b) {
     SAME(c->map[a->base] == b->base && a->step_count == b->step_count, "reference");
     for (uint32_t i = 0; i < a->step_count; i++) {
-        const grout_ref_step *step_a = grout_module_get_ref_step(c->a, a, i);
-        const grout_ref_step *step_b = grout_module_get_ref_step(c->b, b, i);
-        SAME(step_a->kind == step_b->kind && step_a->count == step_b->count, "step of a reference");
-        for (uint32_t n = 0; n < step_a->count; n++) {
-            const grout_index *index_a = grout_module_get_index(c->a, step_a, n);
-            const grout_index *index_b = grout_module_get_index(c->b, step_b, n);
-            SAME(index_a->kind == index_b->kind, "kind of index");
-            if (!same_operand(c, &index_a->start, &index_b->start) ||
-                !same_expr(c, index_a->size, index_b->size)) {
-                return false;
-            }
+        if (!same_step(c, grout_module_get_ref_step(c->a, a, i),
+                       grout_module_get_ref_step(c->b, b, i))) {
+            return false;
         }
     }
     return true;
@@ -193,6 +199,12 @@ static bool same_attrs(comparison *c, const grout_op *a, const grout_op *b) {
 
 static bool same_block(comparison *c, grout_block_id id_a, grout_block_id id_b);
 
+static bool same_box(comparison *c, const grout_op *a, const grout_op *b) {
+    SAME((a->box == 0) == (b->box == 0), "indices behind an operand");
+    return a->box == 0 ||
+           same_step(c, grout_module_get_box(c->a, a), grout_module_get_box(c->b, b));
+}
+
 static bool same_op(comparison *c, const grout_op *a, const grout_op *b) {
     SAME(a->opcode == b->opcode && a->flags == b->flags, "operation");
     SAME(a->operand_count == b->operand_count, "number of operands");
@@ -204,7 +216,7 @@ static bool same_op(comparison *c, const grout_op *a, const grout_op *b) {
             return false;
         }
     }
-    bool ok = same_attrs(c, a, b) &&
+    bool ok = same_attrs(c, a, b) && same_box(c, a, b) &&
               same_type(c, grout_module_get_written_type(c->a, a),
                         grout_module_get_written_type(c->b, b)) &&
               same_trivia(c, a->trivia, b->trivia, "comments of an operation");

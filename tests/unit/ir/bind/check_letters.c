@@ -31,6 +31,7 @@ static bool may_stand(const grout_letter_info *letter, const sample *it) {
     bool fits_space = letter->space == GROUT_EFFECT_SPACE_ANY || letter->space == it->space;
     switch ((grout_letter_kind)letter->kind) {
     case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_BOXED:
     case GROUT_LETTER_REST:
         return it->kind == ARRAY_VALUE || it->kind == GROUT_LETTER_SCALAR;
     case GROUT_LETTER_SCALAR:
@@ -56,6 +57,7 @@ static bool may_stand(const grout_letter_info *letter, const sample *it) {
 static const char *get_right(const grout_letter_info *letter) {
     switch ((grout_letter_kind)letter->kind) {
     case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_BOXED:
     case GROUT_LETTER_REST:
         return "%v";
     case GROUT_LETTER_SCALAR:
@@ -91,7 +93,8 @@ static void add_op(const grout_op_info *info, uint32_t chosen, const char *opera
     grout_text_add(out, "%s", info->text);
     for (uint32_t k = 0; info->operands[k] != '\0'; k++) {
         const grout_letter_info *letter = grout_letter_get_info(info->operands[k]);
-        grout_text_add(out, "%s%s", k > 0 ? ", " : " ", k == chosen ? operand : get_right(letter));
+        grout_text_add(out, "%s%s%s", k > 0 ? ", " : " ", k == chosen ? operand : get_right(letter),
+                       letter->kind == GROUT_LETTER_BOXED ? "[0]" : "");
     }
     if (info->typed) {
         grout_text_add(out, " : f32[64, 64]");

@@ -80,6 +80,9 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_BITCAST] = {"BITCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_BROADCAST] = {"BROADCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_IOTA] = {"IOTA", "", NULL, GROUT_SHAPE_PLAIN, 1, true, ARITHMETIC},
+    [GROUT_RULE_SLICE] = {"SLICE", "q", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_RESHAPE] = {"RESHAPE", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_CONCATENATE] = {"CONCATENATE", "v*", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
@@ -327,6 +330,7 @@ static const char *find_own_build(const op_facts *it) {
     if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
         return strcmp(info->operands, "x") == 0    ? "AXIS"
                : strcmp(info->operands, "t*") == 0 ? "PRINT"
+               : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
                                                    : "OWN";
     }
     if (info->typed) {

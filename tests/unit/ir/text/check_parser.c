@@ -121,7 +121,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  load %a.cluster(0, 0, 0, 0, 0)"), LIMIT, 3, 31, 1, "more than 4 cluster axes", NULL),
     FAULT(BODY("  load %a.cluster()"), SYNTAX, 3, 19, 1, "expected an operand, found ')'", NULL),
     FAULT(BODY("  load %a.cluster(ds(0, 1))"), SYNTAX, 3, 19, 2, "expected an operand, found 'ds'", NULL),
-    FAULT(BODY("  load %a.clutser(0)"), SYNTAX, 3, 11, 7, "expected 'transpose' or 'cluster', found 'clutser'", "did you mean 'cluster'?"),
+    FAULT(BODY("  load %a.clutser(0)"), SYNTAX, 3, 11, 7, "expected 'transpose', 'cluster', 'bitcast' or 'reshape', found 'clutser'", "did you mean 'cluster'?"),
     FAULT(BODY("  %x, 3 = add %n, 1"), SYNTAX, 3, 7, 1, "expected the name of a value, found '3'", NULL),
     FAULT(BODY("  %x = commit_smem"), RESULT_COUNT, 3, 8, 11, "'commit_smem' has no result to give a name to", "it is written: commit_smem; attributes: cluster"),
     FAULT(BODY("  %x, %y = add %n, 1"), RESULT_COUNT, 3, 12, 3, "'add' has 1 result, and 2 names stand before it", "it is written: %r = add a, b"),
@@ -167,7 +167,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  %x = load %a[0:4]"), SYNTAX, 3, 17, 1, "expected ',' or ']', found ':'", "a slice is ds(start, size): ds(0, 64)"),
     FAULT(BODY("  %x = load %a[:4]"), SYNTAX, 3, 17, 1, "expected ',' or ']', found '4'", "a slice is ds(start, size): ds(0, 64)"),
     FAULT(BODY("  %x = load %a[ds(%n:4)]"), SYNTAX, 3, 21, 1, "expected ',' and the size of the slice, found ':'", "a slice is ds(start, size): ds(0, 64)"),
-    FAULT(BODY("  %x = load %a.reshape(4)"), SYNTAX, 3, 16, 7, "expected 'transpose' or 'cluster', found 'reshape'", NULL),
+    FAULT(BODY("  %x = load %a.squeeze(4)"), SYNTAX, 3, 16, 7, "expected 'transpose', 'cluster', 'bitcast' or 'reshape', found 'squeeze'", NULL),
     FAULT(BODY("  %x = load %a[0, 0, 0, 0, 0, 0, 0, 0, 0]"), LIMIT, 3, 40, 1, "more than 8 indices", NULL),
     /* attributes and types */
     FAULT(BODY("  wait_smem_to_gmem 0 readonly"), UNKNOWN_ATTRIBUTE, 3, 23, 8, "'wait_smem_to_gmem' has no attribute 'readonly'", "did you mean 'read_only'?"),
