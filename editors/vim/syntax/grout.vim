@@ -122,6 +122,7 @@ syntax keyword groutOperation
     \ acc_store
     \ set_max_registers
     \ debug_print
+    \ print_layout
 syntax keyword groutType
     \ bool
     \ i8
@@ -177,6 +178,7 @@ syntax keyword groutAttribute
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
+    \ layout
     \ wait
     \ increase
     \ decrease
@@ -193,6 +195,9 @@ syntax keyword groutAttribute
     \ from_cta
     \ unroll
 syntax keyword groutChoice
+    \ wgmma_transposed
+    \ wgmma_upcast_2x
+    \ wgmma_upcast_4x
     \ inc
     \ dec
     \ relaxed

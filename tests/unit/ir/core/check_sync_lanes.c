@@ -262,7 +262,7 @@ typedef struct attr_rule {
 
 enum {
     LAYOUTS = GROUT_ATTR_BIT_LAYOUT_WGMMA | GROUT_ATTR_BIT_LAYOUT_ROW | GROUT_ATTR_BIT_LAYOUT_COL |
-              GROUT_ATTR_BIT_LAYOUT_STRIDED
+              GROUT_ATTR_BIT_LAYOUT_STRIDED | GROUT_ATTR_BIT_LAYOUT
 };
 
 static const attr_rule attr_rules[] = {
