@@ -26,7 +26,8 @@ static bool note_op(const grout_allocator *allocator, const grout_module *module
         orders[view.object] == GROUT_ORDER_ALL) {
         return true;
     }
-    if (!grout_race_is_decisive(allocator, module, kernel, view.object, &is_decisive)) {
+    if (!grout_race_is_decisive(allocator, module, kernel,
+                                grout_object_get_root(module, view.object), &is_decisive)) {
         return false;
     }
     orders[view.object] = is_decisive ? GROUT_ORDER_ALL : GROUT_ORDER_FETCHES;

@@ -12,6 +12,7 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_SPLAT] = "wg_splat",
         [GROUT_LAYOUT_STRIDED] = "wg_strided",
         [GROUT_LAYOUT_WGMMA] = "wgmma",
+        [GROUT_LAYOUT_WGMMA_8BIT] = "wgmma_8bit",
         [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row",
         [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "wgmma_transposed",
@@ -38,6 +39,11 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
                                 2,
                                 {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
                                 {{0, 1}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_8BIT] = {64,
+                                     16,
+                                     3,
+                                     {{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+                                     {{0, 1}, {0, 2}, {8, 0}}},
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] =
             {64,
              8,
@@ -97,6 +103,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
                   register_index % layout->vec;
         break;
     case GROUT_LAYOUT_WGMMA:
+    case GROUT_LAYOUT_WGMMA_8BIT:
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:

@@ -55,6 +55,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_COMPARE:
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
+    case GROUT_RULE_BITCAST:
     case GROUT_RULE_BROADCAST: /* of these only where no element comes or goes */
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_SLICE:
@@ -110,6 +111,7 @@ static grout_register_layout_kind get_cast_kind(const grout_layout_inference *in
         grout_attr attr;
         grout_register_layout_kind kind;
     } flags[] = {{GROUT_ATTR_LAYOUT_WGMMA, GROUT_LAYOUT_WGMMA},
+                 {GROUT_ATTR_LAYOUT_WGMMA_8BIT, GROUT_LAYOUT_WGMMA_8BIT},
                  {GROUT_ATTR_LAYOUT_ROW, GROUT_LAYOUT_WGMMA_ROW},
                  {GROUT_ATTR_LAYOUT_COL, GROUT_LAYOUT_WGMMA_COL},
                  {GROUT_ATTR_LAYOUT_STRIDED, GROUT_LAYOUT_STRIDED}};
@@ -216,11 +218,20 @@ static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op
            grout_module_get_object(inf->module, view.object)->space == GROUT_SPACE_ACC;
 }
 
+/* How the a of a wgmma is held, if it is an array. */
+static uint8_t get_left_kind(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_type type =
+        grout_module_get_operand_type(inf->module, grout_module_get_operand(inf->module, op, 1));
+    return grout_dtype_get_info((grout_dtype)type.dtype)->bytes == 1 ? GROUT_LAYOUT_WGMMA_8BIT
+                                                                     : GROUT_LAYOUT_WGMMA;
+}
+
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                  grout_layout_demander *act) {
     grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_WGMMA) {
+        wanted.kind = get_left_kind(inf, op);
         demand(inf, wanted, act);
     } else if (rule == GROUT_RULE_LAYOUT) {
         demand_cast(inf, id, op, act);
@@ -292,16 +303,18 @@ static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
 
 static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grout_op *op,
                                    const grout_register_layout *from, int64_t array_bytes) {
+    const int64_t bytes = array_bytes / from->count;
+    const int64_t partial_bytes = bytes < ACCUMULATOR_BYTES ? ACCUMULATOR_BYTES : bytes;
     const bool is_wgmma = from->kind == GROUT_LAYOUT_WGMMA;
     switch (classify_reduction(inf, op)) {
     case REDUCTION_NONE:
         return 0;
     case REDUCTION_ALL:
-        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * ACCUMULATOR_BYTES;
+        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * partial_bytes;
     case REDUCTION_COLUMNS:
         return is_wgmma ? 0 : array_bytes;
     case REDUCTION_ROWS:
-        return is_wgmma ? from->cols * WARPS * ACCUMULATOR_BYTES : array_bytes;
+        return is_wgmma ? from->cols * WARPS * partial_bytes : array_bytes;
     case REDUCTION_OTHER:
         return array_bytes;
     }

@@ -9,15 +9,17 @@
  * they lie next to each other. A tiled layout has more: the digits that count tiles become loops
  * around the instruction, one along dimension 0 (panels) and one along another (bands).
  *
- * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
+ * A loop goes away where its dimension of the array can be split in two, tiles and elements of a
+ * tile. Clipping then goes by tiles: so the array has to have whole tiles, and the box to start at
+ * one. The instruction has 5 dimensions at most.
  *
- * Splitting a dimension of the array in two instead would take one instruction, and would not clip
- * at the array's end: it is never done.
+ * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
  */
 
 #include "bound.h"
 #include "invariant.h"
 #include "type.h"
+#include "view_digits.h"
 
 #include "grout/verify.h"
 
@@ -31,6 +33,7 @@
 #define SMEM_ALIGNMENT  128
 #define SWIZZLE_ROWS    8 /* a swizzle's pattern repeats after so many rows of its width */
 #define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
+#define TMA_RANK_MAX    5
 
 /* One digit of the SMEM view's address, innermost first. */
 typedef struct view_digit {
@@ -199,6 +202,7 @@ static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
     tma->dims[place] = plan->gmem_type->dims[dim];
     tma->strides[place] = get_stride(plan, dim);
     tma->box[place] = extent;
+    tma->steps[place] = 1;
     plan->is_boxed[dim] = true;
 }
 
@@ -340,6 +344,58 @@ static bool plan_loop(planning *plan, const view_digit *digit, int64_t dense) {
     return false;
 }
 
+/* Whether a dimension of the box is whole tiles of so many elements in the array, and starts at one
+ * in every CTA that has a part. */
+static bool has_whole_tiles(const planning *plan, uint32_t place, int64_t elements) {
+    const grout_tma *tma = plan->tma;
+    const uint32_t dim = tma->object_dim[place];
+    const grout_view_start start = grout_view__get_start(plan->module, &plan->gmem, dim);
+    return tma->box[place] == elements && plan->gmem_type->dims[dim] % elements == 0 &&
+           grout_view_start__is_multiple(&start, elements) &&
+           (!is_part_dim(plan, dim) || tma->part_elements % elements == 0);
+}
+
+/* Splits a dimension of the box: count tiles of so many elements become one dimension more. */
+static void split(planning *plan, uint32_t place, int64_t elements, uint32_t count) {
+    grout_tma *tma = plan->tma;
+    const uint32_t made = tma->rank++;
+    tma->object_dim[made] = tma->object_dim[place];
+    tma->dims[made] = tma->dims[place] / elements;
+    tma->strides[made] = tma->strides[place] * elements;
+    tma->box[made] = count;
+    tma->steps[made] = elements;
+    tma->dims[place] = elements;
+    tma->steps[place] = 0;
+}
+
+/* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
+ * first. */
+static void split_tiles(planning *plan) {
+    grout_tma *tma = plan->tma;
+    int64_t dense = tma->swizzle > tma->box[0] * tma->element_bytes
+                        ? tma->swizzle
+                        : tma->box[0] * tma->element_bytes;
+    for (uint32_t k = 1; k < tma->rank; k++) {
+        dense *= tma->box[k];
+    }
+    for (bool goes_on = true; goes_on && tma->rank < TMA_RANK_MAX;) {
+        goes_on = false;
+        if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
+            has_whole_tiles(plan, 0, tma->panel_elements)) {
+            split(plan, 0, tma->panel_elements, tma->panel_count);
+            dense *= tma->panel_count;
+            tma->panel_count = 1;
+            goes_on = true;
+        } else if (tma->band_count > 1 && tma->band_count <= BOX_MAX && tma->band_bytes == dense &&
+                   has_whole_tiles(plan, tma->band_dim, tma->band_elements)) {
+            split(plan, tma->band_dim, tma->band_elements, tma->band_count);
+            dense *= tma->band_count;
+            tma->band_count = 1;
+            goes_on = true;
+        }
+    }
+}
+
 static bool plan_box(planning *plan) {
     int64_t dense = 0; /* bytes that the box has taken */
     grout_tma *tma = plan->tma;
@@ -369,6 +425,7 @@ static bool plan_box(planning *plan) {
             break;
         }
     }
+    split_tiles(plan);
     return true;
 }
 

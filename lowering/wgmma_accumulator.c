@@ -36,12 +36,15 @@ bool grout_wgmma__check_accumulator(const grout_module *module, grout_object_id 
     const grout_object *object = grout_module_get_object(module, id);
     const grout_type *type = grout_object_get_type(module, id);
     grout_value_text name = grout_value__get_text(module, object->value, "the accumulator");
-    if (type->dtype != GROUT_DTYPE_F32 && type->dtype != GROUT_DTYPE_F16) {
+    if (type->dtype != GROUT_DTYPE_F32 && type->dtype != GROUT_DTYPE_F16 &&
+        type->dtype != GROUT_DTYPE_I32) {
         fail(module, diags, object->loc,
              "%s is an accumulator of %s: the tensor core adds up in "
-             "f32 or f16",
+             "f32, f16 or i32",
              name.chars, grout_dtype_get_info((grout_dtype)type->dtype)->text);
-        help(diags, "accumulate in f32, and cast what is loaded from it");
+        help(diags, grout_dtype_get_info((grout_dtype)type->dtype)->class_ == GROUT_CLASS_FLOAT
+                        ? "accumulate in f32, and cast what is loaded from it"
+                        : "accumulate in i32, and cast what is loaded from it");
         return false;
     }
     if (object->tile_rank > 0 || object->transpose_rank > 0 || object->swizzle != 0) {

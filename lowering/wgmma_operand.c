@@ -39,6 +39,11 @@ static const char *get_letter(const operand_planning *plan, bool is_k) {
     return is_k ? "K" : plan->is_a ? "M" : "N";
 }
 
+static const char *get_dtype_text(const operand_planning *plan) {
+    const grout_type *type = grout_object_get_type(plan->planning->module, plan->view.object);
+    return grout_dtype_get_info((grout_dtype)type->dtype)->text;
+}
+
 /* ---- what to declare instead ----------------------------------------------------------------- */
 
 /* The widest swizzle that a row of so many bytes fills; 0: none. */
@@ -140,9 +145,9 @@ static bool find_direction(operand_planning *plan) {
     }
     if (!plan->is_k_major && size != 2) {
         grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
-                          "rows of %s run along %s in SMEM, and the tensor core reads f32 along K "
+                          "rows of %s run along %s in SMEM, and the tensor core reads %s along K "
                           "only",
-                          plan->name.chars, get_letter(plan, false));
+                          plan->name.chars, get_letter(plan, false), get_dtype_text(plan));
         note_declaration(plan);
         grout_wgmma__help(plan->planning,
                           "keep it as [%s, K] in SMEM%s, or use f16 or bf16, which it reads both "

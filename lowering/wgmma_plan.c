@@ -13,17 +13,32 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ACC, A, B };
+enum { ACC, A, B, USE };
 
-/* What the tensor core multiplies, and adds up in. */
+#define INTEGER_STEP_FROM 32 /* columns: above it, those of integers come in steps of 16 */
+#define BIT(NAME)         (1u << GROUT_DTYPE_##NAME)
+
+/* What the tensor core multiplies, a of any of the operands by b of any of them, and adds up in. */
 static const struct {
-    grout_dtype operands, accumulator;
+    uint32_t operands, accumulators;
 } combinations[] = {
-    {GROUT_DTYPE_F16, GROUT_DTYPE_F32},
-    {GROUT_DTYPE_F16, GROUT_DTYPE_F16},
-    {GROUT_DTYPE_BF16, GROUT_DTYPE_F32},
-    {GROUT_DTYPE_F32, GROUT_DTYPE_F32},
+    {BIT(F16), BIT(F32) | BIT(F16)},
+    {BIT(BF16), BIT(F32)},
+    {BIT(F32), BIT(F32)},
+    {BIT(F8E4M3) | BIT(F8E5M2), BIT(F32) | BIT(F16)},
+    {BIT(I8) | BIT(U8), BIT(I32)},
 };
+
+/* The accumulators' types for two operands' types; 0: they have no product. */
+static uint32_t get_accumulators(const grout_type *a, const grout_type *b) {
+    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
+        if ((combinations[k].operands >> a->dtype & combinations[k].operands >> b->dtype & 1) !=
+            0) {
+            return combinations[k].accumulators;
+        }
+    }
+    return 0;
+}
 
 static const char *get_mnemonic(const grout_wgmma_planning *planning) {
     return grout_op_get_info((grout_opcode)planning->op->opcode)->text;
@@ -57,16 +72,15 @@ static bool check_space(grout_wgmma_planning *planning, uint32_t index, const gr
 }
 
 static void help_types(grout_wgmma_planning *planning, const grout_type types[3]) {
-    bool has_partner = false;
-    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
-        has_partner = has_partner || (types[A].dtype == combinations[k].operands &&
-                                      types[B].dtype == combinations[k].operands);
-    }
-    if (has_partner) {
-        grout_wgmma__help(planning, "accumulate in f32 and cast what is loaded from it");
+    const uint32_t accumulators = get_accumulators(&types[A], &types[B]);
+    if (accumulators != 0) {
+        grout_wgmma__help(planning, "accumulate in %s and cast what is loaded from it",
+                          (accumulators & BIT(F32)) != 0 ? "f32" : "i32");
     } else {
-        grout_wgmma__help(planning, "the pairs are f16 by f16, bf16 by bf16, and f32 by f32, read "
-                                    "as tf32 (8 exponent and 10 fraction bits)");
+        grout_wgmma__help(planning,
+                          "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 "
+                          "exponent and 10 fraction bits), f8e4m3 or f8e5m2 by either, and i8 or "
+                          "u8 by either");
     }
 }
 
@@ -76,13 +90,7 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
     for (uint32_t k = 0; k < 3; k++) {
         texts[k] = grout_dtype_get_info((grout_dtype)types[k].dtype)->text;
     }
-    bool is_known = false;
-    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
-        is_known = is_known || (types[A].dtype == combinations[k].operands &&
-                                types[B].dtype == combinations[k].operands &&
-                                types[ACC].dtype == combinations[k].accumulator);
-    }
-    if (!is_known) {
+    if ((get_accumulators(&types[A], &types[B]) >> types[ACC].dtype & 1) == 0) {
         grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES, a,
                           "no wgmma multiplies %s by %s into %s", texts[A], texts[B], texts[ACC]);
         help_types(planning, types);
@@ -90,7 +98,7 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
     }
     if (types[A].kind == GROUT_TYPE_ARRAY && types[A].dtype == GROUT_DTYPE_F32) {
         grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES, a,
-                          "an a in registers is f16 or bf16, and %s is f32",
+                          "an a in registers has elements of 16 or 8 bits, and %s is f32",
                           grout_wgmma__get_name(planning, a, "this").chars);
         grout_wgmma__help(planning, "store it to SMEM, or cast it: (cast .. : bf16)");
         return false;
@@ -151,6 +159,25 @@ static bool check_agreement(grout_wgmma_planning *planning, const grout_type typ
     return true;
 }
 
+/* Products of integers have fewer widths. */
+static bool check_integer_columns(grout_wgmma_planning *planning, const grout_operand *acc) {
+    const uint32_t n = planning->wgmma->n;
+    if (planning->wgmma->accumulator_dtype != GROUT_DTYPE_I32 || n <= INTEGER_STEP_FROM ||
+        n > GROUT_WGMMA_COLUMNS_MAX || n % (2 * GROUT_WGMMA_COLUMN_STEP) == 0) {
+        return true;
+    }
+    grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, acc,
+                      "N is %" PRIu32
+                      ": a wgmma of integers takes 8, 16, 24, 32, and from there on "
+                      "multiples of %d columns",
+                      n, 2 * GROUT_WGMMA_COLUMN_STEP);
+    grout_wgmma__help(planning,
+                      "pad the tile, or take two slices of it: %%acc[:, ds(0, %" PRIu32
+                      ")] and the 8 columns behind",
+                      n - GROUT_WGMMA_COLUMN_STEP);
+    return false;
+}
+
 static bool check_sizes(grout_wgmma_planning *planning) {
     const grout_wgmma *wgmma = planning->wgmma;
     const grout_operand *acc = grout_module_get_operand(planning->module, planning->op, ACC);
@@ -173,14 +200,25 @@ static bool check_sizes(grout_wgmma_planning *planning) {
                               GROUT_WGMMA_COLUMNS_MAX);
         }
     }
+    ok = check_integer_columns(planning, acc) && ok;
     if (wgmma->k % wgmma->k_step != 0) {
-        const char *dtype = grout_dtype_get_info((grout_dtype)wgmma->operand_dtype)->text;
+        const char *dtype = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->text;
         ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
                                "K is %" PRIu32 ": a wgmma of %s takes multiples of %" PRIu32,
                                wgmma->k, dtype, wgmma->k_step);
         grout_wgmma__help(planning, "pad K with zeros: TMA does where the box leaves the array");
     }
     return ok;
+}
+
+/* Whether the accumulator may not count. */
+static bool has_use(const grout_module *module, const grout_op *op) {
+    if (op->operand_count <= USE) {
+        return false;
+    }
+    const grout_operand *use = grout_module_get_operand(module, op, USE);
+    return use->kind != GROUT_OPERAND_EXPR ||
+           grout_module_get_expr_value(module, use->id).integer == 0;
 }
 
 /* Sizes are those of objects that exist, so they fit. */
@@ -196,7 +234,9 @@ static void fill_sizes(grout_wgmma_planning *planning, const grout_type types[3]
         (uint32_t)GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)types[A].dtype)->bytes;
     wgmma->block_count = wgmma->m / GROUT_WGMMA_ROWS;
     wgmma->step_count = wgmma->k / wgmma->k_step;
-    wgmma->operand_dtype = types[A].dtype;
+    wgmma->has_use = has_use(planning->module, planning->op);
+    wgmma->a_dtype = types[A].dtype;
+    wgmma->b_dtype = types[B].dtype;
     wgmma->accumulator_dtype = types[ACC].dtype;
 }
 

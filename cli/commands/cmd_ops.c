@@ -15,21 +15,28 @@ static const char *get_types_text(grout_type_rule rule) {
     case GROUT_TYPES_ANY:
         return "any type";
     case GROUT_TYPES_NUM:
-        return "i32, u32, f16, bf16, f32";
+        return "all integers, f16, bf16, f32, f64";
     case GROUT_TYPES_INT:
-        return "i32, u32";
+        return "all integers";
     case GROUT_TYPES_FLOAT:
-        return "f16, bf16, f32";
+        return "f16, bf16, f32, f64";
     case GROUT_TYPES_LOGIC:
-        return "i32, u32, bool";
+        return "all integers, bool";
     case GROUT_TYPES_BOOL:
         return "bool";
     case GROUT_TYPES_CMP:
-        return "i32, u32, f16, bf16, f32; the result is bool";
+        return "all integers, f16, bf16, f32, f64; the result is bool";
+    case GROUT_TYPES_CMP_ANY:
+        return "all integers, f16, bf16, f32, f64, bool; the result is bool";
+    case GROUT_TYPES_CMP_FLOAT:
+        return "f16, bf16, f32, f64; the result is bool";
+    case GROUT_TYPES_WORD:
+        return "i32, u32";
     case GROUT_TYPES_ACC:
-        return "f16, f32";
+        return "f16, f32, i32";
     case GROUT_TYPES_MMA:
-        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16";
+        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16. Or each "
+               "f8e4m3 or f8e5m2; acc f32 or f16. Or each i8 or u8; acc i32";
     }
     return "";
 }

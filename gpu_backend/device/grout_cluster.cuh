@@ -62,35 +62,30 @@ GROUT_DEVICE void grout_fence_async_peers() {
 // ---- barriers of other CTAs ---------------------------------------------------------------------
 
 // Arrivals on an mbarrier of any CTA of the cluster. An arrival on another CTA's tells no state.
-template <int order = GROUT_RELEASE>
+// For the CTA alone they release to the own CTA, should it be the peer, and count elsewhere.
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_peer_arrive(grout_u32 peer, grout_u32 count = 1) {
-    if (order == GROUT_RELAXED) {
-        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(count) : "memory");
-    } else {
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(count) : "memory");
-    }
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive" WORDS ".shared::cluster.b64 _, [%0], %1;"                            \
+                 ::"r"(peer), "r"(count) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
 }
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_peer_arrive_drop(grout_u32 peer, grout_u32 count = 1) {
-    if (order == GROUT_RELAXED) {
-        asm volatile("mbarrier.arrive_drop.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(count) : "memory");
-    } else {
-        asm volatile("mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(count) : "memory");
-    }
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cluster.b64 _, [%0], %1;"                       \
+                 ::"r"(peer), "r"(count) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
 }
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_peer_arrive_expect(grout_u32 peer, grout_u32 bytes) {
-    if (order == GROUT_RELAXED) {
-        asm volatile("mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(bytes) : "memory");
-    } else {
-        asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;"
-                     ::"r"(peer), "r"(bytes) : "memory");
-    }
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive.expect_tx" WORDS ".shared::cluster.b64 _, [%0], %1;"                  \
+                 ::"r"(peer), "r"(bytes) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
 }
 // The phase waits for so many bytes more; no arrival.
 GROUT_DEVICE void grout_peer_expect(grout_u32 peer, grout_u32 bytes) {
@@ -99,21 +94,21 @@ GROUT_DEVICE void grout_peer_expect(grout_u32 peer, grout_u32 bytes) {
 }
 // A thread's arrival on the same mbarrier of each CTA of a set: bit r of peers is rank r.
 // By one warp, which has met the others of the thread; each lane arrives at one CTA.
-template <int order>
+template <int order, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_arrive_peers(grout_u32 mbarrier, grout_u32 peers, grout_u32 count = 1) {
     const grout_u32 to = threadIdx.x % 32;
     if ((peers >> to & 1u) != 0) {
-        grout_peer_arrive<order>(grout_peer_address(mbarrier, to), count);
+        grout_peer_arrive<order, scope>(grout_peer_address(mbarrier, to), count);
     }
     __syncwarp();
 }
 // The same by one lane.
-template <int order>
+template <int order, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_arrive_peers_alone(grout_u32 mbarrier, grout_u32 peers,
                                            grout_u32 count = 1) {
     for (grout_u32 to = 0; peers >> to != 0; to++) {
         if ((peers >> to & 1u) != 0) {
-            grout_peer_arrive<order>(grout_peer_address(mbarrier, to), count);
+            grout_peer_arrive<order, scope>(grout_peer_address(mbarrier, to), count);
         }
     }
 }

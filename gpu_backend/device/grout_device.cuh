@@ -51,11 +51,11 @@ GROUT_DEVICE bool grout_elect() {
 GROUT_DEVICE grout_u32 grout_smem_address(const void *pointer) {
     return static_cast<grout_u32>(__cvta_generic_to_shared(pointer));
 }
-// Where the kernel's objects start: the first multiple of 1024 (a whole 128-byte swizzle atom) in
-// dynamic SMEM. The launch gives 1024 bytes more than the plan uses.
+// Where the kernel's objects start: dynamic SMEM, at a multiple of 1024 (a whole 128-byte swizzle
+// atom) because it says so. There is no static SMEM in front of it.
 GROUT_DEVICE grout_u32 grout_smem_base() {
-    extern __shared__ unsigned char grout_dynamic_smem[];
-    return (grout_smem_address(grout_dynamic_smem) + 1023u) & ~1023u;
+    extern __shared__ __align__(1024) unsigned char grout_dynamic_smem[];
+    return grout_smem_address(grout_dynamic_smem);
 }
 
 // Bytes to and from registers, in one instruction of 1, 2, 4, 8 or 16 bytes. The address has to be
@@ -378,7 +378,6 @@ GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity, cons
 #undef GROUT_FORM
 }
 #endif
-#undef GROUT_MBARRIER_FORMS
 
 // Which phase each barrier of an array is in, modulo 2: bit k of the words is element k's. For a
 // thread that takes over barriers that others have used; nobody arrives on them meanwhile.
@@ -438,6 +437,12 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_f32 *registers) {
         asm volatile("" : "+f"(registers[reg])::"memory");
     }
 }
+template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_i32 *registers) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        asm volatile("" : "+r"(registers[reg])::"memory");
+    }
+}
 template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
 #pragma unroll
     for (int reg = 0; reg < count; reg++) {
@@ -488,6 +493,10 @@ GROUT_DEVICE void grout_prefetch_tensor_map(const grout_tensor_map &map) {
                      ".mbarrier::complete_tx::bytes.L2::cache_hint"                                \
                      " [" A "], [" B ", {" COORDINATES "}], [" C "], " D ";"                       \
                      ::OPERANDS, "r"(smem), "l"(&map), "r"(mbarrier), "l"(policy) : "memory");     \
+    }                                                                                              \
+    GROUT_DEVICE void grout_tma_prefetch(const grout_tensor_map &map, __VA_ARGS__) {               \
+        asm volatile("cp.async.bulk.prefetch.tensor." N "d.L2.global [" A ", {" COORDINATES "}];"  \
+                     ::OPERANDS, "l"(&map) : "memory");                                            \
     }                                                                                              \
     GROUT_DEVICE void grout_tma_store(const grout_tensor_map &map, grout_u32 smem, __VA_ARGS__) {  \
         asm volatile("cp.async.bulk.tensor." N "d.global.shared::cta.bulk_group"                   \

@@ -36,18 +36,36 @@ struct grout_f8e5m2 { grout_u8 bits; };
         return d;                                                                                  \
     }
 
+GROUT_DEVICE grout_i8 grout_wrap_i8(grout_u8 bits) { return (grout_i8)bits; }
+GROUT_DEVICE grout_i16 grout_wrap_i16(grout_u16 bits) { return (grout_i16)bits; }
 GROUT_DEVICE grout_i32 grout_wrap_i32(grout_u32 bits) { return (grout_i32)bits; }
+GROUT_DEVICE grout_i64 grout_wrap_i64(grout_u64 bits) { return (grout_i64)bits; }
 GROUT_DEVICE grout_u32 grout_bits_f32(grout_f32 value) { return __float_as_uint(value); }
 GROUT_DEVICE grout_f32 grout_from_bits_f32(grout_u32 bits) { return __uint_as_float(bits); }
-GROUT_DEVICE grout_f32 grout_add_f32(grout_f32 a, grout_f32 b) { return __fadd_rn(a, b); }
-GROUT_DEVICE grout_f32 grout_sub_f32(grout_f32 a, grout_f32 b) { return __fsub_rn(a, b); }
-GROUT_DEVICE grout_f32 grout_mul_f32(grout_f32 a, grout_f32 b) { return __fmul_rn(a, b); }
-GROUT_DEVICE grout_f32 grout_div_f32(grout_f32 a, grout_f32 b) { return __fdiv_rn(a, b); }
-GROUT_DEVICE grout_f32 grout_fma_f32(grout_f32 a, grout_f32 b, grout_f32 c) {
-    return __fmaf_rn(a, b, c);
+GROUT_DEVICE grout_u64 grout_bits_f64(grout_f64 value) {
+    return (grout_u64)__double_as_longlong(value);
 }
-GROUT_DEVICE grout_f32 grout_sqrt_f32(grout_f32 a) { return __fsqrt_rn(a); }
+GROUT_DEVICE grout_f64 grout_from_bits_f64(grout_u64 bits) {
+    return __longlong_as_double((grout_i64)bits);
+}
+#define GROUT_ROUNDED_ONCE(F, LETTER, FMA)                                                         \
+    GROUT_DEVICE grout_##F grout_add_##F(grout_##F a, grout_##F b) { return __##LETTER##add_rn(a, b); } \
+    GROUT_DEVICE grout_##F grout_sub_##F(grout_##F a, grout_##F b) { return __##LETTER##sub_rn(a, b); } \
+    GROUT_DEVICE grout_##F grout_mul_##F(grout_##F a, grout_##F b) { return __##LETTER##mul_rn(a, b); } \
+    GROUT_DEVICE grout_##F grout_div_##F(grout_##F a, grout_##F b) { return __##LETTER##div_rn(a, b); } \
+    GROUT_DEVICE grout_##F grout_sqrt_##F(grout_##F a) { return __##LETTER##sqrt_rn(a); }          \
+    GROUT_DEVICE grout_##F grout_fma_##F(grout_##F a, grout_##F b, grout_##F c) {                  \
+        return FMA(a, b, c);                                                                       \
+    }
+GROUT_ROUNDED_ONCE(f32, f, __fmaf_rn)
+GROUT_ROUNDED_ONCE(f64, d, __fma_rn)
+#undef GROUT_ROUNDED_ONCE
 GROUT_DEVICE grout_f32 grout_round_f32(grout_f32 a) { return rintf(a); }
+GROUT_DEVICE grout_f64 grout_round_f64(grout_f64 a) { return rint(a); }
+GROUT_DEVICE grout_u32 grout_clz_u32(grout_u32 a) { return (grout_u32)__clz((int)a); }
+GROUT_DEVICE grout_u64 grout_clz_u64(grout_u64 a) { return (grout_u64)__clzll((grout_i64)a); }
+GROUT_DEVICE grout_u32 grout_popcount_u32(grout_u32 a) { return (grout_u32)__popc(a); }
+GROUT_DEVICE grout_u64 grout_popcount_u64(grout_u64 a) { return (grout_u64)__popcll(a); }
 GROUT_BY_PTX(min_f32, "min.NaN.f32", grout_f32, "f", grout_f32)
 GROUT_BY_PTX(max_f32, "max.NaN.f32", grout_f32, "f", grout_f32)
 // The shift is clamped at 32, and a negative one is a large one.
@@ -56,30 +74,50 @@ GROUT_BY_PTX(shr_u32, "shr.u32", grout_u32, "r", grout_u32)
 GROUT_BY_PTX(shr_i32, "shr.s32", grout_i32, "r", grout_i32)
 #undef GROUT_BY_PTX
 
-#define GROUT_NUM1(name, a)      grout_##name(a)
-#define GROUT_NUM2(name, a, b)   grout_##name(a, b)
-#define GROUT_INT2(name, a, b)   grout_##name(a, b)
-#define GROUT_LOGIC1(name, a)    grout_##name(a)
-#define GROUT_LOGIC2(name, a, b) grout_##name(a, b)
+#define GROUT_NUM1(name, a)         grout_##name(a)
+#define GROUT_NUM2(name, a, b)      grout_##name(a, b)
+#define GROUT_INT1(name, a)         grout_##name(a)
+#define GROUT_INT2(name, a, b)      grout_##name(a, b)
+#define GROUT_FLOAT1(name, a)       grout_##name(a)
+#define GROUT_FLOAT2(name, a, b)    grout_##name(a, b)
+#define GROUT_FLOAT3(name, a, b, c) grout_##name(a, b, c)
+#define GROUT_LOGIC1(name, a)       grout_##name(a)
+#define GROUT_LOGIC2(name, a, b)    grout_##name(a, b)
 
 #define GROUT_NUM GROUT_DEVICE
 #include "grout/num.h"
 
 // The functions of num.h are called grout_add_i32 and so on; these choose one by the types of the
 // arguments.
-#define GROUT_OVERLOAD1(NAME, TYPE, T)                                                             \
-    GROUT_DEVICE T grout_##NAME(T a) { return grout_##NAME##_##TYPE(a); }
-#define GROUT_OVERLOAD2(NAME, TYPE, T)                                                             \
-    GROUT_DEVICE T grout_##NAME(T a, T b) { return grout_##NAME##_##TYPE(a, b); }
+#define GROUT_OVERLOAD1(NAME, TYPE)                                                                \
+    GROUT_DEVICE grout_##TYPE grout_##NAME(grout_##TYPE a) { return grout_##NAME##_##TYPE(a); }
+#define GROUT_OVERLOAD2(NAME, TYPE)                                                                \
+    GROUT_DEVICE grout_##TYPE grout_##NAME(grout_##TYPE a, grout_##TYPE b) {                       \
+        return grout_##NAME##_##TYPE(a, b);                                                        \
+    }
+#define GROUT_OVERLOAD3(NAME, TYPE)                                                                \
+    GROUT_DEVICE grout_##TYPE grout_##NAME(grout_##TYPE a, grout_##TYPE b, grout_##TYPE c) {       \
+        return grout_##NAME##_##TYPE(a, b, c);                                                     \
+    }
 #define GROUT_OVERLOADS_INT(ARITY, NAME)                                                           \
-    GROUT_OVERLOAD##ARITY(NAME, i32, grout_i32)                                                    \
-    GROUT_OVERLOAD##ARITY(NAME, u32, grout_u32)
+    GROUT_OVERLOAD##ARITY(NAME, i8)                                                                \
+    GROUT_OVERLOAD##ARITY(NAME, u8)                                                                \
+    GROUT_OVERLOAD##ARITY(NAME, i16)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, u16)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, i32)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, u32)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, i64)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, u64)
+#define GROUT_OVERLOADS_FLOAT(ARITY, NAME)                                                         \
+    GROUT_OVERLOAD##ARITY(NAME, f32)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, f64)
 #define GROUT_OVERLOADS_NUM(ARITY, NAME)                                                           \
     GROUT_OVERLOADS_INT(ARITY, NAME)                                                               \
-    GROUT_OVERLOAD##ARITY(NAME, f32, grout_f32)
+    GROUT_OVERLOADS_FLOAT(ARITY, NAME)
+typedef bool grout_bool;
 #define GROUT_OVERLOADS_LOGIC(ARITY, NAME)                                                         \
     GROUT_OVERLOADS_INT(ARITY, NAME)                                                               \
-    GROUT_OVERLOAD##ARITY(NAME, bool, bool)
+    GROUT_OVERLOAD##ARITY(NAME, bool)
 GROUT_OVERLOADS_NUM(2, add)
 GROUT_OVERLOADS_NUM(2, sub)
 GROUT_OVERLOADS_NUM(2, mul)
@@ -97,9 +135,22 @@ GROUT_OVERLOADS_LOGIC(2, xor)
 GROUT_OVERLOADS_LOGIC(1, not)
 GROUT_OVERLOADS_INT(2, shl)
 GROUT_OVERLOADS_INT(2, shr)
+GROUT_OVERLOADS_INT(1, clz)
+GROUT_OVERLOADS_INT(1, popcount)
+GROUT_OVERLOADS_FLOAT(3, fma)
+GROUT_OVERLOADS_FLOAT(1, sqrt)
+GROUT_OVERLOADS_FLOAT(1, floor)
+GROUT_OVERLOADS_FLOAT(1, ceil)
+GROUT_OVERLOADS_FLOAT(1, round)
+GROUT_OVERLOADS_FLOAT(1, round_away)
+GROUT_OVERLOADS_FLOAT(2, copysign)
+GROUT_DEVICE bool grout_is_finite(grout_f32 a) { return grout_is_finite_f32(a); }
+GROUT_DEVICE bool grout_is_finite(grout_f64 a) { return grout_is_finite_f64(a); }
 #undef GROUT_OVERLOADS_LOGIC
 #undef GROUT_OVERLOADS_NUM
+#undef GROUT_OVERLOADS_FLOAT
 #undef GROUT_OVERLOADS_INT
+#undef GROUT_OVERLOAD3
 #undef GROUT_OVERLOAD2
 #undef GROUT_OVERLOAD1
 
@@ -110,23 +161,34 @@ template <typename T> GROUT_DEVICE T grout_select(bool condition, T a, T b) {
 // ---- functions that no hardware rounds correctly ------------------------------------------------
 // CUDA's own, within the error that ops.def states; subnormals kept.
 
-GROUT_DEVICE grout_f32 grout_exp(grout_f32 a) { return expf(a); }
-GROUT_DEVICE grout_f32 grout_exp2(grout_f32 a) { return exp2f(a); }
-GROUT_DEVICE grout_f32 grout_log(grout_f32 a) { return logf(a); }
-GROUT_DEVICE grout_f32 grout_log2(grout_f32 a) { return log2f(a); }
-GROUT_DEVICE grout_f32 grout_sin(grout_f32 a) { return sinf(a); }
-GROUT_DEVICE grout_f32 grout_cos(grout_f32 a) { return cosf(a); }
-GROUT_DEVICE grout_f32 grout_tanh(grout_f32 a) { return tanhf(a); }
-GROUT_DEVICE grout_f32 grout_rsqrt(grout_f32 a) { return rsqrtf(a); }
-GROUT_DEVICE grout_f32 grout_erf(grout_f32 a) { return erff(a); }
+#define GROUT_FUNCTION(NAME, F32, F64)                                                             \
+    GROUT_DEVICE grout_f32 grout_##NAME(grout_f32 a) { return F32(a); }                            \
+    GROUT_DEVICE grout_f64 grout_##NAME(grout_f64 a) { return F64(a); }
+GROUT_FUNCTION(exp, expf, exp)
+GROUT_FUNCTION(exp2, exp2f, exp2)
+GROUT_FUNCTION(expm1, expm1f, expm1)
+GROUT_FUNCTION(log, logf, log)
+GROUT_FUNCTION(log2, log2f, log2)
+GROUT_FUNCTION(log1p, log1pf, log1p)
+GROUT_FUNCTION(sin, sinf, sin)
+GROUT_FUNCTION(cos, cosf, cos)
+GROUT_FUNCTION(tanh, tanhf, tanh)
+GROUT_FUNCTION(rsqrt, rsqrtf, rsqrt)
+GROUT_FUNCTION(erf, erff, erf)
+#undef GROUT_FUNCTION
+GROUT_DEVICE grout_f32 grout_atan2(grout_f32 a, grout_f32 b) { return atan2f(a, b); }
+GROUT_DEVICE grout_f64 grout_atan2(grout_f64 a, grout_f64 b) { return atan2(a, b); }
+GROUT_DEVICE grout_f32 grout_pow(grout_f32 a, grout_f32 b) { return powf(a, b); }
+GROUT_DEVICE grout_f64 grout_pow(grout_f64 a, grout_f64 b) { return pow(a, b); }
 // The exponential of a negative number cannot overflow: what is small keeps its digits.
-GROUT_DEVICE grout_f32 grout_logistic(grout_f32 a) {
-    const grout_f32 e = grout_exp(grout_neg(grout_abs(a)));
-    return grout_div(a < 0.0f ? e : 1.0f, grout_add(1.0f, e));
+template <typename T> GROUT_DEVICE T grout_logistic(T a) {
+    const T e = grout_exp(grout_neg(grout_abs(a)));
+    return grout_div(a < 0 ? e : T(1), grout_add(T(1), e));
 }
 
 // What 'approx' asks for: one instruction of the special function unit, scaled where its base is 2;
-// subnormals are flushed. There is none for erf.
+// subnormals are flushed. There is none for erf, expm1, log1p and
+// atan2, and none of f64.
 #define GROUT_APPROX(NAME, PTX)                                                                    \
     GROUT_DEVICE grout_f32 grout_##NAME##_approx(grout_f32 a) {                                    \
         grout_f32 d;                                                                               \
@@ -151,11 +213,36 @@ GROUT_DEVICE grout_f32 grout_logistic_approx(grout_f32 a) {
     return grout_rcp_approx(grout_add(1.0f, grout_exp_approx(grout_neg(a))));
 }
 GROUT_DEVICE grout_f32 grout_erf_approx(grout_f32 a) { return grout_erf(a); }
+GROUT_DEVICE grout_f32 grout_expm1_approx(grout_f32 a) { return grout_expm1(a); }
+GROUT_DEVICE grout_f32 grout_log1p_approx(grout_f32 a) { return grout_log1p(a); }
+GROUT_DEVICE grout_f32 grout_atan2_approx(grout_f32 a, grout_f32 b) { return grout_atan2(a, b); }
+GROUT_DEVICE grout_f64 grout_atan2_approx(grout_f64 a, grout_f64 b) { return grout_atan2(a, b); }
+GROUT_DEVICE grout_f32 grout_pow_approx(grout_f32 a, grout_f32 b) { return grout_pow(a, b); }
+GROUT_DEVICE grout_f64 grout_pow_approx(grout_f64 a, grout_f64 b) { return grout_pow(a, b); }
+#define GROUT_NOT_APPROX(NAME)                                                                     \
+    GROUT_DEVICE grout_f64 grout_##NAME##_approx(grout_f64 a) { return grout_##NAME(a); }
+GROUT_NOT_APPROX(exp)
+GROUT_NOT_APPROX(exp2)
+GROUT_NOT_APPROX(expm1)
+GROUT_NOT_APPROX(log)
+GROUT_NOT_APPROX(log1p)
+GROUT_NOT_APPROX(log2)
+GROUT_NOT_APPROX(sin)
+GROUT_NOT_APPROX(cos)
+GROUT_NOT_APPROX(tanh)
+GROUT_NOT_APPROX(rsqrt)
+GROUT_NOT_APPROX(logistic)
+GROUT_NOT_APPROX(erf)
+#undef GROUT_NOT_APPROX
 
 // The names that the expressions of ops.def use, beside those of num.h.
 #define GROUT_EXP(a) grout_exp(a)
 #define GROUT_EXP2(a) grout_exp2(a)
+#define GROUT_EXPM1(a) grout_expm1(a)
 #define GROUT_LOG(a) grout_log(a)
+#define GROUT_LOG1P(a) grout_log1p(a)
+#define GROUT_ATAN2(a, b) grout_atan2(a, b)
+#define GROUT_POW(a, b) grout_pow(a, b)
 #define GROUT_LOG2(a) grout_log2(a)
 #define GROUT_SIN(a) grout_sin(a)
 #define GROUT_COS(a) grout_cos(a)
@@ -165,7 +252,11 @@ GROUT_DEVICE grout_f32 grout_erf_approx(grout_f32 a) { return grout_erf(a); }
 #define GROUT_ERF(a) grout_erf(a)
 #define GROUT_EXP_APPROX(a) grout_exp_approx(a)
 #define GROUT_EXP2_APPROX(a) grout_exp2_approx(a)
+#define GROUT_EXPM1_APPROX(a) grout_expm1_approx(a)
 #define GROUT_LOG_APPROX(a) grout_log_approx(a)
+#define GROUT_LOG1P_APPROX(a) grout_log1p_approx(a)
+#define GROUT_ATAN2_APPROX(a, b) grout_atan2_approx(a, b)
+#define GROUT_POW_APPROX(a, b) grout_pow_approx(a, b)
 #define GROUT_LOG2_APPROX(a) grout_log2_approx(a)
 #define GROUT_SIN_APPROX(a) grout_sin_approx(a)
 #define GROUT_COS_APPROX(a) grout_cos_approx(a)

@@ -46,12 +46,12 @@ GROUT_DEVICE void grout_partition_barrier(grout_u32 threads) {
 
 // An arrival with bytes, on the mbarrier of any CTA of the cluster; count is as of
 // grout_mbarrier_arrive_expect.
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_peer_expect_arrive(grout_u32 peer, grout_u32 bytes, grout_u32 count = 1) {
     if (count > 1) {
-        grout_peer_arrive<order>(peer, count - 1);
+        grout_peer_arrive<order, scope>(peer, count - 1);
     }
-    grout_peer_arrive_expect<order>(peer, bytes);
+    grout_peer_arrive_expect<order, scope>(peer, bytes);
 }
 // from_cta(mask): this CTA serves each CTA i with (i & mask) == rank; arrive gets the address of
 // the mbarrier there. By one lane.
@@ -65,23 +65,23 @@ GROUT_DEVICE void grout_serve_peers(grout_u32 mbarrier, grout_u32 mask, grout_u3
         }
     }
 }
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_arrive_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                     grout_u32 count) {
     grout_serve_peers(mbarrier, mask, cluster_size,
-                      [=](grout_u32 peer) { grout_peer_arrive<order>(peer, count); });
+                      [=](grout_u32 peer) { grout_peer_arrive<order, scope>(peer, count); });
 }
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_arrive_drop_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                          grout_u32 count) {
     grout_serve_peers(mbarrier, mask, cluster_size,
-                      [=](grout_u32 peer) { grout_peer_arrive_drop<order>(peer, count); });
+                      [=](grout_u32 peer) { grout_peer_arrive_drop<order, scope>(peer, count); });
 }
-template <int order = GROUT_RELEASE>
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
 GROUT_DEVICE void grout_expect_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                     grout_u32 bytes, grout_u32 count) {
     grout_serve_peers(mbarrier, mask, cluster_size,
-                      [=](grout_u32 peer) { grout_peer_expect_arrive<order>(peer, bytes, count); });
+                      [=](grout_u32 peer) { grout_peer_expect_arrive<order, scope>(peer, bytes, count); });
 }
 
 // ---- semaphores ---------------------------------------------------------------------------------

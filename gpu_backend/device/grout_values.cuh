@@ -18,6 +18,12 @@ GROUT_DEVICE grout_u32 grout_wgmma_row(grout_u32 lane, int reg, int cols) {
 GROUT_DEVICE grout_u32 grout_wgmma_col(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 4 * 8 + lane % 4 * 2 + reg % 2;
 }
+GROUT_DEVICE grout_u32 grout_wgmma_8bit_row(grout_u32 lane, int reg, int cols) {
+    return reg / (cols / 2) * 64 + lane / 32 * 16 + reg / 4 % 2 * 8 + lane % 32 / 4;
+}
+GROUT_DEVICE grout_u32 grout_wgmma_8bit_col(grout_u32 lane, int reg, int cols) {
+    return reg % (cols / 2) / 8 * 16 + lane % 4 * 4 + reg % 4;
+}
 GROUT_DEVICE grout_u32 grout_row_of(grout_u32 lane, int reg) {
     return reg / 2 * 64 + lane / 32 * 16 + reg % 2 * 8 + lane % 32 / 4;
 }
@@ -71,6 +77,14 @@ GROUT_DEVICE grout_u32 grout_matrix_col_trans(grout_u32 lane, int reg, int cols)
 template <typename T> GROUT_DEVICE grout_u32 grout_pair(const T *v) {
     return grout_bits_as<grout_u16>(v[0]) | (grout_u32)grout_bits_as<grout_u16>(v[1]) << 16;
 }
+template <typename T> GROUT_DEVICE grout_u32 grout_quad(const T *v) {
+    grout_u32 quad = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        quad |= (grout_u32)grout_bits_as<grout_u8>(v[k]) << 8 * k;
+    }
+    return quad;
+}
 template <typename T> GROUT_DEVICE void grout_unpair(T *v, grout_u32 pair) {
     v[0] = grout_bits_as<T>((grout_u16)pair);
     v[1] = grout_bits_as<T>((grout_u16)(pair >> 16));
@@ -111,16 +125,48 @@ GROUT_MATRIX(_trans, ".trans")
 #undef GROUT_MATRIX
 
 // ---- reductions ---------------------------------------------------------------------------------
-// op combines two partial results, which for f16 and bf16 are f32: rounded once, at the end. What
-// crosses warps goes through SMEM at 'exchange': a _write, a barrier of the thread's lanes, a
+// op combines two partial results, which are what grout_widen makes of an element: f32 of f16 and
+// bf16, rounded once, at the end; 32 bits of smaller integers, whose low bits count. What crosses
+// warps goes through SMEM at 'exchange': a _write, a barrier of the thread's lanes, a
 // _read.
 
 template <typename T> struct grout_partial { typedef T type; };
+template <> struct grout_partial<bool> { typedef grout_u32 type; };
+template <> struct grout_partial<grout_i8> { typedef grout_i32 type; };
+template <> struct grout_partial<grout_u8> { typedef grout_u32 type; };
+template <> struct grout_partial<grout_i16> { typedef grout_i32 type; };
+template <> struct grout_partial<grout_u16> { typedef grout_u32 type; };
 template <> struct grout_partial<grout_f16> { typedef grout_f32 type; };
 template <> struct grout_partial<grout_bf16> { typedef grout_f32 type; };
 
+// The product of equal elements, and their exclusive or.
+template <typename P> GROUT_DEVICE P grout_power(P value, P count) {
+    P result = P(1);
+    for (grout_u32 left = (grout_u32)count; left != 0; left /= 2) {
+        result = left % 2 != 0 ? grout_mul(result, value) : result;
+        value = grout_mul(value, value);
+    }
+    return result;
+}
+template <typename P> GROUT_DEVICE P grout_odd(P value, P count) {
+    return count % 2 != 0 ? value : P(0);
+}
+
+template <int size> struct grout_shuffle;
+template <> struct grout_shuffle<4> {
+    static __device__ __forceinline__ grout_u32 exchange(grout_u32 bits, int mask) {
+        return __shfl_xor_sync(0xffffffffu, bits, mask);
+    }
+};
+template <> struct grout_shuffle<8> {
+    static __device__ __forceinline__ grout_u64 exchange(grout_u64 bits, int mask) {
+        const grout_u64 high = __shfl_xor_sync(0xffffffffu, (grout_u32)(bits >> 32), mask);
+        return high << 32 | __shfl_xor_sync(0xffffffffu, (grout_u32)bits, mask);
+    }
+};
 template <typename P> GROUT_DEVICE P grout_shuffle_xor(P value, int mask) {
-    return grout_bits_as<P>(__shfl_xor_sync(0xffffffffu, grout_bits_as<grout_u32>(value), mask));
+    typedef typename grout_move<sizeof(P)>::bits bits;
+    return grout_bits_as<P>(grout_shuffle<sizeof(P)>::exchange(grout_bits_as<bits>(value), mask));
 }
 // With the lanes whose number differs in these bits, in each of the warp's lanes.
 template <int first, int last, typename P, typename Op>
@@ -220,7 +266,17 @@ GROUT_DEVICE void grout_reduce_warps_write(P value, grout_u32 exchange, grout_u3
     }
 }
 template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps_read(grout_u32 exchange, Op op) {
-    const grout_vector<P, 4> all = grout_load_smem<grout_vector<P, 4>>(exchange);
+    constexpr int width = 16 / (int)sizeof(P); // that one load moves
+    P all[4];
+#pragma unroll
+    for (int first = 0; first < 4; first += width) {
+        const grout_vector<P, width> some =
+            grout_load_smem<grout_vector<P, width>>(exchange + first * (grout_u32)sizeof(P));
+#pragma unroll
+        for (int k = 0; k < width; k++) {
+            all[first + k] = some[k];
+        }
+    }
     return op(op(all[0], all[1]), op(all[2], all[3]));
 }
 

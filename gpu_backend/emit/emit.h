@@ -100,6 +100,8 @@ void grout_emit__wgmma_forms(grout_emitter *e);
 
 /* Registers of a lane for so many elements of an accumulator. */
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
+/* Of those registers: f16 come in pairs. */
+const char *grout_emit__get_accumulator_type(grout_dtype dtype);
 /* "grout_f32 acc[64] = {};" */
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value);
 /* The elements of an accumulator as a value, after what waiting there is. */
@@ -172,7 +174,7 @@ grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
 grout_emit_op grout_emit__atomic;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \

@@ -2,9 +2,9 @@
  * emit_accumulator.c - accumulators: registers of each lane, in the order that wgmma gives them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An accumulator [M, N] is an array of registers: for each 64 rows those of wgmma.m64nN, f32 one by
- * one, f16 in pairs of neighbouring columns. So it has the order of the wgmma register layout, and
- * a slice of columns is a run in each 64 rows.
+ * An accumulator [M, N] is an array of registers: for each 64 rows those of wgmma.m64nN, f32 and
+ * i32 one by one, f16 in pairs of neighbouring columns. So it has the order of the wgmma register
+ * layout, and a slice of columns is a run in each 64 rows.
  */
 #include "emit.h"
 
@@ -17,11 +17,11 @@
 
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements) {
     const int64_t per_lane = elements / GROUT_LANES;
-    return (uint32_t)(dtype == GROUT_DTYPE_F32 ? per_lane : per_lane / 2);
+    return (uint32_t)(dtype == GROUT_DTYPE_F16 ? per_lane / 2 : per_lane);
 }
 
-static const char *get_type_name(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_F32 ? "grout_f32" : "grout_u32";
+const char *grout_emit__get_accumulator_type(grout_dtype dtype) {
+    return dtype == GROUT_DTYPE_F16 ? "grout_u32" : grout_gpu__get_type_name(dtype);
 }
 
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value) {
@@ -29,7 +29,7 @@ void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value) {
         grout_object_get_type(e->module, grout_module_get_value(e->module, value)->object);
     const grout_dtype dtype = (grout_dtype)type->dtype;
     grout_emit__begin(e);
-    grout_emit__add(e, "%s %s[%" PRIu32 "] = {}; // ", get_type_name(dtype),
+    grout_emit__add(e, "%s %s[%" PRIu32 "] = {}; // ", grout_emit__get_accumulator_type(dtype),
                     grout_emit__name(e, value),
                     grout_emit__count_accumulators(dtype, grout_type_get_count(type)));
     grout_type_print(type, e->out);
@@ -121,7 +121,7 @@ void grout_emit__read_accumulator(grout_emitter *e, const grout_op *op, const gr
     grout_emit__declare_registers(e, value);
     grout_emit__open_registers(e, p.registers, 1);
     grout_emit__begin(e);
-    if (p.dtype == GROUT_DTYPE_F32) {
+    if (p.dtype != GROUT_DTYPE_F16) {
         grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
         add_register(e, &p);
         grout_emit__end(e, ";");
@@ -133,7 +133,7 @@ void grout_emit__read_accumulator(grout_emitter *e, const grout_op *op, const gr
     grout_emit__close(e, "");
 }
 
-static void write_f32(grout_emitter *e, const part *p, const grout_operand *from) {
+static void write_whole(grout_emitter *e, const part *p, const grout_operand *from) {
     grout_emit__begin(e);
     add_register(e, p);
     grout_emit__add(e, " = ");
@@ -167,8 +167,8 @@ void grout_emit__write_accumulator(grout_emitter *e, const grout_op *op, const g
         return;
     }
     grout_emit__open_registers(e, p.registers, 1);
-    if (p.dtype == GROUT_DTYPE_F32) {
-        write_f32(e, &p, from);
+    if (p.dtype != GROUT_DTYPE_F16) {
+        write_whole(e, &p, from);
     } else {
         write_f16(e, &p, from);
     }

@@ -46,10 +46,26 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
     grout_text_free(&text);
 }
 
+/* A scope narrower than the one that is meant is said where it is. */
+static void write_narrowing(grout_emitter *e, const grout_op *op) {
+    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    grout_view view;
+    if (operand == UINT32_MAX ||
+        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                               &view)) {
+        return;
+    }
+    const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view.object);
+    if (number != UINT32_MAX && grout_emit__is_narrowed(e, op, &e->plan->barriers[number])) {
+        grout_emit__line(e, "// for the CTA alone: nothing has to travel to another one with it");
+    }
+}
+
 void grout_emit__op(grout_emitter *e, grout_op_id id) {
     const grout_op *op = grout_module_get_op(e->module, id);
     write_directive(e, op);
     write_comment(e, id);
+    write_narrowing(e, op);
     if (grout_op_needs_auto_fence(e->module, id)) {
         grout_emit__publish_smem(e);
     }

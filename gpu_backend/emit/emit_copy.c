@@ -73,6 +73,19 @@ void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box) {
     }
 }
 
+/* Of a dimension that is split: which tile of so many elements the box starts at; 0: at the start.
+ */
+static void add_tile_coordinate(grout_emitter *e, const grout_view *view, uint32_t dim,
+                                int64_t elements) {
+    if (elements == 0) {
+        grout_emit__add(e, "0");
+        return;
+    }
+    grout_emit__add(e, "(");
+    grout_emit__start(e, view, dim);
+    grout_emit__add(e, ") / %" PRId64, elements);
+}
+
 void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
     const grout_view *view = &box->array;
     const grout_tma *tma = &box->tma;
@@ -83,6 +96,10 @@ void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
         const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
         const char *join = "";
         grout_emit__add(e, ", ");
+        if (tma->steps[k] != 1) {
+            add_tile_coordinate(e, view, dim, is_zero ? 0 : tma->steps[k]);
+            continue;
+        }
         if (!is_zero || !(has_panel || has_band)) {
             grout_emit__start(e, view, dim);
             join = " + ";
@@ -149,7 +166,9 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     const uint32_t size = grout_gpu__plan_get_arrival_size(load->entry);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
-                    load->entry->is_cluster_scope ? "<GROUT_RELEASE, GROUT_CLUSTER>" : "");
+                    load->entry->is_cluster_scope && !load->entry->is_narrow
+                        ? "<GROUT_RELEASE, GROUT_CLUSTER>"
+                        : "");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRIu32,
                     tma->box_bytes * tma->panel_count * tma->band_count * tma->part_count);
@@ -225,6 +244,15 @@ void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
         grout_emit__line(e, "grout_bulk_commit();");
     }
     grout_emit__close_issuer(e);
+}
+
+void grout_emit__async_prefetch(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit_box box;
+    if (grout_emit__find_box(e, id, op, &box)) {
+        grout_emit__open_issuer(e);
+        grout_emit__box_call(e, &box, "grout_tma_prefetch");
+        grout_emit__close_issuer(e);
+    }
 }
 
 /* The descriptor is the plan's map; what indexes it is the copy. */

@@ -127,6 +127,17 @@ static void add_cast(grout_emitter *e, const grout_op *op, const char *index) {
     grout_emit__add(e, ")");
 }
 
+static void add_bits(grout_emitter *e, const grout_op *op, const char *index) {
+    grout_emit__add(e, "grout_bits_as<%s>(", grout_emit__type_name(e, op->first_result));
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), index);
+    grout_emit__add(e, ")");
+}
+
+void grout_emit__bitcast(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    emit_elements(e, op, add_bits);
+}
+
 static void add_number(grout_emitter *e, const grout_op *op, const char *index) {
     grout_emit__number(e, grout_module_get_operand(e->module, op, 0), index);
 }

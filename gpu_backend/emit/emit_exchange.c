@@ -54,9 +54,9 @@ typedef struct area {
 static area make_area(const grout_emitter *e, const grout_operand *source,
                       const grout_register_layout *from, const grout_register_layout *to) {
     const grout_dtype dtype = grout_emit__dtype(e, source->id);
-    const bool is_from_matrix = grout_emit__get_at(from) == GROUT_EMIT_AT_MATRIX;
-    const bool is_matrix = is_from_matrix || grout_emit__get_at(to) == GROUT_EMIT_AT_MATRIX;
-    const int64_t cols = is_from_matrix ? from->cols : to->cols;
+    const bool is_from = grout_register_layout_is_matrix(from);
+    const bool is_matrix = is_from || grout_register_layout_is_matrix(to);
+    const int64_t cols = is_from ? from->cols : to->cols;
     area a = {.bytes = grout_dtype_get_info(dtype)->bytes};
     if (is_matrix && cols * a.bytes % 128 == 0) {
         a.pitch = cols;
@@ -69,7 +69,7 @@ static void add_area_address(grout_emitter *e, const area *a, const grout_regist
     grout_emit__add(e, "exchange + (");
     grout_emit__flat(e, layout);
     grout_emit__add(e, " * %" PRIu32, a->bytes);
-    if (a->pitch > 0 && grout_emit__get_at(layout) == GROUT_EMIT_AT_MATRIX) {
+    if (a->pitch > 0 && grout_register_layout_is_matrix(layout)) {
         grout_emit__add(e, " ^ at_row %% 8 * 16");
     } else if (a->pitch > 0) {
         grout_emit__add(e, " ^ flat / %" PRId64 "u %% 8 * 16", a->pitch);

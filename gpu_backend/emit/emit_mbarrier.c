@@ -92,10 +92,12 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
 /* ---- arrivals ---- */
 
 /* "<GROUT_RELAXED>": the order of what the barriers of other CTAs get, where the scope is the
- * cluster. */
-static void add_peer_order(grout_emitter *e, const grout_op *op) {
+ * cluster, or the scope. */
+static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
     if (grout_emit__is_relaxed(e, op)) {
         grout_emit__add(e, "<GROUT_RELAXED>");
+    } else if (entry->is_narrow) {
+        grout_emit__add(e, "<GROUT_RELEASE, GROUT_CTA>");
     }
 }
 
@@ -131,10 +133,10 @@ static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view
     grout_emit__begin(e);
     if (has_mask(e, op)) {
         grout_emit__add(e, "%s", functions->from);
-        add_peer_order(e, op);
+        add_peer_order(e, op, entry);
     } else if (grout_emit__is_peer(barrier)) {
         grout_emit__add(e, "%s", functions->peer);
-        add_peer_order(e, op);
+        add_peer_order(e, op, entry);
     } else {
         grout_emit__add(e, "%s", functions->own);
         grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");

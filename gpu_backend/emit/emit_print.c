@@ -20,7 +20,7 @@ static const char *get_conversion(grout_dtype dtype, const char **cast_out) {
         return "%llu";
     case GROUT_CLASS_FLOAT:
         *cast_out = "grout_f64";
-        return "%.9g";
+        return dtype == GROUT_DTYPE_F64 ? "%.17g" : "%.9g";
     case GROUT_CLASS_NONE:
         break;
     }

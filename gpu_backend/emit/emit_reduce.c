@@ -1,7 +1,8 @@
 /* emit_reduce.c - reductions: in each lane, between the lanes of a warp by shuffles, between warps
  * through SMEM.
  *
- * Partial results of f16 and bf16 are f32, rounded once at the end.
+ * Partial results are what grout_widen makes of an element: f32 of f16 and bf16, rounded once at
+ * the end; a 32-bit integer of smaller ones and of bools, whose low bits count.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
@@ -16,20 +17,32 @@ typedef struct reduction {
     const grout_operand *source;
     grout_value_id value;
     const grout_register_layout *from, *to;
-    grout_update update; /* how two elements are combined */
-    const char *partial; /* type of partial results */
+    grout_update update;       /* how two elements are combined */
+    grout_dtype partial_dtype; /* of partial results */
+    const char *partial;
     uint32_t partial_bytes;
 } reduction;
 
+/* The type that grout_widen gives, and grout_partial of the device header. */
+static grout_dtype get_partial(grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->bytes >= 4) {
+        return dtype;
+    }
+    return info->class_ == GROUT_CLASS_FLOAT  ? GROUT_DTYPE_F32
+           : info->class_ == GROUT_CLASS_SINT ? GROUT_DTYPE_I32
+                                              : GROUT_DTYPE_U32;
+}
+
 static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_dtype dtype = grout_emit__dtype(e, op->first_result);
-    const grout_dtype partial = grout_emit__is_half(dtype) ? GROUT_DTYPE_F32 : dtype;
+    const grout_dtype partial = get_partial(grout_emit__dtype(e, op->first_result));
     reduction r = {.id = id,
                    .op = op,
                    .source = grout_module_get_operand(e->module, op, 0),
                    .value = op->first_result,
                    .to = grout_emit__layout(e, op->first_result),
                    .update = grout_op_get_reduction((grout_opcode)op->opcode),
+                   .partial_dtype = partial,
                    .partial = grout_gpu__get_type_name(partial),
                    .partial_bytes = grout_dtype_get_info(partial)->bytes};
     GROUT_ASSERT(r.source->kind == GROUT_OPERAND_VALUE && r.update < GROUT_UPDATE_COUNT);
@@ -50,28 +63,37 @@ static uint32_t write_function(grout_emitter *e, const reduction *r) {
     return number;
 }
 
-/* Bits of what changes no element that it is combined with. */
-typedef struct identity {
-    bool is_known;
-    uint32_t of_f32, of_i32, of_u32;
-} identity;
+/* What changes no element that it is combined with, as a partial result. */
+typedef enum identity { IDENTITY_NONE, ZERO, ONE, ALL_BITS, LEAST, LARGEST } identity;
 
-static const identity identities[GROUT_UPDATE_COUNT] = {
-    [GROUT_UPDATE_ADD] = {true, 0x80000000u, 0, 0}, /* -0.0 + x is x, whatever zero x is */
-    [GROUT_UPDATE_MIN] = {true, 0x7f800000u, 0x7fffffffu, 0xffffffffu},
-    [GROUT_UPDATE_MAX] = {true, 0xff800000u, 0x80000000u, 0},
+static const uint8_t identities[GROUT_UPDATE_COUNT] = {
+    [GROUT_UPDATE_ADD] = ZERO,  [GROUT_UPDATE_MUL] = ONE,      [GROUT_UPDATE_MIN] = LARGEST,
+    [GROUT_UPDATE_MAX] = LEAST, [GROUT_UPDATE_AND] = ALL_BITS, [GROUT_UPDATE_OR] = ZERO,
+    [GROUT_UPDATE_XOR] = ZERO,
 };
+
+/* Its bits; of f64 they are those of f32 in the upper half, but for the length of the exponent. */
+static uint64_t get_identity(grout_dtype dtype, identity kind) {
+    static const uint32_t of_f32[] = {0, 0x80000000u, 0x3f800000u, 0, 0xff800000u, 0x7f800000u};
+    static const uint32_t of_f64[] = {0, 0x80000000u, 0x3ff00000u, 0, 0xfff00000u, 0x7ff00000u};
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const bool is_signed = info->class_ == GROUT_CLASS_SINT;
+    const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1), ones = sign | (sign - 1);
+    const uint64_t of_integer[] = {
+        0, 0, 1, ones, is_signed ? sign : 0, is_signed ? sign - 1 : ones};
+    if (info->class_ != GROUT_CLASS_FLOAT) {
+        return of_integer[kind];
+    }
+    return info->bytes == 8 ? (uint64_t)of_f64[kind] << 32 : of_f32[kind];
+}
 
 /* What changes no partial result: of registers that hold no element. */
 static void add_identity(grout_emitter *e, const reduction *r) {
-    const grout_dtype dtype = grout_emit__dtype(e, r->value);
-    const identity *known = &identities[r->update];
-    if (!known->is_known) {
+    const identity kind = (identity)identities[r->update];
+    if (kind == IDENTITY_NONE) {
         grout_emit__unsupported(e, r->op, "no element is known that changes nothing here");
-    } else if (grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32) {
-        grout_emit__constant(e, GROUT_DTYPE_F32, known->of_f32);
     } else {
-        grout_emit__constant(e, dtype, dtype == GROUT_DTYPE_I32 ? known->of_i32 : known->of_u32);
+        grout_emit__constant(e, r->partial_dtype, get_identity(r->partial_dtype, kind));
     }
 }
 
@@ -83,25 +105,31 @@ static void begin_result(grout_emitter *e, const reduction *r) {
 
 /* ---- of equal elements ---- */
 
-/* A sum of equal elements is a product; the largest of them is any. */
+/* A sum of equal elements is a product, a product a power; an exclusive or of an even number of
+ * them is 0. For the others any element is the result. */
+static const char *get_splat_function(grout_update update) {
+    static const char *const functions[GROUT_UPDATE_COUNT] = {
+        [GROUT_UPDATE_ADD] = "grout_mul(",
+        [GROUT_UPDATE_MUL] = "grout_power(",
+        [GROUT_UPDATE_XOR] = "grout_odd(",
+    };
+    return functions[update];
+}
+
 static void add_splat(grout_emitter *e, const reduction *r) {
     const int64_t count =
         r->from->kind == GROUT_LAYOUT_NONE
             ? 1
             : r->from->count / grout_type_get_count(grout_module_get_type(e->module, r->value));
-    const grout_dtype dtype = grout_emit__dtype(e, r->value);
-    const bool is_float = grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32;
-    if (r->update != GROUT_UPDATE_ADD || count == 1) {
+    const char *function = count == 1 ? NULL : get_splat_function(r->update);
+    if (function == NULL) {
         grout_emit__operand(e, r->source, NULL);
         return;
     }
-    grout_emit__add(e, "grout_cast<%s>(grout_mul(", grout_gpu__get_type_name(dtype));
-    grout_emit__number(e, r->source, NULL);
-    if (is_float) {
-        grout_emit__add(e, ", %" PRId64 ".0f))", count);
-    } else {
-        grout_emit__add(e, ", %s(%" PRId64 ")))", r->partial, count);
-    }
+    grout_emit__add(e, "grout_cast<%s>(%s", grout_emit__type_name(e, r->value), function);
+    grout_emit__add(e, "grout_widen(");
+    grout_emit__operand(e, r->source, NULL);
+    grout_emit__add(e, "), %s(%" PRId64 ")))", r->partial, count);
 }
 
 static void reduce_splat(grout_emitter *e, const reduction *r) {
@@ -221,7 +249,7 @@ static void add_first_index(grout_emitter *e, const reduction *r, uint32_t reduc
 static void reduce_any(grout_emitter *e, const reduction *r, uint32_t reduced) {
     const grout_type *type = grout_module_get_type(e->module, r->source->id);
     const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
-    const char *element = grout_emit__type_name(e, r->source->id);
+    const char *element = grout_emit__memory_type((grout_dtype)type->dtype);
     GROUT_ASSERT(reduced < type->rank);
     int64_t stride = 1;
     for (uint32_t k = reduced + 1; k < type->rank; k++) {

@@ -59,7 +59,7 @@ static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_vie
 
 /* An arrival on a cluster barrier: one on the barrier of every peer. */
 static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view *barrier,
-                         int64_t count) {
+                         const grout_gpu_barrier *entry, int64_t count) {
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
     grout_emit__before_issue(e, "one arrival stands for all lanes");
@@ -69,8 +69,9 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
         grout_emit__open(e);
     }
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_arrive_peers%s<%s>(", e->is_alone ? "_alone" : "",
-                    grout_emit__is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE");
+    grout_emit__add(e, "grout_arrive_peers%s<%s%s>(", e->is_alone ? "_alone" : "",
+                    grout_emit__is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE",
+                    grout_emit__is_narrowed(e, op, entry) ? ", GROUT_CTA" : "");
     grout_emit__barrier_address(e, barrier);
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {
         grout_emit__add(e, k == 0 ? ", " : " | ");
@@ -94,7 +95,7 @@ void grout_emit__barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op
         return;
     }
     if (entry->is_clustered) {
-        arrive_peers(e, op, &barrier, count);
+        arrive_peers(e, op, &barrier, entry, count);
     } else if (entry->counts_warps && !e->is_alone && !e->is_warp) {
         arrive_by_warp(e, op, &barrier, entry, count);
     } else {

@@ -75,33 +75,48 @@ static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }
 
+/* "grout_pair" or "grout_quad": the elements of a register in order. */
+static const char *get_packer(uint32_t per_register) {
+    return per_register == 4 ? "grout_quad" : "grout_pair";
+}
+
+/* The elements of one register, all of them those of a splat. */
+static void write_splat(grout_emitter *e, const grout_operand *a, const grout_wgmma *wgmma,
+                        uint32_t per_register) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "const %s splat[%" PRIu32 "] = {",
+                    grout_gpu__get_type_name((grout_dtype)wgmma->a_dtype), per_register);
+    for (uint32_t k = 0; k < per_register; k++) {
+        grout_emit__add(e, k == 0 ? "" : ", ");
+        grout_emit__operand(e, a, NULL);
+    }
+    grout_emit__end(e, "};");
+}
+
 /* An array in registers as the 32-bit registers that the instruction reads: its own, in order. */
 static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
     const grout_operand *a = grout_module_get_operand(e->module, op, 1);
     const uint32_t packed = e->temp_count++;
-    const uint32_t registers = wgmma->m * wgmma->k / (2 * GROUT_LANES);
+    const uint32_t per_register = 4 / grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes;
+    const uint32_t registers = wgmma->m * wgmma->k / (per_register * GROUT_LANES);
     GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count); /* of release_packed */
+    const uint8_t kind = per_register == 4 ? GROUT_LAYOUT_WGMMA_8BIT : GROUT_LAYOUT_WGMMA;
     const bool is_spread = grout_emit__is_spread(e, a);
-    if (is_spread && grout_emit__layout(e, a->id)->kind != GROUT_LAYOUT_WGMMA) {
-        grout_emit__unsupported(e, op, "an a in registers that is not in the wgmma layout");
+    if (is_spread && grout_emit__layout(e, a->id)->kind != kind) {
+        grout_emit__unsupported(e, op, "an a in registers that is not in the %s layout",
+                                grout_register_layout_get_text((grout_register_layout_kind)kind));
         return packed;
     }
     grout_emit__line(e, "grout_u32 x%" PRIu32 "[%" PRIu32 "];", packed, registers);
     if (!is_spread) {
-        grout_emit__begin(e);
-        grout_emit__add(e, "const %s pair[2] = {",
-                        grout_gpu__get_type_name((grout_dtype)wgmma->operand_dtype));
-        grout_emit__operand(e, a, NULL);
-        grout_emit__add(e, ", ");
-        grout_emit__operand(e, a, NULL);
-        grout_emit__end(e, "};");
+        write_splat(e, a, wgmma, per_register);
     }
     grout_emit__open_registers(e, registers, 1);
     if (is_spread) {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_pair(%s + 2 * reg);", packed,
-                         grout_emit__name(e, a->id));
+        grout_emit__line(e, "x%" PRIu32 "[reg] = %s(%s + %" PRIu32 " * reg);", packed,
+                         get_packer(per_register), grout_emit__name(e, a->id), per_register);
     } else {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_pair(pair);", packed);
+        grout_emit__line(e, "x%" PRIu32 "[reg] = %s(splat);", packed, get_packer(per_register));
     }
     grout_emit__close(e, "");
     grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, packed);
@@ -149,8 +164,16 @@ static void add_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t pack
     }
 }
 
-static void write_instructions(grout_emitter *e, const grout_wgmma *wgmma, const grout_view *acc,
-                               uint32_t a, uint32_t b) {
+/* Whether the accumulator counts: for the first step of K what the operand says. */
+static void add_use(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
+    if (wgmma->has_use) {
+        grout_emit__add(e, wgmma->step_count > 1 ? ", part > 0 || " : ", ");
+        grout_emit__operand(e, grout_module_get_operand(e->module, op, 3), NULL);
+    }
+}
+
+static void write_instructions(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma,
+                               const grout_view *acc, const uint32_t starts[2]) {
     grout_emit__line(e, "grout_wgmma_fence();");
     open_loop(e, "part", wgmma->step_count);
     open_loop(e, "band", wgmma->block_count);
@@ -159,12 +182,13 @@ static void write_instructions(grout_emitter *e, const grout_wgmma *wgmma, const
     add_accumulator(e, wgmma, acc);
     grout_emit__add(e, ", ");
     if (wgmma->a.is_register) {
-        add_packed(e, wgmma, a);
+        add_packed(e, wgmma, starts[0]);
     } else {
-        add_descriptor(e, wgmma, &wgmma->a, a);
+        add_descriptor(e, wgmma, &wgmma->a, starts[0]);
     }
     grout_emit__add(e, ", ");
-    add_descriptor(e, wgmma, &wgmma->b, b);
+    add_descriptor(e, wgmma, &wgmma->b, starts[1]);
+    add_use(e, op, wgmma);
     grout_emit__end(e, ");");
     close_loop(e, wgmma->block_count);
     close_loop(e, wgmma->step_count);
@@ -186,7 +210,7 @@ static void release_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t 
 static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_wgmma wgmma;
     grout_view acc, a, b;
-    uint32_t a_start;
+    uint32_t starts[2];
     if (!grout_wgmma_plan(e->module, id, &wgmma, e->diags) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &acc) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 2), &b)) {
@@ -194,16 +218,17 @@ static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
         return;
     }
     if (wgmma.a.is_register) {
-        a_start = write_packed(e, op, &wgmma);
+        starts[0] = write_packed(e, op, &wgmma);
     } else if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &a)) {
-        a_start = write_start(e, &a, &wgmma.a);
+        starts[0] = write_start(e, &a, &wgmma.a);
     } else {
         e->failed = true;
         return;
     }
-    write_instructions(e, &wgmma, &acc, a_start, write_start(e, &b, &wgmma.b));
+    starts[1] = write_start(e, &b, &wgmma.b);
+    write_instructions(e, op, &wgmma, &acc, starts);
     if (wgmma.a.is_register) {
-        release_packed(e, &wgmma, a_start);
+        release_packed(e, &wgmma, starts[0]);
     }
 }
 

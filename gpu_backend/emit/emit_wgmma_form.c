@@ -8,16 +8,21 @@
 
 #define PER_LINE 8 /* operands */
 
-/* The element type of the operands as PTX calls it. */
-static const char *get_operand_type(const grout_wgmma *wgmma) {
-    if (wgmma->operand_dtype == GROUT_DTYPE_F16) {
-        return "f16";
-    }
-    return wgmma->operand_dtype == GROUT_DTYPE_BF16 ? "bf16" : "tf32";
+/* An element type as PTX calls it; f32 operands are tf32. */
+static const char *get_ptx_type(uint8_t dtype, bool is_operand) {
+    static const char *const texts[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_F16] = "f16",     [GROUT_DTYPE_BF16] = "bf16",   [GROUT_DTYPE_F32] = "f32",
+        [GROUT_DTYPE_F8E4M3] = "e4m3", [GROUT_DTYPE_F8E5M2] = "e5m2", [GROUT_DTYPE_I8] = "s8",
+        [GROUT_DTYPE_U8] = "u8",       [GROUT_DTYPE_I32] = "s32"};
+    return dtype == GROUT_DTYPE_F32 && is_operand ? "tf32" : texts[dtype];
 }
 
-static bool is_f32(const grout_wgmma *wgmma) {
-    return wgmma->accumulator_dtype == GROUT_DTYPE_F32;
+static const char *get_accumulator(const grout_wgmma *wgmma) {
+    return get_ptx_type(wgmma->accumulator_dtype, false);
+}
+
+static bool is_integer(const grout_wgmma *wgmma) {
+    return wgmma->accumulator_dtype == GROUT_DTYPE_I32;
 }
 
 static uint32_t count_registers(const grout_wgmma *wgmma) {
@@ -27,11 +32,13 @@ static uint32_t count_registers(const grout_wgmma *wgmma) {
 
 grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma) {
     grout_gpu_name name;
+    const bool is_mixed = wgmma->a_dtype != wgmma->b_dtype;
     (void)snprintf(name.text, sizeof name.text,
-                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s", wgmma->n, wgmma->k_step,
-                   is_f32(wgmma) ? "f32" : "f16", get_operand_type(wgmma),
+                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s%s%s%s", wgmma->n,
+                   wgmma->k_step, get_accumulator(wgmma), get_ptx_type(wgmma->a_dtype, true),
+                   is_mixed ? "_" : "", is_mixed ? get_ptx_type(wgmma->b_dtype, true) : "",
                    wgmma->a.is_register ? "_ra" : "", wgmma->a.is_transposed ? "_ta" : "",
-                   wgmma->b.is_transposed ? "_tb" : "");
+                   wgmma->b.is_transposed ? "_tb" : "", wgmma->has_use ? "_use" : "");
     return name;
 }
 
@@ -58,10 +65,10 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-/* What comes after the accumulator: A, B, accumulate, signs, and for 16-bit elements which operand
- * in SMEM is MN-major. */
+/* What comes after the accumulator: A, B, whether it counts, for floats the signs, and for 16-bit
+ * elements which operand in SMEM is MN-major. */
 static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t first) {
-    const bool has_transposes = wgmma->operand_dtype != GROUT_DTYPE_F32;
+    const bool has_transposes = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes == 2;
     grout_emit__begin(e);
     if (wgmma->a.is_register) {
         grout_emit__add(e, "    \"{%%%u, %%%u, %%%u, %%%u}, %%%u", first, first + 1, first + 2,
@@ -69,39 +76,52 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
     } else {
         grout_emit__add(e, "    \"%%%u, %%%u", first, first + 1);
     }
-    grout_emit__add(e, ", 1, 1, 1");
+    grout_emit__add(e, "%s%s", wgmma->has_use ? ", use" : ", 1", is_integer(wgmma) ? "" : ", 1, 1");
     if (has_transposes && !wgmma->a.is_register) {
         grout_emit__add(e, ", %d", wgmma->a.is_transposed ? 1 : 0);
     }
     if (has_transposes) {
         grout_emit__add(e, ", %d", wgmma->b.is_transposed ? 1 : 0);
     }
-    grout_emit__end(e, ";\"");
+    grout_emit__end(e, wgmma->has_use ? ";}\"" : ";\"");
+}
+
+/* The predicate that tells whether the accumulator counts. */
+static void write_predicate(grout_emitter *e, const grout_wgmma *wgmma, uint32_t registers) {
+    if (wgmma->has_use) {
+        grout_emit__line(e, "asm volatile(\"{.reg .pred use; setp.ne.u32 use, %%%" PRIu32 ", 0; \"",
+                         registers + (wgmma->a.is_register ? 5 : 2));
+    }
+}
+
+/* "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " */
+static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
+    grout_emit__line(e, "%s\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s \"",
+                     wgmma->has_use ? "    " : "asm volatile(", wgmma->n, wgmma->k_step,
+                     get_accumulator(wgmma), get_ptx_type(wgmma->a_dtype, true),
+                     get_ptx_type(wgmma->b_dtype, true));
 }
 
 static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *name) {
     const uint32_t registers = count_registers(wgmma);
-    const char *type = get_operand_type(wgmma);
-    const char *accumulator = is_f32(wgmma) ? "f32" : "f16";
-    grout_emit__line(e, "// c += a b: 64 x %" PRIu32 " by %" PRIu32 " of K.", wgmma->n,
-                     wgmma->k_step);
+    const grout_dtype dtype = (grout_dtype)wgmma->accumulator_dtype;
+    grout_emit__line(e, "// c %s a b: 64 x %" PRIu32 " by %" PRIu32 " of K.",
+                     wgmma->has_use ? "= (use ? c : 0) +" : "+=", wgmma->n, wgmma->k_step);
     grout_emit__begin(e);
     grout_emit__add(e, "GROUT_DEVICE void %s(%s *c, ", name,
-                    is_f32(wgmma) ? "grout_f32" : "grout_u32");
+                    grout_emit__get_accumulator_type(dtype));
     grout_emit__add(e, wgmma->a.is_register ? "const grout_u32 *a" : "grout_u64 a");
-    grout_emit__add(e, ", grout_u64 b)");
+    grout_emit__add(e, ", grout_u64 b%s)", wgmma->has_use ? ", grout_u32 use" : "");
     grout_emit__open(e);
-    grout_emit__line(
-        e, "asm volatile(\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s \"",
-        wgmma->n, wgmma->k_step, accumulator, type, type);
+    write_predicate(e, wgmma, registers);
+    write_instruction(e, wgmma);
     write_numbers(e, registers);
     write_sources(e, wgmma, registers);
-    write_registers(e, registers, is_f32(wgmma) ? "+f" : "+r");
-    if (wgmma->a.is_register) {
-        grout_emit__line(e, "    : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b));");
-    } else {
-        grout_emit__line(e, "    : \"l\"(a), \"l\"(b));");
-    }
+    write_registers(e, registers, dtype == GROUT_DTYPE_F32 ? "+f" : "+r");
+    grout_emit__line(e, "    : %s, \"l\"(b)%s);",
+                     wgmma->a.is_register ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])"
+                                          : "\"l\"(a)",
+                     wgmma->has_use ? ", \"r\"(use)" : "");
     grout_emit__close(e, "");
     grout_emit__line(e, "%s", "");
 }

@@ -3,6 +3,7 @@
 #include "planning.h"
 
 #include "array.h"
+#include "edges.h"
 #include "invariant.h"
 
 #include <stdio.h>
@@ -287,7 +288,7 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
         plan->capture_offset = (used + 7) / 8 * 8;
         used = plan->capture_offset + 8 * (int64_t)plan->capture_count;
     }
-    plan->dynamic_smem_bytes = used == 0 ? 0 : used + GROUT_GPU_SMEM_SLACK;
+    plan->dynamic_smem_bytes = used;
     if (plan->grid_size > GROUT_GPU_GRID_MAX) {
         return grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
                                "a grid of %" PRId64 " CTAs: a launch has at most %d",
@@ -298,13 +299,29 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
                         "the kernel needs %" PRId64 " bytes of SMEM on the GPU, a CTA has %d",
                         plan->dynamic_smem_bytes, GROUT_GPU_SMEM_MAX);
         grout_diags_note(walk->diags, place,
-                         "objects %" PRId64 " bytes, alignment %d, moves between lanes %" PRId64
-                         " a thread",
-                         plan->object_bytes, GROUT_GPU_SMEM_SLACK, plan->exchange_bytes);
+                         "objects %" PRId64 " bytes, moves between lanes %" PRId64 " a thread",
+                         plan->object_bytes, plan->exchange_bytes);
         note_exchange(walk);
         return false;
     }
     return true;
+}
+
+/* Which barriers of a cluster need no order of the cluster. */
+static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
+    grout_gpu_plan *plan = walk->plan;
+    if (plan->cluster_size == 1) {
+        return true;
+    }
+    uint8_t *is_narrow = grout__new(grout_module_get_allocator(walk->module),
+                                    grout_module_get_object_count(walk->module), 1);
+    const bool is_done =
+        is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow);
+    for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
+        plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
+    }
+    grout__free(is_narrow);
+    return is_done || grout_diags_add_oom(walk->diags);
 }
 
 /* Whether the barriers at the same bytes name the first of them, and are alike. */
@@ -347,6 +364,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
+    is_done = is_done && plan_edges(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
         GROUT_ASSERT_SLOW(has_alike_pools(plan));

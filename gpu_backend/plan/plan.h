@@ -12,7 +12,6 @@
 #include "grout/register_layout.h"
 
 #define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */
-#define GROUT_GPU_SMEM_SLACK   1024       /* for aligning the start of dynamic SMEM */
 #define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */
 #define GROUT_GPU_WARPS        4u         /* of a thread */
 #define GROUT_GPU_ARRIVALS_MAX 1048575u   /* of one phase, as the hardware counts */
@@ -80,6 +79,9 @@ typedef struct grout_gpu_barrier {
     /* Whether other CTAs arrive on it or bring it bytes: what is released and acquired through it
      * is meant for the cluster, unless the op says otherwise. */
     bool is_cluster_scope;
+    /* Nothing has to travel between CTAs through it (lowering/edges.h): its operations are emitted
+     * for the CTA alone, whatever scope is meant. */
+    bool is_narrow;
     int64_t smem_offset;
     uint32_t
         owner; /* index of the first barrier of the plan at the same bytes; itself for that one */

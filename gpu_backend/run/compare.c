@@ -38,7 +38,7 @@ static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
     (void)id;
     e->has_functions |= info->ulp > 0;
     /* The tensor core has an order of its own. */
-    e->has_sums |= info->types == GROUT_TYPES_MMA && !e->has_exact_products;
+    e->has_sums |= info->types == GROUT_TYPES_MMA && !e->has_exact_products && is_float(e, op);
     /* Several CTAs may add to one element. */
     e->has_sums |= (is_sum(grout_op_get_reduction(opcode)) || is_sum((grout_update)info->update) ||
                     is_sum(grout_update_from_choice(reduce))) &&

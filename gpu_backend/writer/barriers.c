@@ -85,6 +85,11 @@ static bool is_for_cluster(const grout_emitter *e, const grout_op *op,
     return scope == GROUT_CHOICE_NONE ? entry->is_cluster_scope : scope != GROUT_CHOICE_SCOPE_CTA;
 }
 
+bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
+                             const grout_gpu_barrier *entry) {
+    return entry->is_narrow && !grout_emit__is_relaxed(e, op) && is_for_cluster(e, op, entry);
+}
+
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback) {
     static const char *const names[GROUT_CHOICE_COUNT] = {
@@ -108,7 +113,7 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
 void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
                                const char *strong) {
     const bool is_relaxed = grout_emit__is_relaxed(e, op);
-    const bool is_cluster = is_for_cluster(e, op, entry);
+    const bool is_cluster = is_for_cluster(e, op, entry) && !entry->is_narrow;
     if (is_relaxed || is_cluster) {
         grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
                         is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");

@@ -23,14 +23,7 @@ static bool may_overlap(const grout_emitter *e, grout_object_id a, grout_object_
     if (a == b || a == 0 || b == 0) {
         return a == b;
     }
-    if (grout_module_get_object(e->module, a)->space != GROUT_SPACE_SMEM ||
-        grout_module_get_object(e->module, b)->space != GROUT_SPACE_SMEM) {
-        return false;
-    }
-    const int64_t start_a = grout_object_get_offset(e->module, a);
-    const int64_t start_b = grout_object_get_offset(e->module, b);
-    return start_a < start_b + grout_object_get_layout(e->module, b)->bytes &&
-           start_b < start_a + grout_object_get_layout(e->module, a)->bytes;
+    return grout_objects_share_bytes(e->module, a, b);
 }
 
 void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is_write) {

@@ -44,6 +44,9 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
                                const char *fallback);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
+/* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */
+bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
+                             const grout_gpu_barrier *entry);
 /* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of a barrier's operation, strong being the
  * default's name; nothing where they are the default. */
 void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,

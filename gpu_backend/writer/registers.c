@@ -30,6 +30,8 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     case GROUT_LAYOUT_WGMMA:
     case GROUT_LAYOUT_WGMMA_COL:
         return 2;
+    case GROUT_LAYOUT_WGMMA_8BIT:
+        return 4;
     case GROUT_LAYOUT_STRIDED:
         return layout->vec;
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
@@ -58,6 +60,7 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_8BIT:
         return GROUT_EMIT_AT_MATRIX;
     case GROUT_LAYOUT_WGMMA_ROW:
         return GROUT_EMIT_AT_ROW;
@@ -160,6 +163,14 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
         grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
                          layout->cols);
         grout_emit__line(e, "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        return;
+    case GROUT_LAYOUT_WGMMA_8BIT:
+        grout_emit__line(e,
+                         "const grout_u32 at_row = grout_wgmma_8bit_row(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        grout_emit__line(e,
+                         "const grout_u32 at_col = grout_wgmma_8bit_col(lane, reg, %" PRId64 ");",
                          layout->cols);
         return;
     case GROUT_LAYOUT_WGMMA_ROW:

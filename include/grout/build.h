@@ -49,6 +49,9 @@ GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
 /* Constant expressions. */
 GROUT_API grout_expr_id grout_build_int(grout_builder *builder, int64_t value);
 GROUT_API grout_expr_id grout_build_float(grout_builder *builder, double value);
+/* A constant of an element type that is not bool, by the low bits of its element. */
+GROUT_API grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype,
+                                            uint64_t bits);
 GROUT_API grout_expr_id grout_build_const(grout_builder *builder, const char *name,
                                           grout_expr_id value);
 GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
@@ -88,6 +91,8 @@ typedef struct grout_build_object {
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
+    grout_value_id alias;         /* an smem array whose bytes it has; 0: it has its own */
+    grout_expr_id alias_start;    /* from this byte on; 0: from the first */
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */
     bool is_global;               /* of a semaphore */
@@ -107,6 +112,11 @@ GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_oper
 /* ref in the SMEM of another CTA: its place on each cluster axis. */
 GROUT_API grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref,
                                                 uint32_t count, const grout_operand *place);
+/* The bytes of ref as elements of another type, or with other dimensions. */
+GROUT_API grout_operand grout_build_bitcast_ref(grout_builder *builder, grout_operand ref,
+                                                grout_dtype dtype);
+GROUT_API grout_operand grout_build_reshape_ref(grout_builder *builder, grout_operand ref,
+                                                uint32_t rank, const grout_expr_id *dims);
 GROUT_API grout_build_index grout_index_all(void);
 GROUT_API grout_build_index grout_index_at(grout_operand start);
 GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);
@@ -176,7 +186,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
  * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
  * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
  * set_max_registers. What has no argument here (dim of a broadcast, wait of an acc_load, count of a
- * barrier_arrive) is for grout_build_op.
+ * barrier_arrive, use_acc of a wgmma) is for grout_build_op.
  */
 #define GROUT_BUILD_V1(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
@@ -197,6 +207,8 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N3(name)                                                                    \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c);
+/* of an op with one operand more, which is left away */
+#define GROUT_BUILD_N3_OPTION(name) GROUT_BUILD_N3(name)
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);
@@ -207,9 +219,14 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_K2(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id a, grout_expr_id b);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
+#define GROUT_BUILD_TEST(name)    GROUT_BUILD_V1(name)
 #define GROUT_BUILD_BINARY(name)  GROUT_BUILD_V2(name)
 #define GROUT_BUILD_COMPARE(name) GROUT_BUILD_V2(name)
 #define GROUT_BUILD_TERNARY(name) GROUT_BUILD_V3(name)
+#define GROUT_BUILD_MATH(name)    GROUT_BUILD_V1_ATTRS(name)
+#define GROUT_BUILD_MATH_BINARY(name)                                                    \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_operand b, uint32_t attrs);
 #define GROUT_BUILD_CAST(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype);

@@ -51,8 +51,9 @@ extern "C" {
 /* Constant expressions: 64-bit integers with checked overflow, doubles, and truth values. */
 typedef enum grout_expr_kind {
     GROUT_EXPR_NONE,
-    GROUT_EXPR_INT,   /* integer */
+    GROUT_EXPR_INT,   /* integer; with dtype set of that type, as in u8:255 (of u64: in bits) */
     GROUT_EXPR_FLOAT, /* number, or with dtype set a bit pattern in bits */
+    GROUT_EXPR_TYPED, /* number, to be rounded to the float type dtype, as in f64:0.1 */
     GROUT_EXPR_BOOL,  /* integer, 0 or 1: 'false' and 'true' */
     GROUT_EXPR_NAME,  /* constant, the const it names */
     GROUT_EXPR_UNARY, /* operator on a: NEG */
@@ -84,7 +85,7 @@ typedef enum grout_expr_operator {
 typedef struct grout_expr {
     uint8_t kind;      /* grout_expr_kind */
     uint8_t operator_; /* grout_expr_operator */
-    uint8_t dtype;     /* of a bit pattern such as f32:0x7fc00001, else NONE */
+    uint8_t dtype;     /* of a literal that names its type, such as f32:0x7fc00001, else NONE */
     grout_loc_id loc;
     grout_expr_id a, b; /* LOG2 and NEG have a only */
     grout_const_id constant;
@@ -101,7 +102,7 @@ typedef struct grout_expr_value {
     bool is_bool;  /* a truth value, in integer */
     int64_t integer;
     double number;
-    uint8_t bits_dtype; /* set: the literal was a bit pattern, in bits */
+    uint8_t bits_dtype; /* set: the literal names its type; the element is in bits */
     uint64_t bits;
 } grout_expr_value;
 
@@ -179,6 +180,10 @@ typedef struct grout_object {
     grout_expr_id swizzle;
     uint8_t transpose_rank;
     grout_expr_id transpose[GROUT_RANK_MAX];
+    /* 'alias(%a, 4096)' of an smem array: it has no bytes of its own but those of array %a from
+     * byte 4096 on; start 0: from the first */
+    grout_value_id alias; /* 0: it has bytes of its own */
+    grout_expr_id alias_start;
     grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
     bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
@@ -220,13 +225,20 @@ typedef struct grout_index {
 typedef enum grout_ref_step_kind {
     GROUT_REF_INDEX,     /* [..]: indices first..first+count of the module's index table */
     GROUT_REF_TRANSPOSE, /* .transpose(..): count permutation entries, exprs in the size fields */
-    GROUT_REF_CLUSTER    /* .cluster(..): AT indices, the place of a CTA on each cluster axis */
+    GROUT_REF_CLUSTER,   /* .cluster(..): AT indices, the place of a CTA on each cluster axis */
+    GROUT_REF_BITCAST,   /* .bitcast(f32): no indices, the element type in dtype */
+    GROUT_REF_RESHAPE    /* .reshape(..): the count new dimensions, exprs in the size fields */
 } grout_ref_step_kind;
 
 typedef struct grout_ref_step {
     uint8_t kind; /* grout_ref_step_kind */
     uint8_t count;
+    uint8_t dtype;  /* BITCAST: grout_dtype */
     uint32_t first; /* into the index table */
+    /* BITCAST, RESHAPE in a bound module: the object of the other type over the same bytes, which
+     * binding adds; 0: there is none, and fault says why (ir/core/bound.h) */
+    grout_object_id object;
+    uint8_t fault;
     grout_loc_id loc;
 } grout_ref_step;
 
@@ -516,6 +528,14 @@ GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module
  * memory plan that interpreter and backend share; -1 for what a CTA has no bytes of. Scopes that
  * never live together may share bytes. */
 GROUT_API int64_t grout_object_get_offset(const grout_module *module, grout_object_id id);
+/* The object whose bytes an alias or a view by .bitcast or .reshape has; else the object itself. */
+GROUT_API grout_object_id grout_object_get_root(const grout_module *module, grout_object_id id);
+/* Whether an object is what a declaration made, and no view by .bitcast or .reshape. Binding adds
+ * those behind all others; they have the value of the object that the reference names. */
+GROUT_API bool grout_object_is_declared(const grout_module *module, grout_object_id id);
+/* Whether two arrays in the same space of a CTA may have bytes in common: by their offsets. */
+GROUT_API bool grout_objects_share_bytes(const grout_module *module, grout_object_id a,
+                                         grout_object_id b);
 /* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, whose
  * count is set at run time. */
 GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);

@@ -32,6 +32,10 @@ typedef enum grout_register_layout_kind {
      * % 8 / 2 of it, register (((r / 64) * (C / 8) + c / 8) * 2 + r % 16 / 8) * 2 + c % 2: the
      * accumulator fragments of wgmma.m64nN in order. */
     GROUT_LAYOUT_WGMMA,
+    /* [R, C], R % 64 == 0, C % 16 == 0: element (r, c) is in warp r % 64 / 16, lane 4 * (r % 8) +
+     * c % 16 / 4 of it, register (((r / 64) * (C / 16) + c / 16) * 2 + r % 16 / 8) * 4 + c % 4: the
+     * fragments of wgmma's A of 8-bit elements in order. */
+    GROUT_LAYOUT_WGMMA_8BIT,
     /* [R], R % 64 == 0: what reducing the columns of WGMMA leaves. Element r is in warp r % 64 /
      * 16, in all four lanes of quad r % 8, register r / 64 * 2 + r % 16 / 8. */
     GROUT_LAYOUT_WGMMA_ROW,
@@ -68,12 +72,18 @@ typedef struct grout_register_layout {
     int64_t rows, cols; /* of all but SPLAT and STRIDED; 1 where the array has no such dimension */
 } grout_register_layout;
 
-/* The tiling of WGMMA and of the kinds after WGMMA_COL; NULL for the others. */
+/* The tiling of WGMMA, WGMMA_8BIT and the kinds after WGMMA_COL; NULL for the others. */
 GROUT_API const grout_register_tiling *grout_register_layout_get_tiling(
     grout_register_layout_kind kind);
 
-/* "wgmma", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells them. */
+/* "wgmma", "wgmma_8bit", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells
+ * them. */
 GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind kind);
+
+/* Whether a layout has rows and columns: one of those with a tiling. */
+static inline bool grout_register_layout_is_matrix(const grout_register_layout *layout) {
+    return grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind) != NULL;
+}
 
 /*
  * Row-major index of the element in a register (from 0) of a lane (0..127), or -1 if the register

@@ -69,6 +69,7 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_CONSTANT,
     GROUT_LETTER_AXIS,
     GROUT_LETTER_TEXT,
+    GROUT_LETTER_OPTION,
     GROUT_LETTER_REST
 } grout_letter_kind;
 
@@ -97,6 +98,7 @@ typedef enum grout_rule {
     GROUT_RULE_COMPARE, /* the same, with bools as result */
     GROUT_RULE_SELECT,
     GROUT_RULE_CONVERT,
+    GROUT_RULE_BITCAST,
     GROUT_RULE_BROADCAST,
     GROUT_RULE_IOTA,
     GROUT_RULE_SLICE,
@@ -188,6 +190,9 @@ typedef enum grout_type_rule {
     GROUT_TYPES_LOGIC,
     GROUT_TYPES_BOOL,
     GROUT_TYPES_CMP,
+    GROUT_TYPES_CMP_ANY,
+    GROUT_TYPES_CMP_FLOAT,
+    GROUT_TYPES_WORD,
     GROUT_TYPES_ACC, /* of accumulators */
     GROUT_TYPES_MMA  /* what the tensor core multiplies, and into what */
 } grout_type_rule;
@@ -413,6 +418,8 @@ GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t
 /* The letter of an operand (OPERANDS column of ops.def). Operands after the last letter have that
  * one too; '*' where the form has none. */
 GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
+/* How many of these letters are operands that cannot be left away. */
+GROUT_API uint32_t grout_letters_count_least(const char *letters);
 /* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
 /* The first operand that has a letter; UINT32_MAX if none has. */
@@ -439,6 +446,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* Whether the values of an op with such a TYPES column may have an element type. */
+GROUT_API bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype);
 /* NULL of VALUE and LIST, which have no line. */
 GROUT_API const grout_generator_info *grout_generator_get_info(grout_generator_kind kind);
 GROUT_API const grout_space_info *grout_space_get_info(grout_space space);

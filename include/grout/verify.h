@@ -35,6 +35,9 @@ typedef struct grout_tma {
     int64_t strides[5];    /* bytes; strides[0] is the element size */
     int64_t box[5];        /* elements */
     uint8_t object_dim[5]; /* the dimension of the GMEM object that each one walks */
+    /* Elements of that dimension that a coordinate counts: 1, or of a dimension that is split the
+     * elements of a tile; the part inside the tile has 0 here, and always starts at 0. */
+    int64_t steps[5];
     uint32_t box_bytes;    /* bytes of one instruction's box = its transaction count */
     /*
      * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
@@ -42,7 +45,8 @@ typedef struct grout_tma {
      * band in dimension band_dim, and panel_bytes * panel + band_bytes * band further in SMEM. Both
      * counts 1: one instruction. A [R, C] array in tile(8, S), where S elements fill the swizzle,
      * is the atom grid [R/8][C/S][8][S]: boxes {S, 8}, C/S panels and R/8 bands; with C = S its
-     * rows follow each other and one box {S, R} takes it.
+     * rows follow each other and one box {S, R} takes it. Where the array consists of whole tiles,
+     * and the copy starts at one, the loops become dimensions: one box {S, 8, C/S, R/8}.
      */
     uint32_t panel_count, band_count;
     uint8_t band_dim;
@@ -94,11 +98,12 @@ typedef struct grout_wgmma_operand {
 /* How a wgmma or wgmma_async maps to wgmma.mma_async instructions. Filled by grout_wgmma_plan. */
 typedef struct grout_wgmma {
     uint32_t m, n, k;          /* of the operation; m is a multiple of 64 */
-    uint32_t k_step;           /* K of one instruction: 16 for f16 and bf16, 8 for f32 (tf32) */
+    uint32_t k_step;           /* K of one instruction: 32 bytes, so 16 of f16 and bf16 */
     uint32_t block_count;      /* instructions along M: m / 64; of N there is one */
     uint32_t step_count;       /* along K */
-    uint8_t operand_dtype;     /* of a and b: F16, BF16, F32 (read as tf32: low 13 bits cut) */
-    uint8_t accumulator_dtype; /* F32, or F16 with operands F16 */
+    uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
+    uint8_t accumulator_dtype; /* F32, F16 or I32 */
+    bool has_use;              /* use_acc is written, and not the constant true */
     int64_t column;            /* first column of the accumulator object (a slice in N) */
     grout_wgmma_operand a, b;
 } grout_wgmma;

@@ -1,5 +1,5 @@
 /*
- * accumulator.c - accumulators: between columns of f32 and arrays in registers.
+ * accumulator.c - accumulators: between columns of f32 (or i32) and arrays in registers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -124,7 +124,9 @@ void grout_accumulator__load(const grout_accumulator *accumulator, void *out) {
         grout_pack__transpose(accumulator->values, accumulator->count, accumulator->plan->rows,
                               out);
     }
-    unify_nans(accumulator, out);
+    if (accumulator->plan->dtype != GROUT_DTYPE_I32) {
+        unify_nans(accumulator, out);
+    }
 }
 
 void grout_accumulator__store(const grout_accumulator *accumulator, const void *in) {
@@ -136,6 +138,11 @@ void grout_accumulator__store(const grout_accumulator *accumulator, const void *
     for (uint32_t i = 0; i < accumulator->count; i++) {
         accumulator->marks[i] &= (uint8_t)~GROUT_COLUMN_PRODUCT;
     }
+}
+
+void grout_accumulator__clear_values(const grout_accumulator *accumulator) {
+    memset(accumulator->values, 0,
+           (size_t)accumulator->count * accumulator->plan->rows * sizeof *accumulator->values);
 }
 
 /* Eight columns at a time: a wgmma takes no fewer. */

@@ -18,7 +18,7 @@ enum {
 typedef struct grout_accumulator {
     const grout_accumulator_plan *plan;
     uint32_t column, count;
-    float *values;   /* [count][rows] */
+    float *values;   /* [count][rows]; the bits of i32 if that is its type */
     uint64_t *masks; /* [count][rows / 64] */
     uint8_t *marks;  /* [count] */
 } grout_accumulator;
@@ -35,6 +35,8 @@ void grout_accumulator__begin(const grout_cta *cta, uint32_t thread, const grout
 void grout_accumulator__load(const grout_accumulator *accumulator, void *out);
 void grout_accumulator__store(const grout_accumulator *accumulator, const void *in);
 
+/* All values are zero; which are undefined is not changed. */
+void grout_accumulator__clear_values(const grout_accumulator *accumulator);
 /* A wgmma has added to the columns. */
 void grout_accumulator__mark_product(const grout_accumulator *accumulator);
 

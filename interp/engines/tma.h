@@ -13,6 +13,8 @@
  * is false if its actor is blocked, see grout_mbarrier__awaits_init. */
 bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
+/* A prefetch moves nothing here; what would trap on the GPU is a finding. */
+void grout_tma__check_prefetch(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 /* Closes the thread's open bulk group. */
 void grout_tma__commit_group(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 

@@ -389,3 +389,8 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
         grout_tma__commit_group(cta, thread, inst);
     }
 }
+
+void grout_tma__check_prefetch(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_box box = grout_box__resolve(cta, thread, inst, 0);
+    (void)check_gmem(cta, thread, inst, &box, false);
+}

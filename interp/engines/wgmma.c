@@ -51,14 +51,26 @@ void grout_engine__stamps_wgmma(const grout_cta *cta, const grout_flight *flight
  */
 
 static void multiply(const grout_cta *cta, uint32_t thread, const grout_product_plan *product,
-                     const grout_operand_source sources[2]) {
+                     const grout_operand_source sources[2], bool is_fresh) {
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     grout_accumulator accumulator =
         grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
     const float *packed[2];
     grout_operand__pack(cta, sources, packed);
+    if (is_fresh) {
+        grout_accumulator__clear_values(&accumulator);
+    }
     grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
     grout_accumulator__mark_product(&accumulator);
+}
+
+/* Whether the operand use_acc says now that the accumulator does not count. */
+static bool is_fresh(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    return product->has_use &&
+           grout_slot__get_integer(
+               cta, thread,
+               grout_plan__slot(cta->machine->plan, inst, product->a.is_register ? 1 : 0)) == 0;
 }
 
 /* At its issue, with the boxes it has there. */
@@ -77,7 +89,7 @@ static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst 
             sources[i].box = &boxes[get_box_index(inst, operand)];
         }
     }
-    multiply(cta, thread, product, sources);
+    multiply(cta, thread, product, sources, is_fresh(cta, thread, inst));
 }
 
 /* Later, from what its record says. */
@@ -102,7 +114,7 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
             sources[i].rows = grout_slots__get(cta, slot);
         }
     }
-    multiply(cta, flight->actor, product, sources);
+    multiply(cta, flight->actor, product, sources, flight->is_fresh);
 }
 
 void grout_engine__land_wgmma(const grout_cta *cta, uint32_t index) {
@@ -170,6 +182,9 @@ static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     grout_accumulator accumulator =
         grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
+    if (is_fresh(cta, thread, inst)) {
+        grout_accumulator__set_undefined(&accumulator, NULL);
+    }
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
         const uint8_t *mask = get_mask(cta, thread, inst, operand, boxes);
@@ -210,6 +225,7 @@ static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_ins
     }
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = is_void;
+    flight->is_fresh = is_fresh(cta, thread, inst);
     memcpy(flight->bytes.operands, slots, sizeof slots);
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);

@@ -108,15 +108,11 @@ void grout_strip__broadcast(grout_machine *machine, const grout_inst *inst,
 void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
     int64_t inner = inst->u.elementwise.rows.columns, extent = inst->u.elementwise.rows.rows;
     int64_t index = strip->first / inner % extent, left = inner - strip->first % inner;
-    bool is_float = grout_dtype_get_info(inst->result.dtype)->class_ == GROUT_CLASS_FLOAT;
-    float *floats = inst->u.elementwise.is_wide ? grout_strip__wide(machine, 0)
-                                                : (float *)(void *)strip->result;
+    grout_dtype dtype = inst->result.dtype;
+    int32_t *indices = inst->u.elementwise.is_wide ? (int32_t *)grout_strip__wide(machine, 0)
+                                                   : (int32_t *)(void *)strip->result;
     for (int64_t i = 0; i < strip->count; i++) {
-        if (is_float) {
-            floats[i] = (float)index;
-        } else {
-            ((uint32_t *)(void *)strip->result)[i] = (uint32_t)index;
-        }
+        indices[i] = (int32_t)index;
         left--;
         if (left == 0) {
             left = inner;
@@ -124,7 +120,7 @@ void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const gro
         }
     }
     if (inst->u.elementwise.is_wide) {
-        grout_convert(GROUT_DTYPE_F32, floats, inst->result.dtype, strip->result, strip->count);
+        grout_convert(GROUT_DTYPE_I32, indices, dtype, strip->result, strip->count);
     }
 }
 
@@ -211,29 +207,37 @@ static void join_masks(const grout_cta *cta, uint32_t thread, const grout_inst *
 /* ---- arithmetic ---------------------------------------------------------------------------------
  */
 
-static uint32_t get_word(const uint8_t *data, uint32_t i) {
-    uint32_t word;
-    memcpy(&word, data + (size_t)i * sizeof word, sizeof word);
-    return word;
+/* The low bits of an element of an integer type. */
+static uint64_t get_bits(const grout_slot *slot, const uint8_t *data, uint32_t i) {
+    uint32_t bytes = slot->element_bytes;
+    uint64_t bits = 0;
+    data += (size_t)i * bytes;
+    for (uint32_t k = 0; k < bytes; k++) {
+        bits |= (uint64_t)data[k] << (8 * k);
+    }
+    return bits;
 }
 
-/* By zero, or the least i32 by -1: the quotient is not an integer, or not an i32. */
+/* By zero, or the least integer by -1: the quotient is no integer, or none of the type. */
 static bool has_no_quotient(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slots = grout_plan__slot(cta->machine->plan, inst, 0);
     const uint8_t *dividends = grout_slot__data(cta, thread, &slots[0]);
     const uint8_t *divisors = grout_slot__data(cta, thread, &slots[1]);
+    const uint64_t least = UINT64_C(1) << (8 * slots[1].element_bytes - 1);
+    const uint64_t minus_one = least | (least - 1);
     bool has_zero = false, has_minus_one = false;
     for (uint32_t i = 0; i < slots[1].count; i++) {
-        uint32_t divisor = get_word(divisors, i);
+        uint64_t divisor = get_bits(&slots[1], divisors, i);
         has_zero |= divisor == 0;
-        has_minus_one |= divisor == UINT32_MAX;
+        has_minus_one |= divisor == minus_one;
     }
-    if (has_zero || !has_minus_one || slots[0].dtype != GROUT_DTYPE_I32) {
+    if (has_zero || !has_minus_one ||
+        grout_dtype_get_info(slots[0].dtype)->class_ != GROUT_CLASS_SINT) {
         return has_zero;
     }
     for (uint32_t i = 0; i < inst->result.count; i++) {
-        if (get_word(divisors, slots[1].count == 1 ? 0 : i) == UINT32_MAX &&
-            get_word(dividends, slots[0].count == 1 ? 0 : i) == UINT32_C(1) << 31) {
+        if (get_bits(&slots[1], divisors, slots[1].count == 1 ? 0 : i) == minus_one &&
+            get_bits(&slots[0], dividends, slots[0].count == 1 ? 0 : i) == least) {
             return true;
         }
     }
@@ -292,6 +296,10 @@ grout_outcome grout_exec_select(const grout_cta *cta, uint32_t thread, const gro
 }
 
 grout_outcome grout_exec_cast(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_exec_alu(cta, thread, inst);
+}
+
+grout_outcome grout_exec_bitcast(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     return grout_exec_alu(cta, thread, inst);
 }
 

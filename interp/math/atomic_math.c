@@ -23,6 +23,8 @@
         switch (update) {                                                            \
         case GROUT_UPDATE_ADD:                                                       \
             return held + value;                                                     \
+        case GROUT_UPDATE_MUL:                                                       \
+            return (uint##BITS##_t)(held * value);                                   \
         case GROUT_UPDATE_MIN:                                                       \
             return is_less_##BITS(value, held, is_signed) ? value : held;            \
         case GROUT_UPDATE_MAX:                                                       \

@@ -54,17 +54,39 @@ static void multiply_column(const grout_gemm *gemm, float *c, const float *a, co
             c[m] = fmaf(a[m], *b, c[m]);
         }
     }
-    for (uint32_t m = 0; gemm->is_rounded && m < gemm->m; m++) {
+    for (uint32_t m = 0; gemm->round_step != 0 && m < gemm->m; m++) {
         c[m] = grout_gemm__round_f16(c[m]);
     }
 }
 
 static void run_plain(const grout_gemm *gemm, float *c, const float *a, const float *b) {
-    uint32_t step = gemm->is_rounded ? GROUT_GEMM_ROUND_STEP : gemm->k;
+    uint32_t step = gemm->round_step != 0 ? gemm->round_step : gemm->k;
     size_t across = gemm->has_k_rows ? 1 : gemm->k, down = gemm->has_k_rows ? gemm->n : 1;
     for (uint32_t n = 0; n < gemm->n; n++, c += gemm->m, b += across) {
         for (size_t k = 0; k < gemm->k; k += step) {
             multiply_column(gemm, c, a + k * gemm->m, b + k * down, step);
+        }
+    }
+}
+
+/* The sum of the products of two words of two i16 each. */
+static uint32_t multiply_words(const float *a, const float *b) {
+    int16_t left[2], right[2];
+    memcpy(left, a, sizeof left);
+    memcpy(right, b, sizeof right);
+    return (uint32_t)(left[0] * right[0]) + (uint32_t)(left[1] * right[1]);
+}
+
+static void run_integers(const grout_gemm *gemm, float *c, const float *a, const float *b) {
+    const size_t m = gemm->m, words = gemm->k / 2;
+    for (size_t n = 0; n < gemm->n; n++) {
+        for (size_t i = 0; i < m; i++) {
+            uint32_t sum;
+            memcpy(&sum, &c[n * m + i], sizeof sum);
+            for (size_t k = 0; k < words; k++) {
+                sum += multiply_words(&a[k * m + i], &b[n * words + k]);
+            }
+            memcpy(&c[n * m + i], &sum, sizeof sum);
         }
     }
 }
@@ -78,14 +100,14 @@ static void run_exact(const grout_gemm *gemm, float *c, const float *a, const fl
 /* Exact loops are compiled for AVX2, which is enough for them. */
 static void init_exact(grout_gemm *gemm, grout_gemm_kind fastest) {
     const bool is_wide =
-        fastest >= GROUT_GEMM_AVX2 && grout_gemm__find_wide(GROUT_GEMM_AVX2) != NULL;
+        fastest >= GROUT_GEMM_AVX2 && grout_gemm__find_wide(GROUT_GEMM_AVX2, false) != NULL;
     gemm->kind = is_wide ? GROUT_GEMM_AVX2 : GROUT_GEMM_PLAIN;
     gemm->loop = run_exact;
 }
 
 void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
     gemm->kind = GROUT_GEMM_PLAIN;
-    gemm->loop = run_plain;
+    gemm->loop = gemm->is_integer ? run_integers : run_plain;
     gemm->code = NULL;
     if (gemm->core.block != 0) {
         init_exact(gemm, fastest);
@@ -96,7 +118,7 @@ void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
         return;
     }
     for (uint32_t kind = GROUT_GEMM_AVX2; kind <= GROUT_GEMM_AVX512 && kind <= fastest; kind++) {
-        grout_gemm_loop *loop = grout_gemm__find_wide((grout_gemm_kind)kind);
+        grout_gemm_loop *loop = grout_gemm__find_wide((grout_gemm_kind)kind, gemm->is_integer);
         if (loop != NULL) {
             gemm->kind = (uint8_t)kind;
             gemm->loop = loop;

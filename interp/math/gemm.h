@@ -6,8 +6,9 @@
  *
  * c[n][m] = fma(a[k][m], b[n][k], c[n][m]) for k = 0, 1, ... in turn, in f32, rounded to nearest
  * even at each step; or b[k][n], as it comes. An f16 accumulator is kept as f32: after every
- * GROUT_GEMM_ROUND_STEP of k, an instruction's, it is rounded to f16 (to nearest even). Every loop
- * gives these bits; only which NaN a NaN is may differ (grout_accumulator__load makes them one).
+ * round_step of k, an instruction's, it is rounded to f16 (to nearest even). Every loop gives these
+ * bits; only which NaN a NaN is may differ (grout_accumulator__load makes them one). Integers wrap,
+ * by both numerics.
  */
 #ifndef GROUT_INTERP_GEMM_H
 #define GROUT_INTERP_GEMM_H
@@ -18,25 +19,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROUT_GEMM_ROUND_STEP 16 /* K of an f16 instruction */
-
 /* The loops there are, the slowest first. */
 typedef enum grout_gemm_kind {
     GROUT_GEMM_PLAIN,   /* C */
     GROUT_GEMM_AVX2,    /* with FMA and F16C */
     GROUT_GEMM_AVX512,  /* F, BW, DQ and VL */
-    GROUT_GEMM_LIBXSMM, /* code made for the shape; not for f16 accumulators */
+    GROUT_GEMM_LIBXSMM, /* code made for the shape; for f32 accumulators */
     GROUT_GEMM_KIND_COUNT
 } grout_gemm_kind;
 
 typedef struct grout_gemm grout_gemm;
 typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
-/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0. */
+/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0.
+ * Those of integers are words of two i16, neighbours along K: a [k / 2][m], b [n][k / 2]; c is i32.
+ */
 struct grout_gemm {
     uint32_t m, n, k;
     bool has_k_rows;        /* b is [k][n] */
-    bool is_rounded;        /* an f16 accumulator; then k % GROUT_GEMM_ROUND_STEP == 0 */
+    bool is_integer;        /* an i32 accumulator */
+    uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */
     grout_tensor_core core; /* exact numerics, for k in its blocks; block 0: fast */
     grout_gemm_loop *loop;
@@ -53,7 +55,7 @@ void grout_gemm__deinit(grout_gemm *gemm);
 void grout_gemm__run(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
 /* gemm_x86.c: a loop of the processor's vector instructions, or NULL: not on this one. */
-grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind);
+grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind, bool is_integer);
 /* gemm_libxsmm.c: makes code for the shape; false if there is no LIBXSMM, or it cannot. */
 bool grout_gemm__make_code(grout_gemm *gemm);
 void grout_gemm__free_code(grout_gemm *gemm);

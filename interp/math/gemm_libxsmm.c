@@ -23,10 +23,10 @@
 #define CODE_BYTES_MAX (128u << 10)
 
 static int get_target(void) {
-    if (grout_gemm__find_wide(GROUT_GEMM_AVX512) != NULL) {
+    if (grout_gemm__find_wide(GROUT_GEMM_AVX512, false) != NULL) {
         return LIBXSMM_X86_AVX512_CORE;
     }
-    return grout_gemm__find_wide(GROUT_GEMM_AVX2) != NULL ? LIBXSMM_X86_AVX2 : 0;
+    return grout_gemm__find_wide(GROUT_GEMM_AVX2, false) != NULL ? LIBXSMM_X86_AVX2 : 0;
 }
 
 /* Pages for code: writable first, executable then, never both. Pages come from the system, whatever
@@ -51,7 +51,7 @@ bool grout_gemm__make_code(grout_gemm *gemm) {
     libxsmm_descriptor_blob blob;
     libxsmm_generated_code code;
     int target = get_target();
-    if (target == 0 || gemm->is_rounded) {
+    if (target == 0 || gemm->round_step != 0 || gemm->is_integer) {
         return false;
     }
     libxsmm_blasint m = (libxsmm_blasint)gemm->m, n = (libxsmm_blasint)gemm->n,

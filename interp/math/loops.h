@@ -56,7 +56,7 @@ static inline grout_dtype grout_loops__get_compute_dtype(grout_dtype dtype) {
 /* loops_alu.c, loops_math.c: the loop of an ALU or MATH op, for a compute type of its operands;
  * NULL if there is none. */
 grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd simd);
-grout_loop *grout_loops__find_math(grout_opcode opcode, grout_simd simd);
+grout_loop *grout_loops__find_math(grout_opcode opcode, grout_dtype dtype, grout_simd simd);
 /* The loop of 'select', by the size of an element; a is the condition. */
 grout_loop *grout_loops__find_select(uint32_t element_bytes, grout_simd simd);
 

@@ -13,6 +13,7 @@
 #define BIND2(TYPE)  BIND1(TYPE), b = (TYPE)from_b[i]
 #define BIND3(TYPE)  BIND2(TYPE), c = (TYPE)from_c[i]
 #define BIND_UNARY   BIND1
+#define BIND_TEST    BIND1
 #define BIND_BINARY  BIND2
 #define BIND_COMPARE BIND2
 #define BIND_TERNARY BIND3
@@ -40,27 +41,48 @@
     LOOP_FOR(, NAME, FORM, TYPE, STORED, RESULT, EXPRESSION)
 #endif
 
-/* The element types of each class (TYPES column), as loops and as table entries. */
-#define I32(NAME, FORM, E)  LOOP_OF(NAME##_i32, FORM, int32_t, int32_t, int32_t, E)
-#define U32(NAME, FORM, E)  LOOP_OF(NAME##_u32, FORM, uint32_t, uint32_t, uint32_t, E)
-#define F32(NAME, FORM, E)  LOOP_OF(NAME##_f32, FORM, float, float, float, E)
-#define BOOL(NAME, FORM, E) LOOP_OF(NAME##_bool, FORM, bool, uint8_t, uint8_t, E)
+/*
+ * The element types of each class (TYPES column), as loops and as table entries. The types that
+ * kernels compute in most have a loop for each instruction set; of the others the plain one serves
+ * all, so that the table does not grow by their number three times.
+ */
+#define PLAIN_OF(NAME, FORM, TYPE, RESULT, E) LOOP_FOR(, NAME, FORM, TYPE, TYPE, RESULT, E)
+#define LOOPS_SMALL(NAME, FORM, E)                    \
+    PLAIN_OF(NAME##_i8, FORM, int8_t, int8_t, E)      \
+    PLAIN_OF(NAME##_u8, FORM, uint8_t, uint8_t, E)    \
+    PLAIN_OF(NAME##_i16, FORM, int16_t, int16_t, E)   \
+    PLAIN_OF(NAME##_u16, FORM, uint16_t, uint16_t, E) \
+    PLAIN_OF(NAME##_i64, FORM, int64_t, int64_t, E)   \
+    PLAIN_OF(NAME##_u64, FORM, uint64_t, uint64_t, E)
+#define LOOPS_INT(NAME, FORM, E)                            \
+    LOOPS_SMALL(NAME, FORM, E)                              \
+    LOOP_OF(NAME##_i32, FORM, int32_t, int32_t, int32_t, E) \
+    LOOP_OF(NAME##_u32, FORM, uint32_t, uint32_t, uint32_t, E)
+#define LOOPS_FLOAT(NAME, FORM, E)                    \
+    LOOP_OF(NAME##_f32, FORM, float, float, float, E) \
+    PLAIN_OF(NAME##_f64, FORM, double, double, E)
 #define LOOPS_NUM(NAME, FORM, E) \
-    I32(NAME, FORM, E)           \
-    U32(NAME, FORM, E)           \
-    F32(NAME, FORM, E)
-#define LOOPS_INT(NAME, FORM, E) \
-    I32(NAME, FORM, E)           \
-    U32(NAME, FORM, E)
-#define LOOPS_FLOAT(NAME, FORM, E) F32(NAME, FORM, E)
+    LOOPS_INT(NAME, FORM, E)     \
+    LOOPS_FLOAT(NAME, FORM, E)
 #define LOOPS_LOGIC(NAME, FORM, E) \
-    I32(NAME, FORM, E)             \
-    U32(NAME, FORM, E)             \
-    BOOL(NAME, FORM, E)
+    LOOPS_INT(NAME, FORM, E)       \
+    LOOP_OF(NAME##_bool, FORM, bool, uint8_t, uint8_t, E)
+#define LOOPS_CMP_FLOAT(NAME, FORM, E)                  \
+    LOOP_OF(NAME##_f32, FORM, float, float, uint8_t, E) \
+    PLAIN_OF(NAME##_f64, FORM, double, uint8_t, E)
 #define LOOPS_CMP(NAME, FORM, E)                              \
+    PLAIN_OF(NAME##_i8, FORM, int8_t, uint8_t, E)             \
+    PLAIN_OF(NAME##_u8, FORM, uint8_t, uint8_t, E)            \
+    PLAIN_OF(NAME##_i16, FORM, int16_t, uint8_t, E)           \
+    PLAIN_OF(NAME##_u16, FORM, uint16_t, uint8_t, E)          \
+    PLAIN_OF(NAME##_i64, FORM, int64_t, uint8_t, E)           \
+    PLAIN_OF(NAME##_u64, FORM, uint64_t, uint8_t, E)          \
     LOOP_OF(NAME##_i32, FORM, int32_t, int32_t, uint8_t, E)   \
     LOOP_OF(NAME##_u32, FORM, uint32_t, uint32_t, uint8_t, E) \
-    LOOP_OF(NAME##_f32, FORM, float, float, uint8_t, E)
+    LOOPS_CMP_FLOAT(NAME, FORM, E)
+#define LOOPS_CMP_ANY(NAME, FORM, E) \
+    LOOPS_CMP(NAME, FORM, E)         \
+    LOOP_OF(NAME##_bool, FORM, bool, uint8_t, uint8_t, E)
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -79,11 +101,19 @@
 #else
 #define ENTRY(NAME, TYPE, SUFFIX) [GROUT_OP_##NAME][GROUT_DTYPE_##TYPE] = {NAME##_##SUFFIX},
 #endif
-#define ENTRIES_NUM(NAME)   ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32) ENTRY(NAME, F32, f32)
-#define ENTRIES_INT(NAME)   ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32)
-#define ENTRIES_FLOAT(NAME) ENTRY(NAME, F32, f32)
-#define ENTRIES_LOGIC(NAME) ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32) ENTRY(NAME, BOOL, bool)
-#define ENTRIES_CMP(NAME)   ENTRIES_NUM(NAME)
+#define PLAIN_ENTRY(NAME, TYPE, SUFFIX) \
+    [GROUT_OP_##NAME][GROUT_DTYPE_##TYPE] = {NAME##_##SUFFIX, NAME##_##SUFFIX, NAME##_##SUFFIX},
+#define ENTRIES_INT(NAME)                                                               \
+    PLAIN_ENTRY(NAME, I8, i8)                                                           \
+    PLAIN_ENTRY(NAME, U8, u8)                                                           \
+    PLAIN_ENTRY(NAME, I16, i16) PLAIN_ENTRY(NAME, U16, u16) PLAIN_ENTRY(NAME, I64, i64) \
+        PLAIN_ENTRY(NAME, U64, u64) ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32)
+#define ENTRIES_FLOAT(NAME)     ENTRY(NAME, F32, f32) PLAIN_ENTRY(NAME, F64, f64)
+#define ENTRIES_NUM(NAME)       ENTRIES_INT(NAME) ENTRIES_FLOAT(NAME)
+#define ENTRIES_LOGIC(NAME)     ENTRIES_INT(NAME) ENTRY(NAME, BOOL, bool)
+#define ENTRIES_CMP_FLOAT(NAME) ENTRIES_FLOAT(NAME)
+#define ENTRIES_CMP(NAME)       ENTRIES_NUM(NAME)
+#define ENTRIES_CMP_ANY(NAME)   ENTRIES_NUM(NAME) ENTRY(NAME, BOOL, bool)
 
 /* ---- select -------------------------------------------------------------------------------------
  */
@@ -132,7 +162,7 @@ grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd
     };
     if (grout_op_get_info(opcode)->ulp >
         0) { /* a function: MATH ops alone say how exact they are */
-        return dtype == GROUT_DTYPE_F32 ? grout_loops__find_math(opcode, simd) : NULL;
+        return grout_loops__find_math(opcode, dtype, simd);
     }
     return loops[opcode][dtype][simd];
 }

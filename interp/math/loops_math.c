@@ -29,20 +29,25 @@
 #define HAS_UNFUSED 1
 #endif
 
-/* What SLEEF computes; the two others are below. */
-#define SLEEF_LIST(X) X(exp) X(exp2) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
+/* What SLEEF computes, of one operand and of two; the others are below. */
+#define SLEEF_LIST(X)  X(exp) X(exp2) X(expm1) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
+#define SLEEF_LIST2(X) X(atan2) X(pow)
 
 static inline float clean(float a) {
     return a != a ? grout_from_bits_f32(0x7fffffffu) : a;
 }
+static inline double clean_f64(double a) {
+    return a != a ? grout_from_bits_f64(0x7fffffffffffffffu) : a;
+}
 
-#define BEGIN_LOOP(TARGET, NAME)                                                                \
+#define BEGIN_LOOP_OF(TARGET, NAME, TYPE)                                                       \
     TARGET static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c, \
                             int64_t count) {                                                    \
-        float *to = result;                                                                     \
-        const float *a = in_a;                                                                  \
+        TYPE *to = result;                                                                      \
+        const TYPE *a = in_a;                                                                   \
         (void)in_b;                                                                             \
         (void)in_c;
+#define BEGIN_LOOP(TARGET, NAME) BEGIN_LOOP_OF(TARGET, NAME, float)
 
 /* 1 / sqrt(a). */
 #define RSQRT_LOOP(TARGET, SET)            \
@@ -70,6 +75,17 @@ enum { LOGISTIC_PIECE = 256 };
     }                                                                                \
     }
 
+/* SLEEF's log1p gives infinity for the largest numbers, whose log is the same. */
+#define LOG1P_LOOP(TARGET, SET)                      \
+    BEGIN_LOOP(TARGET, log1p_##SET)                  \
+    log1p_near_##SET(to, a, NULL, NULL, count);      \
+    for (int64_t i = 0; i < count; i++) {            \
+        if (a[i] > 0x1p100f) {                       \
+            log_##SET(to + i, a + i, NULL, NULL, 1); \
+        }                                            \
+    }                                                \
+    }
+
 /* ---- one at a time ------------------------------------------------------------------------------
  */
 
@@ -80,30 +96,96 @@ enum { LOGISTIC_PIECE = 256 };
     }                                     \
     }
 
+/* One loop of f64 serves every instruction set: kernels compute little in it. */
+#define F64_LOOP(SET, text, FUNCTION)           \
+    BEGIN_LOOP_OF(, text##_##SET##_f64, double) \
+    for (int64_t i = 0; i < count; i++) {       \
+        to[i] = clean_f64(FUNCTION(a[i]));      \
+    }                                           \
+    }
+/* Functions of two operands have one loop for every instruction set too. */
+#define BINARY_LOOP(NAME, TYPE, CLEAN, FUNCTION) \
+    BEGIN_LOOP_OF(, NAME, TYPE)                  \
+    const TYPE *b = in_b;                        \
+    for (int64_t i = 0; i < count; i++) {        \
+        to[i] = CLEAN(FUNCTION(a[i], b[i]));     \
+    }                                            \
+    }
+#define F64_COMPOSED(SET)                                                                         \
+    static inline double rsqrt_one_##SET(double a) {                                              \
+        return 1.0 / sqrt(a);                                                                     \
+    }                                                                                             \
+    static inline double logistic_one_##SET(double a) {                                           \
+        double e = SLEEF_EXP_##SET(grout_from_bits_f64(grout_bits_f64(a) | 0x8000000000000000u)); \
+        return (a < 0 ? e : 1.0) / (1.0 + e);                                                     \
+    }                                                                                             \
+    static inline double log1p_one_##SET(double a) {                                              \
+        return a > 0x1p1000 ? SLEEF_LOG_##SET(a) : SLEEF_LOG1P_##SET(a);                          \
+    }                                                                                             \
+    F64_LOOP(SET, log1p, log1p_one_##SET)                                                         \
+    F64_LOOP(SET, rsqrt, rsqrt_one_##SET)                                                         \
+    F64_LOOP(SET, logistic, logistic_one_##SET)
+#define SLEEF_EXP_fused     Sleef_finz_expd1_u10purecfma
+#define SLEEF_EXP_unfused   Sleef_cinz_expd1_u10purec
+#define SLEEF_LOG_fused     Sleef_finz_logd1_u10purecfma
+#define SLEEF_LOG_unfused   Sleef_cinz_logd1_u10purec
+#define SLEEF_LOG1P_fused   Sleef_finz_log1pd1_u10purecfma
+#define SLEEF_LOG1P_unfused Sleef_cinz_log1pd1_u10purec
+
 /* SLEEF's header hides what the compiler's flags do not allow. Here flags say little: which set is
  * taken is decided at run time. */
 #if HAS_FUSED
-#define FUSED_LOOP(text)                              \
-    float Sleef_finz_##text##f1_u10purecfma(float a); \
-    SCALAR_LOOP(fused, text, Sleef_finz_##text##f1_u10purecfma)
+#define FUSED_LOOP(text)                                        \
+    float Sleef_finz_##text##f1_u10purecfma(float a);           \
+    double Sleef_finz_##text##d1_u10purecfma(double a);         \
+    SCALAR_LOOP(fused, text, Sleef_finz_##text##f1_u10purecfma) \
+    F64_LOOP(fused, text, Sleef_finz_##text##d1_u10purecfma)
 SLEEF_LIST(FUSED_LOOP)
+float Sleef_finz_log1pf1_u10purecfma(float a);
+double Sleef_finz_log1pd1_u10purecfma(double a);
+SCALAR_LOOP(fused, log1p_near, Sleef_finz_log1pf1_u10purecfma)
+LOG1P_LOOP(, fused)
 RSQRT_LOOP(, fused)
 LOGISTIC_LOOP(, fused)
+F64_COMPOSED(fused)
+#define FUSED_LOOP2(text)                                                      \
+    float Sleef_finz_##text##f1_u10purecfma(float a, float b);                 \
+    double Sleef_finz_##text##d1_u10purecfma(double a, double b);              \
+    BINARY_LOOP(text##_fused, float, clean, Sleef_finz_##text##f1_u10purecfma) \
+    BINARY_LOOP(text##_fused_f64, double, clean_f64, Sleef_finz_##text##d1_u10purecfma)
+SLEEF_LIST2(FUSED_LOOP2)
 #define FUSED_ENTRY(text) text##_fused
+#define FUSED_F64(text)   text##_fused_f64
 #else
 #define FUSED_ENTRY(text) NULL
+#define FUSED_F64(text)   NULL
 #endif
 
 #if HAS_UNFUSED
-#define UNFUSED_LOOP(text)                         \
-    float Sleef_cinz_##text##f1_u10purec(float a); \
-    SCALAR_LOOP(unfused, text, Sleef_cinz_##text##f1_u10purec)
+#define UNFUSED_LOOP(text)                                     \
+    float Sleef_cinz_##text##f1_u10purec(float a);             \
+    double Sleef_cinz_##text##d1_u10purec(double a);           \
+    SCALAR_LOOP(unfused, text, Sleef_cinz_##text##f1_u10purec) \
+    F64_LOOP(unfused, text, Sleef_cinz_##text##d1_u10purec)
 SLEEF_LIST(UNFUSED_LOOP)
+float Sleef_cinz_log1pf1_u10purec(float a);
+double Sleef_cinz_log1pd1_u10purec(double a);
+SCALAR_LOOP(unfused, log1p_near, Sleef_cinz_log1pf1_u10purec)
+LOG1P_LOOP(, unfused)
 RSQRT_LOOP(, unfused)
 LOGISTIC_LOOP(, unfused)
+F64_COMPOSED(unfused)
+#define UNFUSED_LOOP2(text)                                                   \
+    float Sleef_cinz_##text##f1_u10purec(float a, float b);                   \
+    double Sleef_cinz_##text##d1_u10purec(double a, double b);                \
+    BINARY_LOOP(text##_unfused, float, clean, Sleef_cinz_##text##f1_u10purec) \
+    BINARY_LOOP(text##_unfused_f64, double, clean_f64, Sleef_cinz_##text##d1_u10purec)
+SLEEF_LIST2(UNFUSED_LOOP2)
 #define UNFUSED_ENTRY(text) text##_unfused
+#define UNFUSED_F64(text)   text##_unfused_f64
 #else
 #define UNFUSED_ENTRY(text) NULL
+#define UNFUSED_F64(text)   NULL
 #endif
 
 /* ---- vectors ------------------------------------------------------------------------------------
@@ -138,6 +220,9 @@ GROUT_SIMD_TARGET_AVX512 static inline __m512 clean_avx512(__m512 a) {
     GROUT_SIMD_TARGET_AVX2 __m256 Sleef_finz_##text##f8_u10avx2(__m256 a); \
     VECTOR_LOOP(GROUT_SIMD_TARGET_AVX2, avx2, text, 8, 256, Sleef_finz_##text##f8_u10avx2)
 SLEEF_LIST(AVX2_LOOP)
+GROUT_SIMD_TARGET_AVX2 __m256 Sleef_finz_log1pf8_u10avx2(__m256 a);
+VECTOR_LOOP(GROUT_SIMD_TARGET_AVX2, avx2, log1p_near, 8, 256, Sleef_finz_log1pf8_u10avx2)
+LOG1P_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
 RSQRT_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
 LOGISTIC_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
 
@@ -145,11 +230,16 @@ LOGISTIC_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
     GROUT_SIMD_TARGET_AVX512 __m512 Sleef_finz_##text##f16_u10avx512f(__m512 a); \
     VECTOR_LOOP(GROUT_SIMD_TARGET_AVX512, avx512, text, 16, 512, Sleef_finz_##text##f16_u10avx512f)
 SLEEF_LIST(AVX512_LOOP)
+GROUT_SIMD_TARGET_AVX512 __m512 Sleef_finz_log1pf16_u10avx512f(__m512 a);
+VECTOR_LOOP(GROUT_SIMD_TARGET_AVX512, avx512, log1p_near, 16, 512, Sleef_finz_log1pf16_u10avx512f)
+LOG1P_LOOP(GROUT_SIMD_TARGET_AVX512, avx512)
 RSQRT_LOOP(GROUT_SIMD_TARGET_AVX512, avx512)
 LOGISTIC_LOOP(GROUT_SIMD_TARGET_AVX512, avx512)
-#define VECTOR_ENTRIES(text) text##_avx2, text##_avx512
+#define VECTOR_MATH(text)        text##_avx2, text##_avx512
+#define VECTOR_MATH_BINARY(text) text##_fused, text##_fused
 #else
-#define VECTOR_ENTRIES(text) NULL, NULL
+#define VECTOR_MATH(text)        NULL, NULL
+#define VECTOR_MATH_BINARY(text) NULL, NULL
 #endif
 
 /* ---- by op --------------------------------------------------------------------------------------
@@ -163,13 +253,21 @@ static bool has_fused(void) {
 #endif
 }
 
-grout_loop *grout_loops__find_math(grout_opcode opcode, grout_simd simd) {
+grout_loop *grout_loops__find_math(grout_opcode opcode, grout_dtype dtype, grout_simd simd) {
     enum { UNFUSED = GROUT_SIMD_COUNT };
     static grout_loop *const loops[GROUT_OP_COUNT][GROUT_SIMD_COUNT + 1] = {
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
-    [GROUT_OP_##NAME] = {FUSED_ENTRY(text), VECTOR_ENTRIES(text), UNFUSED_ENTRY(text)},
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+    [GROUT_OP_##NAME] = {FUSED_ENTRY(text), VECTOR_##FORM(text), UNFUSED_ENTRY(text)},
+#include "grout/ops.def"
+    };
+    static grout_loop *const doubles[GROUT_OP_COUNT][2] = {
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+    [GROUT_OP_##NAME] = {FUSED_F64(text), UNFUSED_F64(text)},
 #include "grout/ops.def"
     };
     bool is_unfused = simd == GROUT_SIMD_PLAIN && !has_fused();
-    return loops[opcode][is_unfused ? UNFUSED : (int)simd];
+    if (dtype == GROUT_DTYPE_F64) {
+        return doubles[opcode][is_unfused ? 1 : 0];
+    }
+    return dtype == GROUT_DTYPE_F32 ? loops[opcode][is_unfused ? UNFUSED : (int)simd] : NULL;
 }

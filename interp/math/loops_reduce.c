@@ -29,9 +29,16 @@ enum {
 
 /* An element as it is combined: f16 and bf16 are an f32. */
 typedef union word {
+    int8_t i8;
+    uint8_t u8; /* a bool too */
+    int16_t i16;
+    uint16_t u16;
     int32_t i32;
     uint32_t u32;
+    int64_t i64;
+    uint64_t u64;
     float f32;
+    double f64;
 } word;
 
 struct grout_reduce {
@@ -43,20 +50,24 @@ struct grout_reduce {
     void (*join)(void *result, const void *b, int64_t width);
 };
 
-/* The value that changes nothing when it is combined with another. */
-#define IDENTITY_REDUCE_SUM_I32 0
-#define IDENTITY_REDUCE_SUM_U32 0
-#define IDENTITY_REDUCE_SUM_F32 (-0.0f)
-#define IDENTITY_REDUCE_MAX_I32 INT32_MIN
-#define IDENTITY_REDUCE_MAX_U32 0
-#define IDENTITY_REDUCE_MAX_F32 (-INFINITY)
-#define IDENTITY_REDUCE_MIN_I32 INT32_MAX
-#define IDENTITY_REDUCE_MIN_U32 UINT32_MAX
-#define IDENTITY_REDUCE_MIN_F32 INFINITY
+/* The value that changes nothing when it is combined with another, by the kind of type. */
+#define IDENTITY_REDUCE_SUM(LOW, HIGH)  0
+#define IDENTITY_REDUCE_PROD(LOW, HIGH) 1
+#define IDENTITY_REDUCE_MAX(LOW, HIGH)  LOW
+#define IDENTITY_REDUCE_MIN(LOW, HIGH)  HIGH
+#define IDENTITY_REDUCE_AND(LOW, HIGH)  (-1) /* all ones */
+#define IDENTITY_REDUCE_OR(LOW, HIGH)   0
+#define IDENTITY_REDUCE_XOR(LOW, HIGH)  0
+#define FLOAT_IDENTITY_REDUCE_SUM       (-0.0f)
+#define FLOAT_IDENTITY_REDUCE_PROD      1.0f
+#define FLOAT_IDENTITY_REDUCE_MAX       (-INFINITY)
+#define FLOAT_IDENTITY_REDUCE_MIN       INFINITY
 
-#define PAIR_FOR(TARGET, NAME, TYPE, EXPRESSION)                        \
-    TARGET static inline TYPE NAME##_pair(const TYPE a, const TYPE b) { \
-        return (EXPRESSION);                                            \
+/* VALUE is what the expression is over: TYPE itself, but for bools, which are bytes. */
+#define PAIR_FOR(TARGET, NAME, TYPE, VALUE, EXPRESSION)                          \
+    TARGET static inline TYPE NAME##_pair(const TYPE first, const TYPE second) { \
+        const VALUE a = (VALUE)first, b = (VALUE)second;                         \
+        return (TYPE)(EXPRESSION);                                               \
     }
 
 #define BLOCK_FOR(TARGET, NAME, TYPE, IDENTITY)                                      \
@@ -65,7 +76,7 @@ struct grout_reduce {
         TYPE part[SUMS];                                                             \
         int64_t i = 0;                                                               \
         for (int64_t j = 0; j < SUMS; j++) {                                         \
-            part[j] = (IDENTITY);                                                    \
+            part[j] = (TYPE)(IDENTITY);                                              \
         }                                                                            \
         for (; i + SUMS <= count; i += SUMS) {                                       \
             for (int64_t j = 0; j < SUMS; j++) {                                     \
@@ -100,7 +111,7 @@ struct grout_reduce {
         TYPE part[SUMS][WIDTH_MAX];                                                                \
         for (int64_t k = 0; k < SUMS; k++) {                                                       \
             for (int64_t j = 0; j < width; j++) {                                                  \
-                part[k][j] = (IDENTITY);                                                           \
+                part[k][j] = (TYPE)(IDENTITY);                                                     \
             }                                                                                      \
         }                                                                                          \
         for (int64_t i = 0; i < rows; i++) {                                                       \
@@ -116,39 +127,58 @@ struct grout_reduce {
         }                                                                                          \
     }
 
-#define REDUCE_FOR(TARGET, NAME, TYPE, EXPRESSION, IDENTITY) \
-    PAIR_FOR(TARGET, NAME, TYPE, EXPRESSION)                 \
-    BLOCK_FOR(TARGET, NAME, TYPE, IDENTITY)                  \
-    JOIN_FOR(TARGET, NAME, TYPE)                             \
+#define REDUCE_FOR(TARGET, NAME, TYPE, VALUE, EXPRESSION, IDENTITY) \
+    PAIR_FOR(TARGET, NAME, TYPE, VALUE, EXPRESSION)                 \
+    BLOCK_FOR(TARGET, NAME, TYPE, IDENTITY)                         \
+    JOIN_FOR(TARGET, NAME, TYPE)                                    \
     COLUMNS_FOR(TARGET, NAME, TYPE, IDENTITY)
 #define LOOPS(NAME) \
     { NAME##_block, NAME##_columns, NAME##_join }
 
-/* Floats for each instruction set; the plain loops of integers are wide enough. */
-#define REDUCE_INT(NAME, E)                                     \
-    REDUCE_FOR(, NAME##_i32, int32_t, E, IDENTITY_##NAME##_I32) \
-    REDUCE_FOR(, NAME##_u32, uint32_t, E, IDENTITY_##NAME##_U32)
+/* f32 for each instruction set; the plain loops of the others are wide enough. */
+#define PLAIN_OF(NAME, SUFFIX, TYPE, VALUE, E, IDENTITY) \
+    REDUCE_FOR(, NAME##_##SUFFIX, TYPE, VALUE, E, IDENTITY)
+#define REDUCE_INT(NAME, E)                                                         \
+    PLAIN_OF(NAME, i8, int8_t, int8_t, E, IDENTITY_##NAME(INT8_MIN, INT8_MAX))      \
+    PLAIN_OF(NAME, u8, uint8_t, uint8_t, E, IDENTITY_##NAME(0, UINT8_MAX))          \
+    PLAIN_OF(NAME, i16, int16_t, int16_t, E, IDENTITY_##NAME(INT16_MIN, INT16_MAX)) \
+    PLAIN_OF(NAME, u16, uint16_t, uint16_t, E, IDENTITY_##NAME(0, UINT16_MAX))      \
+    PLAIN_OF(NAME, i32, int32_t, int32_t, E, IDENTITY_##NAME(INT32_MIN, INT32_MAX)) \
+    PLAIN_OF(NAME, u32, uint32_t, uint32_t, E, IDENTITY_##NAME(0, UINT32_MAX))      \
+    PLAIN_OF(NAME, i64, int64_t, int64_t, E, IDENTITY_##NAME(INT64_MIN, INT64_MAX)) \
+    PLAIN_OF(NAME, u64, uint64_t, uint64_t, E, IDENTITY_##NAME(0, UINT64_MAX))
 #if GROUT_SIMD_IS_X86
-#define REDUCE_FLOAT(NAME, E)                                                        \
-    REDUCE_FOR(, NAME##_f32, float, E, IDENTITY_##NAME##_F32)                        \
-    REDUCE_FOR(GROUT_SIMD_TARGET_AVX2, NAME##_avx2, float, E, IDENTITY_##NAME##_F32) \
-    REDUCE_FOR(GROUT_SIMD_TARGET_AVX512, NAME##_avx512, float, E, IDENTITY_##NAME##_F32)
-#define FLOAT_ENTRIES(NAME) \
+#define REDUCE_F32(NAME, E)                                                                 \
+    REDUCE_FOR(, NAME##_f32, float, float, E, FLOAT_IDENTITY_##NAME)                        \
+    REDUCE_FOR(GROUT_SIMD_TARGET_AVX2, NAME##_avx2, float, float, E, FLOAT_IDENTITY_##NAME) \
+    REDUCE_FOR(GROUT_SIMD_TARGET_AVX512, NAME##_avx512, float, float, E, FLOAT_IDENTITY_##NAME)
+#define F32_ENTRIES(NAME) \
     { LOOPS(NAME##_f32), LOOPS(NAME##_avx2), LOOPS(NAME##_avx512) }
 #else
-#define REDUCE_FLOAT(NAME, E) REDUCE_FOR(, NAME##_f32, float, E, IDENTITY_##NAME##_F32)
-#define FLOAT_ENTRIES(NAME) \
+#define REDUCE_F32(NAME, E) REDUCE_FOR(, NAME##_f32, float, float, E, FLOAT_IDENTITY_##NAME)
+#define F32_ENTRIES(NAME) \
     { LOOPS(NAME##_f32) }
 #endif
 #define REDUCE_NUM(NAME, E) \
     REDUCE_INT(NAME, E)     \
-    REDUCE_FLOAT(NAME, E)
-#define ENTRIES_NUM(NAME)                                                                          \
-    {GROUT_OP_##NAME, GROUT_DTYPE_I32, {LOOPS(NAME##_i32), LOOPS(NAME##_i32), LOOPS(NAME##_i32)}}, \
-        {GROUT_OP_##NAME,                                                                          \
-         GROUT_DTYPE_U32,                                                                          \
-         {LOOPS(NAME##_u32), LOOPS(NAME##_u32), LOOPS(NAME##_u32)}},                               \
-        {GROUT_OP_##NAME, GROUT_DTYPE_F32, FLOAT_ENTRIES(NAME)},
+    REDUCE_F32(NAME, E)     \
+    PLAIN_OF(NAME, f64, double, double, E, (double)FLOAT_IDENTITY_##NAME)
+#define REDUCE_LOGIC(NAME, E) \
+    REDUCE_INT(NAME, E)       \
+    PLAIN_OF(NAME, bool, uint8_t, bool, E, (bool)IDENTITY_##NAME(0, 0))
+#define PLAIN_ENTRY(NAME, TYPE, SUFFIX) \
+    {GROUT_OP_##NAME,                   \
+     GROUT_DTYPE_##TYPE,                \
+     {LOOPS(NAME##_##SUFFIX), LOOPS(NAME##_##SUFFIX), LOOPS(NAME##_##SUFFIX)}},
+#define ENTRIES_INT(NAME)                                                               \
+    PLAIN_ENTRY(NAME, I8, i8)                                                           \
+    PLAIN_ENTRY(NAME, U8, u8)                                                           \
+    PLAIN_ENTRY(NAME, I16, i16) PLAIN_ENTRY(NAME, U16, u16) PLAIN_ENTRY(NAME, I32, i32) \
+        PLAIN_ENTRY(NAME, U32, u32) PLAIN_ENTRY(NAME, I64, i64) PLAIN_ENTRY(NAME, U64, u64)
+#define ENTRIES_NUM(NAME)                                                   \
+    ENTRIES_INT(NAME){GROUT_OP_##NAME, GROUT_DTYPE_F32, F32_ENTRIES(NAME)}, \
+        PLAIN_ENTRY(NAME, F64, f64)
+#define ENTRIES_LOGIC(NAME) ENTRIES_INT(NAME) PLAIN_ENTRY(NAME, BOOL, bool)
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push

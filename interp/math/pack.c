@@ -29,9 +29,36 @@ uint16_t grout_pack__narrow_f16(float value) {
     return (uint16_t)(sign | rest);
 }
 
+/* An f8e5m2 is the upper half of an f16; an f8e4m3 has an exponent that is 8 less, and no infinity.
+ */
+float grout_pack__widen_f8(uint8_t byte, bool is_e4m3) {
+    const uint32_t sign = byte & 0x80u, rest = byte & 0x7fu;
+    if (!is_e4m3) {
+        return grout_pack__widen_f16((uint16_t)(byte << 8));
+    }
+    return rest == 0x7f ? grout_pack__widen_f16((uint16_t)(sign << 8 | 0x7e00u))
+                        : grout_pack__widen_f16((uint16_t)(sign << 8 | rest << 7)) * 256.0f;
+}
+
+/* Two neighbours of 8 bits as i16, in one word. */
+static inline float widen_pair(grout_dtype dtype, const uint8_t *pair) {
+    const bool is_signed = dtype == GROUT_DTYPE_I8;
+    const int16_t wide[2] = {is_signed ? (int8_t)pair[0] : pair[0],
+                             is_signed ? (int8_t)pair[1] : pair[1]};
+    float word;
+    memcpy(&word, wide, sizeof word);
+    return word;
+}
+
 static inline float widen(grout_dtype dtype, const uint8_t *element) {
     uint32_t word = 0;
     uint16_t half = 0;
+    if (dtype == GROUT_DTYPE_I8 || dtype == GROUT_DTYPE_U8) {
+        return widen_pair(dtype, element);
+    }
+    if (dtype == GROUT_DTYPE_F8E4M3 || dtype == GROUT_DTYPE_F8E5M2) {
+        return grout_pack__widen_f8(*element, dtype == GROUT_DTYPE_F8E4M3);
+    }
     if (dtype == GROUT_DTYPE_F32) {
         memcpy(&word, element, sizeof word);
         return grout_from_bits_f32(word & TF32_MASK);
@@ -41,7 +68,8 @@ static inline float widen(grout_dtype dtype, const uint8_t *element) {
                                     : grout_from_bits_f32((uint32_t)half << 16);
 }
 
-/* The compiler makes one loop for each type: dtype and size are constants where this is called. */
+/* The compiler makes one loop for each type: dtype and size, of an element or a word of two, are
+ * constants where this is called. */
 static inline void pack_as(const grout_pack *pack, grout_dtype dtype, size_t size,
                            const uint8_t *bytes, const int32_t *offsets, float *out) {
     size_t count = GROUT_PACK_CHUNK / size;
@@ -70,11 +98,30 @@ static void pack_tf32(const grout_pack *pack, const uint8_t *bytes, const int32_
     pack_as(pack, GROUT_DTYPE_F32, 4, bytes, offsets, out);
 }
 
+static void pack_e4m3(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    pack_as(pack, GROUT_DTYPE_F8E4M3, 1, bytes, offsets, out);
+}
+static void pack_e5m2(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    pack_as(pack, GROUT_DTYPE_F8E5M2, 1, bytes, offsets, out);
+}
+static void pack_i8(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                    float *out) {
+    pack_as(pack, GROUT_DTYPE_I8, 2, bytes, offsets, out);
+}
+static void pack_u8(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                    float *out) {
+    pack_as(pack, GROUT_DTYPE_U8, 2, bytes, offsets, out);
+}
+
 static grout_pack_loop *find_plain(grout_dtype dtype) {
-    if (dtype == GROUT_DTYPE_F16) {
-        return pack_f16;
-    }
-    return dtype == GROUT_DTYPE_BF16 ? pack_bf16 : pack_tf32;
+    static grout_pack_loop *const loops[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_F16] = pack_f16,     [GROUT_DTYPE_BF16] = pack_bf16,
+        [GROUT_DTYPE_F32] = pack_tf32,    [GROUT_DTYPE_F8E4M3] = pack_e4m3,
+        [GROUT_DTYPE_F8E5M2] = pack_e5m2, [GROUT_DTYPE_I8] = pack_i8,
+        [GROUT_DTYPE_U8] = pack_u8};
+    return loops[dtype];
 }
 
 void grout_pack__init(grout_pack *pack, bool is_wide) {

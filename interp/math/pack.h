@@ -1,6 +1,6 @@
 /*
- * pack.h - tiles of 16-byte chunks, as swizzled SMEM keeps them, widened to f32 and laid out as
- * grout_gemm__run wants them.
+ * pack.h - tiles of 16-byte chunks, as swizzled SMEM keeps them, widened to f32 (8-bit integers to
+ * i16) and laid out as grout_gemm__run wants them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,15 +15,16 @@
 /*
  * A tile of rows x chunks: chunk i of row r lies at bytes + offsets[r * chunks + i] and holds
  * elements i * c .. of the row, c = 16 / element size. With cols = chunks * c, element e of row r
- * goes to out[r * cols + e], or turned to out[e * rows + r]. f16 and bf16 widen exactly; f32 is
- * cut to tf32: its low 13 bits become 0. Turned 16-bit tiles have rows % 16 == 0, f32 rows % 8 ==
- * 0.
+ * goes to out[r * cols + e], or turned to out[e * rows + r]. Floats of 8 and 16 bits widen exactly;
+ * f32 is cut to tf32: its low 13 bits become 0. Of i8 and u8 two neighbours of a row, as i16, make
+ * one word, which goes where an element e of words would. Turned tiles have rows % 16 == 0, those
+ * of f32, i8 and u8 rows % 8 == 0.
  */
 typedef struct grout_pack grout_pack;
 typedef void grout_pack_loop(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
                              float *out);
 struct grout_pack {
-    uint8_t dtype; /* F16, BF16 or F32 */
+    uint8_t dtype; /* F16, BF16, F32, F8E4M3, F8E5M2, I8 or U8 */
     bool is_turned;
     uint32_t rows, chunks;
     grout_pack_loop *loop;
@@ -44,6 +45,8 @@ grout_pack_loop *grout_pack__find_wide(grout_dtype dtype, bool is_turned);
 /* The same file: a square of GROUT_PACK_BLOCK, its lines so many elements apart. */
 void grout_pack__transpose_block(const float *in, size_t in_step, float *out, size_t out_step);
 
+/* An 8-bit float as f32, exactly; a NaN as one. */
+float grout_pack__widen_f8(uint8_t byte, bool is_e4m3);
 /* An f16 as f32, exactly, NaN with its payload; and back, where the value has an f16. */
 float grout_pack__widen_f16(uint16_t half);
 uint16_t grout_pack__narrow_f16(float value);

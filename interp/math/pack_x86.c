@@ -1,6 +1,6 @@
 /*
  * pack_x86.c - packing with AVX2 and F16C: a chunk is one load, widened to one register; turned
- * tiles go through registers 16 rows (8 of f32) at a time.
+ * tiles go through registers 16 rows (8 of f32 and of integers) at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,9 +118,130 @@ TARGET static void turn_tf32(const grout_pack *pack, const uint8_t *bytes, const
     }
 }
 
+/* ---- floats of 8 bits: half a chunk is 8 of f16, which a factor makes right ---- */
+
+TARGET static inline __m128i make_f16(__m128i wide, bool is_e4m3) {
+    if (!is_e4m3) {
+        return _mm_slli_epi16(wide, 8);
+    }
+    const __m128i rest = _mm_and_si128(wide, _mm_set1_epi16(0x7f));
+    const __m128i sign = _mm_slli_epi16(_mm_xor_si128(wide, rest), 8);
+    const __m128i is_nan = _mm_cmpeq_epi16(rest, _mm_set1_epi16(0x7f));
+    const __m128i value =
+        _mm_or_si128(_mm_slli_epi16(rest, 7), _mm_and_si128(is_nan, _mm_set1_epi16(0x7e00)));
+    return _mm_or_si128(sign, value);
+}
+TARGET static inline __m256 widen_f8(__m128i half, bool is_e4m3) {
+    return _mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(is_e4m3 ? 256.0f : 1.0f));
+}
+TARGET static inline __m128i load_half(const uint8_t *bytes, bool is_e4m3) {
+    return make_f16(_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)bytes)),
+                    is_e4m3);
+}
+
+TARGET static inline void pack_f8(const grout_pack *pack, const uint8_t *bytes,
+                                  const int32_t *offsets, float *out, bool is_e4m3) {
+    size_t count = (size_t)pack->rows * pack->chunks;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t half = 0; half < 2; half++, out += COUNT) {
+            _mm256_storeu_ps(
+                out, widen_f8(load_half(bytes + offsets[i] + COUNT * half, is_e4m3), is_e4m3));
+        }
+    }
+}
+
+/* 16 rows of half a chunk. */
+TARGET static inline void turn_f8_rows(const grout_pack *pack, const uint8_t *bytes,
+                                       const int32_t *offsets, float *out, bool is_e4m3) {
+    __m256i r[COUNT];
+    for (size_t k = 0; k < COUNT; k++) {
+        const int32_t *at = offsets + k * pack->chunks;
+        r[k] = _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(bytes + at[0], is_e4m3)),
+                                       load_half(bytes + at[(size_t)COUNT * pack->chunks], is_e4m3),
+                                       1);
+    }
+    transpose_16(r);
+    for (size_t k = 0; k < COUNT; k++) {
+        float *to = out + k * pack->rows;
+        _mm256_storeu_ps(to, widen_f8(_mm256_castsi256_si128(r[k]), is_e4m3));
+        _mm256_storeu_ps(to + COUNT, widen_f8(_mm256_extracti128_si256(r[k], 1), is_e4m3));
+    }
+}
+
+TARGET static inline void turn_f8(const grout_pack *pack, const uint8_t *bytes,
+                                  const int32_t *offsets, float *out, bool is_e4m3) {
+    for (size_t i = 0; i < pack->chunks; i++) {
+        for (size_t half = 0; half < 2; half++, out += (size_t)COUNT * pack->rows) {
+            for (size_t row = 0; row < pack->rows; row += TURNED_ROWS) {
+                turn_f8_rows(pack, bytes + COUNT * half, offsets + row * pack->chunks + i,
+                             out + row, is_e4m3);
+            }
+        }
+    }
+}
+
+/* ---- integers of 8 bits: a chunk is 8 words of two ---- */
+
+TARGET static inline __m256i widen_bytes(const uint8_t *bytes, bool is_signed) {
+    return is_signed ? _mm256_cvtepi8_epi16(load(bytes)) : _mm256_cvtepu8_epi16(load(bytes));
+}
+
+TARGET static inline void pack_bytes(const grout_pack *pack, const uint8_t *bytes,
+                                     const int32_t *offsets, float *out, bool is_signed) {
+    size_t count = (size_t)pack->rows * pack->chunks;
+    for (size_t i = 0; i < count; i++, out += COUNT) {
+        _mm256_storeu_ps(out, _mm256_castsi256_ps(widen_bytes(bytes + offsets[i], is_signed)));
+    }
+}
+
+TARGET static inline void turn_bytes(const grout_pack *pack, const uint8_t *bytes,
+                                     const int32_t *offsets, float *out, bool is_signed) {
+    size_t rows = pack->rows, chunks = pack->chunks;
+    for (size_t i = 0; i < chunks; i++, out += COUNT * rows) {
+        for (size_t row = 0; row < rows; row += COUNT) {
+            float block[COUNT][COUNT];
+            for (size_t k = 0; k < COUNT; k++) {
+                const uint8_t *chunk = bytes + offsets[(row + k) * chunks + i];
+                _mm256_storeu_ps(block[k], _mm256_castsi256_ps(widen_bytes(chunk, is_signed)));
+            }
+            grout_pack__transpose_block(block[0], COUNT, out + row, rows);
+        }
+    }
+}
+
+#define DEFINE_BYTES(NAME, OF, IS)                                               \
+    TARGET static void pack_##NAME(const grout_pack *pack, const uint8_t *bytes, \
+                                   const int32_t *offsets, float *out) {         \
+        pack_##OF(pack, bytes, offsets, out, IS);                                \
+    }                                                                            \
+    TARGET static void turn_##NAME(const grout_pack *pack, const uint8_t *bytes, \
+                                   const int32_t *offsets, float *out) {         \
+        turn_##OF(pack, bytes, offsets, out, IS);                                \
+    }
+DEFINE_BYTES(e4m3, f8, true)
+DEFINE_BYTES(e5m2, f8, false)
+DEFINE_BYTES(i8, bytes, true)
+DEFINE_BYTES(u8, bytes, false)
+
+static grout_pack_loop *find_narrow(grout_dtype dtype, bool is_turned) {
+    if (dtype == GROUT_DTYPE_F8E4M3) {
+        return is_turned ? turn_e4m3 : pack_e4m3;
+    }
+    if (dtype == GROUT_DTYPE_F8E5M2) {
+        return is_turned ? turn_e5m2 : pack_e5m2;
+    }
+    if (dtype == GROUT_DTYPE_I8) {
+        return is_turned ? turn_i8 : pack_i8;
+    }
+    return is_turned ? turn_u8 : pack_u8;
+}
+
 grout_pack_loop *grout_pack__find_wide(grout_dtype dtype, bool is_turned) {
-    if (grout_gemm__find_wide(GROUT_GEMM_AVX2) == NULL) {
+    if (grout_gemm__find_wide(GROUT_GEMM_AVX2, false) == NULL) {
         return NULL;
+    }
+    if (grout_dtype_get_info(dtype)->bytes == 1) {
+        return find_narrow(dtype, is_turned);
     }
     if (dtype == GROUT_DTYPE_F16) {
         return is_turned ? turn_f16 : pack_f16;

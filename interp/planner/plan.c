@@ -72,7 +72,7 @@ static void fill_elements(grout_planner *planner, grout_object_id id, bool is_in
 static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inner) {
     grout_plan *plan = planner->plan;
     uint32_t entry;
-    if (is_inner) {
+    if (is_inner || grout_object_get_root(planner->module, id) != id) {
         return;
     }
     entry = grout_pool__take(&plan->objects, plan->heap);

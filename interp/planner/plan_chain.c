@@ -38,6 +38,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
         return !may_fail(planner, op);
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
+    case GROUT_RULE_BITCAST:
     case GROUT_RULE_RESHAPE:
     case GROUT_RULE_LAYOUT:
     case GROUT_RULE_BROADCAST:

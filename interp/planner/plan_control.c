@@ -191,6 +191,9 @@ static uint32_t add_scope(grout_planner *planner, grout_op_id id) {
     for (uint32_t i = 0; i < body->arg_count; i++) {
         grout_object_id object =
             grout_module_get_value(planner->module, body->first_arg + i)->object;
+        if (grout_object_get_root(planner->module, object) != object) {
+            continue; /* an alias: its bytes begin and end with the array */
+        }
         uint32_t entry = grout_pool__take(&plan->objects, plan->heap);
         if (entry == 0) {
             planner->failed = true;

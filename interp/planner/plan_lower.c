@@ -12,7 +12,7 @@
 
 static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)        [GROUT_OP_##NAME] = grout_exec_alu,
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)  [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_exec_reduce,
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
     [GROUT_OP_##NAME] = grout_exec_atomic,
@@ -152,8 +152,7 @@ static void add_iota(grout_planner *planner, grout_inst *inst, const grout_op *o
     const grout_type *type = grout_module_get_type(planner->module, op->first_result);
     int64_t dim = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_DIM, 0);
     inst->u.elementwise.strip = grout_strip__iota;
-    inst->u.elementwise.is_wide =
-        grout_loops__get_compute_dtype(type->dtype) != (grout_dtype)type->dtype;
+    inst->u.elementwise.is_wide = type->dtype != GROUT_DTYPE_I32 && type->dtype != GROUT_DTYPE_U32;
     inst->u.elementwise.rows.rows = type->dims[dim];
     inst->u.elementwise.rows.columns = 1;
     for (int64_t i = dim + 1; i < type->rank; i++) {
@@ -309,6 +308,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         add_parts(planner, index, op);
         break;
     case GROUT_RULE_RESHAPE:
+    case GROUT_RULE_BITCAST:
     case GROUT_RULE_LAYOUT:
         inst->u.elementwise.strip = grout_strip__copy;
         break;

@@ -91,9 +91,8 @@ static void raise(uint32_t *size, uint32_t value) {
 /* An operand of rows x cols elements as they lie. */
 static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
                      uint32_t cols) {
-    grout_dtype dtype = (grout_dtype)planner->wgmma.operand_dtype;
+    const grout_dtype dtype = (grout_dtype)operand->pack.dtype;
     uint32_t size = grout_dtype_get_info(dtype)->bytes;
-    operand->pack.dtype = (uint8_t)dtype;
     operand->pack.rows = rows;
     operand->pack.chunks = cols * size / GROUT_PACK_CHUNK;
     operand->bytes = (int64_t)rows * cols * size;
@@ -114,6 +113,7 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
     operand->is_register = is_a && wgmma->a.is_register;
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
     operand->pack.is_turned = is_a && operand->has_mn_rows;
+    operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
     add_pack(planner, operand, operand->has_mn_rows ? mn : wgmma->k,
              operand->has_mn_rows ? wgmma->k : mn);
     if (operand->is_register) {
@@ -132,7 +132,8 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     for (uint32_t i = 1; i < pool->count; i++) {
         const grout_gemm *gemm = grout_pool__at(pool, i);
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
-            gemm->has_k_rows == shape->has_k_rows && gemm->is_rounded == shape->is_rounded &&
+            gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
+            gemm->is_integer == shape->is_integer &&
             grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
@@ -161,18 +162,22 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
     const grout_box_plan *box = grout_plan__box(plan, inst, 0);
     grout_product_plan product = {.accumulator = grout_plan__find_accumulator(plan, box->object),
                                   .column = (uint32_t)wgmma->column,
-                                  .count = wgmma->n};
+                                  .count = wgmma->n,
+                                  .has_use = wgmma->has_use};
     add_operand(planner, inst, true, &product.a);
     add_operand(planner, inst, false, &product.b);
     grout_gemm shape = {.m = wgmma->m,
                         .n = wgmma->n,
                         .k = wgmma->k,
                         .has_k_rows = !product.b.has_mn_rows,
-                        .is_rounded = wgmma->accumulator_dtype == GROUT_DTYPE_F16};
-    if (planner->launch->numerics == GROUT_NUMERICS_EXACT) {
-        const grout_dtype operand = (grout_dtype)wgmma->operand_dtype;
+                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32};
+    if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
+        shape.round_step = (uint8_t)wgmma->k_step;
+    }
+    if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
         shape.core =
-            grout_tensor_core__get(operand, operand, (grout_dtype)wgmma->accumulator_dtype);
+            grout_tensor_core__get((grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
+                                   (grout_dtype)wgmma->accumulator_dtype);
     }
     product.gemm = find_gemm(planner, &shape);
     uint32_t index = grout_pool__take(&plan->products, plan->heap);

@@ -45,7 +45,8 @@ typedef struct grout_flight {
     bool is_part;     /* not the first destination of its op: its end is not reported */
     bool has_read;    /* the source has been read */
     bool is_done;     /* all accesses are over */
-    uint8_t reserved[2];
+    bool is_fresh;    /* a wgmma: what its accumulator held before does not count */
+    uint8_t reserved[1];
     uint32_t actor; /* in the CTA that issued it */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */

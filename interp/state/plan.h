@@ -194,6 +194,7 @@ typedef struct grout_operand_plan {
 typedef struct grout_product_plan {
     uint32_t accumulator, gemm;
     uint32_t column, count; /* of the accumulator: its part */
+    bool has_use;           /* the instruction's last slot says whether the accumulator counts */
     grout_operand_plan a, b;
 } grout_product_plan;
 

@@ -80,17 +80,6 @@ static void add_object(const fence_walk *walk, object_sets sets, uint32_t set, g
     sets[set * walk->words + id / WORD_BITS] |= (uint64_t)1 << id % WORD_BITS;
 }
 
-static bool may_share_bytes(const fence_walk *walk, grout_object_id a, grout_object_id b) {
-    if (grout_module_get_object(walk->module, a)->space !=
-        grout_module_get_object(walk->module, b)->space) {
-        return false;
-    }
-    int64_t first = grout_object_get_offset(walk->module, a);
-    int64_t second = grout_object_get_offset(walk->module, b);
-    return first < second + grout_object_get_layout(walk->module, b)->bytes &&
-           second < first + grout_object_get_layout(walk->module, a)->bytes;
-}
-
 /* Whether a set has an object that may share bytes with this one. */
 static bool has_object(const fence_walk *walk, const uint64_t *sets, uint32_t set,
                        grout_object_id id) {
@@ -98,7 +87,7 @@ static bool has_object(const fence_walk *walk, const uint64_t *sets, uint32_t se
         uint64_t bits = sets[set * walk->words + word];
         for (; bits != 0; bits &= bits - 1) {
             grout_object_id other = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            if (may_share_bytes(walk, other, id)) {
+            if (grout_objects_share_bytes(walk->module, other, id)) {
                 return true;
             }
         }

@@ -268,7 +268,7 @@ static bool apply_operator(operation *op) {
     bool is_binary = op->expr->b != 0;
     if (op->a.bits_dtype != GROUT_DTYPE_NONE ||
         (is_binary && op->b.bits_dtype != GROUT_DTYPE_NONE)) {
-        return fail_type(op, "a bit pattern is no number to calculate with");
+        return fail_type(op, "a literal that names its type is no number to calculate with");
     }
     if (op->a.is_bool || (is_binary && op->b.is_bool)) {
         bool is_equality =
@@ -292,8 +292,13 @@ static bool convert_const(folding *fold, grout_const_id id, grout_expr_value *va
     if (!constant->is_f32) {
         if (value->is_float || value->bits_dtype != GROUT_DTYPE_NONE) {
             grout_binding__report(binding, GROUT_DIAG_CONST_TYPE, loc,
-                                  "const '%s' is an integer, and its value a float", name);
-            grout_diags_help(binding->diags, "declare it as 'const %s : f32 = ...'", name);
+                                  "const '%s' is an integer, and its value %s", name,
+                                  value->is_float ? "a float" : "has a type of its own");
+            grout_diags_help(binding->diags,
+                             value->is_float ? "declare it as 'const %s : f32 = ...'"
+                                             : "write the number alone: it takes the type of what "
+                                               "stands beside '%s'",
+                             name);
             return false;
         }
         return true;
@@ -336,10 +341,39 @@ static uint32_t list_operands(const grout_module *module, const grout_expr *expr
     case GROUT_EXPR_NONE:
     case GROUT_EXPR_INT:
     case GROUT_EXPR_FLOAT:
+    case GROUT_EXPR_TYPED:
     case GROUT_EXPR_BOOL:
         break;
     }
     return 0;
+}
+
+/* The bits of an integer that its type has. */
+static uint64_t get_low(const grout_expr *expr) {
+    const uint32_t unused = 64u - 8u * grout_dtype_get_info((grout_dtype)expr->dtype)->bytes;
+    return expr->u.bits << unused >> unused;
+}
+
+/* A float that is written with its type. */
+static bool evaluate_typed(folding *fold, const grout_expr *expr, grout_expr_value *value) {
+    const grout_dtype dtype = (grout_dtype)expr->dtype;
+    grout_diags *diags = fold->binding->diags;
+    *value = (grout_expr_value){.is_float = true, .number = expr->u.number};
+    if (!grout_fold__fits(value, dtype)) {
+        grout_binding__report(fold->binding, GROUT_DIAG_BAD_LITERAL, expr->loc,
+                              "%g does not fit %s", expr->u.number,
+                              grout_dtype_get_info(dtype)->text);
+        grout_number__help_range(dtype, diags);
+        return false;
+    }
+    value->bits = grout_expr_value_to_bits(*value, dtype);
+    value->bits_dtype = (uint8_t)dtype;
+    return true;
+}
+
+/* Whether it is used where any integer is meant: not if it has a type of its own. */
+static bool is_untyped_integer(const grout_expr_value *value) {
+    return !value->is_float && !value->is_bool && value->bits_dtype == GROUT_DTYPE_NONE;
 }
 
 static bool evaluate(folding *fold, grout_expr_id id) {
@@ -348,7 +382,11 @@ static bool evaluate(folding *fold, grout_expr_id id) {
     switch ((grout_expr_kind)expr->kind) {
     case GROUT_EXPR_INT:
         values[id].integer = expr->u.integer;
+        values[id].bits_dtype = expr->dtype;
+        values[id].bits = expr->dtype == GROUT_DTYPE_NONE ? 0 : get_low(expr);
         break;
+    case GROUT_EXPR_TYPED:
+        return evaluate_typed(fold, expr, &values[id]);
     case GROUT_EXPR_BOOL:
         values[id].is_bool = true;
         values[id].integer = expr->u.integer;
@@ -450,12 +488,14 @@ static void fold_integer(folding *fold, grout_expr_id id, const char *what) {
         return;
     }
     const grout_expr_value *value = &fold->binding->bound->expr_values[id];
-    if (value->is_float || value->is_bool) {
+    if (!is_untyped_integer(value)) {
         grout_expr_text text = grout_fold__get_text(fold->module, id);
         grout_binding__report(fold->binding, GROUT_DIAG_CONST_TYPE,
                               grout_module_get_expr(fold->module, id)->loc,
                               "%s is an integer, and '%s' is a %s", what, text.chars,
-                              value->is_bool ? "truth value" : "float");
+                              value->is_bool    ? "truth value"
+                              : value->is_float ? "float"
+                                                : "literal of another type");
     }
 }
 
@@ -474,6 +514,7 @@ static void fold_object(folding *fold, const grout_object *object) {
         fold_integer(fold, object->transpose[k], "a transposed dimension");
     }
     fold_integer(fold, object->swizzle, "a swizzle");
+    fold_integer(fold, object->alias_start, "the start of an alias");
     fold_integer(fold, object->arrivals, "the number of arrivals");
 }
 

@@ -211,6 +211,35 @@ static bool infer_cast(grout_binding *binding, const grout_op *op, const grout_t
     return true;
 }
 
+/* A truth value is a byte of which only 0 and 1 mean something. */
+static bool infer_bitcast(grout_binding *binding, const grout_op *op, const grout_type *from,
+                          grout_type *type) {
+    if (!infer_cast(binding, op, from, type)) {
+        return false;
+    }
+    grout_dtype before = (grout_dtype)from->dtype, after = (grout_dtype)type->dtype;
+    if (before == GROUT_DTYPE_NONE) {
+        before = grout_infer__get_default(binding, grout_infer__get_operand(binding, op, 0));
+    }
+    if (before == GROUT_DTYPE_BOOL || after == GROUT_DTYPE_BOOL) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, op->loc,
+                              "'%s' takes the bits of numbers, not of bool",
+                              grout_infer__get_mnemonic(op));
+        grout_diags_help(binding->diags, "cast a bool to an integer; compare an integer with 0");
+        return false;
+    }
+    if (grout_dtype_get_info(before)->bytes == grout_dtype_get_info(after)->bytes) {
+        return true;
+    }
+    grout_binding__report(
+        binding, GROUT_DIAG_BAD_CAST, op->loc, "'%s' from %s to %s: they have %d and %d bits",
+        grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
+        grout_infer__get_dtype_text(after), 8 * grout_dtype_get_info(before)->bytes,
+        8 * grout_dtype_get_info(after)->bytes);
+    grout_diags_help(binding->diags, "cast between integers of both sizes, before it or after it");
+    return false;
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* A value and where it goes, in either order. */
@@ -223,8 +252,8 @@ static bool check_stored(grout_binding *binding, const grout_op *op, const grout
     const char *what = is_store ? "store" : grout_infer__get_mnemonic(op);
     const char *article = is_store || what[0] != 'a' ? "a" : "an";
     grout_loc_id loc = grout_infer__get_operand(binding, op, value_index)->loc;
-    /* Which types a store or an atomic takes where is the verifier's; INT is a rule of the op. */
-    if (grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_INT &&
+    /* Which types a store or an atomic takes where is the verifier's; WORD is a rule of the op. */
+    if (grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_WORD &&
         !grout_infer__check_integers(binding, op, ref_index, &ref)) {
         return false;
     }
@@ -314,6 +343,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return infer_select(binding, op, types, type);
     case GROUT_RULE_CONVERT:
         return infer_cast(binding, op, types, type);
+    case GROUT_RULE_BITCAST:
+        return infer_bitcast(binding, op, types, type);
     case GROUT_RULE_BROADCAST:
         return grout_infer__broadcast(binding, op, types, type);
     case GROUT_RULE_IOTA:

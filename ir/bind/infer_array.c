@@ -169,7 +169,9 @@ grout_type grout_infer__get_array(grout_binding *binding, const grout_op *op, ui
                               is_constant ? "a constant" : grout_type__get_text(&type).chars);
         type.kind = GROUT_TYPE_NONE;
     }
-    if (type.kind == GROUT_TYPE_ARRAY &&
+    /* Any element has a place, those of storage types too: an 8-bit a of a wgmma is held so. */
+    const bool is_layout = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LAYOUT;
+    if (type.kind == GROUT_TYPE_ARRAY && !is_layout &&
         !grout_infer__check_rule(binding, op, op->loc, (grout_dtype)type.dtype)) {
         type.kind = GROUT_TYPE_NONE;
     }

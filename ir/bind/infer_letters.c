@@ -34,6 +34,13 @@ static bool check_integer(grout_binding *binding, const grout_op *op, uint32_t i
     return grout_infer__check_scalar(binding, op, index, GROUT_DTYPE_I32, what);
 }
 
+static bool check_option(grout_binding *binding, const grout_op *op, uint32_t index) {
+    char what[96];
+    snprintf(what, sizeof what, "the operand '%s' of '%s'", get_word(op, index).chars,
+             grout_infer__get_mnemonic(op));
+    return grout_infer__check_scalar(binding, op, index, GROUT_DTYPE_BOOL, what);
+}
+
 static bool check_constant(grout_binding *binding, const grout_op *op, uint32_t index) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     if (operand->kind == GROUT_OPERAND_EXPR) {
@@ -120,6 +127,9 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
     case GROUT_LETTER_INTEGER:
         *type = i32;
         return check_integer(binding, op, index);
+    case GROUT_LETTER_OPTION:
+        *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_BOOL};
+        return check_option(binding, op, index);
     case GROUT_LETTER_CONSTANT:
         *type = i32;
         return check_constant(binding, op, index);

@@ -82,6 +82,74 @@ static void report_cluster(grout_binding *binding, const grout_view_problem *pro
     grout_diags_help(binding->diags, "axis_index gives the own place on an axis");
 }
 
+/* A .reshape that is none. */
+static void report_reshape(grout_binding *binding, const grout_view_problem *problem,
+                           const char *name, const grout_type *type) {
+    grout_loc_id loc = problem->step->loc;
+    if (problem->fault == GROUT_VIEW_RESHAPE_DIMS) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "a reshape has dimensions of 1 to %d elements, and with those that "
+                              "were indexed before at most %d of them",
+                              GROUT_DIM_MAX, GROUT_RANK_MAX);
+    } else if (problem->fault == GROUT_VIEW_RESHAPE_COUNT) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "a reshape of %s, which is %s, to another number of elements", name,
+                              grout_type__get_text(type).chars);
+    } else {
+        grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                              "with these dimensions the tile and swizzle of %s would put its "
+                              "elements elsewhere",
+                              name);
+        grout_diags_help(binding->diags, "leave the tiled dimensions last and as they are");
+    }
+}
+
+/* A .bitcast that is none. */
+static void report_bitcast(grout_binding *binding, const grout_view_problem *problem,
+                           const char *name, const grout_type *type) {
+    const grout_ref_step *step = problem->step;
+    const char *dtype = grout_dtype_get_info((grout_dtype)step->dtype)->text;
+    if (problem->fault == GROUT_VIEW_RECAST_SIZE) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, step->loc,
+                              "the innermost dimension of %s, which is %s, is no whole number of "
+                              "%s elements",
+                              name, grout_type__get_text(type).chars, dtype);
+        grout_diags_help(binding->diags,
+                         "a bitcast changes the innermost dimension only, and its tile");
+        return;
+    }
+    grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, step->loc,
+                          "the innermost dimension of %s is not the innermost in memory: "
+                          "neighbouring bytes are no %s element",
+                          name, dtype);
+    grout_diags_help(binding->diags,
+                     "declare an array without transpose, and view that transposed");
+}
+
+/* A .bitcast or .reshape that is none. */
+static void report_recast(grout_binding *binding, const grout_view_problem *problem,
+                          const char *name, const grout_type *type) {
+    const grout_ref_step *step = problem->step;
+    const bool is_bitcast = step->kind == GROUT_REF_BITCAST;
+    const char *view = is_bitcast ? "bitcast" : "reshape";
+    if (problem->fault == GROUT_VIEW_RECAST_SPACE) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, step->loc,
+                              "'.%s' of %s: it is for arrays in smem", view, name);
+        grout_diags_help(binding->diags, "a value in registers is cast: (cast .. : f32)");
+    } else if (problem->fault == GROUT_VIEW_RECAST_PART) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, step->loc,
+                              "'.%s' of a part of %s: leading dimensions may have been indexed, "
+                              "and the others are whole and in their order",
+                              view, name);
+        grout_diags_help(binding->diags, "write the slice or the transposition behind the %s",
+                         view);
+    } else if (is_bitcast) {
+        report_bitcast(binding, problem, name, type);
+    } else {
+        report_reshape(binding, problem, name, type);
+    }
+}
+
 static void report_view(grout_binding *binding, const grout_operand *operand,
                         const grout_view_problem *problem) {
     const grout_module *module = binding->module;
@@ -148,6 +216,15 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
     case GROUT_VIEW_CLUSTER_COUNT:
         report_cluster(binding, problem, name.chars);
         break;
+    case GROUT_VIEW_RECAST_SPACE:
+    case GROUT_VIEW_RECAST_PART:
+    case GROUT_VIEW_RECAST_SIZE:
+    case GROUT_VIEW_RECAST_LAYOUT:
+    case GROUT_VIEW_RESHAPE_DIMS:
+    case GROUT_VIEW_RESHAPE_COUNT:
+    case GROUT_VIEW_RESHAPE_LAYOUT:
+        report_recast(binding, problem, name.chars, &type);
+        break;
     }
 }
 
@@ -189,6 +266,11 @@ static bool check_start(grout_binding *binding, const grout_op *op, const grout_
     return false;
 }
 
+/* Whether the indices of a step have starts: those of a view by constants have none. */
+static bool has_starts(const grout_ref_step *step) {
+    return step->kind == GROUT_REF_INDEX || step->kind == GROUT_REF_CLUSTER;
+}
+
 static bool check_starts(grout_binding *binding, const grout_op *op, const grout_operand *operand) {
     if (operand->kind != GROUT_OPERAND_REF) {
         return true;
@@ -197,7 +279,7 @@ static bool check_starts(grout_binding *binding, const grout_op *op, const grout
     bool ok = true;
     for (uint32_t k = 0; k < ref->step_count; k++) {
         const grout_ref_step *step = grout_module_get_ref_step(binding->module, ref, k);
-        for (uint32_t i = 0; step->kind != GROUT_REF_TRANSPOSE && i < step->count; i++) {
+        for (uint32_t i = 0; has_starts(step) && i < step->count; i++) {
             ok = check_start(binding, op,
                              &grout_module_get_index(binding->module, step, i)->start) &&
                  ok;
@@ -400,7 +482,12 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                               "'%s' takes an element of %s here, and the constant %s is none",
                               grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(dtype),
                               grout_infer__get_operand_text(binding, op, index).chars);
-        if (dtype == GROUT_DTYPE_BOOL) {
+        if (value->bits_dtype != GROUT_DTYPE_NONE) {
+            grout_diags_help(binding->diags,
+                             "the literal names its type: write %s, or cast the "
+                             "other operand",
+                             grout_infer__get_dtype_text(dtype));
+        } else if (dtype == GROUT_DTYPE_BOOL) {
             grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
         } else if (value->is_bool) {
             grout_diags_help(binding->diags, "write 1 for true, 0 for false");

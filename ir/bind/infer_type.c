@@ -58,65 +58,44 @@ static const char *get_rule_text(grout_type_rule rule) {
     switch (rule) {
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:
-        return "i32, u32, f16, bf16 or f32";
+        return "integers, f16, bf16, f32 or f64";
+    case GROUT_TYPES_CMP_ANY:
+        return "integers, f16, bf16, f32, f64 or bool";
     case GROUT_TYPES_INT:
-        return "i32 or u32";
+        return "integers";
     case GROUT_TYPES_FLOAT:
-    case GROUT_TYPES_MMA:
-        return "f16, bf16 or f32";
+    case GROUT_TYPES_CMP_FLOAT:
+        return "f16, bf16, f32 or f64";
     case GROUT_TYPES_ACC:
-        return "f16 or f32";
+        return "f16, f32 or i32";
     case GROUT_TYPES_LOGIC:
-        return "i32, u32 or bool";
+        return "integers or bool";
     case GROUT_TYPES_BOOL:
         return "bool";
+    case GROUT_TYPES_WORD:
+        return "i32 or u32";
     case GROUT_TYPES_NONE:
     case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA: /* grout_wgmma_plan's */
         break;
     }
-    return "i32, u32, f16, bf16, f32 or bool";
-}
-
-static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    bool is_integer = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
-    bool is_float = info->class_ == GROUT_CLASS_FLOAT && info->is_arithmetic;
-    switch (rule) {
-    case GROUT_TYPES_NUM:
-    case GROUT_TYPES_CMP:
-        return is_integer || is_float;
-    case GROUT_TYPES_INT:
-        return is_integer;
-    case GROUT_TYPES_FLOAT:
-    case GROUT_TYPES_MMA:
-        return is_float;
-    case GROUT_TYPES_ACC:
-        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32;
-    case GROUT_TYPES_LOGIC:
-        return is_integer || dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_BOOL:
-        return dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_NONE:
-    case GROUT_TYPES_ANY:
-        break;
-    }
-    return info->is_arithmetic;
+    return "any element type";
 }
 
 /* The type to cast to: what a truth value counts as, else the widest. */
 static const char *get_nearest_text(grout_type_rule rule, grout_dtype dtype) {
-    if (dtype == GROUT_DTYPE_BOOL && is_allowed(rule, GROUT_DTYPE_I32)) {
+    if (dtype == GROUT_DTYPE_BOOL && grout_type_rule_takes(rule, GROUT_DTYPE_I32)) {
         return "i32";
     }
-    return is_allowed(rule, GROUT_DTYPE_F32)   ? "f32"
-           : is_allowed(rule, GROUT_DTYPE_I32) ? "i32"
-                                               : "bool";
+    return grout_type_rule_takes(rule, GROUT_DTYPE_F32)   ? "f32"
+           : grout_type_rule_takes(rule, GROUT_DTYPE_I32) ? "i32"
+                                                          : "bool";
 }
 
 bool grout_infer__check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
                              grout_dtype dtype) {
     grout_type_rule rule = (grout_type_rule)grout_op_get_info((grout_opcode)op->opcode)->types;
-    if (is_allowed(rule, dtype)) {
+    if (grout_type_rule_takes(rule, dtype)) {
         return true;
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, loc, "'%s' takes %s, not %s",

@@ -45,6 +45,25 @@ static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
     return plan->binding->bound->object_layouts[id].bytes;
 }
 
+/* An alias lies in an array that has its place already, since that is declared before. */
+static void place_alias(const smem_plan *plan, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(plan->binding->module, id);
+    const grout_value *value = grout_module_get_value(plan->binding->module, object->alias);
+    const grout_bound *bound = plan->binding->bound;
+    const int64_t start =
+        object->alias_start == 0 ? 0 : bound->expr_values[object->alias_start].integer;
+    bound->object_offsets[id] = bound->object_offsets[value->object] + start;
+}
+
+/* So do the views that binding has made, each after that which it is a view of. */
+static void place_views(const smem_plan *plan) {
+    for (uint32_t id = 1; id < plan->binding->module->objects.count; id++) {
+        if (!grout_object_is_declared(plan->binding->module, id)) {
+            place_alias(plan, id);
+        }
+    }
+}
+
 static void place_array(smem_plan *plan, grout_object_id id, grout_space space) {
     int64_t *top = &plan->top[space], *peak = &plan->peak[space];
     GROUT_ASSERT(*top >= 0 && get_bytes(plan, id) >= 0); /* 0 after a report */
@@ -95,6 +114,8 @@ static void place_object(smem_plan *plan, grout_object_id id) {
     const grout_object *object = grout_module_get_object(plan->binding->module, id);
     if (object->kind == GROUT_OBJECT_BARRIER) {
         place_barriers(plan, id);
+    } else if (object->alias != 0) {
+        place_alias(plan, id);
     } else if (grout_space_is_of_cta(object->space)) {
         place_array(plan, id, (grout_space)object->space);
     }
@@ -181,6 +202,7 @@ void grout_smem_plan__module(grout_binding *binding) {
         for (uint32_t id = 1; id < binding->module->kernels.count; id++) {
             place_kernel(&plan, id);
         }
+        place_views(&plan);
     }
     grout__free(plan.pool);
     grout__free(plan.taken);

@@ -163,6 +163,50 @@ grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref, u
     return add_view(builder, &ref, GROUT_REF_TRANSPOSE, rank, indices);
 }
 
+/* Whether something can be a view's reference; reports if it cannot. */
+static bool check_viewed(grout_builder *b, grout_operand *ref, const char *view) {
+    if (!grout_builder__is_ok(b) || !grout_builder__check_operand(b, ref)) {
+        return false;
+    }
+    return ref->kind != GROUT_OPERAND_EXPR ||
+           grout_builder__error(b, "%s is for references to memory", view);
+}
+
+grout_operand grout_build_bitcast_ref(grout_builder *builder, grout_operand ref,
+                                      grout_dtype dtype) {
+    if (!check_viewed(builder, &ref, "bitcast")) {
+        return no_operand();
+    }
+    if (dtype <= GROUT_DTYPE_NONE || dtype >= GROUT_DTYPE_COUNT) {
+        (void)grout_builder__error(builder, "there is no element type %d", (int)dtype);
+        return no_operand();
+    }
+    grout_ref_step step = {.kind = GROUT_REF_BITCAST, .dtype = (uint8_t)dtype, .loc = builder->loc};
+    const bool is_ref = ref.kind == GROUT_OPERAND_REF;
+    const grout_value_id base =
+        is_ref ? grout_module_get_ref(builder->module, ref.id)->base : ref.id;
+    return add_ref(builder, base, is_ref ? ref.id : 0, &step);
+}
+
+grout_operand grout_build_reshape_ref(grout_builder *builder, grout_operand ref, uint32_t rank,
+                                      const grout_expr_id *dims) {
+    if (!check_viewed(builder, &ref, "reshape")) {
+        return no_operand();
+    }
+    if (rank == 0 || rank > GROUT_RANK_MAX) {
+        (void)grout_builder__error(builder, "a reshape has 1 to %d dimensions", GROUT_RANK_MAX);
+        return no_operand();
+    }
+    grout_index indices[GROUT_RANK_MAX];
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!grout_builder__check_expr(builder, dims[i])) {
+            return no_operand();
+        }
+        indices[i] = (grout_index){.kind = GROUT_INDEX_ALL, .size = dims[i]};
+    }
+    return add_view(builder, &ref, GROUT_REF_RESHAPE, rank, indices);
+}
+
 grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref, uint32_t count,
                                       const grout_operand *place) {
     if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
@@ -226,6 +270,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_OPTION:
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;
@@ -282,9 +327,9 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         b->module->failed |= grout_table__push(operands, &operand) == 0;
         letters++;
     }
-    uint32_t wanted = (uint32_t)strcspn(letters, "*");
+    uint32_t wanted = (uint32_t)strcspn(letters, "*"), least = grout_letters_count_least(letters);
     bool has_rest = letters[wanted] == '*';
-    if (args->operand_count < wanted || (args->operand_count > wanted && !has_rest)) {
+    if (args->operand_count < least || (args->operand_count > wanted && !has_rest)) {
         return grout_builder__error(b, "'%s' takes %u operands, not %u", info->text,
                                     (unsigned)wanted, (unsigned)args->operand_count);
     }

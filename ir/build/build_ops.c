@@ -35,6 +35,7 @@
 #define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
+#define DEFINE_N3_OPTION(OP, name) DEFINE_N3(OP, name)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -44,7 +45,12 @@
     NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
 #define DEFINE_K2(OP, name) \
     NOTHING(OP, name, (BUILDER, grout_expr_id a, grout_expr_id b), OPERANDS(K(a), K(b)))
-#define DEFINE_UNARY(OP, name)   DEFINE_V1(OP, name)
+#define DEFINE_UNARY(OP, name) DEFINE_V1(OP, name)
+#define DEFINE_TEST(OP, name)  DEFINE_V1(OP, name)
+#define DEFINE_MATH(OP, name)  DEFINE_V1_ATTRS(OP, name)
+#define DEFINE_MATH_BINARY(OP, name)                                                   \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
+          .attrs = attrs)
 #define DEFINE_BINARY(OP, name)  DEFINE_V2(OP, name)
 #define DEFINE_COMPARE(OP, name) DEFINE_V2(OP, name)
 #define DEFINE_TERNARY(OP, name) DEFINE_V3(OP, name)
@@ -87,11 +93,15 @@ enum {
     operands_of_N1 = 1,
     operands_of_N2 = 2,
     operands_of_N3 = 3,
+    operands_of_N3_OPTION = 4,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,
     operands_of_K2 = 2,
     operands_of_UNARY = 1,
+    operands_of_TEST = 1,
+    operands_of_MATH = 1,
+    operands_of_MATH_BINARY = 2,
     operands_of_BINARY = 2,
     operands_of_COMPARE = 2,
     operands_of_TERNARY = 3,

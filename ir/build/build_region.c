@@ -52,6 +52,9 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
                                     is_fragment ? "accumulators" : "arrays in ",
                                     is_fragment ? "" : grout_space_get_text(space));
     }
+    if (from->alias != 0 && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
+        return grout_builder__error(b, "only arrays in smem have an alias");
+    }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
         from->arrivals != 0 || from->cluster_group_count > 0) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
@@ -61,10 +64,13 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
 }
 
 static bool check_object(grout_builder *b, const grout_build_object *from) {
+    grout_operand alias = grout_value_operand(from->alias);
     if (!grout_builder__check_exprs(b, from->rank, from->dims) ||
         !grout_builder__check_exprs(b, from->tile_rank, from->tile) ||
         !grout_builder__check_exprs(b, from->transpose_rank, from->transpose) ||
         (from->swizzle != 0 && !grout_builder__check_expr(b, from->swizzle)) ||
+        (from->alias != 0 && !grout_builder__check_operand(b, &alias)) ||
+        (from->alias_start != 0 && !grout_builder__check_expr(b, from->alias_start)) ||
         (from->arrivals != 0 && !grout_builder__check_expr(b, from->arrivals))) {
         return false;
     }
@@ -102,12 +108,17 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
         return false;
     }
     bool is_array = from->kind == GROUT_OBJECT_ARRAY;
+    if (from->alias != 0) {
+        GROUT_TABLE_AT(b->module->values, grout_value, from->alias)->use_count++;
+    }
     *to = (grout_object){.kind = (uint8_t)from->kind,
                          .space = is_array ? (uint8_t)get_array_space(from) : spaces[from->kind],
                          .loc = b->loc,
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
                          .transpose_rank = (uint8_t)from->transpose_rank,
+                         .alias = from->alias,
+                         .alias_start = from->alias_start,
                          .arrivals = from->arrivals,
                          .is_explicit = from->is_explicit};
     to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));

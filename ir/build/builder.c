@@ -148,6 +148,23 @@ grout_expr_id grout_build_float(grout_builder *builder, double value) {
     return add_expr(builder, &expr, 1);
 }
 
+grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype, uint64_t bits) {
+    const bool is_type = dtype > GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT;
+    const grout_dtype_info *info = grout_dtype_get_info(is_type ? dtype : GROUT_DTYPE_NONE);
+    if (info->class_ == GROUT_CLASS_NONE || info->class_ == GROUT_CLASS_BOOL) {
+        (void)grout_builder__error(builder, "an element of no type, or of bool");
+        return 0;
+    }
+    const uint32_t unused = 64u - 8u * info->bytes;
+    grout_expr expr = {.dtype = (uint8_t)dtype, .u.bits = bits << unused >> unused};
+    expr.kind = info->class_ == GROUT_CLASS_FLOAT ? GROUT_EXPR_FLOAT : GROUT_EXPR_INT;
+    const uint64_t sign = UINT64_C(1) << (63 - unused);
+    if (info->class_ == GROUT_CLASS_SINT && (expr.u.bits & sign) != 0) {
+        expr.u.bits |= ~(sign - 1);
+    }
+    return add_expr(builder, &expr, 1);
+}
+
 grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
                                grout_expr_id a, grout_expr_id b) {
     bool is_unary = operator_ == GROUT_EXPR_NEG || operator_ == GROUT_EXPR_LOG2;
@@ -169,6 +186,7 @@ static bool is_float(const grout_module *module, grout_expr_id id) {
     const grout_expr *expr = grout_module_get_expr(module, id);
     switch ((grout_expr_kind)expr->kind) {
     case GROUT_EXPR_FLOAT:
+    case GROUT_EXPR_TYPED:
         return true;
     case GROUT_EXPR_NAME:
         return grout_module_get_const(module, expr->constant)->is_f32;

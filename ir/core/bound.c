@@ -3,6 +3,7 @@
 #include "bound.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool grout_module_is_bound(const grout_module *module) {
     return module->bound != NULL;
@@ -56,6 +57,30 @@ const grout_layout *grout_object_get_layout(const grout_module *module, grout_ob
 int64_t grout_object_get_offset(const grout_module *module, grout_object_id id) {
     GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return module->bound->object_offsets[id];
+}
+
+grout_object_id grout_object_get_root(const grout_module *module, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(module, id);
+    while (object->alias != 0) {
+        id = grout_module_get_value(module, object->alias)->object;
+        object = grout_module_get_object(module, id);
+    }
+    return id;
+}
+
+bool grout_object_is_declared(const grout_module *module, grout_object_id id) {
+    return grout_module_get_value(module, grout_module_get_object(module, id)->value)->object == id;
+}
+
+bool grout_objects_share_bytes(const grout_module *module, grout_object_id a, grout_object_id b) {
+    const int64_t start_a = grout_object_get_offset(module, a);
+    const int64_t start_b = grout_object_get_offset(module, b);
+    if (grout_module_get_object(module, a)->space != grout_module_get_object(module, b)->space ||
+        start_a < 0 || start_b < 0) {
+        return a == b;
+    }
+    return start_a < start_b + grout_object_get_layout(module, b)->bytes &&
+           start_b < start_a + grout_object_get_layout(module, a)->bytes;
 }
 
 uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id) {
@@ -180,18 +205,7 @@ int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op
 
 void grout_object__get_tiles(const grout_module *module, grout_object_id id,
                              int64_t tiles_out[GROUT_RANK_MAX]) {
-    const grout_object *object = grout_module_get_object(module, id);
-    const grout_expr_value *values = module->bound->expr_values;
-    for (uint32_t dim = 0; dim < GROUT_RANK_MAX; dim++) {
-        tiles_out[dim] = 1;
-    }
-    for (uint32_t k = 0; k < object->tile_rank; k++) {
-        uint32_t stored = (uint32_t)object->type.rank - object->tile_rank + k;
-        int64_t dim = object->transpose_rank == 0 ? (int64_t)stored
-                                                  : values[object->transpose[stored]].integer;
-        GROUT_ASSERT(dim >= 0 && dim < GROUT_RANK_MAX);
-        tiles_out[dim] = values[object->tile[k]].integer;
-    }
+    memcpy(tiles_out, module->bound->object_tiles[id], GROUT_RANK_MAX * sizeof tiles_out[0]);
 }
 
 grout_value_text grout_value__get_text(const grout_module *module, grout_value_id id,

@@ -15,6 +15,7 @@ typedef struct grout_binding {
     grout_block_id
         *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
     bool *open_blocks; /* by block: the walk stands inside */
+    struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
     bool ok;
 } grout_binding;
 
@@ -23,6 +24,14 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
                            const char *format, ...) GROUT_PRINTF(4, 5);
 /* Zeroed memory for count items, or NULL after reporting that there is none. */
 void *grout_binding__new(grout_binding *binding, size_t count, size_t size);
+
+/* bind.c: type and layout of an object. */
+void grout_binding__set_object(grout_binding *binding, grout_object_id id, const grout_type *type,
+                               const struct grout_layout_spec *spec);
+
+/* recast.c: how many objects the views by .bitcast and .reshape become at most; makes them. */
+uint32_t grout_recast__count(const grout_module *module);
+void grout_recast__module(grout_binding *binding);
 
 /* fold.c: evaluates every constant expression that the module uses, then the requires. */
 void grout_fold__module(grout_binding *binding);
@@ -63,7 +72,14 @@ typedef enum grout_view_fault {
     GROUT_VIEW_DESCRIPTOR,   /* a descriptor without one index for each dimension */
     GROUT_VIEW_CLUSTER,      /* .cluster of what other CTAs cannot reach */
     GROUT_VIEW_CLUSTER_TWICE,
-    GROUT_VIEW_CLUSTER_COUNT /* more or fewer places than the kernel has cluster axes */
+    GROUT_VIEW_CLUSTER_COUNT, /* more or fewer places than the kernel has cluster axes */
+    GROUT_VIEW_RECAST_SPACE,  /* .bitcast or .reshape of what is no array of a CTA's bytes */
+    GROUT_VIEW_RECAST_PART,   /* .. of a part: slices or a transposition stand before it */
+    GROUT_VIEW_RECAST_SIZE,   /* a bitcast that does not divide the innermost dimension */
+    GROUT_VIEW_RECAST_LAYOUT, /* one whose innermost dimension is not the innermost in memory */
+    GROUT_VIEW_RESHAPE_DIMS,  /* a dimension below 1, or more than GROUT_RANK_MAX with the indexed */
+    GROUT_VIEW_RESHAPE_COUNT, /* a reshape to another number of elements */
+    GROUT_VIEW_RESHAPE_LAYOUT /* .. that would move elements: tile or swizzle do not fit */
 } grout_view_fault;
 
 typedef struct grout_view_problem {
@@ -76,6 +92,10 @@ typedef struct grout_view_problem {
 
 grout_view_problem grout_view__resolve(const grout_module *module, const grout_operand *operand,
                                        grout_view *view_out);
+/* The same of at most the first max steps. */
+grout_view_problem grout_view__resolve_steps(const grout_module *module,
+                                             const grout_operand *operand, uint32_t max,
+                                             grout_view *view_out);
 /* The type of a view: a REF of its dimensions, a BARRIER or a SEMAPHORE. */
 grout_type grout_view__get_type(const grout_module *module, const grout_view *view);
 

@@ -43,8 +43,8 @@ static const grout_op_info op_infos[GROUT_OP_COUNT] = {
     [GROUT_OP_NONE] = {.text = "", .doc = "", .operands = "", .syntax = ""},
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) \
     [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, PURE, (NONE), NONE, DOC),
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, ULP, MATH, FLOAT, PURE, (APPROX), NONE, DOC),
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, ULP, FORM, FLOAT, PURE, (APPROX), NONE, DOC),
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) \
     [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, PURE, (DIM), NONE, DOC),
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
@@ -242,6 +242,15 @@ char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
     return letters[operand < count ? operand : count - 1];
 }
 
+uint32_t grout_letters_count_least(const char *letters) {
+    uint32_t count = 0;
+    while (letters[count] != '\0' &&
+           grout_letter_get_info(letters[count])->kind < GROUT_LETTER_OPTION) {
+        count++;
+    }
+    return count;
+}
+
 const grout_letter_info *grout_letter_get_info(char letter) {
     static const grout_letter_info letters[128] = {
 #define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
@@ -290,13 +299,21 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
     static const uint8_t reductions[GROUT_OP_COUNT] = {
         [GROUT_OP_NONE] = GROUT_UPDATE_NONE,
 #define GROUT_ADD(A, B)                                  GROUT_UPDATE_ADD
+#define GROUT_MUL(A, B)                                  GROUT_UPDATE_MUL
 #define GROUT_MIN(A, B)                                  GROUT_UPDATE_MIN
 #define GROUT_MAX(A, B)                                  GROUT_UPDATE_MAX
+#define GROUT_AND(A, B)                                  GROUT_UPDATE_AND
+#define GROUT_OR(A, B)                                   GROUT_UPDATE_OR
+#define GROUT_XOR(A, B)                                  GROUT_UPDATE_XOR
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = EXPRESSION,
 #include "grout/ops.def"
 #undef GROUT_ADD
+#undef GROUT_MUL
 #undef GROUT_MIN
 #undef GROUT_MAX
+#undef GROUT_AND
+#undef GROUT_OR
+#undef GROUT_XOR
     };
     return (grout_update)reductions[opcode];
 }
@@ -353,6 +370,38 @@ const grout_attr_info *grout_attr_get_info(grout_attr attr) {
 
 const grout_choice_info *grout_choice_get_info(grout_choice choice) {
     return &choice_infos[choice];
+}
+
+bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
+    const grout_dtype_info *info = &dtype_infos[dtype];
+    bool is_number = info->is_arithmetic && info->class_ != GROUT_CLASS_BOOL;
+    bool is_float = is_number && info->class_ == GROUT_CLASS_FLOAT;
+    switch (rule) {
+    case GROUT_TYPES_ANY:
+    case GROUT_TYPES_MMA: /* lowering/wgmma_plan.c says which */
+        return true;
+    case GROUT_TYPES_NUM:
+    case GROUT_TYPES_CMP:
+        return is_number;
+    case GROUT_TYPES_CMP_ANY:
+        return info->is_arithmetic;
+    case GROUT_TYPES_INT:
+        return is_number && !is_float;
+    case GROUT_TYPES_FLOAT:
+    case GROUT_TYPES_CMP_FLOAT:
+        return is_float;
+    case GROUT_TYPES_ACC:
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32 || dtype == GROUT_DTYPE_I32;
+    case GROUT_TYPES_LOGIC:
+        return info->is_arithmetic && !is_float;
+    case GROUT_TYPES_BOOL:
+        return dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_WORD:
+        return dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
+    case GROUT_TYPES_NONE:
+        break;
+    }
+    return false;
 }
 
 const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {

@@ -39,17 +39,21 @@ static grout_known_value evaluate_axis(const evaluation *eval, uint32_t index) {
 }
 
 /* The expression of an op of ops.def over whole numbers (i32), and over truth values. */
-#define NUMBER_NUM(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
-#define NUMBER_INT(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
-#define NUMBER_LOGIC(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
-#define NUMBER_CMP(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_NUM(NAME, EXPRESSION)     NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_INT(NAME, EXPRESSION)     NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_LOGIC(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_CMP(NAME, EXPRESSION)     NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_CMP_ANY(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
 #define NUMBER_FLOAT(NAME, EXPRESSION)
+#define NUMBER_CMP_FLOAT(NAME, EXPRESSION)
 #define NUMBER_CASE(NAME, EXPRESSION) \
     case GROUT_OP_##NAME:             \
         return know((int32_t)(EXPRESSION));
 
-static grout_known_value apply_numbers(const grout_op *op, int32_t a, int32_t b) {
+static grout_known_value apply_numbers(const grout_op *op, const int32_t in[3]) {
+    const int32_t a = in[0], b = in[1], c = in[2];
     (void)b;
+    (void)c;
     switch (op->opcode) {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) NUMBER_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"
@@ -61,7 +65,9 @@ static grout_known_value apply_numbers(const grout_op *op, int32_t a, int32_t b)
 #define TRUTH_NUM(NAME, EXPRESSION)
 #define TRUTH_INT(NAME, EXPRESSION)
 #define TRUTH_CMP(NAME, EXPRESSION)
+#define TRUTH_CMP_ANY(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
 #define TRUTH_FLOAT(NAME, EXPRESSION)
+#define TRUTH_CMP_FLOAT(NAME, EXPRESSION)
 #define TRUTH_LOGIC(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
 
 static grout_known_value apply_truths(const grout_op *op, bool a, bool b) {
@@ -74,8 +80,9 @@ static grout_known_value apply_truths(const grout_op *op, bool a, bool b) {
     }
 }
 
-static grout_known_value apply(const grout_op *op, grout_dtype dtype, int32_t a, int32_t b) {
-    return dtype == GROUT_DTYPE_BOOL ? apply_truths(op, a != 0, b != 0) : apply_numbers(op, a, b);
+static grout_known_value apply(const grout_op *op, grout_dtype dtype, const int32_t in[3]) {
+    return dtype == GROUT_DTYPE_BOOL ? apply_truths(op, in[0] != 0, in[1] != 0)
+                                     : apply_numbers(op, in);
 }
 
 /* Whether one operand alone decides the result: a zero that is and'ed. */
@@ -90,7 +97,7 @@ static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
     if (grout_op_get_letter((grout_opcode)op->opcode, 0) == 'x') {
         return evaluate_axis(eval, grout_module_get_operand(module, op, 0)->id - 1);
     }
-    if (op->operand_count == 0 || op->operand_count > 2 || op->block_count > 0) {
+    if (op->operand_count == 0 || op->operand_count > 3 || op->block_count > 0) {
         return unknown;
     }
     grout_dtype dtype =
@@ -98,13 +105,17 @@ static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
     if (dtype != GROUT_DTYPE_I32 && dtype != GROUT_DTYPE_BOOL) {
         return unknown;
     }
-    grout_known_value a = evaluate(eval, grout_module_get_operand(module, op, 0));
-    grout_known_value b =
-        op->operand_count < 2 ? know(0) : evaluate(eval, grout_module_get_operand(module, op, 1));
-    if (is_settled(op, a) || is_settled(op, b)) {
-        return know(0);
+    int32_t in[3] = {0, 0, 0};
+    bool is_known = true;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        grout_known_value value = evaluate(eval, grout_module_get_operand(module, op, k));
+        if (is_settled(op, value)) {
+            return know(0);
+        }
+        is_known = is_known && value.is_known;
+        in[k] = value.value;
     }
-    return a.is_known && b.is_known ? apply(op, dtype, a.value, b.value) : unknown;
+    return is_known ? apply(op, dtype, in) : unknown;
 }
 
 /* An operand as this thread sees it, in whichever CTA. */

@@ -220,6 +220,25 @@ static grout_view_fault apply_box(const grout_module *module, grout_view *view,
     return GROUT_VIEW_FINE;
 }
 
+/* The same bytes as another object, which binding has made (recast.c). It has the same dimensions
+ * as far as they were indexed away; those left are new. */
+static grout_view_fault apply_recast(const grout_module *module, grout_view *view,
+                                     const grout_ref_step *step) {
+    if (step->object == 0) {
+        return (grout_view_fault)step->fault;
+    }
+    const grout_type *type = &module->bound->object_types[step->object];
+    const uint8_t first = (uint8_t)(view->rank - view->view_rank);
+    view->object = step->object;
+    view->rank = type->rank;
+    view->view_rank = (uint8_t)(type->rank - first);
+    for (uint8_t dim = first; dim < type->rank; dim++) {
+        view->view_dim[dim - first] = dim;
+        view->extent[dim] = type->dims[dim];
+    }
+    return GROUT_VIEW_FINE;
+}
+
 static grout_view_fault apply_step(const grout_module *module, grout_view *view,
                                    grout_view_problem *problem) {
     switch ((grout_ref_step_kind)problem->step->kind) {
@@ -229,6 +248,9 @@ static grout_view_fault apply_step(const grout_module *module, grout_view *view,
         return apply_transpose(module, view, problem->step);
     case GROUT_REF_CLUSTER:
         return apply_cluster(module, view, problem->step, &problem->index);
+    case GROUT_REF_BITCAST:
+    case GROUT_REF_RESHAPE:
+        return apply_recast(module, view, problem->step);
     }
     return GROUT_VIEW_FINE;
 }
@@ -246,6 +268,12 @@ static void fill_order(grout_view *view) {
 
 grout_view_problem grout_view__resolve(const grout_module *module, const grout_operand *operand,
                                        grout_view *view_out) {
+    return grout_view__resolve_steps(module, operand, UINT32_MAX, view_out);
+}
+
+grout_view_problem grout_view__resolve_steps(const grout_module *module,
+                                             const grout_operand *operand, uint32_t max,
+                                             grout_view *view_out) {
     grout_ref_id ref_id;
     grout_value_id descriptor = 0;
     grout_view_problem problem = {.fault = GROUT_VIEW_NO_REFERENCE};
@@ -264,7 +292,7 @@ grout_view_problem grout_view__resolve(const grout_module *module, const grout_o
         problem.fault = apply_box(module, view_out, ref, &problem);
         first_step = 1;
     }
-    uint32_t step_count = ref == NULL ? 0 : ref->step_count;
+    uint32_t step_count = ref == NULL ? 0 : ref->step_count < max ? ref->step_count : max;
     for (uint32_t k = first_step; problem.fault == GROUT_VIEW_FINE && k < step_count; k++) {
         problem.step = grout_module_get_ref_step(module, ref, k);
         problem.rank = view_out->view_rank;

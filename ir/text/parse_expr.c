@@ -193,25 +193,81 @@ static bool parse_number(grout_parser *p, const grout_token *minus, grout_parsed
     return true;
 }
 
-/* dtype:BITS, the type's name being the next token. */
-static bool parse_bit_pattern(grout_parser *p, grout_dtype dtype, grout_parsed_operand *out) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    grout_token start = p->token;
-    if (info->class_ != GROUT_CLASS_FLOAT) {
-        return grout_parser__error(p, &start, GROUT_DIAG_BAD_NUMBER,
-                                   "bit patterns are for floats, and '%s' is none", info->text);
+/* An integer of a type: its magnitude, and whether a minus stood before it. */
+static bool parse_typed_integer(grout_parser *p, const grout_dtype_info *info, bool is_negative,
+                                grout_expr *expr) {
+    const uint64_t largest = UINT64_MAX >> (64u - 8u * info->bytes);
+    uint64_t magnitude = 0, limit = largest;
+    if (info->class_ == GROUT_CLASS_SINT) {
+        limit = is_negative ? largest / 2 + 1 : largest / 2;
+    } else if (is_negative) {
+        limit = 0;
     }
-    grout_parser__advance(p);
-    grout_parser__advance(p);
-    grout_expr expr = {.kind = GROUT_EXPR_FLOAT, .dtype = (uint8_t)dtype};
-    if (p->token.kind != GROUT_TOKEN_INT) {
-        return grout_parser__expected(p, "the bits of the float, as in f32:0x7fc00001");
+    if (!grout_lexer__get_integer(&p->lexer, &p->token, &magnitude) || magnitude > limit) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_NUMBER,
+                                   "the number does not fit '%s'", info->text);
     }
-    if (!grout_lexer__get_integer(&p->lexer, &p->token, &expr.u.bits) ||
-        (info->bytes < 8 && expr.u.bits >> (8 * info->bytes) != 0)) {
+    expr->kind = GROUT_EXPR_INT;
+    expr->u.bits = is_negative ? 0u - magnitude : magnitude;
+    return true;
+}
+
+/* The bits of a float, or its number, which is rounded to the type. */
+static bool parse_typed_float(grout_parser *p, const grout_dtype_info *info,
+                              const grout_token *minus, grout_expr *expr) {
+    expr->kind = GROUT_EXPR_FLOAT;
+    if (p->token.kind == GROUT_TOKEN_INT && minus == NULL) {
+        if (grout_lexer__get_integer(&p->lexer, &p->token, &expr->u.bits) &&
+            (info->bytes == 8 || expr->u.bits >> (8 * info->bytes) == 0)) {
+            return true;
+        }
         return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_NUMBER,
                                    "the pattern has more than the %d bits of '%s'", 8 * info->bytes,
                                    info->text);
+    }
+    expr->kind = GROUT_EXPR_TYPED;
+    if (p->token.kind == GROUT_TOKEN_FLOAT) {
+        const uint8_t kind = expr->kind;
+        const bool ok = parse_float(p, minus != NULL, expr);
+        expr->kind = kind;
+        return ok;
+    }
+    if (grout_parser__is_word(p, &p->token, "inf")) {
+        expr->u.number = minus != NULL ? -(double)INFINITY : (double)INFINITY;
+        return true;
+    }
+    if (grout_parser__is_word(p, &p->token, "nan") && minus == NULL) {
+        expr->u.number = (double)NAN;
+        return true;
+    }
+    return grout_parser__expected(p, "the bits of the float, as in f32:0x7fc00001, or its number, "
+                                     "as in f32:1.5");
+}
+
+/* dtype:NUMBER or dtype:BITS, the type's name being the next token. */
+static bool parse_typed_literal(grout_parser *p, grout_dtype dtype, grout_parsed_operand *out) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    grout_token start = p->token, minus = {0};
+    if (info->class_ == GROUT_CLASS_BOOL) {
+        return grout_parser__error(p, &start, GROUT_DIAG_BAD_NUMBER,
+                                   "a literal of '%s' is true or false", info->text);
+    }
+    grout_parser__advance(p);
+    grout_parser__advance(p);
+    grout_expr expr = {.dtype = (uint8_t)dtype};
+    const bool has_minus = p->token.kind == GROUT_TOKEN_MINUS;
+    if (has_minus) {
+        minus = p->token;
+        grout_parser__advance(p);
+    }
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        if (!parse_typed_float(p, info, has_minus ? &minus : NULL, &expr)) {
+            return false;
+        }
+    } else if (p->token.kind != GROUT_TOKEN_INT) {
+        return grout_parser__expected(p, "an integer, as in i8:-3");
+    } else if (!parse_typed_integer(p, info, has_minus, &expr)) {
+        return false;
     }
     start.size = p->token.offset + p->token.size - start.offset;
     expr.loc = grout_parser__add_loc(p, &start);
@@ -378,7 +434,7 @@ static bool parse_name(grout_parser *p, grout_parsed_operand *out) {
     }
     grout_dtype dtype = grout_dtype_find(text, p->token.size);
     if (dtype != GROUT_DTYPE_NONE && p->ahead.kind == GROUT_TOKEN_COLON && !p->ahead.has_blank) {
-        return parse_bit_pattern(p, dtype, out);
+        return parse_typed_literal(p, dtype, out);
     }
     const infix_function *function = find_function(p, &p->token);
     if (function != NULL && is_call(p)) {

@@ -19,6 +19,28 @@ static uint32_t parse_list(grout_parser *p, grout_expr_id *ids, uint32_t max) {
                : 0;
 }
 
+/* 'alias(%a)' or 'alias(%a, START)'. */
+static bool parse_alias(grout_parser *p, grout_object *object) {
+    grout_parser__advance(p);
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
+        return false;
+    }
+    if (p->token.kind != GROUT_TOKEN_VALUE) {
+        return grout_parser__expected(p, "the array whose bytes it has");
+    }
+    const grout_token name = p->token;
+    object->alias = grout_parser__find_value(p, &name);
+    if (object->alias != 0) {
+        GROUT_TABLE_AT(p->module->values, grout_value, object->alias)->use_count++;
+    }
+    grout_parser__advance(p);
+    if (grout_parser__accept(p, GROUT_TOKEN_COMMA) &&
+        !grout_parser__constant(p, &object->alias_start)) {
+        return false;
+    }
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
+}
+
 /* A transform of an array; *done_out if none stands next. */
 static bool parse_transform(grout_parser *p, grout_object *object, bool *done_out) {
     if (grout_parser__is_word(p, &p->token, "tile")) {
@@ -37,6 +59,9 @@ static bool parse_transform(grout_parser *p, grout_object *object, bool *done_ou
         }
         object->transpose_rank = (uint8_t)parse_list(p, object->transpose, GROUT_RANK_MAX);
         return object->transpose_rank > 0;
+    }
+    if (grout_parser__is_word(p, &p->token, "alias")) {
+        return object->alias != 0 ? report_twice(p) : parse_alias(p, object);
     }
     *done_out = true;
     return true;
@@ -126,7 +151,8 @@ static bool parse_semaphore(grout_parser *p, grout_object *object) {
 static bool refuse_transforms(grout_parser *p, const grout_object *object) {
     if (!grout_parser__is_word(p, &p->token, "tile") &&
         !grout_parser__is_word(p, &p->token, "swizzle") &&
-        !grout_parser__is_word(p, &p->token, "transpose")) {
+        !grout_parser__is_word(p, &p->token, "transpose") &&
+        !grout_parser__is_word(p, &p->token, "alias")) {
         return true;
     }
     char what[32];

@@ -44,8 +44,8 @@ static bool at_end_of_operands(const grout_parser *p) {
 
 bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
                                 const grout_token *token, uint32_t found) {
-    uint32_t wanted = (uint32_t)strcspn(op->info->operands, "*");
-    bool at_least = op->info->operands[wanted] == '*';
+    uint32_t wanted = grout_letters_count_least(op->info->operands);
+    bool at_least = op->info->operands[wanted] != '\0';
     wanted += at_least && wanted == 0 ? 1 : 0;
     if (wanted == 0) {
         (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_COUNT, "'%s' takes no operands",
@@ -101,6 +101,7 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     case GROUT_LETTER_MEMORY_OR_ARRAY:
     case GROUT_LETTER_BARRIER:
     case GROUT_LETTER_SEMAPHORE:
+    case GROUT_LETTER_OPTION:
     case GROUT_LETTER_REST:
         ok = grout_parser__operand(p, &parsed);
         break;
@@ -134,6 +135,9 @@ static bool parse_operands(grout_parser *p, grout_parsed_op *op) {
             i == 0 ? at_end_of_operands(p) : !grout_parser__accept(p, GROUT_TOKEN_COMMA);
         if (is_missing && i > 0 && !at_end_of_operands(p) && !p->token.has_newline) {
             return grout_parser__expected(p, "','");
+        }
+        if (is_missing && i >= grout_letters_count_least(letters)) {
+            return true;
         }
         if (is_missing) {
             return grout_parser__report_count(p, op, &op->token, i);

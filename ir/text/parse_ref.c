@@ -181,12 +181,12 @@ static bool parse_indices(grout_parser *p, uint32_t *depth) {
     return ok;
 }
 
-/* '(1, 0)' of a transpose. */
-static bool parse_permutation(grout_parser *p) {
-    grout_expr_id order[GROUT_RANK_MAX];
-    uint32_t count = grout_parser__constants(p, order, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
+/* '1, 0)' of a transpose, '64, 32)' of a reshape. */
+static bool parse_constants(grout_parser *p) {
+    grout_expr_id sizes[GROUT_RANK_MAX];
+    uint32_t count = grout_parser__constants(p, sizes, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
     for (uint32_t i = 0; i < count; i++) {
-        grout_index index = {.kind = GROUT_INDEX_ALL, .size = order[i]};
+        grout_index index = {.kind = GROUT_INDEX_ALL, .size = sizes[i]};
         grout_parser__push(p, &p->indices, &index);
     }
     return count > 0;
@@ -216,35 +216,62 @@ static bool parse_place(grout_parser *p, uint32_t *depth) {
     return ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
 }
 
+/* 'f32)' of a bitcast. */
+static bool parse_dtype(grout_parser *p, grout_ref_step *step) {
+    grout_dtype dtype = GROUT_DTYPE_NONE;
+    if (!grout_parser__dtype(p, &dtype)) {
+        return false;
+    }
+    step->dtype = (uint8_t)dtype;
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+}
+
+/* The words of the views, by the kind of their step. */
+static const char *const VIEWS[] = {[GROUT_REF_INDEX] = NULL,
+                                    [GROUT_REF_TRANSPOSE] = "transpose",
+                                    [GROUT_REF_CLUSTER] = "cluster",
+                                    [GROUT_REF_BITCAST] = "bitcast",
+                                    [GROUT_REF_RESHAPE] = "reshape"};
+enum { VIEW_COUNT = sizeof VIEWS / sizeof VIEWS[0] };
+
 /* Reports what follows a point and is no view. */
 static bool report_view(grout_parser *p) {
-    (void)grout_parser__expected(p, "'transpose' or 'cluster'");
+    (void)grout_parser__expected(p, "'transpose', 'cluster', 'bitcast' or 'reshape'");
     if (p->token.kind == GROUT_TOKEN_NAME) {
         grout_suggestion suggestion =
             grout_suggest__begin(p->lexer.text + p->token.offset, p->token.size);
-        grout_suggest__offer(&suggestion, "transpose");
-        grout_suggest__offer(&suggestion, "cluster");
+        for (uint32_t i = 1; i < VIEW_COUNT; i++) {
+            grout_suggest__offer(&suggestion, VIEWS[i]);
+        }
         grout_parser__suggest(p, "", suggestion.best);
     }
     return false;
 }
 
-/* '.transpose(1, 0)' or '.cluster(%p)' after its point. */
+/* '.transpose(1, 0)' and the like, after its point. */
 static bool parse_view(grout_parser *p, grout_ref_step *step, uint32_t *depth) {
-    bool is_cluster = grout_parser__is_word(p, &p->token, "cluster");
-    if (!is_cluster && !grout_parser__is_word(p, &p->token, "transpose")) {
+    uint8_t kind = 1;
+    while (kind < VIEW_COUNT && !grout_parser__is_word(p, &p->token, VIEWS[kind])) {
+        kind++;
+    }
+    if (kind == VIEW_COUNT) {
         return report_view(p);
     }
-    step->kind = is_cluster ? GROUT_REF_CLUSTER : GROUT_REF_TRANSPOSE;
+    step->kind = kind;
     grout_parser__advance(p);
     return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('") &&
-           (is_cluster ? parse_place(p, depth) : parse_permutation(p));
+           (kind == GROUT_REF_CLUSTER   ? parse_place(p, depth)
+            : kind == GROUT_REF_BITCAST ? parse_dtype(p, step)
+                                        : parse_constants(p));
 }
 
 /* Moves the indices of a step from the stack into the module. */
 static void move_indices(grout_parser *p, uint32_t first, grout_ref_step *step) {
     uint32_t count = p->indices.count - first;
     step->count = (uint8_t)count;
+    if (count == 0) { /* a bitcast */
+        return;
+    }
     step->first = grout_table__add(&p->module->indices, count);
     if (step->first == 0) {
         p->module->failed = true;

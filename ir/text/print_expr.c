@@ -56,8 +56,8 @@ static void format_shortest(char *digits, size_t size, double number) {
 static void print_float(const grout_printer *pr, double number) {
     char digits[64];
     char text[64];
-    if (isinf(number)) {
-        grout_printer__text(pr, number < 0 ? "-inf" : "inf");
+    if (!isfinite(number)) {
+        grout_printer__text(pr, isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
         return;
     }
     format_shortest(digits, sizeof digits, number);
@@ -69,6 +69,16 @@ static void print_bits(const grout_printer *pr, const grout_expr *expr) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)expr->dtype);
     grout_text_add(pr->out, "%s:0x%0*llx", info->text, 2 * info->bytes,
                    (unsigned long long)expr->u.bits);
+}
+
+/* An integer with its type: "u8:255". */
+static void print_typed_integer(const grout_printer *pr, const grout_expr *expr) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)expr->dtype);
+    if (info->class_ == GROUT_CLASS_UINT) {
+        grout_text_add(pr->out, "%s:%llu", info->text, (unsigned long long)expr->u.bits);
+    } else {
+        grout_text_add(pr->out, "%s:%lld", info->text, (long long)expr->u.integer);
+    }
 }
 
 void grout_printer__string(const grout_printer *pr, grout_string_id id) {
@@ -148,8 +158,8 @@ static operator_text get_operator_text(grout_expr_operator operator_) {
 /* A minus right before a literal would become part of it. */
 static bool is_signed_literal(const grout_module *module, grout_expr_id id) {
     const grout_expr *expr = grout_module_get_expr(module, id);
-    return expr->kind == GROUT_EXPR_INT ||
-           (expr->kind == GROUT_EXPR_FLOAT && expr->dtype == GROUT_DTYPE_NONE);
+    return (expr->kind == GROUT_EXPR_INT || expr->kind == GROUT_EXPR_FLOAT) &&
+           expr->dtype == GROUT_DTYPE_NONE;
 }
 
 static void print_unary(const grout_printer *pr, const grout_expr *expr) {
@@ -189,7 +199,15 @@ void grout_printer__expr(const grout_printer *pr, grout_expr_id id, grout_level 
     const grout_expr *expr = grout_module_get_expr(pr->module, id);
     switch ((grout_expr_kind)expr->kind) {
     case GROUT_EXPR_INT:
-        grout_text_add(pr->out, "%lld", (long long)expr->u.integer);
+        if (expr->dtype != GROUT_DTYPE_NONE) {
+            print_typed_integer(pr, expr);
+        } else {
+            grout_text_add(pr->out, "%lld", (long long)expr->u.integer);
+        }
+        break;
+    case GROUT_EXPR_TYPED:
+        grout_text_add(pr->out, "%s:", grout_dtype_get_info((grout_dtype)expr->dtype)->text);
+        print_float(pr, expr->u.number);
         break;
     case GROUT_EXPR_FLOAT:
         if (expr->dtype != GROUT_DTYPE_NONE) {

@@ -73,6 +73,19 @@ static void print_groups(const grout_printer *pr, grout_kernel_id kernel,
     grout_printer__text(pr, object->cluster_group_count > 0 ? ")" : "");
 }
 
+static void print_alias(const grout_printer *pr, const grout_object *object) {
+    if (object->alias == 0) {
+        return;
+    }
+    grout_printer__text(pr, " alias(");
+    grout_printer__value(pr, object->alias);
+    if (object->alias_start != 0) {
+        grout_printer__text(pr, ", ");
+        grout_printer__expr(pr, object->alias_start, GROUT_LEVEL_ANY);
+    }
+    grout_printer__text(pr, ")");
+}
+
 static void print_object(const grout_printer *pr, grout_kernel_id kernel,
                          const grout_object *object) {
     switch ((grout_object_kind)object->kind) {
@@ -82,6 +95,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);
+        print_alias(pr, object);
         break;
     case GROUT_OBJECT_BARRIER:
         grout_printer__text(pr, object->is_explicit ? "mbarrier[" : "barrier[");
@@ -120,12 +134,17 @@ static void print_index(const grout_printer *pr, const grout_index *index) {
 static void print_step(const grout_printer *pr, const grout_ref_step *step) {
     static const char *const starts[] = {[GROUT_REF_INDEX] = "[",
                                          [GROUT_REF_TRANSPOSE] = ".transpose(",
-                                         [GROUT_REF_CLUSTER] = ".cluster("};
+                                         [GROUT_REF_CLUSTER] = ".cluster(",
+                                         [GROUT_REF_BITCAST] = ".bitcast(",
+                                         [GROUT_REF_RESHAPE] = ".reshape("};
     grout_printer__text(pr, starts[step->kind]);
+    if (step->kind == GROUT_REF_BITCAST) {
+        grout_printer__text(pr, grout_dtype_get_info((grout_dtype)step->dtype)->text);
+    }
     for (uint32_t i = 0; i < step->count; i++) {
         const grout_index *index = grout_module_get_index(pr->module, step, i);
         grout_printer__text(pr, i > 0 ? ", " : "");
-        if (step->kind == GROUT_REF_TRANSPOSE) {
+        if (step->kind == GROUT_REF_TRANSPOSE || step->kind == GROUT_REF_RESHAPE) {
             grout_printer__expr(pr, index->size, GROUT_LEVEL_ANY);
         } else {
             print_index(pr, index);

@@ -44,7 +44,7 @@ static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const cha
 
 /* What 'red' takes in a space (PTX ISA 9.1 'red'). */
 static uint32_t get_atomic_dtypes(const grout_op_info *info, bool is_gmem) {
-    if (info->types == GROUT_TYPES_INT) {
+    if (info->types == GROUT_TYPES_WORD) {
         return INT32;
     }
     const bool is_sum = info->update == GROUT_UPDATE_ADD;

@@ -4,10 +4,8 @@
 
 #include <inttypes.h>
 
-/* docs/hardware.md 5: what aligning the start of SMEM to 1024 may cost. */
-#define SMEM_SLACK 1024
-#define GRID_MAX   INT32_MAX
-#define PARTS_MAX  6 /* objects that the budget's message lists */
+#define GRID_MAX  INT32_MAX
+#define PARTS_MAX 6 /* objects that the budget's message lists */
 
 static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
     const grout_module *module = verifying->module;
@@ -78,7 +76,7 @@ typedef struct space_parts {
 static void add_part(const grout_module *module, space_parts *parts, grout_object_id id) {
     int64_t bytes = grout_object_get_layout(module, id)->bytes;
     const grout_object *object = grout_module_get_object(module, id);
-    if (object->space != parts->space) {
+    if (object->space != parts->space || object->alias != 0) {
         return;
     }
     if (object->kind == GROUT_OBJECT_BARRIER) {
@@ -135,22 +133,15 @@ static void note_parts(grout_verifying *verifying, grout_space space) {
     }
 }
 
-/* What SMEM has to give is less by the bytes for alignment, and the message says so. */
 static void report_budget(grout_verifying *verifying, const grout_kernel *kernel, grout_space space,
                           int64_t bytes) {
     int64_t budget = grout_space_get_info(space)->budget_bytes;
     const char *name = grout_module_get_string(verifying->module, kernel->name);
-    if (space != GROUT_SPACE_SMEM) {
-        grout_verifying__report(verifying, GROUT_DIAG_SMEM_BUDGET, kernel->loc,
-                                "kernel '@%s' needs %" PRId64 " bytes of %s, and a CTA has "
-                                "%" PRId64,
-                                name, bytes, grout_space_get_text(space), budget);
-        return;
-    }
+    const bool is_smem = space == GROUT_SPACE_SMEM;
     grout_verifying__report(verifying, GROUT_DIAG_SMEM_BUDGET, kernel->loc,
-                            "kernel '@%s' needs %" PRId64 " bytes of shared memory, and a CTA has "
-                            "%" PRId64 " (%" PRId64 " less %d for alignment)",
-                            name, bytes, budget, budget + SMEM_SLACK, SMEM_SLACK);
+                            "kernel '@%s' needs %" PRId64 " bytes of %s, and a CTA has %" PRId64,
+                            name, bytes, is_smem ? "shared memory" : grout_space_get_text(space),
+                            budget);
 }
 
 static void check_space(grout_verifying *verifying, const grout_kernel *kernel, grout_space space) {

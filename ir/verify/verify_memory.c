@@ -223,8 +223,28 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     check->is_whole[dim] = false;
 }
 
+/* From .bitcast or .reshape on, the dimensions that were left are those of another object. */
+static void begin_again(index_check *check, const grout_ref_step *step) {
+    const grout_type *type = grout_object_get_type(check->verifying->module, step->object);
+    const uint8_t first = (uint8_t)(check->object_rank - check->rank);
+    check->object_rank = type->rank;
+    check->rank = (uint8_t)(type->rank - first);
+    for (uint8_t dim = first; dim < type->rank; dim++) {
+        check->dims[dim - first] = dim;
+        check->sizes[dim] = type->dims[dim];
+        check->is_whole[dim] = true;
+    }
+    if (!has_plan(check->op)) {
+        grout_object__get_tiles(check->verifying->module, step->object, check->tiles);
+    }
+}
+
 static void check_step(index_check *check, const grout_ref_step *step) {
     const grout_module *module = check->verifying->module;
+    if (step->object != 0) {
+        begin_again(check, step);
+        return;
+    }
     uint8_t old[GROUT_RANK_MAX] = {0}, kept = 0;
     for (uint32_t k = 0; k < GROUT_RANK_MAX; k++) {
         old[k] = check->dims[k];
@@ -257,7 +277,7 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
         return;
     }
     const grout_ref *ref = grout_module_get_ref(module, operand->id);
-    grout_object_id object = view.object;
+    grout_object_id object = grout_module_get_value(module, view.base)->object;
     const grout_type *type = grout_object_get_type(module, object);
     index_check check = {.verifying = verifying, .op = op, .operand = operand};
     check.object_rank = check.rank = type->rank;

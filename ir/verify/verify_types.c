@@ -53,6 +53,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COLLECTIVE:
     case GROUT_ATTR_APPROX:
     case GROUT_ATTR_LAYOUT_WGMMA:
+    case GROUT_ATTR_LAYOUT_WGMMA_8BIT:
     case GROUT_ATTR_LAYOUT_ROW:
     case GROUT_ATTR_LAYOUT_COL:
     case GROUT_ATTR_LAYOUT_STRIDED:

@@ -171,9 +171,9 @@ static bool check_region(void *payload, grout_shadow *shadow, grout_region *regi
     return true;
 }
 
-static bool is_ending(const grout_event *event, grout_object_id object) {
+static bool is_ending(const grout_event *event, grout_object_id root) {
     for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
-        if (event->u.scope.objects[i] == object) {
+        if (event->u.scope.objects[i] == root) {
             return true;
         }
     }
@@ -196,7 +196,8 @@ static bool abandon_entry(end_context *context, grout_shadow *shadow, grout_entr
     entry->number = GROUT_ENTRY_NEVER_OVER;
     context->object = grout_origin__find_object(checker->info.module, &found.origin);
     if (!(found.flags & GROUT_ENTRY_WRITE) || !context->object ||
-        is_ending(context->event, context->object)) {
+        is_ending(context->event,
+                  grout_object_get_root(checker->info.module, context->object))) {
         return true;
     }
     return check_entry(context, shadow, &found, rect);

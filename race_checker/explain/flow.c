@@ -27,7 +27,8 @@ static void mark(grout_flow *it, grout_op_id *place, grout_op_id source) {
 }
 
 static grout_object_id find_object(const grout_flow *it, const grout_op *op, uint32_t index) {
-    return grout_op__find_object(it->module, op, index);
+    const grout_object_id object = grout_op__find_object(it->module, op, index);
+    return object == 0 ? 0 : grout_object_get_root(it->module, object);
 }
 
 /* Whether nobody but the kernel gives the object its values. */

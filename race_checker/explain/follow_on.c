@@ -34,6 +34,11 @@ static bool is_late(const grout_record *record) {
 
 /* ---- uninitialised reads ---- */
 
+/* Whether two objects are one array, or have the bytes of one. */
+static bool is_same_array(const grout_module *module, grout_object_id a, grout_object_id b) {
+    return a != 0 && grout_object_get_root(module, a) == grout_object_get_root(module, b);
+}
+
 /* Whether the use has its value from a read of a race that was found. */
 static bool is_raced(const grout_checker *checker, const grout_record *cause, grout_op_id use,
                      bool *is_explained_out) {
@@ -60,8 +65,8 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         if (grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LOAD &&
-            grout_op__find_object(module, op, 0) == object && !*is_explained_out &&
-            !grout_checker__is_fed(checker, i, use, is_explained_out)) {
+            is_same_array(module, grout_op__find_object(module, op, 0), object) &&
+            !*is_explained_out && !grout_checker__is_fed(checker, i, use, is_explained_out)) {
             return false;
         }
     }

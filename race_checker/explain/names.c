@@ -38,7 +38,15 @@ void grout_wording__add_object(const grout_wording *wording, grout_object_id obj
 void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out) {
     const grout_type *type = grout_object_get_type(wording->module, box->object);
     bool is_whole = true;
-    grout_wording__add_object(wording, box->object, out);
+    if (grout_object_is_declared(wording->module, box->object)) {
+        grout_wording__add_object(wording, box->object, out);
+    } else {
+        grout_text_add(out, "(");
+        grout_wording__add_object(wording, box->object, out);
+        grout_text_add(out, " as ");
+        grout_type_print(type, out);
+        grout_text_add(out, ")");
+    }
     for (uint32_t i = 0; i < box->rank; i++) {
         is_whole = is_whole && box->low[i] == 0 && box->high[i] == type->dims[i];
     }

@@ -157,6 +157,28 @@ static void note_primary(grout_wording *wording, const grout_finding_access *acc
     note_side(wording, side, opening, access);
 }
 
+/* Two names for the same bytes: without this note one wonders what the accesses have in common. */
+static void note_alias(grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    const grout_module *module = wording->module;
+    const grout_object_id a = facts->sides[0].box.object, b = facts->sides[1].box.object;
+    if (facts->side_count < 2 || a == 0 || b == 0 ||
+        grout_object_get_root(module, a) != grout_object_get_root(module, b)) {
+        return;
+    }
+    const grout_object *first = grout_module_get_object(module, a);
+    const grout_object *second = grout_module_get_object(module, b);
+    if (first->value == second->value) {
+        return;
+    }
+    const grout_words words = {.object = grout_wording__name_object(wording, a),
+                               .other = grout_wording__name_object(wording, b)};
+    grout_wording__note(
+        wording, GROUT_SEVERITY_NOTE,
+        grout_module_get_place(module, first->alias != 0 ? first->loc : second->loc),
+        grout_wording__say(wording, GROUT_SENTENCE_SHARED_BYTES, &words));
+}
+
 static void describe_sides(grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_finding *finding = wording->finding;
@@ -240,6 +262,7 @@ static void word_finding(grout_wording *wording) {
         return;
     }
     describe_sides(wording);
+    note_alias(wording);
     if (grout_wording__is_about_bytes(wording)) {
         grout_wording__note_bytes(wording);
     }

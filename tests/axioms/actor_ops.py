@@ -324,7 +324,7 @@ class ActorOps:
     def leave_scope(self, state, actor, it):
         """The bytes of a scope belong to the next one: what this thread has started there has to be over."""
         for made in it.objects:
-            if made not in self.program.smem_base:
+            if made not in self.program.smem_base or self.program.objects[made]["alias"]:
                 continue
             base, _ = self.program.smem_base[made]
             for old in state.accesses:

@@ -7,6 +7,7 @@ with the next one: that makes the mistakes.
 SPDX-License-Identifier: Apache-2.0
 """
 import random
+import re
 
 import draw_sync
 
@@ -295,5 +296,17 @@ class Drawer:
         return out
 
 
+def give_another_name(text, seed):
+    """In some kernels the bytes of %s have another name, and any access may use it: nothing else changes."""
+    draw = random.Random("%d names" % seed)
+    at = text.find("  scratch %s : ")
+    if at < 0 or draw.randrange(4):
+        return text
+    end = text.index("\n", at) + 1
+    other = text[at:end].replace("%s ", "%too ").replace("\n", " alias(%s)\n")
+    return text[:end] + other + re.sub(r"%s\b", lambda it: draw.choice((it.group(), "%too")), text[end:])
+
+
 def draw(kind, seed):
-    return (draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)).text()
+    drawer = draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)
+    return give_another_name(drawer.text(), seed)

@@ -195,6 +195,14 @@ static void add_block(export *it, grout_block_id id) {
     grout_text_add(&it->out, "]}");
 }
 
+/* Whether it has the bytes of another one, whether its elements lie in order, and its groups. */
+static void add_sharing(export *it, grout_object_id id) {
+    grout_text_add(&it->out, ",\"alias\":%s,\"plain\":%s,\"groups\":[",
+                   grout_object_get_root(it->module, id) != id ? "true" : "false",
+                   grout_layout_is_plain(grout_object_get_layout(it->module, id)) ? "true"
+                                                                                  : "false");
+}
+
 static void add_object(export *it, grout_object_id id) {
     static const char *const kinds[] = {[GROUT_OBJECT_ARRAY] = "array",
                                         [GROUT_OBJECT_BARRIER] = "barrier",
@@ -209,14 +217,14 @@ static void add_object(export *it, grout_object_id id) {
         add_comma(it, i);
         grout_text_add(&it->out, "%" PRId64, type->dims[i]);
     }
-    grout_text_add(&it->out,
-                   "],\"bytes\":%u,\"explicit\":%s,\"global\":%s,\"arrivals\":%" PRIu32
-                   ",\"offset\":%" PRId64 ",\"groups\":[",
-                   object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info(type->dtype)->bytes
-                                                      : 8,
-                   object->is_explicit ? "true" : "false", object->is_global ? "true" : "false",
-                   is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
-                   is_smem ? grout_object_get_offset(it->module, id) : 0);
+    grout_text_add(
+        &it->out,
+        "],\"bytes\":%u,\"explicit\":%s,\"global\":%s,\"arrivals\":%" PRIu32 ",\"offset\":%" PRId64,
+        object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info(type->dtype)->bytes : 8,
+        object->is_explicit ? "true" : "false", object->is_global ? "true" : "false",
+        is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
+        is_smem ? grout_object_get_offset(it->module, id) : 0);
+    add_sharing(it, id);
     for (uint32_t i = 0; i < object->cluster_group_count; i++) {
         add_comma(it, i);
         grout_text_add(&it->out, "%u", object->cluster_groups[i]);

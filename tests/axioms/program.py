@@ -61,6 +61,7 @@ class Program:
         self.is_specialised = has_op(exported["body"], "warp_specialize")
         self.fetched = find_fetched(exported["body"], set())
         self.smem_base = find_overlaps(self.objects)
+        self.moved = find_moved(self.objects, self.smem_base)
         for param in exported["params"]:
             if not param["object"]:
                 raise NotExpressed("a scalar parameter")
@@ -196,11 +197,15 @@ class Program:
 
     def find_mask(self, object_id, starts, extents):
         """The bytes of a box as bits, counted from the start of the object, and whether all of it lies inside. What
-        tiles and swizzles do inside an object is a permutation of its bytes, so it changes no overlap."""
+        tiles and swizzles do inside an object is a permutation of its bytes, so it changes no overlap of the object
+        with itself; where the bytes have another name too, it does."""
         key = (object_id, starts, extents)
         if key not in self.masks:
             dims, size = self.objects[object_id]["dims"], self.objects[object_id]["bytes"]
             inside = all(0 <= s and s + e <= d for s, e, d in zip(starts, extents, dims))
+            is_whole = all(s == 0 and e == d for s, e, d in zip(starts, extents, dims))
+            if object_id in self.moved and not is_whole:
+                raise NotExpressed("a part of a tiled array that has another name")
             self.masks[key] = (mask_box(dims, starts, extents, size), inside)
         return self.masks[key]
 
@@ -250,3 +255,9 @@ def find_overlaps(objects):
         base[key] = (first[1], low - first[0])
         end = max(end, high)
     return base
+
+
+def find_moved(objects, base):
+    """Tiled arrays whose bytes have another name."""
+    named = {base[key][0] for key, it in objects.items() if it["alias"]}
+    return {key for key, it in objects.items() if base.get(key, (None,))[0] in named and not it["plain"]}

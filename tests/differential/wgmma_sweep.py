@@ -24,8 +24,13 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# operands, sums, bytes of an operand's element
-TYPES = [("bf16", "f32", 2), ("f16", "f32", 2), ("f16", "f16", 2), ("f32", "f32", 4)]
+# a, b, sums, bytes of an operand's element
+TYPES = [("bf16", "bf16", "f32", 2), ("f16", "f16", "f32", 2), ("f16", "f16", "f16", 2), ("f32", "f32", "f32", 4),
+         ("f8e4m3", "f8e4m3", "f32", 1), ("f8e4m3", "f8e5m2", "f32", 1), ("f8e5m2", "f8e4m3", "f32", 1),
+         ("f8e5m2", "f8e5m2", "f32", 1), ("f8e4m3", "f8e4m3", "f16", 1), ("f8e5m2", "f8e4m3", "f16", 1),
+         ("i8", "i8", "i32", 1), ("u8", "u8", "i32", 1), ("i8", "u8", "i32", 1), ("u8", "i8", "i32", 1)]
+# the operand use_acc: none, constant, known to the run only
+USES = ["", ", true", ", (gt %k, 0)", ", (ne %k, 1)", ", false"]
 SWIZZLES = [128, 64, 32, 0]
 WIDTHS = list(range(8, 257, 8))
 
@@ -40,7 +45,8 @@ def declare(name, dtype, rows, columns, swizzle, size, is_tall):
 
 class Case:
     def __init__(self, number, types, a_swizzle, b_swizzle, turned, in_registers, columns):
-        self.dtype, self.sum, self.size = types
+        self.a_type, self.b_type, self.sum, self.size = types
+        self.types = types
         self.a_swizzle, self.b_swizzle = a_swizzle, b_swizzle
         self.a_turned, self.b_turned = turned
         self.in_registers = in_registers
@@ -48,19 +54,24 @@ class Case:
         self.is_tall = number % 3 == 0
         self.has_slices = number % 4 == 1
         self.is_cut = number % 5 == 2 and columns % 16 == 0
-        registers = columns // (2 if self.sum == "f32" else 4)
+        self.use = USES[number % 7 % len(USES)]
+        registers = columns // (4 if self.sum == "f16" else 2)
         self.rows = 128 if number % 2 == 1 and registers <= 64 else 64
         self.depth = 128 // self.size
-        self.name = "%s_%s_n%d_m%d_a%d%s%s_b%d%s%s%s%s" % (
-            self.dtype, self.sum, columns, self.rows, a_swizzle, "t" if self.a_turned else "",
+        self.name = "%s_%s_%s_n%d_m%d_a%d%s%s_b%d%s%s%s%s%s" % (
+            self.a_type, self.b_type, self.sum, columns, self.rows, a_swizzle, "t" if self.a_turned else "",
             "r" if in_registers else "", b_swizzle, "t" if self.b_turned else "",
             "_tall" if self.is_tall else "", "_ksplit" if self.has_slices else "",
-            "_nsplit" if self.is_cut else "")
+            "_nsplit" if self.is_cut else "", "_use%d" % USES.index(self.use) if self.use else "")
 
     def is_legal(self):
         a_width, b_width = (s // self.size if s else 16 // self.size for s in (self.a_swizzle, self.b_swizzle))
-        if self.size == 4 and (self.a_turned or self.b_turned or self.in_registers):
+        if self.size != 2 and (self.a_turned or self.b_turned) or self.size == 4 and self.in_registers:
             return False
+        if self.sum == "i32" and self.columns > 32 and self.columns % 16:
+            return False
+        if self.sum == "i32" and self.is_cut and self.columns > 64 and self.columns % 32:
+            self.is_cut = False
         if self.a_turned and self.rows % a_width:
             return False
         if self.b_turned and self.columns % b_width:
@@ -89,9 +100,11 @@ class Case:
         wide = [(0, self.columns // 2), (self.columns // 2, self.columns // 2)] if self.is_cut else [None]
         for span in wide:
             for depth in depths:
+                # the second slice of K adds to what the first has begun
+                use = self.use if depth in (None, depths[0]) else ""
                 acc = "%acc" if span is None else "%%acc[:, ds(%d, %d)]" % span
                 a = "%left" if self.in_registers else self.get_a(depth)
-                lines.append("    wgmma_async %s, %s, %s\n" % (acc, a, self.get_b(depth, span)))
+                lines.append("    wgmma_async %s, %s, %s%s\n" % (acc, a, self.get_b(depth, span), use))
         return "".join(lines) + "    wgmma_wait 0\n"
 
     def text(self):
@@ -106,12 +119,12 @@ class Case:
             b_box.reverse()
         text = "// Made by wgmma_sweep.py.\n// expect: clean\n"
         text += "kernel @%s(%%a: in gmem %s[%d, %d], %%b: in gmem %s[%d, %d], %%c: out gmem %s[%d, %d])\n" % (
-            self.name, self.dtype, *a_shape, self.dtype, *b_shape, self.sum, m, n)
+            self.name, self.a_type, *a_shape, self.b_type, *b_shape, self.sum, m, n)
         text += "    grid(m = 2, n = 2) threads(wg = 1)\n{\n"
         a_size = (depth, rows) if self.a_turned else (rows, depth)
         b_size = (depth, columns) if self.b_turned else (columns, depth)
-        text += declare("as", self.dtype, *a_size, self.a_swizzle, self.size, self.is_tall)
-        text += declare("bs", self.dtype, *b_size, self.b_swizzle, self.size, self.is_tall)
+        text += declare("as", self.a_type, *a_size, self.a_swizzle, self.size, self.is_tall)
+        text += declare("bs", self.b_type, *b_size, self.b_swizzle, self.size, self.is_tall)
         text += "  scratch %%cs : smem %s[%d, %d]\n" % (self.sum, rows, columns)
         text += "  scratch %full : barrier[1] arrivals(2)\n"
         text += "  scratch %%acc : acc %s[%d, %d]\n" % (self.sum, rows, columns)
@@ -141,7 +154,7 @@ def make_cases():
             case = Case(0, types, *form, 64)
             if case.is_legal():
                 legal.append(form)
-        rounds = 2 if types[2] == 2 else 4
+        rounds = 2 if types[3] == 2 else 4
         for turn in range(rounds):
             for index, form in enumerate(legal):
                 start = (index * 5 + turn * 16) % len(WIDTHS)
@@ -153,10 +166,12 @@ def make_cases():
                 if case.name not in names:
                     names.add(case.name)
                     cases.append(case)
-        seen = {case.columns for case in cases if (case.dtype, case.sum, case.size) == types}
+        seen = {case.columns for case in cases if case.types == types}
         for columns in (width for width in WIDTHS if width not in seen):
             number += 1
-            cases.append(Case(number, types, *legal[number % 4 * 4 % len(legal)], columns))
+            case = Case(number, types, *legal[number % 4 * 4 % len(legal)], columns)
+            if case.is_legal():
+                cases.append(case)
     return cases
 
 

@@ -9,12 +9,12 @@
  *
  * and then A [tile][L][64 rows][32 bytes], B [tile][L][8 columns][32 bytes], C and D [tile][64][8]
  * of 32 bits (f16 in the low half). L instructions of k products follow each other, each takes the
- * D of the one before as C. fa, fb and out: index of FORMATS. var: 1 the products are negative
- * (scale-a -1), 2 likewise (scale-b), 3 the first C does not count (scale-d 0). kind 3: mma.sync,
- * else wgmma.
- *
+ * D of the one before as C. fa, fb and out: index of FORMATS; int: 1 for bytes that are signed as
+ * sa and sb say, with sums in i32. var: 1 the products are negative (scale-a -1), 2 likewise
+ * (scale-b), 3 the first C does not count (scale-d 0). kind 3: mma.sync, else wgmma.
  */
 #include "interp/math/convert.h"
+#include "interp/math/gemm.h"
 #include "interp/math/pack.h"
 #include "interp/math/tensor_core.h"
 
@@ -26,7 +26,7 @@
 #include <string.h>
 
 enum { ROWS = 64, COLUMNS = 8, ROW_BYTES = 32, DOTS = ROWS * COLUMNS, K_MAX = 32 };
-enum { VAR_NEGATIVE_A = 1, VAR_NEGATIVE_B = 2, VAR_NO_C = 3 };
+enum { VAR_NEGATIVE_A = 1, VAR_NEGATIVE_B = 2, VAR_NO_C = 3, VAR_SATURATES = 4 };
 enum { KIND_MMA = 3 };
 
 static const grout_dtype FORMATS[] = {GROUT_DTYPE_BF16,   GROUT_DTYPE_F16,    GROUT_DTYPE_F32,
@@ -34,7 +34,7 @@ static const grout_dtype FORMATS[] = {GROUT_DTYPE_BF16,   GROUT_DTYPE_F16,    GR
                                       GROUT_DTYPE_NONE,   GROUT_DTYPE_NONE,   GROUT_DTYPE_F32};
 
 typedef struct record {
-    int steps, tiles, k, size, a, b, out, is_integer, variant, kind;
+    int steps, tiles, k, size, a, b, out, is_integer, is_a_signed, is_b_signed, variant, kind;
     char name[128];
     uint8_t *left, *right;
     uint32_t *before, *after;
@@ -76,6 +76,8 @@ static void read_line(record *it, const char *line) {
     it->b = get_number(line, " fb=");
     it->out = get_number(line, " out=");
     it->is_integer = get_number(line, " int=");
+    it->is_a_signed = get_number(line, " sa=");
+    it->is_b_signed = get_number(line, " sb=");
     it->variant = get_number(line, " var=");
     it->kind = get_number(line, " kind=");
     if (name == NULL || it->k > K_MAX || it->size > 4 || it->out > 8 || it->a > 4 || it->b > 4) {
@@ -161,17 +163,56 @@ static void multiply(const record *it, size_t tile, bool is_wide, float *sums) {
     }
 }
 
-/* What grout has no operation for yet: integers, and mma of 8-bit floats, which is another sum. */
+/* The instructions of a tile of integers. */
+static void multiply_integers(const record *it, size_t tile, bool is_wide, float *sums) {
+    const grout_dtype left = it->is_a_signed != 0 ? GROUT_DTYPE_I8 : GROUT_DTYPE_U8;
+    const grout_dtype right = it->is_b_signed != 0 ? GROUT_DTYPE_I8 : GROUT_DTYPE_U8;
+    grout_gemm gemm = {.m = ROWS, .n = COLUMNS, .k = (uint32_t)it->k, .is_integer = true};
+    grout_pack packs[2] = {{.dtype = (uint8_t)left, .is_turned = true, .rows = ROWS, .chunks = 2},
+                           {.dtype = (uint8_t)right, .rows = COLUMNS, .chunks = 2}};
+    int32_t offsets[ROWS * 2];
+    grout_gemm__init(&gemm, is_wide ? GROUT_GEMM_AVX512 : GROUT_GEMM_PLAIN);
+    for (size_t i = 0; i < (size_t)ROWS * 2; i++) {
+        offsets[i] = (int32_t)(i / 2 * ROW_BYTES + i % 2 * GROUT_PACK_CHUNK);
+    }
+    for (size_t i = 0; i < DOTS; i++) {
+        const uint32_t bits = it->before[tile * DOTS + i];
+        sums[i % COLUMNS * ROWS + i / COLUMNS] =
+            grout_from_bits_f32(it->variant == VAR_NO_C ? 0 : bits);
+    }
+    for (size_t step = 0; step < (size_t)it->steps; step++) {
+        const size_t at = tile * (size_t)it->steps + step;
+        float a[K_MAX / 2 * ROWS], b[COLUMNS * K_MAX / 2];
+        grout_pack__init(&packs[0], is_wide);
+        grout_pack__init(&packs[1], is_wide);
+        grout_pack__run(&packs[0], it->left + at * ROWS * ROW_BYTES, offsets, a);
+        grout_pack__run(&packs[1], it->right + at * COLUMNS * ROW_BYTES, offsets, b);
+        grout_gemm__run(&gemm, sums, a, b);
+    }
+}
+
+/* What grout has no operation for: mma, and integer sums that saturate. */
 static bool is_skipped(const record *it) {
-    return it->is_integer != 0 || (it->kind == KIND_MMA && it->size == 1);
+    return (it->kind == KIND_MMA && it->size == 1) ||
+           (it->is_integer != 0 && (it->variant == VAR_SATURATES || it->k != K_MAX));
+}
+
+static void multiply_tile(const record *it, size_t tile, bool is_wide, float *sums) {
+    if (it->is_integer != 0) {
+        multiply_integers(it, tile, is_wide, sums);
+    } else {
+        multiply(it, tile, is_wide, sums);
+    }
 }
 
 static void compare_tile(const record *it, size_t tile, bool is_wide, totals *sum) {
     const bool is_half = FORMATS[it->out] == GROUT_DTYPE_F16;
     float sums[DOTS];
-    multiply(it, tile, is_wide, sums);
+    multiply_tile(it, tile, is_wide, sums);
     for (size_t i = 0; i < DOTS; i++) {
-        const uint32_t got = narrow_sum(sums[i % COLUMNS * ROWS + i / COLUMNS], is_half);
+        const float sum_of = sums[i % COLUMNS * ROWS + i / COLUMNS];
+        const uint32_t got =
+            it->is_integer != 0 ? grout_bits_f32(sum_of) : narrow_sum(sum_of, is_half);
         const uint32_t expected = it->after[tile * DOTS + i];
         if (got == expected) {
             sum->equal++;

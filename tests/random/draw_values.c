@@ -24,9 +24,13 @@ typedef struct values {
     uint32_t rows, columns;
 } values;
 
-static const grout_dtype dtypes[] = {GROUT_DTYPE_F32, GROUT_DTYPE_I32,  GROUT_DTYPE_U32,
-                                     GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_BOOL};
-#define DTYPE_COUNT 6
+/* bool stands last: it has no input. The types that most kernels compute in stand twice. */
+static const grout_dtype dtypes[] = {
+    GROUT_DTYPE_F32, GROUT_DTYPE_I32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_F32,
+    GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_I8,
+    GROUT_DTYPE_U8,  GROUT_DTYPE_I16, GROUT_DTYPE_U16, GROUT_DTYPE_I64,  GROUT_DTYPE_U64,
+    GROUT_DTYPE_F64, GROUT_DTYPE_BOOL};
+enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
 
 static const char *get_text(grout_dtype dtype) {
     return grout_dtype_get_info(dtype)->text;
@@ -69,36 +73,12 @@ static uint32_t find(values *v, grout_dtype dtype, shape of) {
     return name;
 }
 
-static bool takes(grout_type_rule rule, grout_dtype dtype) {
-    const bool is_integer = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
-    switch (rule) {
-    case GROUT_TYPES_ANY:
-        return true;
-    case GROUT_TYPES_NUM:
-    case GROUT_TYPES_CMP:
-        return dtype != GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_INT:
-        return is_integer;
-    case GROUT_TYPES_FLOAT:
-        return !is_integer && dtype != GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_LOGIC:
-        return is_integer || dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_BOOL:
-        return dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_ACC:
-    case GROUT_TYPES_MMA:
-    case GROUT_TYPES_NONE:
-        return false;
-    }
-    return false;
-}
-
 static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info *info) {
     const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
     const shape of = (shape)draw_below(&v->d, SHAPE_COUNT);
     const size_t count = strlen(info->operands);
     uint32_t names[3] = {0, 0, 0};
-    if (!takes((grout_type_rule)info->types, dtype)) {
+    if (!grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
         return;
     }
     for (size_t k = 0; k < count; k++) {
@@ -110,7 +90,7 @@ static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info
             return;
         }
     }
-    const bool is_compare = info->form == GROUT_FORM_COMPARE;
+    const bool is_compare = info->rule == GROUT_RULE_COMPARE;
     const uint32_t name = keep(v, is_compare ? GROUT_DTYPE_BOOL : dtype, of);
     char operands[128];
     int size = snprintf(operands, sizeof operands, "%%v%" PRIu32, names[0]);
@@ -129,6 +109,19 @@ static void draw_cast(values *v) {
     const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT)];
     const uint32_t name = keep(v, to, from.shape);
     draw_line(&v->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", name, from.name, get_text(to));
+}
+
+/* To a type of the same size; numbers have one of their own, a bool has none. */
+static void draw_bitcast(values *v) {
+    const value from = v->list[draw_below(&v->d, v->count)];
+    const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
+    const bool is_same_size =
+        grout_dtype_get_info(from.dtype)->bytes == grout_dtype_get_info(to)->bytes;
+    if (from.dtype == GROUT_DTYPE_BOOL || !is_same_size) {
+        return;
+    }
+    const uint32_t name = keep(v, to, from.shape);
+    draw_line(&v->d, "%%v%" PRIu32 " = bitcast %%v%" PRIu32 " : %s", name, from.name, get_text(to));
 }
 
 static void draw_broadcast(values *v) {
@@ -151,7 +144,7 @@ static void draw_reduce(values *v, const grout_op_info *info) {
     static const shape results[] = {SCALAR, COLUMN, ROW};
     const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
     const uint32_t from = find(v, dtype, FULL), way = draw_below(&v->d, 3);
-    if (from == UINT32_MAX || !takes((grout_type_rule)info->types, dtype)) {
+    if (from == UINT32_MAX || !grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
         return;
     }
     const uint32_t name = keep(v, dtype, results[way]);
@@ -276,7 +269,7 @@ static void draw_reshape(values *v) {
 
 static void draw_iota(values *v) {
     char type[64];
-    const grout_dtype dtype = dtypes[draw_below(&v->d, 3)];
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
     get_type(v, dtype, FULL, type, sizeof type);
     const uint32_t name = keep(v, dtype, FULL);
     draw_line(&v->d, "%%v%" PRIu32 " = iota dim(%" PRIu32 ") : %s", name, draw_below(&v->d, 2),
@@ -305,10 +298,13 @@ static void draw_op(values *v) {
     const grout_op_info *info = grout_op_get_info(opcode);
     const grout_form form = (grout_form)info->form;
     if (form == GROUT_FORM_UNARY || form == GROUT_FORM_BINARY || form == GROUT_FORM_TERNARY ||
-        form == GROUT_FORM_COMPARE || form == GROUT_FORM_SELECT || form == GROUT_FORM_MATH) {
+        form == GROUT_FORM_COMPARE || form == GROUT_FORM_SELECT || form == GROUT_FORM_MATH ||
+        form == GROUT_FORM_TEST || form == GROUT_FORM_MATH_BINARY) {
         draw_elementwise(v, opcode, info);
     } else if (form == GROUT_FORM_CONVERT) {
         draw_cast(v);
+    } else if (form == GROUT_FORM_BITCAST) {
+        draw_bitcast(v);
     } else if (form == GROUT_FORM_BROADCAST) {
         draw_broadcast(v);
     } else if (form == GROUT_FORM_REDUCE) {

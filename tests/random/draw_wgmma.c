@@ -8,20 +8,31 @@
 
 typedef struct product {
     uint32_t m, n, k;
-    uint32_t type;         /* of the table below */
-    uint32_t swizzle[2];   /* of a and b: bytes, 0 for none */
-    bool is_transposed[2]; /* held as [K, M], [N, K]: 16-bit types; f32 always holds b as [N, K] */
-    bool is_register;      /* a comes from registers */
-    bool is_tall;          /* tiles as high as the array instead of 8 rows */
-    uint32_t steps;        /* wgmmas, each with a slot of its own */
-    uint32_t in_flight;    /* groups that wgmma_wait leaves; 8: use wgmma */
+    uint32_t type;       /* of the table below */
+    uint32_t swizzle[2]; /* of a and b: bytes, 0 for none */
+    bool
+        is_transposed[2]; /* held as [K, M], [N, K]: 16-bit types; others always hold b as [N, K] */
+    bool is_register;     /* a comes from registers */
+    bool is_tall;         /* tiles as high as the array instead of 8 rows */
+    uint32_t steps;       /* wgmmas, each with a slot of its own */
+    uint32_t in_flight;   /* groups that wgmma_wait leaves; 8: use wgmma */
+    uint32_t use;         /* of the texts below */
 } product;
 
+/* The operand use_acc: left away, constant, known to the run only. */
+static const char *const uses[] = {"", ", true", ", false", ", (gt %i, 0)", ", (eq %i, 0)"};
+enum { USE_COUNT = sizeof uses / sizeof uses[0] };
+
 static const struct {
-    const char *operand, *accumulator;
+    const char *operands[2], *accumulator;
     uint32_t bytes, k_step;
-} types[] = {
-    {"bf16", "f32", 2, 16}, {"f16", "f32", 2, 16}, {"f16", "f16", 2, 16}, {"f32", "f32", 4, 8}};
+} types[] = {{{"bf16", "bf16"}, "f32", 2, 16},     {{"f16", "f16"}, "f32", 2, 16},
+             {{"f16", "f16"}, "f16", 2, 16},       {{"f32", "f32"}, "f32", 4, 8},
+             {{"f8e4m3", "f8e4m3"}, "f32", 1, 32}, {{"f8e5m2", "f8e4m3"}, "f32", 1, 32},
+             {{"f8e4m3", "f8e5m2"}, "f16", 1, 32}, {{"f8e5m2", "f8e5m2"}, "f32", 1, 32},
+             {{"i8", "i8"}, "i32", 1, 32},         {{"u8", "u8"}, "i32", 1, 32},
+             {{"i8", "u8"}, "i32", 1, 32},         {{"u8", "i8"}, "i32", 1, 32}};
+enum { TYPE_COUNT = sizeof types / sizeof types[0], FIRST_INTEGER = 8 };
 static const uint32_t swizzles[] = {128, 64, 32, 0};
 
 /* Elements in one row of a tile. */
@@ -48,7 +59,13 @@ static bool is_legal(const product *p) {
     }
     const uint32_t bytes = (p->m * p->k + p->k * p->n) * types[p->type].bytes * p->steps;
     const uint32_t registers = p->m * p->n / 128;
-    if (p->type == 3 && (!p->is_transposed[1] || p->is_transposed[0] || p->is_register)) {
+    if (types[p->type].bytes != 2 && (!p->is_transposed[1] || p->is_transposed[0])) {
+        return false;
+    }
+    if (types[p->type].bytes == 4 && p->is_register) {
+        return false;
+    }
+    if (p->type >= FIRST_INTEGER && p->n > 32 && p->n % 16 != 0) {
         return false;
     }
     return bytes <= 200000 && registers <= 160;
@@ -60,7 +77,7 @@ static void add_scratch(const product *p, uint32_t operand, grout_text *scratch)
     grout_text_add(scratch,
                    "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
                    "] tile(%" PRIu32 ", %" PRIu32 ")",
-                   operand, types[p->type].operand, p->steps, dims[0], dims[1],
+                   operand, types[p->type].operands[operand], p->steps, dims[0], dims[1],
                    p->is_tall ? dims[0] : 8, get_width(p, operand));
     if (p->swizzle[operand] != 0) {
         grout_text_add(scratch, " swizzle(%" PRIu32 ")", p->swizzle[operand]);
@@ -73,7 +90,7 @@ static void add_operand(draw *d, const product *p, uint32_t operand, const char 
     char type[64];
     get_dims(p, operand, dims);
     (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-                   types[p->type].operand, p->steps, dims[0], dims[1]);
+                   types[p->type].operands[operand], p->steps, dims[0], dims[1]);
     (void)draw_param(d, direction, type);
 }
 
@@ -89,10 +106,10 @@ static void add_body(draw *d, const product *p) {
     if (p->is_register) {
         draw_line(d, "  %%a = load %%p0[%%i]");
     }
-    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
+    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
               p->is_register ? "%a" : "%s0[%i]",
               !p->is_register && p->is_transposed[0] ? ".transpose(1, 0)" : "",
-              p->is_transposed[1] ? ".transpose(1, 0)" : "");
+              p->is_transposed[1] ? ".transpose(1, 0)" : "", uses[p->use]);
     if (p->in_flight < 8) {
         draw_line(d, "  wgmma_wait %" PRIu32, p->in_flight);
     }
@@ -131,14 +148,15 @@ static const bool ways[WAYS][3] = {{false, false, false}, {false, true, false},
 static product get_form(uint64_t number) {
     product p = {.m = 64, .steps = 1, .in_flight = 8};
     p.n = (uint32_t)(number % 32 + 1) * 8;
-    p.type = (uint32_t)(number / 32 % 4);
-    p.swizzle[1] = swizzles[number / 128 % 4];
-    p.swizzle[0] = swizzles[number / 512 % 4];
-    const bool *way = ways[number / 2048 % WAYS];
+    p.type = (uint32_t)(number / 32 % TYPE_COUNT);
+    number /= (uint64_t)32 * TYPE_COUNT;
+    p.swizzle[1] = swizzles[number % 4];
+    p.swizzle[0] = swizzles[number / 4 % 4];
+    const bool *way = ways[number / 16 % WAYS];
     p.is_transposed[0] = way[0];
     p.is_transposed[1] = way[1];
     p.is_register = way[2];
-    p.is_tall = number % 2 == 1;
+    p.is_tall = p.n / 8 % 2 == 0;
     /* the least K that fills the tiles of what runs along K */
     p.k = types[p.type].k_step;
     for (uint32_t operand = 0; operand < 2; operand++) {
@@ -150,7 +168,7 @@ static product get_form(uint64_t number) {
 }
 
 bool draw_wgmma_form(uint64_t number, grout_text *out) {
-    if (number >= UINT64_C(2048) * WAYS) {
+    if (number >= UINT64_C(512) * TYPE_COUNT * WAYS) {
         return false;
     }
     const product p = get_form(number);
@@ -167,12 +185,13 @@ void draw_wgmma(uint64_t seed, grout_text *out) {
         const uint32_t way = draw_below(&d, WAYS);
         p = (product){.m = 64 * (1 + draw_below(&d, 3)),
                       .n = 8 * (1 + draw_below(&d, 32)),
-                      .type = draw_below(&d, 4),
+                      .type = draw_below(&d, TYPE_COUNT),
                       .is_transposed = {ways[way][0], ways[way][1]},
                       .is_register = ways[way][2],
                       .is_tall = draw_below(&d, 2) == 0,
                       .steps = 1 + draw_below(&d, 5),
-                      .in_flight = draw_below(&d, 9)};
+                      .in_flight = draw_below(&d, 9),
+                      .use = draw_below(&d, 2 * USE_COUNT) % USE_COUNT};
         p.k = types[p.type].k_step * (1 + draw_below(&d, 8));
         p.swizzle[0] = swizzles[draw_below(&d, 4)];
         p.swizzle[1] = swizzles[draw_below(&d, 4)];

@@ -98,6 +98,7 @@ static bool take_event(void *self, const grout_event *event) {
     entry *e = &it->entries[it->count++];
     memset(e, 0, sizeof *e);
     e->access = *access;
+    e->access.object = grout_object_get_root(it->module, access->object); /* starts where it does */
     e->origin = event->origin;
     e->line = get_line(it, &event->origin);
     e->runs = take(malloc(access->run_count * sizeof *e->runs));

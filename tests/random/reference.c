@@ -192,11 +192,14 @@ static void run_op(reference *ref, const grout_op *op) {
     switch ((int)grout_op_get_info((grout_opcode)op->opcode)->form) {
     case GROUT_FORM_UNARY:
     case GROUT_FORM_BINARY:
+    case GROUT_FORM_TEST:
     case GROUT_FORM_COMPARE:
     case GROUT_FORM_TERNARY:
     case GROUT_FORM_SELECT:
     case GROUT_FORM_CONVERT:
+    case GROUT_FORM_BITCAST:
     case GROUT_FORM_MATH:
+    case GROUT_FORM_MATH_BINARY:
     case GROUT_FORM_LAYOUT:
         reference__run_elementwise(ref, op);
         break;

@@ -128,8 +128,9 @@ void reference__run_iota(reference *ref, const grout_op *op) {
         inner *= type->dims[d];
     }
     for (int64_t i = 0; i < grout_type_get_count(type); i++) {
-        result[i] = rounding_round((grout_dtype)type->dtype,
-                                   (num){(double)(i / inner % type->dims[dim]), 0});
+        const num index[3] = {{(double)(i / inner % type->dims[dim]), 0}, {0, 0}, {0, 0}};
+        (void)rounding_apply(GROUT_OP_CAST, GROUT_DTYPE_I64, (grout_dtype)type->dtype, index,
+                             &result[i]);
     }
 }
 
@@ -273,6 +274,17 @@ static num *get_matrix(reference *ref, const grout_operand *operand, int64_t cou
     return result;
 }
 
+/* Whether a wgmma adds to what its accumulator held before. */
+static bool uses_accumulator(reference *ref, const grout_op *op) {
+    if (op->operand_count < 4) {
+        return true;
+    }
+    const grout_operand *use = grout_module_get_operand(ref->module, op, 3);
+    return use->kind == GROUT_OPERAND_EXPR
+               ? grout_module_get_expr_value(ref->module, use->id).integer != 0
+               : ref->values[use->id][0].value != 0;
+}
+
 void reference__run_wgmma(reference *ref, const grout_op *op) {
     const grout_operand *operands[3];
     grout_type types[3];
@@ -284,6 +296,7 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
     const box acc = reference__get_box(ref, operands[0]);
     num *a = get_matrix(ref, operands[1], m * depth);
     num *b = get_matrix(ref, operands[2], depth * n);
+    const bool has_before = uses_accumulator(ref, op);
     for (int64_t i = 0; i < m * n && a != NULL && b != NULL; i++) {
         const rounding_dot dot = {.a = a + i / n * depth,
                                   .b = b + i % n,
@@ -291,7 +304,8 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
                                   .depth = depth,
                                   .operand_dtype = (grout_dtype)types[1].dtype,
                                   .accumulator_dtype = (grout_dtype)types[0].dtype};
-        reference__write_box(&acc, i, rounding_dot_add(&dot, reference__read_box(&acc, i)));
+        const num before = has_before ? reference__read_box(&acc, i) : (num){0, 0};
+        reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);
     free(a);

@@ -26,7 +26,8 @@ reference_array *reference__get_array(reference *ref, grout_object_id id) {
             return &ref->arrays[i];
         }
     }
-    reference_array *array = &ref->objects[id];
+    /* Drawn aliases have the type of the array whose bytes they have. */
+    reference_array *array = &ref->objects[grout_object_get_root(ref->module, id)];
     if (array->numbers == NULL) {
         array->count = grout_type_get_count(grout_object_get_type(ref->module, id));
         array->numbers = calloc((size_t)array->count, sizeof *array->numbers);

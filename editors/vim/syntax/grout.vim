@@ -50,21 +50,36 @@ syntax keyword groutOperation
     \ ceil
     \ round
     \ sign
+    \ round_away
+    \ copysign
+    \ clamp
+    \ is_finite
+    \ clz
+    \ popcount
     \ exp
     \ exp2
+    \ expm1
     \ log
     \ log2
+    \ log1p
     \ sin
     \ cos
     \ tanh
     \ rsqrt
     \ logistic
     \ erf
+    \ atan2
+    \ pow
     \ reduce_sum
     \ reduce_max
     \ reduce_min
+    \ reduce_prod
+    \ reduce_and
+    \ reduce_or
+    \ reduce_xor
     \ select
     \ cast
+    \ bitcast
     \ broadcast
     \ layout_cast
     \ iota
@@ -82,6 +97,7 @@ syntax keyword groutOperation
     \ barrier_wait
     \ copy_gmem_to_smem
     \ copy_smem_to_gmem
+    \ async_prefetch
     \ commit_group
     \ wait_smem_to_gmem
     \ async_copy
@@ -151,6 +167,9 @@ syntax keyword groutStorage
     \ tile
     \ swizzle
     \ transpose
+    \ alias
+    \ bitcast
+    \ reshape
     \ ds
 syntax keyword groutModule
     \ grout

@@ -23,23 +23,45 @@
         return EXPRESSION;                                                             \
     }
 #define AS_INT(NAME, EXPRESSION)               \
+    AS(NAME, grout_i8, grout_i8, EXPRESSION)   \
+    AS(NAME, grout_u8, grout_u8, EXPRESSION)   \
+    AS(NAME, grout_i16, grout_i16, EXPRESSION) \
+    AS(NAME, grout_u16, grout_u16, EXPRESSION) \
     AS(NAME, grout_i32, grout_i32, EXPRESSION) \
-    AS(NAME, grout_u32, grout_u32, EXPRESSION)
-#define AS_FLOAT(NAME, EXPRESSION) AS(NAME, grout_f32, grout_f32, EXPRESSION)
+    AS(NAME, grout_u32, grout_u32, EXPRESSION) \
+    AS(NAME, grout_i64, grout_i64, EXPRESSION) \
+    AS(NAME, grout_u64, grout_u64, EXPRESSION)
+#define AS_FLOAT(NAME, EXPRESSION)             \
+    AS(NAME, grout_f32, grout_f32, EXPRESSION) \
+    AS(NAME, grout_f64, grout_f64, EXPRESSION)
 #define AS_NUM(NAME, EXPRESSION) \
     AS_INT(NAME, EXPRESSION)     \
     AS_FLOAT(NAME, EXPRESSION)
 #define AS_LOGIC(NAME, EXPRESSION) \
     AS_INT(NAME, EXPRESSION)       \
     AS(NAME, bool, bool, EXPRESSION)
+#define AS_CMP_FLOAT(NAME, EXPRESSION)    \
+    AS(NAME, grout_f32, bool, EXPRESSION) \
+    AS(NAME, grout_f64, bool, EXPRESSION)
 #define AS_CMP(NAME, EXPRESSION)          \
+    AS(NAME, grout_i8, bool, EXPRESSION)  \
+    AS(NAME, grout_u8, bool, EXPRESSION)  \
+    AS(NAME, grout_i16, bool, EXPRESSION) \
+    AS(NAME, grout_u16, bool, EXPRESSION) \
     AS(NAME, grout_i32, bool, EXPRESSION) \
     AS(NAME, grout_u32, bool, EXPRESSION) \
-    AS(NAME, grout_f32, bool, EXPRESSION)
+    AS(NAME, grout_i64, bool, EXPRESSION) \
+    AS(NAME, grout_u64, bool, EXPRESSION) \
+    AS_CMP_FLOAT(NAME, EXPRESSION)
+#define AS_CMP_ANY(NAME, EXPRESSION) \
+    AS_CMP(NAME, EXPRESSION)         \
+    AS(NAME, bool, bool, EXPRESSION)
 
+#define APPROX_MATH(NAME)                                   GROUT_##NAME##_APPROX(a)
+#define APPROX_MATH_BINARY(NAME)                            GROUT_##NAME##_APPROX(a, b)
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) AS_##TYPES(NAME, EXPRESSION)
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
-    AS_FLOAT(NAME, EXPRESSION)                       \
-    AS_FLOAT(NAME##_APPROX, GROUT_##NAME##_APPROX(a))
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+    AS_FLOAT(NAME, EXPRESSION)                             \
+    AS_FLOAT(NAME##_APPROX, APPROX_##FORM(NAME))
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) AS_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"

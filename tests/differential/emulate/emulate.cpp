@@ -118,8 +118,10 @@ struct mbarrier {
 /* What one warp does of a wgmma: its 16 rows. Lanes' registers stay where they are until then. */
 struct product {
     unsigned cols, depth, element_bytes;
-    std::string type; /* of a and b: f16, bf16, tf32 */
-    bool is_f16;      /* the accumulator's elements, in pairs */
+    std::string a_type, b_type; /* f16, bf16, tf32, e4m3, e5m2, s8, u8 */
+    bool is_f16;                /* the accumulator's elements, in pairs */
+    bool is_s32;                /* the accumulator's elements: sums wrap */
+    bool is_fresh;              /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
     std::uint64_t a, b;                            /* descriptors */
     std::vector<std::vector<void *>> accumulators; /* by lane */
@@ -1066,7 +1068,21 @@ void use_bulk_groups(machine &m, const statement &s) {
     }
 }
 
+/* Moves nothing; but it names a map, and a coordinate for each of its dimensions. */
+void prefetch_tensor(machine &m, const statement &s) {
+    const emulate_map *map = nullptr;
+    std::memcpy(&map, reinterpret_cast<void *>(m.get(s.arguments[0].list[0])), sizeof map);
+    if (s.arguments[0].list[1].list.size() != map->rank ||
+        m.get(s.arguments[0].list[1].list[0]) * map->element_bytes % 16 != 0) {
+        fail("a prefetch of another rank than its map, or of rows that start between 16 bytes");
+    }
+}
+
 void copy_tensor(machine &m, const statement &s) {
+    if (has_word(s, "prefetch")) {
+        prefetch_tensor(m, s);
+        return;
+    }
     if (s.words[2] != "bulk" && s.words[1] == "async") {
         copy_async(m, s);
         return;
@@ -1110,6 +1126,10 @@ void copy_tensor(machine &m, const statement &s) {
 
 /* ---- wgmma ---- */
 
+unsigned get_operand_bytes(const std::string &type) {
+    return type == "tf32" ? 4 : type == "f16" || type == "bf16" ? 2 : 1;
+}
+
 /* Address of an element of an operand: mn is its row of a or its column of b. */
 std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsigned mn, unsigned k,
                                   unsigned bytes) {
@@ -1134,20 +1154,30 @@ std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsi
                            swizzle);
 }
 
-double read_element(const product &p, const void *data) {
+double read_element(const std::string &type, const void *data) {
     std::uint32_t bits = 0;
-    std::memcpy(&bits, data, p.element_bytes);
-    return p.type == "tf32" ? (double)as_f32(bits & ~0x1fffu) : (double)read_number(p.type, bits);
+    std::memcpy(&bits, data, get_operand_bytes(type));
+    if (type == "e4m3" || type == "e5m2") {
+        return widen(type == "e4m3" ? E4M3 : E5M2, bits);
+    }
+    if (type == "s8" || type == "u8") {
+        return type == "s8" ? (std::int8_t)bits : (int)bits;
+    }
+    return type == "tf32" ? (double)as_f32(bits & ~0x1fffu) : (double)read_number(type, bits);
 }
 
 double read_a(const product &p, unsigned row, unsigned k) {
     if (!p.is_in_registers) {
         return read_element(
-            p, at_smem(get_operand_address(p.a, p.is_turned_a, row, k, p.element_bytes),
+            p.a_type, at_smem(get_operand_address(p.a, p.is_turned_a, row, k, p.element_bytes),
                        p.element_bytes));
     }
-    const unsigned lane = row % 8 * 4 + k % 8 / 2, reg = row / 8 % 2 + k / 8 * 2;
-    return read_element(p, reinterpret_cast<const char *>(&p.rows[lane][reg]) + k % 2 * 2);
+    /* a register of a lane has 4 bytes of a row, the quad 16 */
+    const unsigned per_lane = 4 / p.element_bytes, per_quad = 4 * per_lane;
+    const unsigned lane = row % 8 * 4 + k % per_quad / per_lane;
+    const unsigned reg = row / 8 % 2 + k / per_quad * 2;
+    return read_element(p.a_type, reinterpret_cast<const char *>(&p.rows[lane][reg]) +
+                                      k % per_lane * p.element_bytes);
 }
 
 void multiply(const product &p, unsigned warp) {
@@ -1155,20 +1185,25 @@ void multiply(const product &p, unsigned warp) {
         for (unsigned col = 0; col < p.cols; col++) {
             const unsigned lane = row % 8 * 4 + col % 8 / 2;
             const unsigned pair = col / 8 * 2 + row / 8;
-            double sum = 0;
+            double sum = 0; /* exact: of integers, and of the floats that the tests use */
             for (unsigned k = 0; k < p.depth; k++) {
                 const std::uint64_t at =
                     get_operand_address(p.b, p.is_turned_b, col, k, p.element_bytes);
                 const unsigned a_row = p.is_in_registers ? row : warp % 4 * 16 + row;
-                sum += read_a(p, a_row, k) * read_element(p, at_smem(at, p.element_bytes));
+                sum += read_a(p, a_row, k) * read_element(p.b_type, at_smem(at, p.element_bytes));
             }
             if (p.is_f16) {
                 std::uint16_t *to =
                     static_cast<std::uint16_t *>(p.accumulators[lane][pair]) + col % 2;
-                *to = (std::uint16_t)write_number("f16", read_number("f16", *to) + sum, true);
+                const double before = p.is_fresh ? 0 : (double)read_number("f16", *to);
+                *to = (std::uint16_t)write_number("f16", before + sum, true);
+            } else if (p.is_s32) {
+                std::uint32_t *to =
+                    static_cast<std::uint32_t *>(p.accumulators[lane][pair * 2 + col % 2]);
+                *to = (p.is_fresh ? 0 : *to) + (std::uint32_t)(std::int64_t)sum;
             } else {
                 float *to = static_cast<float *>(p.accumulators[lane][pair * 2 + col % 2]);
-                *to = (float)(*to + sum);
+                *to = (float)((p.is_fresh ? 0 : *to) + sum);
             }
         }
     }
@@ -1192,14 +1227,20 @@ void start_product(machine &m, const statement &s) {
     p.cols = get_extent(s.words[4], 'n');
     p.depth = get_extent(s.words[4], 'k');
     p.is_f16 = s.words[5] == "f16";
-    p.type = s.words[6];
-    p.element_bytes = p.type == "tf32" ? 4 : 2;
+    p.is_s32 = s.words[5] == "s32";
+    p.a_type = s.words[6];
+    p.b_type = s.words[7];
+    p.element_bytes = get_operand_bytes(p.a_type);
     p.is_in_registers = arguments[1].is_list;
     p.b = m.get(arguments[2]);
-    if (m.get(arguments[3]) != 1 || m.get(arguments[4]) != 1 || m.get(arguments[5]) != 1) {
+    p.is_fresh = m.get(arguments[3]) == 0;
+    if (!p.is_s32 && (m.get(arguments[4]) != 1 || m.get(arguments[5]) != 1)) {
         fail("a wgmma that does not add its product");
     }
-    if (p.type != "tf32") {
+    if (arguments.size() != (p.is_s32 ? 4u : p.element_bytes == 2 ? p.is_in_registers ? 7u : 8u : 6u)) {
+        fail("a wgmma with too few or too many operands");
+    }
+    if (p.element_bytes == 2) {
         p.is_turned_a = !p.is_in_registers && m.get(arguments[6]) != 0;
         p.is_turned_b = m.get(arguments.back()) != 0;
     }

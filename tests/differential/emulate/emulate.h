@@ -18,6 +18,7 @@
 #define __device__
 #define __global__
 #define __shared__
+#define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -89,6 +90,21 @@ inline unsigned __float_as_uint(float value) {
 inline double __longlong_as_double(long long bits) {
     return emulate_bits<double>(bits);
 }
+inline long long __double_as_longlong(double value) {
+    return emulate_bits<long long>(value);
+}
+inline int __clz(int a) {
+    return a == 0 ? 32 : __builtin_clz((unsigned)a);
+}
+inline int __clzll(long long a) {
+    return a == 0 ? 64 : __builtin_clzll((unsigned long long)a);
+}
+inline int __popc(unsigned a) {
+    return __builtin_popcount(a);
+}
+inline int __popcll(unsigned long long a) {
+    return __builtin_popcountll(a);
+}
 inline float __fadd_rn(float a, float b) {
     return a + b;
 }
@@ -106,6 +122,27 @@ inline float __fmaf_rn(float a, float b, float c) {
 }
 inline float __fsqrt_rn(float a) {
     return std::sqrt(a);
+}
+inline double __dadd_rn(double a, double b) {
+    return a + b;
+}
+inline double __dsub_rn(double a, double b) {
+    return a - b;
+}
+inline double __dmul_rn(double a, double b) {
+    return a * b;
+}
+inline double __ddiv_rn(double a, double b) {
+    return a / b;
+}
+inline double __fma_rn(double a, double b, double c) {
+    return std::fma(a, b, c);
+}
+inline double __dsqrt_rn(double a) {
+    return std::sqrt(a);
+}
+inline double rsqrt(double a) {
+    return 1.0 / std::sqrt(a);
 }
 inline float rsqrtf(float a) {
     return (float)(1.0 / std::sqrt((double)a));

@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
     check(cuMemsetD32(state, 0, 2), "clear the watchdog's state");
     Watchdog watchdog = {0, state, 2000000000, 0, 0};
     parameters[4] = &watchdog;
-    const unsigned smem_bytes = 5128;
+    const unsigned smem_bytes = 4104;
     check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                              (int)smem_bytes),
           "give the kernel its SMEM");

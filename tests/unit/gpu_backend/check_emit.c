@@ -234,7 +234,7 @@ START_TEST(too_much_smem_for_broadcasts_is_refused) {
     grout_text emitted = {0};
     grout_module *module = bind_text("full",
                                      "kernel @k(%x: in gmem f32[512], %y: out gmem f32[2, 512]) {\n"
-                                     "  scratch %s : smem f32[57600]\n"
+                                     "  scratch %s : smem f32[58112]\n"
                                      "  store %s[ds(0, 512)], (load %x)\n"
                                      "  store %y, (broadcast (load %x) : f32[2, 512])\n}\n",
                                      diags);

@@ -55,6 +55,7 @@ static const text_case text_cases[] = {
      ", b, 0x11u << (rank % 4u), 0, x", "grout_tma_load("},
     {"and every CTA expects the whole box",
      CLUSTER "{\n  scratch %s : smem f32[64, 64]\n  scratch %b : barrier[1]\n"
+             "  store %y[0, 0], 1.0\n"
              "  copy_gmem_to_smem %a, %s, %b[0] collective_axes(x, y)\n  barrier_wait %b[0]\n}\n",
      "grout_mbarrier_arrive_expect<GROUT_RELEASE, GROUT_CLUSTER>(b, 16384);", NULL},
     {"over all axes the mask is constant",
@@ -71,18 +72,29 @@ static const text_case text_cases[] = {
              "  barrier_wait %b[0]\n}\n",
      "grout_mbarrier_init(smem + 0 + 8 * part, 10); // %b", NULL},
     {"an arrival on it goes to all of them",
-     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster(x, y)\n  barrier_arrive %b[0]\n"
+     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster(x, y)\n"
+             "  store %y[0, 0], 1.0\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n  commit_smem\n}\n",
      "grout_arrive_peers<GROUT_RELEASE>(b, 0x11u << (rank % 4u) | 0xfu << (rank / 4u * 4u));",
      NULL},
     {"grouped axes are one",
-     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
+     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n"
+             "  store %y[0, 0], 1.0\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n  commit_smem\n}\n",
      "grout_arrive_peers<GROUT_RELEASE>(b, 0xffu);", NULL},
     {"a wait on it acquires from the cluster",
-     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
+     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n"
+             "  store %y[0, 0], 1.0\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n}\n",
      "grout_barrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(b", NULL},
+    {"an arrival that tells nothing is for the CTA alone",
+     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
+             "  barrier_wait %b[0]\n  commit_smem\n}\n",
+     "grout_arrive_peers<GROUT_RELEASE, GROUT_CTA>(b, 0xffu);", "GROUT_CLUSTER"},
+    {"and so is a wait for it",
+     CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
+             "  barrier_wait %b[0]\n}\n",
+     "grout_barrier_wait(b", "GROUT_CLUSTER"},
     {"an async store arms the peer's barrier",
      CLUSTER "{\n  scratch %s : smem f32[64]\n  scratch %b : barrier[1]\n"
              "  async_store_smem (load %a[0]), %s.cluster(0, 1), %b[0]\n}\n",

@@ -96,39 +96,19 @@ END_TEST
 
 /* ---- generated kernels ---- */
 
-static const grout_dtype alu_dtypes[] = {GROUT_DTYPE_I32, GROUT_DTYPE_U32,  GROUT_DTYPE_F16,
-                                         GROUT_DTYPE_F32, GROUT_DTYPE_BF16, GROUT_DTYPE_BOOL};
-
-static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
-    const bool is_int = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
-    switch (rule) {
-    case GROUT_TYPES_NUM:
-    case GROUT_TYPES_CMP:
-        return dtype != GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_INT:
-        return is_int;
-    case GROUT_TYPES_FLOAT:
-        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F32;
-    case GROUT_TYPES_LOGIC:
-        return is_int || dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_BOOL:
-        return dtype == GROUT_DTYPE_BOOL;
-    case GROUT_TYPES_ANY:
-        return true;
-    case GROUT_TYPES_ACC:
-    case GROUT_TYPES_MMA:
-    case GROUT_TYPES_NONE:
-        break;
-    }
-    return false;
-}
+static const grout_dtype alu_dtypes[] = {
+    GROUT_DTYPE_I8,  GROUT_DTYPE_U8,  GROUT_DTYPE_I16, GROUT_DTYPE_U16, GROUT_DTYPE_I32,
+    GROUT_DTYPE_U32, GROUT_DTYPE_I64, GROUT_DTYPE_U64, GROUT_DTYPE_F16, GROUT_DTYPE_BF16,
+    GROUT_DTYPE_F32, GROUT_DTYPE_F64, GROUT_DTYPE_BOOL};
+enum { ALU_DTYPES = sizeof alu_dtypes / sizeof *alu_dtypes };
 
 /* Array op, scalar op, and array op with a scalar of each ALU and MATH op; reductions of arrays. */
 static void add_alu_ops(grout_text *text, grout_dtype dtype) {
     const char *name = grout_dtype_get_info(dtype)->text;
     for (uint32_t k = 1; k < GROUT_OP_COUNT; k++) {
         const grout_op_info *info = grout_op_get_info((grout_opcode)k);
-        if (info->expression == NULL || !takes_dtype((grout_type_rule)info->types, dtype)) {
+        if (info->expression == NULL ||
+            !grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
             continue;
         }
         if (info->form == GROUT_FORM_REDUCE) {
@@ -138,8 +118,8 @@ static void add_alu_ops(grout_text *text, grout_dtype dtype) {
         const size_t count = strlen(info->operands);
         const char *arrays[] = {"", "%x", "%x, %y", "%x, %y, %x"};
         const char *scalars[] = {"", "%s", "%s, %s", "%s, %s, %s"};
-        const char *result = info->form == GROUT_FORM_COMPARE ? "bool" : name;
-        const char *out = info->form == GROUT_FORM_COMPARE ? "flags" : "out";
+        const char *result = info->rule == GROUT_RULE_COMPARE ? "bool" : name;
+        const char *out = info->rule == GROUT_RULE_COMPARE ? "flags" : "out";
         grout_text_add(text, "  store %%%s, (%s %s)\n", out, info->text, arrays[count]);
         grout_text_add(text, "  store %%%s[3], (%s %s)\n", out, info->text, scalars[count]);
         grout_text_add(text, "  store %%%s, (broadcast (%s %s) : %s[640])\n", out, info->text,

@@ -47,6 +47,7 @@ static bool same_expr(comparison *c, grout_expr_id id_a, grout_expr_id id_b) {
     case GROUT_EXPR_NONE:
     case GROUT_EXPR_INT:
     case GROUT_EXPR_FLOAT:
+    case GROUT_EXPR_TYPED:
     case GROUT_EXPR_BOOL:
         return true;
     case GROUT_EXPR_NAME:

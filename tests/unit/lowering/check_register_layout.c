@@ -46,6 +46,23 @@ START_TEST(wgmma_is_the_fragment_of_the_instruction) {
 }
 END_TEST
 
+START_TEST(bytes_are_in_the_lanes_that_wgmma_reads) {
+    const grout_type type = {
+        .kind = GROUT_TYPE_ARRAY, .dtype = GROUT_DTYPE_I8, .rank = 2, .dims = {128, 48}};
+    const grout_register_layout layout = grout_register_layout_make(GROUT_LAYOUT_WGMMA_8BIT, &type);
+    int64_t faults = 0;
+    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, layout.count);
+    for (int64_t r = 0; r < 128; r++) {
+        for (int64_t c = 0; c < 48; c++) {
+            const int64_t lane = r % 64 / 16 * 32 + 4 * (r % 8) + c % 16 / 4;
+            const int64_t reg = (((r / 64) * 3 + c / 16) * 2 + r % 16 / 8) * 4 + c % 4;
+            faults += count_faults(&layout, lane, reg, r * 48 + c);
+        }
+    }
+    ck_assert_int_eq(faults, 0);
+}
+END_TEST
+
 /* How often each element is held; every place has one. */
 static void count_copies(const grout_register_layout *layout, int64_t copies[512]) {
     for (uint32_t lane = 0; lane < GROUT_LANES; lane++) {
@@ -161,6 +178,8 @@ static const shape_case shape_cases[] = {
     {GROUT_LAYOUT_WGMMA_ROW, 2, {64, 8}, 0},   {GROUT_LAYOUT_WGMMA_COL, 1, {8}, 2},
     {GROUT_LAYOUT_WGMMA_COL, 2, {1, 256}, 64}, {GROUT_LAYOUT_WGMMA_COL, 1, {12}, 0},
     {GROUT_LAYOUT_WGMMA_COL, 2, {64, 8}, 0},   {GROUT_LAYOUT_WGMMA_COL, 1, {1}, 0},
+    {GROUT_LAYOUT_WGMMA_8BIT, 2, {64, 16}, 8}, {GROUT_LAYOUT_WGMMA_8BIT, 2, {64, 8}, 0},
+    {GROUT_LAYOUT_WGMMA_8BIT, 1, {64}, 0},     {GROUT_LAYOUT_WGMMA_8BIT, 2, {32, 16}, 0},
     {GROUT_LAYOUT_STRIDED, 1, {64}, 0},        {GROUT_LAYOUT_NONE, 1, {64}, 0},
 };
 
@@ -192,8 +211,8 @@ START_TEST(no_register_no_element) {
 END_TEST
 
 START_TEST(names_are_those_of_layout_cast) {
-    static const char *const names[] = {"none",  "wg_splat",  "wg_strided",
-                                        "wgmma", "wgmma_row", "wgmma_col"};
+    static const char *const names[] = {"none",       "wg_splat",  "wg_strided", "wgmma",
+                                        "wgmma_8bit", "wgmma_row", "wgmma_col"};
     for (int kind = 0; kind < COUNT_OF(names); kind++) {
         const char *text = grout_register_layout_get_text((grout_register_layout_kind)kind);
         ck_assert_str_eq(text, names[kind]);
@@ -659,6 +678,7 @@ int main(void) {
     Suite *suite = suite_create("register_layout");
     TCase *tcase = tcase_create("register_layout");
     tcase_add_loop_test(tcase, wgmma_is_the_fragment_of_the_instruction, 0, COUNT_OF(shape_types));
+    tcase_add_test(tcase, bytes_are_in_the_lanes_that_wgmma_reads);
     tcase_add_test(tcase, rows_are_in_the_four_lanes_of_a_quad);
     tcase_add_test(tcase, columns_are_in_every_warp);
     tcase_add_test(tcase, rows_and_columns_go_with_wgmma);

@@ -37,7 +37,7 @@ static const plan_case plan_cases[] = {
     {"atom grid", "bf16[64, 256]", "bf16[32, 192] tile(8, 64) swizzle(128)",
      "%a[ds(%i, 32), ds(%j, 192)]", "%s", 0, 2, 3, 4, 1024},
     {"atom grid in a slot", "f32[64, 64]", "f32[2, 16, 64] tile(8, 32) swizzle(128)",
-     "%a[ds(%i, 16)]", "%s[1]", 0, 2, 2, 2, 1024},
+     "%a[ds(%i, 16)]", "%s[1]", 0, 3, 1, 2, 2048},
     {"part of an atom grid", "bf16[64, 256]", "bf16[64, 128] tile(8, 64) swizzle(128)",
      "%a[ds(%i, 16), ds(%j, 128)]", "%s[ds(8, 16)]", 0, 2, 2, 2, 1024},
     {"panels", "bf16[32, 256]", "bf16[32, 192] tile(32, 64) swizzle(128)", "%a[:, ds(%j, 192)]",
@@ -76,6 +76,26 @@ static const plan_case plan_cases[] = {
      "%a[ds(%i, 64), ds(%j, 64)]", "%s[%i]", 0, 2, 2, 1, 4096},
     {"panels of swizzle 32", "f32[512, 512]", "f32[2, 64, 16] tile(64, 8) swizzle(32)",
      "%a[ds(%i, 64), ds(%j, 16)]", "%s[%i]", 0, 2, 2, 1, 2048},
+    /* where the tiles of the array are known to be whole, loops become dimensions */
+    {"atoms of whole tiles", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 64, 64), ds(%j * 256, 256)]", "%s[%i]", 0, 4, 1, 1, 32768},
+    {"panels of whole tiles", "bf16[512, 512]", "bf16[4, 64, 256] tile(64, 64) swizzle(128)",
+     "%a[ds(%i, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 3, 1, 1, 32768},
+    {"whole panels, rows anywhere", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 3, 1, 8, 4096},
+    {"whole rows, panels anywhere", "bf16[512, 512]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 8, 64), ds(%j * 32, 256)]", "%s[%i]", 0, 2, 4, 8, 1024},
+    {"an array of parts of tiles", "bf16[500, 480]", "bf16[4, 64, 256] tile(8, 64) swizzle(128)",
+     "%a[ds(%i * 64, 64), ds(%j * 64, 256)]", "%s[%i]", 0, 2, 4, 8, 1024},
+    {"an array of parts of rows of tiles", "bf16[500, 512]",
+     "bf16[4, 64, 256] tile(8, 64) swizzle(128)", "%a[ds(%i * 64, 64), ds(%j * 64, 256)]", "%s[%i]",
+     0, 3, 1, 8, 4096},
+    {"no room for the last loop", "bf16[2, 2, 512, 512]", "bf16[64, 256] tile(8, 64) swizzle(128)",
+     "%a[%i, %j, ds(%i * 64, 64), ds(%j * 64, 256)]", "%s", 0, 5, 1, 8, 4096},
+    {"core matrices of whole tiles", "bf16[512, 512]", "bf16[2, 64, 64] tile(8, 8)",
+     "%a[ds(%i * 64, 64), ds(%j * 64, 64)]", "%s[%i]", 0, 4, 1, 1, 8192},
+    {"more tiles than a box takes", "u8[8192, 16]", "u8[4104, 16] tile(8, 16)", "%a[ds(0, 4104)]",
+     "%s", GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
     {"core matrices", "bf16[512, 512]", "bf16[2, 64, 64] tile(8, 8)", "%a[ds(%i, 64), ds(%j, 64)]",
      "%s[%i]", 0, 2, 8, 8, 128},
     {"columns of core matrices", "bf16[512, 512]", "bf16[2, 64, 64] tile(64, 8)",
@@ -102,8 +122,9 @@ static const plan_case plan_cases[] = {
      0},
     {"small slot, constant", "f32[8, 12]", "f32[2, 12]", "%a[0]", "%s[1]", GROUT_DIAG_TMA_LAYOUT, 0,
      0, 0, 0},
-    {"small tiles", "f32[8, 8]", "f32[8, 8] tile(4, 4)", "%a", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0,
-     0},
+    {"small tiles", "f32[8, 8]", "f32[8, 8] tile(4, 4)", "%a", "%s", 0, 4, 1, 1, 256},
+    {"small tiles, anywhere", "f32[8, 16]", "f32[8, 8] tile(4, 4)", "%a[:, ds(%i, 8)]", "%s",
+     GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
     {"tiles in three dimensions", "f32[8, 16, 64]", "f32[4, 16, 64] tile(2, 8, 32) swizzle(128)",
      "%a[ds(0, 4)]", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
 };
@@ -150,7 +171,7 @@ static int64_t run_plan(const grout_module *module, const grout_tma *tma, const 
             /* the element in the view of GMEM, by object dimension, and the same in SMEM */
             int64_t element[GROUT_RANK_MAX] = {0}, index[GROUT_RANK_MAX];
             for (uint32_t k = 0; k < tma->rank; k++) {
-                element[tma->object_dim[k]] = at[k];
+                element[tma->object_dim[k]] += at[k] * (tma->steps[k] == 0 ? 1 : tma->steps[k]);
             }
             element[tma->object_dim[0]] += panel * tma->panel_elements;
             element[tma->object_dim[tma->band_dim]] += band * tma->band_elements;
@@ -216,11 +237,17 @@ START_TEST(store) {
     grout_tma tma;
     ck_assert(grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_SMEM_TO_GMEM, 0), &tma,
                              text.diags));
-    ck_assert_uint_eq(tma.panel_count, 2);
-    ck_assert_uint_eq(tma.band_count, 4);
-    ck_assert_int_eq(tma.dims[0], 256);
-    ck_assert_int_eq(tma.strides[1], 512);
-    ck_assert_uint_eq(tma.object_dim[0], 1);
+    const int64_t dims[] = {64, 8, 4, 8}, strides[] = {2, 512, 128, 4096}, steps[] = {0, 0, 64, 8};
+    const uint8_t object_dims[] = {1, 0, 1, 0};
+    ck_assert_uint_eq(tma.panel_count, 1);
+    ck_assert_uint_eq(tma.band_count, 1);
+    ck_assert_uint_eq(tma.rank, 4);
+    for (uint32_t k = 0; k < tma.rank; k++) {
+        ck_assert_int_eq(tma.dims[k], dims[k]);
+        ck_assert_int_eq(tma.strides[k], strides[k]);
+        ck_assert_int_eq(tma.steps[k], steps[k]);
+        ck_assert_uint_eq(tma.object_dim[k], object_dims[k]);
+    }
     free_text(&text);
 }
 END_TEST
@@ -241,7 +268,7 @@ static const part_case part_cases[] = {
      0},
     {"f32[9, 64, 64]", "f32[64, 64]", "%a[3]", "%s", "y", 0, 4, 0, 16, 4096, 1, 1},
     {"bf16[64, 256]", "bf16[64, 128] tile(8, 64) swizzle(128)", "%a[:, ds(0, 128)]", "%s", "y", 0,
-     4, 0, 16, 1024, 2, 2},
+     4, 0, 16, 4096, 1, 1},
     {"f32[64, 64]", "f32[3, 32, 64]", "%a[ds(0, 32)]", "%s[1]", "x", 0, 2, 0, 16, 4096, 1, 1},
     {"f32[64, 64]", "f32[7, 14]", "%a[ds(0, 7), ds(0, 14)]", "%s", "y", GROUT_DIAG_TMA_BOX, 0, 0, 0,
      0, 0, 0},

@@ -371,8 +371,47 @@ static const plan_case plan_cases[] = {
     {"bf16 into f16", "f16[128, 256]", A128, B128, "%acc, %a, %b", TYPES},
     {"f32 into f16", "f16[64, 64]", "f32[64, 64] tile(8, 32) swizzle(128)",
      "f32[64, 64] tile(8, 32) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", TYPES},
-    {"integers", "f32[64, 64]", "i8[64, 128] tile(8, 128) swizzle(128)",
+    {"integers into f32", "f32[64, 64]", "i8[64, 128] tile(8, 128) swizzle(128)",
      "i8[64, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", TYPES},
+    {"integers", "i32[64, 64]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "i8[64, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"integers of two signs, mixed swizzles", "i32[128, 48]", "u8[128, 64] tile(8, 64) swizzle(64)",
+     "i8[48, 64] tile(8, 32) swizzle(32)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"integers by floats", "i32[64, 64]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "f8e4m3[64, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", TYPES},
+    {"40 columns of integers", "i32[64, 40]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "i8[40, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", SHAPE},
+    {"24 columns of integers", "i32[64, 24]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "i8[24, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"248 columns of integers", "i32[64, 248]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "i8[248, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", SHAPE},
+    {"two slices of 40 columns", "i32[64, 40]", "i8[64, 128] tile(8, 128) swizzle(128)",
+     "i8[40, 128] tile(8, 128) swizzle(128)",
+     "%acc[:, ds(32, 8)], %a, %b[ds(32, 8)].transpose(1, 0)", 0},
+    {"integers along N", "i32[64, 128]", "i8[64, 64] tile(8, 64) swizzle(64)",
+     "i8[64, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b", BAD},
+    {"8-bit floats", "f32[64, 40]", "f8e4m3[64, 128] tile(8, 128) swizzle(128)",
+     "f8e4m3[40, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"8-bit floats of two types", "f16[192, 64]", "f8e5m2[192, 128] tile(64, 128) swizzle(128)",
+     "f8e4m3[64, 128] tile(8, 16)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"8-bit floats without swizzle", "f32[64, 8]", "f8e5m2[64, 96] tile(8, 16)",
+     "f8e5m2[8, 96] tile(8, 32) swizzle(32)", "%acc, %a, %b.transpose(1, 0)", 0},
+    {"steps of K of 8-bit floats", "f32[64, 64]", "f8e4m3[64, 256] tile(8, 128) swizzle(128)",
+     "f8e4m3[64, 256] tile(8, 64) swizzle(64)",
+     "%acc, %a[:, ds(%i * 32, 32)], %b[:, ds(%j * 32, 32)].transpose(1, 0)", 0},
+    {"half a step of 8-bit floats", "f32[64, 64]", "f8e4m3[64, 128] tile(8, 128) swizzle(128)",
+     "f8e4m3[64, 128] tile(8, 128) swizzle(128)",
+     "%acc, %a[:, ds(0, 16)], %b[:, ds(0, 16)].transpose(1, 0)", SHAPE},
+    {"8-bit floats along M", "f32[128, 64]", "f8e4m3[64, 128] tile(8, 128) swizzle(128)",
+     "f8e4m3[64, 64] tile(8, 64) swizzle(64)", "%acc, %a.transpose(1, 0), %b.transpose(1, 0)", BAD},
+    {"8-bit floats into i32", "i32[64, 64]", "f8e4m3[64, 128] tile(8, 128) swizzle(128)",
+     "f8e4m3[64, 128] tile(8, 128) swizzle(128)", "%acc, %a, %b.transpose(1, 0)", TYPES},
+    {"8-bit floats by f16", "f32[64, 64]", "f8e4m3[64, 64] tile(8, 64) swizzle(64)",
+     "f16[64, 64] tile(8, 64) swizzle(128)", "%acc, %a, %b", TYPES},
+    {"8-bit floats in registers", "f32[64, 64]", NULL, "f8e5m2[64, 128] tile(8, 128) swizzle(128)",
+     "%acc, (cast (load %g) : f8e4m3), %b.transpose(1, 0)", 0},
+    {"use_acc", "f32[128, 256]", A128, B128, "%acc, %a, %b, (gt %i, 0)", 0},
+    {"use_acc in front of registers", "f32[64, 256]", NULL, B128, "%acc, (load %g), %b, false", 0},
     {"f32 in registers", "f32[64, 64]", NULL, "f32[64, 128] tile(8, 32) swizzle(128)",
      "%acc, (cast (load %g) : f32), %b.transpose(1, 0)", TYPES},
     {"accumulator sliced in M", "f32[128, 256]", A128, B128, "%acc[ds(0, 64)], %a[ds(0, 64)], %b",
@@ -423,6 +462,26 @@ START_TEST(plans) {
 }
 END_TEST
 
+/* The constant true is the same as nothing. */
+START_TEST(use_acc_is_noted) {
+    static const struct {
+        const char *text;
+        bool has_use;
+    } uses[] = {{"", false}, {", true", false}, {", false", true}, {", (gt %i, 0)", true}};
+    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++) {
+        char operands[64];
+        snprintf(operands, sizeof operands, "%%acc, %%a, %%b%s", uses[k].text);
+        const plan_case c = {"use", "f32[128, 256]", A128, B128, operands, 0};
+        bound_text text = bind_case(&c);
+        grout_wgmma wgmma;
+        ck_assert(
+            grout_wgmma_plan(text.bound, find_op(text.bound, GROUT_OP_WGMMA, 0), &wgmma, NULL));
+        ck_assert(wgmma.has_use == uses[k].has_use);
+        free_text(&text);
+    }
+}
+END_TEST
+
 /* The fields that the backend and the interpreter read, once by hand. */
 START_TEST(fields) {
     plan_case c = {"fields",
@@ -442,7 +501,7 @@ START_TEST(fields) {
     ck_assert_uint_eq(wgmma.block_count, 2);
     ck_assert_uint_eq(wgmma.step_count, 8);
     ck_assert_int_eq(wgmma.column, 64);
-    ck_assert_uint_eq(wgmma.operand_dtype, GROUT_DTYPE_BF16);
+    ck_assert_uint_eq(wgmma.a_dtype, GROUT_DTYPE_BF16);
     ck_assert_uint_eq(wgmma.accumulator_dtype, GROUT_DTYPE_F32);
     /* a: K-major, [16][2] atoms of 1024 bytes */
     ck_assert(!wgmma.a.is_transposed);
@@ -476,6 +535,7 @@ int main(void) {
     TCase *tcase = tcase_create("wgmma_plan");
     tcase_add_loop_test(tcase, combinations, 0, COMBINATIONS);
     tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
+    tcase_add_test(tcase, use_acc_is_noted);
     tcase_add_test(tcase, fields);
     tcase_add_test(tcase, entry_registers);
     suite_add_tcase(suite, tcase);

@@ -144,11 +144,7 @@ shared_tile(const __grid_constant__ grout_tensor_map a_map,
                 const grout_i32 x6 = t5 + (grout_i32)(rank % 2u) * 32;
                 const grout_i32 x7 = (grout_i32)(rank % 2u) * 32;
                 grout_mbarrier_arrive_expect<GROUT_RELEASE, GROUT_CLUSTER>(full + 8 * slot, 16384);
-                for (grout_i32 band = 0; band < 4; band++) {
-                    for (grout_i32 panel = 0; panel < 2; panel++) {
-                        grout_tma_load_multicast(s + slot * 16384u + (grout_u32)(x7) / 8 * 2048u + (grout_u32)(x7) % 8 * 128u + band * 2048u + panel * 1024u, a_map, full + 8 * slot, 0x3u << (rank / 2u * 2u), panel * 64, x6 + band * 8);
-                    }
-                }
+                grout_tma_load_multicast(s + slot * 16384u + (grout_u32)(x7) / 8 * 2048u + (grout_u32)(x7) % 8 * 128u, a_map, full + 8 * slot, 0x3u << (rank / 2u * 2u), 0, 0, 0, (x6) / 8);
             }
             // for %i in 0..2
             #pragma unroll 1
@@ -168,11 +164,7 @@ shared_tile(const __grid_constant__ grout_tensor_map a_map,
             // copy_smem_to_gmem %s[%slot], %y[ds(%row, 64), :] reduce(add)
             grout_thread_barrier(thread); // all lanes have written the source
             if (warp % 4 == 0 && grout_elect()) {
-                for (grout_i32 band = 0; band < 8; band++) {
-                    for (grout_i32 panel = 0; panel < 2; panel++) {
-                        grout_tma_add(y_map, s + slot * 16384u + band * 2048u + panel * 1024u, panel * 64, row + band * 8);
-                    }
-                }
+                grout_tma_add(y_map, s + slot * 16384u, 0, 0, 0, (row) / 8);
                 grout_bulk_commit();
             }
             // wait_smem_to_gmem 0

@@ -22,6 +22,7 @@ orders(grout_f32 *y,
     // %c = axis_index cx
     const grout_i32 c = (grout_i32)(rank);
     // mbarrier_init %m[0], 4
+    // for the CTA alone: nothing has to travel to another one with it
     if (warp == 0 && grout_elect()) {
         grout_mbarrier_init(m, 4);
         grout_fence_mbarrier_init();
@@ -47,27 +48,31 @@ orders(grout_f32 *y,
     grout_cluster_barrier();
     // mbarrier_arrive %m.cluster(1 - %c)[0] order(release) scope(cluster)
     const grout_i32 t1 = GROUT_SUB(1, c);
+    // for the CTA alone: nothing has to travel to another one with it
     if (warp == 0 && grout_elect()) {
-        grout_peer_arrive(grout_peer_address(m, t1));
+        grout_peer_arrive<GROUT_RELEASE, GROUT_CTA>(grout_peer_address(m, t1));
     }
     // mbarrier_arrive %m[0] count(2) scope(cta)
     if (warp == 0 && grout_elect()) {
         grout_mbarrier_arrive(m, 2);
     }
     // mbarrier_expect %m[0], 256 from_cta(0)
+    // for the CTA alone: nothing has to travel to another one with it
     if (warp == 0 && grout_elect()) {
-        grout_expect_from(m, 0u, 2, 256, 1);
+        grout_expect_from<GROUT_RELEASE, GROUT_CTA>(m, 0u, 2, 256, 1);
     }
     // if (eq %c, 0)
     const bool t2 = GROUT_EQ(c, 0);
     if (t2) {
         // copy_gmem_to_smem %x, %s, %m[0] multicast(cx)
+        // for the CTA alone: nothing has to travel to another one with it
         if (warp == 0 && grout_elect()) {
             grout_tma_load_multicast(s, x_map, m, 0x3u, 0);
         }
     }
     // mbarrier_wait %m[0], 0 order(acquire) scope(cluster)
-    grout_mbarrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(m, (grout_u32)(0) & 1u, dog, {0, (grout_u32)(0), 19});
+    // for the CTA alone: nothing has to travel to another one with it
+    grout_mbarrier_wait(m, (grout_u32)(0) & 1u, dog, {0, (grout_u32)(0), 19});
     // semaphore_signal %sem[0], 1 scope(cta)
     grout_thread_barrier(thread); // one lane signals for all
     if (warp == 0 && grout_elect()) {

@@ -27,11 +27,7 @@ tiles(const grout_bf16 *x,
     // copy_gmem_to_smem %x[ds(64, 64)], %s[%n], %full[0]
     if (warp == 0 && grout_elect()) {
         grout_mbarrier_arrive_expect(full, 16384);
-        for (grout_i32 band = 0; band < 8; band++) {
-            for (grout_i32 panel = 0; panel < 2; panel++) {
-                grout_tma_load(s + n * 16384u + band * 2048u + panel * 1024u, x_map, full, panel * 64, 64 + band * 8);
-            }
-        }
+        grout_tma_load(s + n * 16384u, x_map, full, 0, 0, 0, (64) / 8);
     }
     // barrier_wait %full[0]
     grout_barrier_wait(full, full_phases_0, dog, {0, 0, 9});

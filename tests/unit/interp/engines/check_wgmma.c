@@ -33,6 +33,15 @@ static const shape shapes[] = {
     {"f32", "f32", 128, 72, 16, 64, false, false, false},
     {"f32", "f32", 64, 8, 8, 32, false, false, false},
     {"f32", "f32", 64, 8, 24, 0, false, false, false},
+    {"f8e4m3", "f32", 64, 64, 128, 128, false, false, false},
+    {"f8e4m3", "f32", 128, 40, 64, 64, false, false, true},
+    {"f8e4m3", "f16", 64, 16, 96, 32, false, false, false},
+    {"f8e5m2", "f16", 64, 16, 64, 64, false, false, true},
+    {"f8e5m2", "f32", 64, 8, 32, 0, false, false, false},
+    {"i8", "i32", 64, 64, 128, 128, false, false, false},
+    {"i8", "i32", 128, 24, 32, 32, false, false, true},
+    {"u8", "i32", 64, 48, 64, 64, false, false, true},
+    {"u8", "i32", 192, 8, 96, 0, false, false, false},
 };
 #define SHAPES ((int)(sizeof shapes / sizeof shapes[0]))
 
@@ -110,17 +119,19 @@ static float round_half(float value) {
     return (float)grout_element_to_double(GROUT_DTYPE_F16, &half);
 }
 
-/* The definition: fused multiply-adds in increasing k; f16 sums rounded after every 16. */
+/* The definition: fused multiply-adds in increasing k; f16 sums rounded after every 32 bytes of k.
+ * Sums of these integers are exact in an f32. */
 static float define(const run *r, const shape *s, uint32_t turns, uint32_t m, uint32_t n) {
     grout_dtype dtype = find_dtype(s->operands);
     bool is_rounded = find_dtype(s->accumulator) == GROUT_DTYPE_F16;
+    const size_t step = 32 / grout_dtype_get_info(dtype)->bytes;
     float sum = 0.0f;
     for (uint32_t i = 0; i < turns * s->k; i++) {
         size_t k = i % s->k;
         float a = get_operand(r, 0, dtype, s->a_runs_along_m ? k * s->m + m : (size_t)m * s->k + k);
         float b = get_operand(r, 1, dtype, s->b_runs_along_n ? k * s->n + n : (size_t)n * s->k + k);
         sum = fmaf(a, b, sum);
-        sum = is_rounded && k % 16 == 15 ? round_half(sum) : sum;
+        sum = is_rounded && (k + 1) % step == 0 ? round_half(sum) : sum;
     }
     return sum;
 }

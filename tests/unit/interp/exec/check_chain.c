@@ -22,34 +22,10 @@ static uint32_t draw(generator *g, uint32_t below) {
     return (g->state >> 8) % below;
 }
 
-static const grout_dtype all_dtypes[] = {GROUT_DTYPE_I32,  GROUT_DTYPE_U32, GROUT_DTYPE_F16,
-                                         GROUT_DTYPE_BF16, GROUT_DTYPE_F32, GROUT_DTYPE_BOOL};
-
-/* Types that an op of a class takes. */
-static bool takes(grout_type_rule rule, grout_dtype dtype) {
-    bool is_int = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
-    bool is_bool = dtype == GROUT_DTYPE_BOOL;
-    switch (rule) {
-    case GROUT_TYPES_ANY:
-        return true;
-    case GROUT_TYPES_NUM:
-    case GROUT_TYPES_CMP:
-        return !is_bool;
-    case GROUT_TYPES_INT:
-        return is_int;
-    case GROUT_TYPES_FLOAT:
-        return !is_int && !is_bool;
-    case GROUT_TYPES_LOGIC:
-        return is_int || is_bool;
-    case GROUT_TYPES_BOOL:
-        return is_bool;
-    case GROUT_TYPES_ACC:
-    case GROUT_TYPES_MMA:
-    case GROUT_TYPES_NONE:
-        break;
-    }
-    return false;
-}
+static const grout_dtype all_dtypes[] = {
+    GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_F32,
+    GROUT_DTYPE_I8,  GROUT_DTYPE_U16, GROUT_DTYPE_I64, GROUT_DTYPE_F64,  GROUT_DTYPE_BOOL};
+enum { DTYPES = sizeof all_dtypes / sizeof *all_dtypes };
 
 static const char *name_of(grout_dtype dtype) {
     return grout_dtype_get_info(dtype)->text;
@@ -91,7 +67,7 @@ static void add_operand(generator *g, grout_dtype dtype) {
 static void add_arithmetic(generator *g, grout_opcode opcode, grout_dtype dtype) {
     const grout_op_info *info = grout_op_get_info(opcode);
     uint32_t count = (uint32_t)strlen(info->operands), whole = draw(g, count);
-    begin_value(g, info->form == GROUT_FORM_COMPARE ? GROUT_DTYPE_BOOL : dtype);
+    begin_value(g, info->rule == GROUT_RULE_COMPARE ? GROUT_DTYPE_BOOL : dtype);
     g->count--; /* not its own operand */
     grout_text_add(&g->text, "%s ", info->text);
     for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +98,7 @@ static void add_select(generator *g, grout_dtype dtype) {
 /* cast, broadcast, layout_cast, iota; sometimes something that ends the chain. */
 static void add_other(generator *g, grout_dtype dtype) {
     static const char *const layouts[] = {"wgmma", "wg_strided"};
-    grout_dtype from = all_dtypes[draw(g, 6)];
+    grout_dtype from = all_dtypes[draw(g, DTYPES)];
     uint32_t kind = draw(g, 6);
     if (kind == 0 && dtype != GROUT_DTYPE_BOOL) {
         begin_value(g, dtype);
@@ -161,11 +137,12 @@ static void add_other(generator *g, grout_dtype dtype) {
 static void add_op(generator *g) {
     grout_opcode opcode = (grout_opcode)(1 + draw(g, GROUT_OP_COUNT - 1));
     const grout_op_info *info = grout_op_get_info(opcode);
-    grout_dtype dtype = all_dtypes[draw(g, 6)];
+    grout_dtype dtype = all_dtypes[draw(g, DTYPES)];
     bool is_arithmetic = info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_BINARY ||
                          info->form == GROUT_FORM_TERNARY || info->form == GROUT_FORM_COMPARE ||
-                         info->form == GROUT_FORM_MATH;
-    if (is_arithmetic && takes((grout_type_rule)info->types, dtype)) {
+                         info->form == GROUT_FORM_TEST || info->form == GROUT_FORM_MATH ||
+                         info->form == GROUT_FORM_MATH_BINARY;
+    if (is_arithmetic && grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
         add_arithmetic(g, opcode, dtype);
     } else if (opcode == GROUT_OP_SELECT) {
         add_select(g, dtype);
@@ -189,14 +166,18 @@ static const char *generate(generator *g, uint32_t seed, bool has_holes) {
                    "%%p_f16: f16, %%p_bf16: bf16, %%p_f32: f32, %%p_bool: bool, %%y: out gmem "
                    "f32%s, %%w: out gmem u32%s) {\n",
                    shape->dims, shape->dims, shape->dims, shape->dims);
+    grout_text_add(&g->text, "  %%p_i8 = cast %%p_i32 : i8\n  %%p_u16 = cast %%p_u32 : u16\n"
+                             "  %%p_i64 = cast %%p_f32 : i64\n  %%p_f64 = cast %%p_f32 : f64\n");
     grout_text_add(&g->text, "  scratch %%s : smem f32%s\n  store %%s%s, (load %%x%s)\n",
                    shape->dims, has_holes ? "[0]" : "", has_holes ? "[0]" : "");
     begin_value(g, GROUT_DTYPE_F32);
     grout_text_add(&g->text, "load %%s\n");
     begin_value(g, GROUT_DTYPE_I32);
     grout_text_add(&g->text, "load %%z\n");
-    static const grout_dtype others[] = {GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16};
-    for (uint32_t i = 0; i < 3; i++) {
+    static const grout_dtype others[] = {GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16,
+                                         GROUT_DTYPE_I8,  GROUT_DTYPE_U16, GROUT_DTYPE_I64,
+                                         GROUT_DTYPE_F64};
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
         begin_value(g, others[i]);
         grout_text_add(&g->text, "cast %%v%u : %s\n", i % 2, name_of(others[i]));
     }
@@ -212,7 +193,7 @@ static const char *generate(generator *g, uint32_t seed, bool has_holes) {
         begin_value(g, GROUT_DTYPE_U32);
         g->count--;
         grout_text_add(&g->text, "xor %%v%u, (cast (cast ", g->count - 1);
-        add_array(g, all_dtypes[draw(g, 5)]);
+        add_array(g, all_dtypes[draw(g, DTYPES - 1)]);
         g->count++;
         grout_text_add(&g->text, " : i32) : u32)\n");
     }

@@ -5,6 +5,8 @@
 
 #include "tests/unit/support/run_kernel.h"
 
+#include <float.h>
+#include <inttypes.h>
 #include <math.h>
 
 static const uint32_t words[] = {0u,          1u,          2u,          3u,          7u,
@@ -13,7 +15,41 @@ static const uint32_t words[] = {0u,          1u,          2u,          3u,     
 static const uint32_t floats[] = {0x00000000u, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x40490fdbu,
                                   0x00000001u, 0x80000001u, 0x007fffffu, 0x7f7fffffu, 0xff7fffffu,
                                   0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u, 0x33800000u};
+/* Cut to the width of each integer type: its edges, and those of the narrower ones. */
+static const uint64_t integers[] = {0,
+                                    1,
+                                    2,
+                                    7,
+                                    63,
+                                    64,
+                                    0x7f,
+                                    0x80,
+                                    0x7fff,
+                                    0x8000,
+                                    UINT64_MAX,
+                                    UINT64_MAX - 99,
+                                    UINT64_C(0x7fffffffffffffff),
+                                    UINT64_C(0x8000000000000000),
+                                    UINT64_C(0x8000000000000001)};
+static const uint64_t doubles[] = {0,
+                                   UINT64_C(0x8000000000000000),
+                                   UINT64_C(0x3ff0000000000000),
+                                   UINT64_C(0xbff0000000000000),
+                                   UINT64_C(0x400921fb54442d18),
+                                   UINT64_C(0x3fe0000000000000),
+                                   UINT64_C(0xc004000000000000),
+                                   UINT64_C(0x0000000000000001),
+                                   UINT64_C(0x000fffffffffffff),
+                                   UINT64_C(0x7fefffffffffffff),
+                                   UINT64_C(0x7ff0000000000000),
+                                   UINT64_C(0xfff0000000000000),
+                                   UINT64_C(0x7ff8000000000000),
+                                   UINT64_C(0x7ff0000000000001),
+                                   UINT64_C(0x3ca0000000000000)};
 #define WORDS 15
+
+/* Wide enough for every sum and product of 64-bit integers. */
+__extension__ typedef __int128 whole;
 
 static bool is_nan(uint32_t bits) {
     return (bits & 0x7fffffffu) > 0x7f800000u;
@@ -29,17 +65,30 @@ static uint32_t as_bits(float value) {
     return bits;
 }
 
-/* Integers in 64 bits, as mathematics has them; the caller keeps the low 32. */
-static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool is_signed) {
-    int64_t quotient = b == 0 ? 0 : a / b;
-    int64_t rest = b == 0 ? 0 : a % b;
+/* How many bits of the lowest width of a are 1; down to the highest one, if is_leading. */
+static int64_t count_bits(whole a, int64_t width, bool is_leading) {
+    int64_t count = 0;
+    for (int64_t i = width - 1; i >= 0; i--) {
+        bool is_one = (a >> i & 1) != 0;
+        if (is_leading && is_one) {
+            return width - 1 - i;
+        }
+        count += is_one;
+    }
+    return is_leading ? width : count;
+}
+
+/* Integers as mathematics has them; the caller keeps the low bits. */
+static whole reference_integer(grout_opcode opcode, whole a, whole b, whole c, int64_t width) {
+    whole quotient = b == 0 ? 0 : a / b;
+    whole rest = b == 0 ? 0 : a % b;
     switch ((int)opcode) {
     case GROUT_OP_ADD:
         return a + b;
     case GROUT_OP_SUB:
         return a - b;
     case GROUT_OP_MUL:
-        return (int64_t)((uint64_t)a * (uint64_t)b);
+        return a * b;
     case GROUT_OP_DIV:
         return quotient;
     case GROUT_OP_REM:
@@ -65,12 +114,19 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
     case GROUT_OP_NOT:
         return ~a;
     case GROUT_OP_SHL:
-        return b < 0 || b > 31 ? 0 : (int64_t)((uint64_t)a << b);
+        return b < 0 || b >= width ? 0 : a * ((whole)1 << b);
     case GROUT_OP_SHR:
-        if (b < 0 || b > 31) {
-            return is_signed && a < 0 ? -1 : 0;
+        if (b < 0 || b >= width) {
+            return a < 0 ? -1 : 0;
         }
         return a >= 0 ? a >> b : ~(~a >> b);
+    case GROUT_OP_CLZ:
+        return count_bits(a, width, true);
+    case GROUT_OP_POPCOUNT:
+        return count_bits(a, width, false);
+    case GROUT_OP_CLAMP:
+        a = a < b ? b : a;
+        return a > c ? c : a;
     case GROUT_OP_EQ:
         return a == b;
     case GROUT_OP_NE:
@@ -91,7 +147,7 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
 
 static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uint32_t z) {
     float a = as_float(x), b = as_float(y);
-    bool is_unary = grout_op_get_info(opcode)->form == GROUT_FORM_UNARY;
+    bool is_unary = strlen(grout_op_get_info(opcode)->operands) == 1;
     bool has_nan = is_nan(x) || (!is_unary && is_nan(y));
     switch ((int)opcode) {
     case GROUT_OP_ADD:
@@ -116,6 +172,15 @@ static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uin
         return as_bits((float)ceil((double)a));
     case GROUT_OP_ROUND:
         return as_bits((float)nearbyint((double)a));
+    case GROUT_OP_ROUND_AWAY:
+        return as_bits((float)round((double)a));
+    case GROUT_OP_COPYSIGN:
+        return (x & 0x7fffffffu) | (y & 0x80000000u);
+    case GROUT_OP_IS_FINITE:
+        return !is_nan(x) && a >= -FLT_MAX && a <= FLT_MAX;
+    case GROUT_OP_CLAMP:
+        x = reference_float(GROUT_OP_MAX, x, y, 0);
+        return reference_float(GROUT_OP_MIN, x, z, 0);
     case GROUT_OP_SIGN:
         return has_nan || a == 0 ? x : as_bits(a > 0 ? 1.0f : -1.0f);
     case GROUT_OP_NEG:
@@ -140,32 +205,141 @@ static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uin
     return 0;
 }
 
+static double as_double(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static uint64_t as_double_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t reference_double(grout_opcode opcode, uint64_t x, uint64_t y, uint64_t z) {
+    double a = as_double(x), b = as_double(y);
+    bool is_unary = strlen(grout_op_get_info(opcode)->operands) == 1;
+    bool has_nan = isnan(a) || (!is_unary && isnan(b));
+    switch ((int)opcode) {
+    case GROUT_OP_ADD:
+        return as_double_bits(a + b);
+    case GROUT_OP_SUB:
+        return as_double_bits(a - b);
+    case GROUT_OP_MUL:
+        return as_double_bits(a * b);
+    case GROUT_OP_DIV:
+        return as_double_bits(a / b);
+    case GROUT_OP_MIN:
+        return has_nan ? UINT64_C(0x7fffffffffffffff) : a == b ? (x | y) : a < b ? x : y;
+    case GROUT_OP_MAX:
+        return has_nan ? UINT64_C(0x7fffffffffffffff) : a == b ? (x & y) : a > b ? x : y;
+    case GROUT_OP_FMA:
+        return as_double_bits(fma(a, b, as_double(z)));
+    case GROUT_OP_SQRT:
+        return as_double_bits(sqrt(a));
+    case GROUT_OP_FLOOR:
+        return as_double_bits(floor(a));
+    case GROUT_OP_CEIL:
+        return as_double_bits(ceil(a));
+    case GROUT_OP_ROUND:
+        return as_double_bits(nearbyint(a));
+    case GROUT_OP_ROUND_AWAY:
+        return as_double_bits(round(a));
+    case GROUT_OP_COPYSIGN:
+        return (x & UINT64_C(0x7fffffffffffffff)) | (y & UINT64_C(0x8000000000000000));
+    case GROUT_OP_IS_FINITE:
+        return !isnan(a) && a >= -DBL_MAX && a <= DBL_MAX;
+    case GROUT_OP_CLAMP:
+        x = reference_double(GROUT_OP_MAX, x, y, 0);
+        return reference_double(GROUT_OP_MIN, x, z, 0);
+    case GROUT_OP_SIGN:
+        return has_nan || a == 0 ? x : as_double_bits(a > 0 ? 1.0 : -1.0);
+    case GROUT_OP_NEG:
+        return x ^ UINT64_C(0x8000000000000000);
+    case GROUT_OP_ABS:
+        return x & UINT64_C(0x7fffffffffffffff);
+    case GROUT_OP_EQ:
+        return !has_nan && a == b;
+    case GROUT_OP_NE:
+        return has_nan || a != b;
+    case GROUT_OP_LT:
+        return !has_nan && a < b;
+    case GROUT_OP_LE:
+        return !has_nan && a <= b;
+    case GROUT_OP_GT:
+        return !has_nan && a > b;
+    case GROUT_OP_GE:
+        return !has_nan && a >= b;
+    default:
+        ck_abort_msg("no reference for op '%s'", grout_op_get_info(opcode)->text);
+    }
+    return 0;
+}
+
+/* Element i of an array, from its low bits; and into one. */
+static uint64_t get_element(const void *array, uint32_t i, uint32_t bytes) {
+    uint64_t bits = 0;
+    memcpy(&bits, (const uint8_t *)array + (size_t)i * bytes, bytes);
+    return bits;
+}
+
+/* The number that the low bits of an integer type mean. */
+static whole as_integer(const grout_dtype_info *info, uint64_t bits) {
+    whole size = (whole)1 << 8 * info->bytes;
+    bool is_negative = info->class_ == GROUT_CLASS_SINT && bits >> (8 * info->bytes - 1) != 0;
+    return is_negative ? (whole)bits - size : (whole)bits;
+}
+
+static uint64_t get_value(grout_dtype dtype, uint32_t i) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        return dtype == GROUT_DTYPE_F32 ? floats[i] : doubles[i];
+    }
+    return info->bytes == 4 ? words[i] : integers[i] & UINT64_MAX >> (64 - 8 * info->bytes);
+}
+
+static uint64_t get_expected(grout_opcode opcode, grout_dtype dtype, const uint64_t in[3]) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (dtype == GROUT_DTYPE_F32) {
+        return reference_float(opcode, (uint32_t)in[0], (uint32_t)in[1], (uint32_t)in[2]);
+    }
+    if (dtype == GROUT_DTYPE_F64) {
+        return reference_double(opcode, in[0], in[1], in[2]);
+    }
+    whole result = reference_integer(opcode, as_integer(info, in[0]), as_integer(info, in[1]),
+                                     as_integer(info, in[2]), 8 * info->bytes);
+    return (uint64_t)result & UINT64_MAX >> (64 - 8 * info->bytes);
+}
+
+static bool are_nan(grout_dtype dtype, uint64_t a, uint64_t b) {
+    return dtype == GROUT_DTYPE_F32   ? is_nan((uint32_t)a) && is_nan((uint32_t)b)
+           : dtype == GROUT_DTYPE_F64 ? isnan(as_double(a)) && isnan(as_double(b))
+                                      : false;
+}
+
 static void check_words(grout_opcode opcode, grout_dtype dtype, grout_loop *loop) {
     enum { COUNT = WORDS * WORDS * WORDS };
-    static uint32_t a[COUNT], b[COUNT], c[COUNT], result[COUNT];
-    const uint32_t *values = dtype == GROUT_DTYPE_F32 ? floats : words;
-    bool is_compare = grout_op_get_info(opcode)->types == GROUT_TYPES_CMP;
+    static uint64_t in[3][COUNT], result[COUNT]; /* as elements of the type, aligned for any */
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    bool is_compare = grout_op_get_info(opcode)->rule == GROUT_RULE_COMPARE;
     for (uint32_t i = 0; i < COUNT; i++) {
-        a[i] = values[i % WORDS];
-        b[i] = values[i / WORDS % WORDS];
-        c[i] = values[i / WORDS / WORDS];
-    }
-    loop(result, a, b, c, COUNT);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        uint32_t got = is_compare ? ((const uint8_t *)result)[i] : result[i], expected;
-        if (dtype == GROUT_DTYPE_F32) {
-            expected = reference_float(opcode, a[i], b[i], c[i]);
-        } else {
-            bool is_signed = dtype == GROUT_DTYPE_I32;
-            int64_t wide_a = is_signed ? (int32_t)a[i] : (int64_t)a[i];
-            int64_t wide_b = is_signed ? (int32_t)b[i] : (int64_t)b[i];
-            expected = (uint32_t)reference_integer(opcode, wide_a, wide_b, is_signed);
+        const uint32_t at[3] = {i % WORDS, i / WORDS % WORDS, i / WORDS / WORDS};
+        for (uint32_t k = 0; k < 3; k++) {
+            uint64_t bits = get_value(dtype, at[k]);
+            memcpy((uint8_t *)in[k] + (size_t)i * bytes, &bits, bytes);
         }
-        bool is_same = got == expected ||
-                       (dtype == GROUT_DTYPE_F32 && !is_compare && is_nan(got) && is_nan(expected));
-        if (!is_same) {
-            ck_abort_msg("%s %x, %x, %x: %x, not %x", grout_op_get_info(opcode)->text, a[i], b[i],
-                         c[i], got, expected);
+    }
+    loop(result, in[0], in[1], in[2], COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint64_t operands[3] = {get_element(in[0], i, bytes), get_element(in[1], i, bytes),
+                                      get_element(in[2], i, bytes)};
+        uint64_t expected = get_expected(opcode, dtype, operands);
+        uint64_t got = get_element(result, i, is_compare ? 1 : bytes);
+        if (got != expected && (is_compare || !are_nan(dtype, got, expected))) {
+            ck_abort_msg("%s of %s %" PRIx64 ", %" PRIx64 ", %" PRIx64 ": %" PRIx64
+                         ", not %" PRIx64,
+                         grout_op_get_info(opcode)->text, grout_dtype_get_info(dtype)->text,
+                         operands[0], operands[1], operands[2], got, expected);
         }
     }
 }
@@ -176,7 +350,7 @@ static void check_bools(grout_opcode opcode, grout_loop *loop) {
     loop(result, a, b, NULL, 4);
     for (uint32_t i = 0; i < 4; i++) {
         int64_t expected =
-            opcode == GROUT_OP_NOT ? !a[i] : reference_integer(opcode, a[i], b[i], false);
+            opcode == GROUT_OP_NOT ? !a[i] : (int64_t)reference_integer(opcode, a[i], b[i], 0, 8);
         ck_assert_int_eq(result[i], expected);
     }
 }
@@ -193,22 +367,26 @@ static void check_loop(grout_opcode opcode, grout_dtype dtype, grout_loop *loop)
 START_TEST(every_op_and_type) {
     grout_opcode opcode = (grout_opcode)_i;
     const grout_op_info *info = grout_op_get_info(opcode);
-    if (opcode == GROUT_OP_NONE || info->expression == NULL || info->form == GROUT_FORM_MATH ||
+    if (opcode == GROUT_OP_NONE || info->expression == NULL || info->ulp > 0 ||
         info->form == GROUT_FORM_REDUCE) {
         return;
     }
-    uint32_t found = 0;
+    uint32_t found = 0, taken = 0;
     for (int dtype = 1; dtype < GROUT_DTYPE_COUNT; dtype++) {
+        grout_dtype compute = grout_loops__get_compute_dtype((grout_dtype)dtype);
+        taken += grout_type_rule_takes((grout_type_rule)info->types, (grout_dtype)dtype) &&
+                 compute == (grout_dtype)dtype;
         for (int simd = 0; simd < GROUT_SIMD_COUNT; simd++) {
             grout_loop *loop = grout_loops__find(opcode, (grout_dtype)dtype, (grout_simd)simd);
+            found += simd == GROUT_SIMD_PLAIN && loop != NULL;
             bool is_here = loop != NULL && grout_simd__has((grout_simd)simd);
-            found += is_here;
             if (is_here) {
                 check_loop(opcode, (grout_dtype)dtype, loop);
             }
         }
     }
     ck_assert_uint_gt(found, 0);
+    ck_assert_uint_eq(found, taken);
 }
 END_TEST
 
@@ -227,14 +405,14 @@ static uint16_t get_code(uint32_t i, uint32_t k) {
 static void check_narrow(grout_opcode opcode, grout_dtype dtype) {
     const grout_op_info *info = grout_op_get_info(opcode);
     const char *type = grout_dtype_get_info(dtype)->text;
-    bool is_compare = info->form == GROUT_FORM_COMPARE;
+    bool is_compare = info->rule == GROUT_RULE_COMPARE;
     char text[512];
     snprintf(text, sizeof text,
              "kernel @k(%%a: in gmem %s[5000], %%b: in gmem %s[5000], %%c: in gmem %s[5000], %%y: "
              "out gmem %s[5000]) { store %%y, (%s (load %%a)%s%s) }",
              type, type, type, is_compare ? "bool" : type, info->text,
-             info->form == GROUT_FORM_UNARY ? "" : ", (load %b)",
-             info->form == GROUT_FORM_TERNARY ? ", (load %c)" : "");
+             strlen(info->operands) == 1 ? "" : ", (load %b)",
+             strlen(info->operands) == 3 ? ", (load %c)" : "");
     run *r = run_new(text, 0);
     run_start(r);
     for (uint32_t k = 0; k < 3; k++) {
@@ -267,10 +445,10 @@ static void check_narrow(grout_opcode opcode, grout_dtype dtype) {
 START_TEST(narrow_types_round_once) {
     grout_opcode opcode = (grout_opcode)_i;
     const grout_op_info *info = grout_op_get_info(opcode);
-    bool is_float = info->types == GROUT_TYPES_NUM || info->types == GROUT_TYPES_FLOAT ||
-                    info->types == GROUT_TYPES_CMP;
-    bool is_here = info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_BINARY ||
-                   info->form == GROUT_FORM_TERNARY || info->form == GROUT_FORM_COMPARE;
+    bool is_float = grout_type_rule_takes((grout_type_rule)info->types, GROUT_DTYPE_F16);
+    bool is_here = info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_TEST ||
+                   info->form == GROUT_FORM_BINARY || info->form == GROUT_FORM_TERNARY ||
+                   info->form == GROUT_FORM_COMPARE;
     if (is_float && is_here) {
         check_narrow(opcode, GROUT_DTYPE_F16);
         check_narrow(opcode, GROUT_DTYPE_BF16);

@@ -44,6 +44,12 @@ static float draw_element(content what) {
     return bits % 16 == 0 ? get_float(specials[bits >> 8 & 7]) : get_float(bits & 0xffff0000u);
 }
 
+static uint32_t get_bits(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static float a[M_MAX * K_MAX], b[N_MAX * K_MAX], start[M_MAX * N_MAX];
 static float expected[M_MAX * N_MAX], got[M_MAX * N_MAX];
 
@@ -65,7 +71,7 @@ static float define(const grout_gemm *gemm, uint32_t m, uint32_t n) {
     for (uint32_t k = 0; k < gemm->k; k++) {
         float factor = b[gemm->has_k_rows ? k * gemm->n + n : n * gemm->k + k];
         sum = fmaf(a[k * gemm->m + m], factor, sum);
-        if (gemm->is_rounded && k % 16 == 15) {
+        if (gemm->round_step != 0 && (k + 1) % gemm->round_step == 0) {
             uint16_t half;
             float back[1];
             grout_element_from_double(GROUT_DTYPE_F16, sum, &half);
@@ -74,12 +80,6 @@ static float define(const grout_gemm *gemm, uint32_t m, uint32_t n) {
         }
     }
     return sum;
-}
-
-static uint32_t get_bits(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
 }
 
 static bool is_same(float x, float y) {
@@ -97,10 +97,10 @@ static void assert_equal(const grout_gemm *gemm, const char *against) {
 }
 
 /* All loops of a shape against the first wide one, and that against the definition. */
-static void compare_order(uint32_t m, uint32_t n, uint32_t k, bool is_rounded, bool has_k_rows) {
+static void compare_order(uint32_t m, uint32_t n, uint32_t k, uint8_t round_step, bool has_k_rows) {
     size_t size = (size_t)m * n * sizeof(float);
     const grout_gemm shape = {
-        .m = m, .n = n, .k = k, .has_k_rows = has_k_rows, .is_rounded = is_rounded};
+        .m = m, .n = n, .k = k, .has_k_rows = has_k_rows, .round_step = round_step};
     const char *against = NULL;
     for (uint32_t kind = GROUT_GEMM_KIND_COUNT; kind-- > 0;) {
         grout_gemm gemm = shape;
@@ -123,9 +123,9 @@ static void compare_order(uint32_t m, uint32_t n, uint32_t k, bool is_rounded, b
     }
 }
 
-static void compare(uint32_t m, uint32_t n, uint32_t k, bool is_rounded) {
-    compare_order(m, n, k, is_rounded, false);
-    compare_order(m, n, k, is_rounded, true);
+static void compare(uint32_t m, uint32_t n, uint32_t k, uint8_t round_step) {
+    compare_order(m, n, k, round_step, false);
+    compare_order(m, n, k, round_step, true);
 }
 
 /* Every N there is, and M of an instruction and of several. */
@@ -135,20 +135,80 @@ START_TEST(all_loops_give_the_same_bits) {
     for (uint32_t m = 64; m <= M_MAX; m += 64) {
         for (uint32_t n = 8; n <= N_MAX; n += 8) {
             uint32_t depth = depths[(n / 8 + m / 64 + (uint32_t)_i) % 10];
-            compare(m, n, depth, false);
+            compare(m, n, depth, 0);
         }
     }
-    compare(64, 8, depths[_i % 10], false);
+    compare(64, 8, depths[_i % 10], 0);
 }
 END_TEST
 
 START_TEST(f16_accumulators_round_at_each_step) {
     fill((content)(_i % CONTENT_COUNT), true);
     for (uint32_t n = 8; n <= N_MAX; n += 24) {
-        compare(64, n, 16, true);
-        compare(128, n, 64, true);
+        compare(64, n, 16, 16);
+        compare(128, n, 64, 16);
+        compare(64, n, 64, 32);
     }
-    compare(64, 64, 48, true);
+    compare(64, 64, 48, 16);
+}
+END_TEST
+
+/* ---- integers ---- */
+
+/* Two i16 of a word. */
+static int32_t get_part(const float *word, uint32_t k) {
+    int16_t parts[2];
+    memcpy(parts, word, sizeof parts);
+    return parts[k % 2];
+}
+
+static uint32_t define_integer(const grout_gemm *gemm, uint32_t m, uint32_t n) {
+    uint32_t sum = get_bits(start[n * gemm->m + m]);
+    for (uint32_t k = 0; k < gemm->k; k++) {
+        sum += (uint32_t)(get_part(&a[k / 2 * gemm->m + m], k) *
+                          get_part(&b[n * (gemm->k / 2) + k / 2], k));
+    }
+    return sum;
+}
+
+/* Words of what i8 and u8 widen to, the extremes often. */
+static float draw_word(void) {
+    static const int16_t extremes[] = {-128, 127, 255, 0};
+    int16_t parts[2];
+    float word;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t bits = draw();
+        parts[k] = bits % 3 == 0 ? extremes[bits >> 8 & 3] : (int16_t)((int)(bits % 384) - 128);
+    }
+    memcpy(&word, parts, sizeof word);
+    return word;
+}
+
+static void compare_integers(uint32_t m, uint32_t n, uint32_t k) {
+    for (uint32_t kind = GROUT_GEMM_PLAIN; kind <= GROUT_GEMM_AVX512; kind++) {
+        grout_gemm gemm = {.m = m, .n = n, .k = k, .is_integer = true};
+        grout_gemm__init(&gemm, (grout_gemm_kind)kind);
+        memcpy(got, start, (size_t)m * n * sizeof(float));
+        grout_gemm__run(&gemm, got, a, b);
+        for (uint32_t i = 0; i < m * n; i += 1 + draw() % 16) {
+            ASSERT_OFTEN(get_bits(got[i]) == define_integer(&gemm, i % m, i / m));
+        }
+        grout_gemm__deinit(&gemm);
+    }
+}
+
+START_TEST(integers_wrap) {
+    for (uint32_t i = 0; i < M_MAX * K_MAX; i++) {
+        a[i] = draw_word();
+        b[i] = draw_word();
+    }
+    for (uint32_t i = 0; i < M_MAX * N_MAX; i++) { /* some near the ends of an i32 */
+        start[i] = get_float(draw() % 2 == 0 ? draw() : 0x7fffffffu + draw() % 4);
+    }
+    for (uint32_t n = 8; n <= N_MAX; n += 24) {
+        compare_integers(64, n, 32 + n % 3 * 64);
+    }
+    compare_integers(192, 256, 128);
 }
 END_TEST
 
@@ -179,6 +239,7 @@ int main(void) {
     TCase *tests = tcase_create("gemm");
     tcase_add_loop_test(tests, all_loops_give_the_same_bits, 0, CONTENT_COUNT);
     tcase_add_loop_test(tests, f16_accumulators_round_at_each_step, 0, CONTENT_COUNT);
+    tcase_add_test(tests, integers_wrap);
     tcase_add_test(tests, rounding_is_that_of_f16);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -16,12 +16,26 @@ static const struct {
     bool is_turned;
     uint32_t rows, chunks;
 } tiles[] = {
-    {GROUT_DTYPE_BF16, true, 64, 8},  {GROUT_DTYPE_BF16, false, 64, 8},
-    {GROUT_DTYPE_BF16, true, 16, 32}, {GROUT_DTYPE_BF16, false, 16, 1},
-    {GROUT_DTYPE_F16, true, 256, 2},  {GROUT_DTYPE_F16, false, 256, 2},
-    {GROUT_DTYPE_F16, true, 16, 1},   {GROUT_DTYPE_F16, false, 8, 4},
-    {GROUT_DTYPE_F32, true, 64, 8},   {GROUT_DTYPE_F32, false, 64, 8},
-    {GROUT_DTYPE_F32, true, 8, 2},    {GROUT_DTYPE_F32, false, 8, 2},
+    {GROUT_DTYPE_BF16, true, 64, 8},    {GROUT_DTYPE_BF16, false, 64, 8},
+    {GROUT_DTYPE_BF16, true, 16, 32},   {GROUT_DTYPE_BF16, false, 16, 1},
+    {GROUT_DTYPE_F16, true, 256, 2},    {GROUT_DTYPE_F16, false, 256, 2},
+    {GROUT_DTYPE_F16, true, 16, 1},     {GROUT_DTYPE_F16, false, 8, 4},
+    {GROUT_DTYPE_F32, true, 64, 8},     {GROUT_DTYPE_F32, false, 64, 8},
+    {GROUT_DTYPE_F32, true, 8, 2},      {GROUT_DTYPE_F32, false, 8, 2},
+    {GROUT_DTYPE_F8E4M3, true, 64, 8},  {GROUT_DTYPE_F8E4M3, false, 64, 8},
+    {GROUT_DTYPE_F8E4M3, true, 16, 2},  {GROUT_DTYPE_F8E4M3, false, 8, 2},
+    {GROUT_DTYPE_F8E5M2, true, 128, 8}, {GROUT_DTYPE_F8E5M2, false, 64, 8},
+    {GROUT_DTYPE_F8E5M2, true, 16, 1},  {GROUT_DTYPE_F8E5M2, false, 8, 2},
+};
+
+/* Of integers: two neighbours of a row, as i16, are one word. */
+static const struct {
+    grout_dtype dtype;
+    bool is_turned;
+    uint32_t rows, chunks;
+} integers[] = {
+    {GROUT_DTYPE_I8, true, 64, 8}, {GROUT_DTYPE_I8, false, 64, 8}, {GROUT_DTYPE_I8, true, 8, 2},
+    {GROUT_DTYPE_U8, true, 64, 8}, {GROUT_DTYPE_U8, false, 8, 2},
 };
 
 /* Every pattern of 16 bits comes up; f32 gets whatever two of them make. */
@@ -76,6 +90,29 @@ START_TEST(elements_come_to_their_places) {
 }
 END_TEST
 
+START_TEST(integers_come_in_words_of_two) {
+    const uint32_t rows = integers[_i].rows, chunks = integers[_i].chunks, words = chunks * 8;
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        grout_pack pack = {.dtype = (uint8_t)integers[_i].dtype,
+                           .is_turned = integers[_i].is_turned,
+                           .rows = rows,
+                           .chunks = chunks};
+        fill(rows * chunks);
+        grout_pack__init(&pack, is_wide != 0);
+        grout_pack__run(&pack, bytes, offsets, plain);
+        for (uint32_t i = 0; i < rows * words * 2; i++) {
+            const uint32_t row = i / (words * 2), col = i % (words * 2);
+            const uint8_t *element = bytes + offsets[row * chunks + col / 16] + col % 16;
+            int16_t parts[2];
+            memcpy(parts, &plain[pack.is_turned ? col / 2 * rows + row : row * words + col / 2],
+                   sizeof parts);
+            ck_assert_int_eq(parts[col % 2],
+                             (int64_t)grout_element_to_double(integers[_i].dtype, element));
+        }
+    }
+}
+END_TEST
+
 START_TEST(transposition_turns) {
     static const uint32_t sizes[][2] = {{8, 8}, {64, 8}, {8, 256}, {256, 64}};
     uint32_t rows = sizes[_i][0], cols = sizes[_i][1];
@@ -94,6 +131,8 @@ int main(void) {
     TCase *tests = tcase_create("pack");
     tcase_add_loop_test(tests, elements_come_to_their_places, 0,
                         (int)(sizeof tiles / sizeof tiles[0]));
+    tcase_add_loop_test(tests, integers_come_in_words_of_two, 0,
+                        (int)(sizeof integers / sizeof integers[0]));
     tcase_add_loop_test(tests, transposition_turns, 0, 4);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -6,6 +6,7 @@
 
 #include "tests/unit/support/run_kernel.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* ---- the model ----------------------------------------------------------------------------------
@@ -129,63 +130,115 @@ END_TEST
 /* ---- all ops and types --------------------------------------------------------------------------
  */
 
-static const uint32_t words[] = {0u,          1u,          0x7fffffffu, 0x80000000u, 0xffffffffu,
-                                 0x80000001u, 0x12345678u, 0x00000002u, 0xfffffffeu};
-static const uint32_t floats[] = {0x80000000u, 0x00000000u, 0x3f800000u, 0xbf800000u, 0x7f800000u,
-                                  0xff800000u, 0x00000001u, 0x80000001u, 0x7f7fffffu};
+/* Cut to the width of the type. */
+static const uint64_t words[] = {0,
+                                 1,
+                                 UINT64_C(0x7fffffffffffffff),
+                                 UINT64_C(0x8000000000000000),
+                                 UINT64_MAX,
+                                 UINT64_C(0x8000000000000081),
+                                 UINT64_C(0x1234567812345678),
+                                 0x8000,
+                                 UINT64_MAX - 1};
+static const double floats[] = {-0.0,      0.0,      1.0,       -1.0,          (double)INFINITY,
+                                -INFINITY, 0x1p-149, -0x1p-149, 0x1.fffffep127};
 
-static uint32_t combine(grout_opcode opcode, grout_dtype dtype, uint32_t a, uint32_t b) {
-    if (dtype == GROUT_DTYPE_F32) {
-        float x, y;
-        memcpy(&x, &a, sizeof x);
-        memcpy(&y, &b, sizeof y);
-        bool takes_b = opcode == GROUT_OP_REDUCE_MAX ? y > x : y < x;
-        if (x == y) { /* zeros: -0 is less */
-            return opcode == GROUT_OP_REDUCE_MAX ? (a & b) : (a | b);
-        }
-        return takes_b ? b : a;
+static bool is_float(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_FLOAT;
+}
+
+/* The elements are exact in f32 and f64. */
+static double combine_floats(grout_opcode opcode, double x, double y) {
+    bool is_max = opcode == GROUT_OP_REDUCE_MAX;
+    if (x == y) { /* zeros: -0 is less */
+        return (signbit(x) != 0) == is_max ? y : x;
     }
-    if (opcode == GROUT_OP_REDUCE_SUM) {
-        return a + b;
+    return (is_max ? y > x : y < x) ? y : x;
+}
+
+static uint64_t combine(grout_opcode opcode, grout_dtype dtype, uint64_t a, uint64_t b) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * info->bytes);
+    const uint64_t sign = info->class_ == GROUT_CLASS_SINT ? mask - mask / 2 : 0;
+    switch ((int)opcode) {
+    case GROUT_OP_REDUCE_SUM:
+        return (a + b) & mask;
+    case GROUT_OP_REDUCE_PROD:
+        return (a * b) & mask;
+    case GROUT_OP_REDUCE_AND:
+        return a & b;
+    case GROUT_OP_REDUCE_OR:
+        return a | b;
+    case GROUT_OP_REDUCE_XOR:
+        return a ^ b;
+    case GROUT_OP_REDUCE_MAX:
+        return (a ^ sign) < (b ^ sign) ? b : a;
+    case GROUT_OP_REDUCE_MIN:
+        return (a ^ sign) < (b ^ sign) ? a : b;
+    default:
+        ck_abort_msg("no reference for op '%s'", grout_op_get_info(opcode)->text);
     }
-    bool is_less = dtype == GROUT_DTYPE_I32 ? (int32_t)b < (int32_t)a : b < a;
-    bool takes_b = opcode == GROUT_OP_REDUCE_MAX ? !is_less : is_less;
-    return takes_b ? b : a;
+    return 0;
 }
 
 enum { ROWS = 300, COLUMNS = 40 };
 
+static uint64_t draw_word(grout_dtype dtype, uint32_t *state) {
+    const uint32_t index = next_random(state) % 9;
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    return dtype == GROUT_DTYPE_BOOL ? index % 2 : words[index] & UINT64_MAX >> (64 - 8 * bytes);
+}
+
 static void check_reduction(grout_opcode opcode, grout_dtype dtype, grout_simd simd,
                             const struct shape *shape) {
-    static uint32_t x[ROWS * COLUMNS], result[COLUMNS];
-    const uint32_t *values = dtype == GROUT_DTYPE_F32 ? floats : words;
+    static uint64_t x[ROWS * COLUMNS], result[COLUMNS]; /* elements of the type */
+    static uint64_t expected[COLUMNS];
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
     const grout_reduce *reduce = grout_loops__find_reduce(opcode, dtype, simd);
     uint32_t state = (uint32_t)shape->rows;
-    ck_assert_msg(opcode == GROUT_OP_REDUCE_SUM || opcode == GROUT_OP_REDUCE_MAX ||
-                      opcode == GROUT_OP_REDUCE_MIN,
-                  "no reference for op '%s'", grout_op_get_info(opcode)->text);
     ck_assert_msg(reduce != NULL, "op '%s' has no loop for %s", grout_op_get_info(opcode)->text,
                   grout_dtype_get_info(dtype)->text);
     for (int64_t i = 0; i < shape->rows * shape->columns; i++) {
-        x[i] = values[next_random(&state) % 9];
+        uint64_t *to = &expected[i % shape->columns];
+        uint64_t bits = draw_word(dtype, &state);
+        if (is_float(dtype)) {
+            double before, value = floats[state >> 8 & 7];
+            memcpy(&before, to, sizeof before);
+            grout_element_from_double(dtype, value, &bits);
+            before = i < shape->columns ? value : combine_floats(opcode, before, value);
+            memcpy(to, &before, sizeof before);
+        } else {
+            *to = i < shape->columns ? bits : combine(opcode, dtype, *to, bits);
+        }
+        memcpy((uint8_t *)x + (size_t)i * bytes, &bits, bytes);
     }
     grout_loops__reduce(reduce, dtype, result, &(grout_reduce_box){x, shape->rows, shape->columns});
     for (int64_t j = 0; j < shape->columns; j++) {
-        uint32_t expected = x[j];
-        for (int64_t i = 1; i < shape->rows; i++) {
-            expected = combine(opcode, dtype, expected, x[i * shape->columns + j]);
+        uint64_t got = 0, wanted = expected[j];
+        memcpy(&got, (const uint8_t *)result + (size_t)j * bytes, bytes);
+        if (is_float(dtype)) {
+            double value;
+            memcpy(&value, &wanted, sizeof value);
+            wanted = 0;
+            grout_element_from_double(dtype, value, &wanted);
         }
-        ck_assert_uint_eq(result[j], expected);
+        ck_assert_uint_eq(got, wanted);
     }
 }
 
+/* Sums and products of floats depend on the order: see above. */
+static bool is_any_order(grout_opcode opcode, grout_dtype dtype) {
+    return !is_float(dtype) || opcode == GROUT_OP_REDUCE_MAX || opcode == GROUT_OP_REDUCE_MIN;
+}
+
 START_TEST(every_op_and_type) {
-    static const grout_dtype dtypes[] = {GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F32};
-    grout_opcode opcode = (grout_opcode)(_i / 3);
-    grout_dtype dtype = dtypes[_i % 3];
-    if (grout_op_get_info(opcode)->form != GROUT_FORM_REDUCE ||
-        (opcode == GROUT_OP_REDUCE_SUM && dtype == GROUT_DTYPE_F32)) {
-        return; /* sums of floats depend on the order: above */
+    grout_opcode opcode = (grout_opcode)(_i / GROUT_DTYPE_COUNT);
+    grout_dtype dtype = (grout_dtype)(_i % GROUT_DTYPE_COUNT);
+    const grout_op_info *info = grout_op_get_info(opcode);
+    if (info->form != GROUT_FORM_REDUCE || !is_any_order(opcode, dtype) ||
+        grout_loops__get_compute_dtype(dtype) != dtype ||
+        !grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
+        return;
     }
     for (int simd = 0; simd < GROUT_SIMD_COUNT; simd++) {
         struct shape shape = {.columns = 1};
@@ -196,6 +249,27 @@ START_TEST(every_op_and_type) {
             shape.columns = (shape.columns + 12) % COLUMNS + 1;
         }
     }
+}
+END_TEST
+
+/* A product in the order of sums: powers of two, so that every order gives the same bits. */
+START_TEST(products_of_floats) {
+    static const grout_dtype dtypes[] = {GROUT_DTYPE_F32, GROUT_DTYPE_F64, GROUT_DTYPE_BF16};
+    enum { COUNT = 1000 };
+    static uint64_t x[COUNT];
+    const grout_dtype dtype = dtypes[_i];
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const double values[] = {2, 0.5, -1, 1};
+        grout_element_from_double(dtype, i == 0 ? 8 : values[i % 4],
+                                  (uint8_t *)x + (size_t)i * bytes);
+    }
+    uint64_t result = 0;
+    const grout_reduce *reduce =
+        grout_loops__find_reduce(GROUT_OP_REDUCE_PROD, dtype, grout_simd__get_best());
+    grout_loops__reduce(reduce, dtype, &result, &(grout_reduce_box){x, COUNT, 1});
+    /* 8 instead of a 2 of 250 pairs 2 * 0.5; an even number of -1. */
+    ck_assert(grout_element_to_double(dtype, &result) == 4);
 }
 END_TEST
 
@@ -316,7 +390,8 @@ int main(void) {
     tcase_add_loop_test(tests, sums_keep_their_order, 0, SHAPES);
     tcase_add_loop_test(tests, narrow_sums_round_once, 0, 2 * SHAPES);
     tcase_add_test(tests, sums_are_accurate);
-    tcase_add_loop_test(tests, every_op_and_type, 3, 3 * GROUT_OP_COUNT);
+    tcase_add_loop_test(tests, every_op_and_type, 0, GROUT_OP_COUNT * GROUT_DTYPE_COUNT);
+    tcase_add_loop_test(tests, products_of_floats, 0, 3);
     tcase_add_test(tests, nan_wins);
     tcase_add_loop_test(tests, values, 0, (int)(sizeof value_cases / sizeof value_cases[0]));
     tcase_add_loop_test(tests, faults, 0, (int)(sizeof fault_cases / sizeof fault_cases[0]));

@@ -36,6 +36,7 @@ static bool may_stand(const grout_letter_info *letter, const sample *it) {
         return it->kind == ARRAY_VALUE || it->kind == GROUT_LETTER_SCALAR;
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_OPTION:
         return it->kind == GROUT_LETTER_SCALAR;
     case GROUT_LETTER_MEMORY:
         return it->kind == GROUT_LETTER_MEMORY && fits_space;
@@ -62,6 +63,8 @@ static const char *get_right(const grout_letter_info *letter) {
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
         return "%n";
+    case GROUT_LETTER_OPTION:
+        return "true";
     case GROUT_LETTER_MEMORY:
     case GROUT_LETTER_MEMORY_OR_ARRAY:
         return letter->space == GROUT_EFFECT_SPACE_SMEM  ? "%sm"

@@ -1,4 +1,4 @@
-/* check_build_init.c - contents that a program gives to parameters and scratch.
+/* check_build_init.c - contents that a program gives to parameters and scratch, and elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/build.h"
 #include "grout/text.h"
@@ -69,6 +69,28 @@ START_TEST(what_is_built_reads_back) {
 }
 END_TEST
 
+/* The low bits count, and a signed type has its sign. */
+START_TEST(elements_of_every_type) {
+    static const char body[] = "  %c = bitcast i8:-3 : u8\n"
+                               "  %d = popcount u64:18446744073709551615\n"
+                               "  %e = pow f16:0x3c00, f16:0x3c00 approx\n";
+    grout_operand minus = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_I8, 0x1fd));
+    (void)grout_build_name(b, grout_build_bitcast(b, minus, GROUT_DTYPE_U8), "c");
+    grout_operand large = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_U64, UINT64_MAX));
+    (void)grout_build_name(b, grout_build_popcount(b, large), "d");
+    grout_operand one = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_F16, 0x3c00));
+    (void)grout_build_name(b, grout_build_pow(b, one, one, GROUT_ATTR_BIT_APPROX), "e");
+    grout_builder_end_kernel(b);
+    grout_module *built = grout_builder_finish(b, diags);
+    ck_assert_ptr_nonnull(built);
+    grout_text printed = {0};
+    grout_module_print(built, &printed);
+    ck_assert_ptr_nonnull(strstr(printed.data, body));
+    grout_text_free(&printed);
+    grout_module_free(built);
+}
+END_TEST
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void seed_is_missing(void) {
@@ -96,6 +118,9 @@ static void of_no_value(void) {
 static void of_a_result(void) {
     init(grout_build_load(b, grout_value_operand(x)), GROUT_GENERATOR_ONES, 0, NULL);
 }
+static void element_of_bool(void) {
+    (void)grout_build_element(b, GROUT_DTYPE_BOOL, 1);
+}
 static void of_an_unknown_expression(void) {
     grout_build_init(b, x, GROUT_GENERATOR_VALUE, 1, &(grout_expr_id){1000});
 }
@@ -112,6 +137,7 @@ static const struct {
     {twice, "value 3 has an init already"},
     {of_no_value, "value 0 is no parameter or scratch of the kernel"},
     {of_a_result, "value 5 is no parameter or scratch of the kernel"},
+    {element_of_bool, "an element of no type, or of bool"},
     {of_an_unknown_expression, "there is no expression 1000"},
 };
 
@@ -130,6 +156,7 @@ int main(void) {
     TCase *tcase = tcase_create("build_init");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, what_is_built_reads_back);
+    tcase_add_test(tcase, elements_of_every_type);
     tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,
                         (int)(sizeof mistakes / sizeof mistakes[0]));
     suite_add_tcase(suite, tcase);

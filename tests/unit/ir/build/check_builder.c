@@ -145,6 +145,31 @@ START_TEST(references_have_indices_and_views) {
 }
 END_TEST
 
+START_TEST(aliases_and_views_of_bytes) {
+    begin_kernel();
+    const grout_expr_id bytes = grout_build_int(b, 256),
+                        dims[] = {grout_build_int(b, 2), grout_build_int(b, 32)};
+    const grout_value_id s = grout_build_scratch(
+        b, "s",
+        &(grout_build_object){
+            .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_U8, .rank = 1, .dims = &bytes});
+    const grout_value_id t =
+        grout_build_scratch(b, "t",
+                            &(grout_build_object){.kind = GROUT_OBJECT_ARRAY,
+                                                  .dtype = GROUT_DTYPE_I32,
+                                                  .rank = 1,
+                                                  .dims = &dims[1],
+                                                  .alias = s,
+                                                  .alias_start = grout_build_int(b, 128)});
+    const grout_operand view =
+        grout_build_reshape_ref(b, grout_build_bitcast_ref(b, value(s), GROUT_DTYPE_F32), 2, dims);
+    grout_build_store(b, view, expr(0));
+    grout_build_store(b, value(t), expr(0));
+    expect_body("  scratch %s : smem u8[256]\n  scratch %t : smem i32[32] alias(%s, 128)\n"
+                "  store %s.bitcast(f32).reshape(2, 32), 0\n  store %t, 0\n");
+}
+END_TEST
+
 START_TEST(regions_have_results) {
     static const char *const carries[] = {"c", NULL};
     begin_kernel();
@@ -569,6 +594,27 @@ static void barrier_in_acc(void) {
 static void tiled_array_in_gmem(void) {
     build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_GMEM, 1);
 }
+static void alias_in_acc(void) {
+    begin_kernel();
+    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 8)};
+    grout_build_object object = {
+        .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 2, .dims = dims};
+    object.alias = grout_build_scratch(b, "s", &object);
+    object.space = GROUT_SPACE_ACC;
+    (void)grout_build_scratch(b, "t", &object);
+}
+static void bitcast_of_a_constant(void) {
+    begin_kernel();
+    (void)grout_build_bitcast_ref(b, expr(1), GROUT_DTYPE_F32);
+}
+static void bitcast_to_no_type(void) {
+    begin_kernel();
+    (void)grout_build_bitcast_ref(b, value(a), GROUT_DTYPE_NONE);
+}
+static void reshape_to_no_dimension(void) {
+    begin_kernel();
+    (void)grout_build_reshape_ref(b, value(a), 0, NULL);
+}
 static void constant_as_matrix(void) {
     begin_kernel();
     grout_build_wgmma(b, value(a), expr(1), value(a));
@@ -628,6 +674,10 @@ static const struct {
     {tiled_accumulator, "accumulators have no tile, swizzle or transpose"},
     {barrier_in_acc, "barriers lie in smem"},
     {tiled_array_in_gmem, "arrays in gmem have no tile, swizzle or transpose"},
+    {alias_in_acc, "only arrays in smem have an alias"},
+    {bitcast_of_a_constant, "bitcast is for references to memory"},
+    {bitcast_to_no_type, "there is no element type 0"},
+    {reshape_to_no_dimension, "a reshape has 1 to 8 dimensions"},
     {constant_as_matrix, "an operand of 'wgmma' is of the wrong kind"},
 };
 
@@ -677,6 +727,7 @@ int main(void) {
     tcase_add_test(tcase, values_nest_only_in_order);
     tcase_add_test(tcase, values_do_not_nest_without_end);
     tcase_add_test(tcase, references_have_indices_and_views);
+    tcase_add_test(tcase, aliases_and_views_of_bytes);
     tcase_add_test(tcase, regions_have_results);
     tcase_add_test(tcase, whiles_have_two_bodies);
     tcase_add_test(tcase, values_do_not_nest_across_bodies);

@@ -66,6 +66,7 @@ typedef struct rule_row {
 
 #define TYPES(NAME) (1u << GROUT_TYPES_##NAME)
 enum { ARITHMETIC = TYPES(NUM) | TYPES(INT) | TYPES(FLOAT) | TYPES(LOGIC) };
+enum { COMPARISONS = TYPES(CMP) | TYPES(CMP_ANY) | TYPES(CMP_FLOAT) };
 
 /* TYPES of NONE, TRUTH and INTEGER, and of accumulators: see get_types. */
 static const rule_row rule_rows[] = {
@@ -73,9 +74,10 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_TRUTH] = {"TRUTH", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
     [GROUT_RULE_INTEGER] = {"INTEGER", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
     [GROUT_RULE_JOIN] = {"JOIN", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
-    [GROUT_RULE_COMPARE] = {"COMPARE", "vv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(CMP)},
+    [GROUT_RULE_COMPARE] = {"COMPARE", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, COMPARISONS},
     [GROUT_RULE_SELECT] = {"SELECT", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_CONVERT] = {"CONVERT", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_BITCAST] = {"BITCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_BROADCAST] = {"BROADCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_IOTA] = {"IOTA", "", NULL, GROUT_SHAPE_PLAIN, 1, true, ARITHMETIC},
     [GROUT_RULE_SLICE] = {"SLICE", "q", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
@@ -85,11 +87,11 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_STORE] = {"STORE", "Rv~", "vR~", GROUT_SHAPE_PLAIN, 0, false,
-                          TYPES(ANY) | TYPES(INT)},
-    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
+                          TYPES(ANY) | TYPES(WORD)},
+    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
-    [GROUT_RULE_WGMMA] = {"WGMMA", "amh", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
+    [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
     [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
@@ -101,8 +103,8 @@ enum { RULE_COUNT = sizeof rule_rows / sizeof *rule_rows };
 
 /* Whether the letter says all, so that a rule has nothing to ask of the operand. */
 static bool is_closed(char letter) {
-    return is_kind(grout_letter_get_info(letter),
-                   KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) | KIND(CONSTANT) | KIND(AXIS));
+    return is_kind(grout_letter_get_info(letter), KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) |
+                                                      KIND(CONSTANT) | KIND(AXIS) | KIND(OPTION));
 }
 
 static bool fits_one(char pattern, char letter) {
@@ -164,10 +166,13 @@ static void a_rule_fits_the_letters(const op_facts *it) {
  */
 
 static const char *const types_names[] = {
-    [GROUT_TYPES_NONE] = "NONE", [GROUT_TYPES_ANY] = "ANY",     [GROUT_TYPES_NUM] = "NUM",
-    [GROUT_TYPES_INT] = "INT",   [GROUT_TYPES_FLOAT] = "FLOAT", [GROUT_TYPES_LOGIC] = "LOGIC",
-    [GROUT_TYPES_BOOL] = "BOOL", [GROUT_TYPES_CMP] = "CMP",     [GROUT_TYPES_ACC] = "ACC",
-    [GROUT_TYPES_MMA] = "MMA"};
+    [GROUT_TYPES_NONE] = "NONE",       [GROUT_TYPES_ANY] = "ANY",
+    [GROUT_TYPES_NUM] = "NUM",         [GROUT_TYPES_INT] = "INT",
+    [GROUT_TYPES_FLOAT] = "FLOAT",     [GROUT_TYPES_LOGIC] = "LOGIC",
+    [GROUT_TYPES_BOOL] = "BOOL",       [GROUT_TYPES_CMP] = "CMP",
+    [GROUT_TYPES_ACC] = "ACC",         [GROUT_TYPES_MMA] = "MMA",
+    [GROUT_TYPES_CMP_ANY] = "CMP_ANY", [GROUT_TYPES_CMP_FLOAT] = "CMP_FLOAT",
+    [GROUT_TYPES_WORD] = "WORD"};
 enum { TYPES_COUNT = sizeof types_names / sizeof *types_names };
 
 static bool has_accumulator(const op_facts *it) {
@@ -302,20 +307,23 @@ static bool has_flags(const op_facts *it) {
 
 /* V2, N1_K, K1_ATTRS and so on. */
 static void compose_build(const op_facts *it, grout_text *out) {
-    const uint32_t operands = (uint32_t)strcspn(it->info->operands, "k");
-    const uint32_t constants = (uint32_t)strlen(it->info->operands) - operands;
+    const bool has_option = has_kind(it, KIND(OPTION));
+    const uint32_t all = (uint32_t)strlen(it->info->operands) - (has_option ? 1 : 0);
+    const uint32_t first_k = (uint32_t)strcspn(it->info->operands, "k");
+    const uint32_t operands = first_k < all ? first_k : all;
+    const uint32_t constants = all - operands;
     const bool has_result = it->info->results > 0;
     if (operands == 0 && constants > 0 && !has_result) {
         grout_text_add(out, "K%u", constants);
     } else {
         grout_text_add(out, "%s%u%s", has_result ? "V" : "N", operands, constants > 0 ? "_K" : "");
     }
-    grout_text_add(out, "%s", has_flags(it) ? "_ATTRS" : "");
+    grout_text_add(out, "%s%s", has_option ? "_OPTION" : "", has_flags(it) ? "_ATTRS" : "");
 }
 
 static const char *find_own_build(const op_facts *it) {
     const grout_op_info *info = it->info;
-    bool is_alu = info->expression != NULL && info->ulp == 0;
+    bool is_elementwise = info->expression != NULL;
     if (info->shape != GROUT_SHAPE_PLAIN) {
         return "OWN";
     }
@@ -326,11 +334,10 @@ static const char *find_own_build(const op_facts *it) {
                                                    : "OWN";
     }
     if (info->typed) {
-        return info->rule == GROUT_RULE_CONVERT ? "CAST"
-               : info->operands[0] == '\0'      ? "IOTA"
-                                                : "SHAPED";
+        bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;
+        return is_cast ? "CAST" : info->operands[0] == '\0' ? "IOTA" : "SHAPED";
     }
-    return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_alu ? get_form(it) : NULL;
+    return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_elementwise ? get_form(it) : NULL;
 }
 
 static void a_build_is_as_the_form(const op_facts *it) {

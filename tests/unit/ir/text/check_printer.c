@@ -171,16 +171,19 @@ END_TEST
 static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_UNARY] = "%r = @ %n&",
     [GROUT_FORM_BINARY] = "%r = @ %n, 1&",
+    [GROUT_FORM_TEST] = "%r = @ %n&",
     [GROUT_FORM_COMPARE] = "%r = @ (@ %n, 2&), 1.5&",
     [GROUT_FORM_TERNARY] = "%r = @ %n, 1, -2&",
     [GROUT_FORM_SELECT] = "%r = @ true, %n, 1&",
     [GROUT_FORM_CONVERT] = "%r = @ %n& : f16",
+    [GROUT_FORM_BITCAST] = "%r = @ %n& : f16",
     [GROUT_FORM_BROADCAST] = "%r = @ %n& : bf16[4, 4]",
     [GROUT_FORM_IOTA] = "%r = @& : i32[4]",
     [GROUT_FORM_SLICE] = "%r = @ (@ %n[ds(2 * 3, 4), :]&)[1, ds(0, 1)]&",
     [GROUT_FORM_RESHAPE] = "%r = @ %n& : bf16[4, 4]",
     [GROUT_FORM_CONCATENATE] = "%r = @ %n, (@ %n, %n&)&",
     [GROUT_FORM_MATH] = "%r = @ (@ %n&)&",
+    [GROUT_FORM_MATH_BINARY] = "%r = @ (@ %n, 1&), 1.5&",
     [GROUT_FORM_LAYOUT] = "%r = @ (@ %n&)&",
     [GROUT_FORM_REDUCE] = "%r = @ (load %a)&",
     [GROUT_FORM_AXIS] = "%r = @ x&",
@@ -260,6 +263,7 @@ static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
                               : kind == GROUT_LETTER_TEXT   ? "\"text\""
                               : kind == GROUT_LETTER_MEMORY ? "%a[:, ds(0, 4)]"
                               : kind == GROUT_LETTER_VALUE  ? "%n"
+                              : kind == GROUT_LETTER_OPTION ? "true"
                               : kind == GROUT_LETTER_REST   ? "%n"
                               : kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER
                                   ? "%n"

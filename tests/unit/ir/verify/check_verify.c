@@ -245,7 +245,7 @@ static const verify_case verify_cases[] = {
      GROUT_DIAG_BAD_ACCUMULATOR, false},
     {AB, "scratch %p : acc f32[64, 4]\n acc_store %p, (broadcast 0.0 : f32[64, 4])",
      GROUT_DIAG_BAD_ACCUMULATOR, false},
-    {AB, "scratch %p : acc i32[64, 8]\n acc_store %p, (broadcast 0 : i32[64, 8])",
+    {AB, "scratch %p : acc u32[64, 8]\n acc_store %p, (broadcast 0 : u32[64, 8])",
      GROUT_DIAG_BAD_ACCUMULATOR, false},
     {AB, "scratch %p : acc f32[64, 64]\n store %b[:, ds(0, 8)], (load %p[:, ds(56, 8)])", 0, false},
     {AB, "scratch %p : acc f32[64, 64]\n store %b[:, ds(0, 8)], (load %p[:, ds(57, 8)])",

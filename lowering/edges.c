@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * edges.c - what the edges between the CTAs of a cluster can have to carry.
+ *
+ * An arrive that releases for the cluster costs a fence of the whole GPU, and a wait that acquires
+ * for it empties the L1 cache. Kernels have both, because that is what a barrier of several CTAs
+ * means unless its operations say otherwise. Most rings need neither: their slots are touched by
+ * TMA and the tensor core alone, and that such an access is over is a fact in time.
+ *
+ * The proof is a walk along the program of each actor. A fact is something that the actor did, or
+ * learnt of, and that may matter to others: a generic access of an array that others touch
+ * (edge_touches.h), a barrier made, a TMA store that is known to have been written. An operation
+ * that releases while its actor holds a fact makes its object carry facts, and an operation that
+ * acquires from such an object gives its actor facts. This is repeated until no object is new. A
+ * barrier is narrow if it carries none.
+ *
+ * When the whole cluster meets at its hardware barrier, in order, every CTA of it knows all that
+ * was done before: nothing of it has to travel again within the cluster. To other clusters it does.
+ *
+ * Facts about a CTA's own arrays count too, if two of its threads touch them: the order between the
+ * two may lead through another CTA.
+ */
+#include "edges.h"
+
+#include "actors.h"
+#include "alloc.h"
+#include "edge_touches.h"
+
+enum {
+    FACT_CLUSTER = 1, /* the cluster has not met since */
+    FACT_GRID = 2,    /* the same, whether it has met or not */
+    FACTS = FACT_CLUSTER | FACT_GRID,
+    STARTED_COPY = 4,  /* cp.async or st.async: written at some later time */
+    STARTED_STORE = 8, /* a TMA store to GMEM */
+    OBJECT_KINDS = GROUT_SYNC_OBJECT_PARTS + 1
+};
+
+typedef struct edge_walk {
+    uint8_t *matters; /* by object: generic accesses are facts */
+    /* By object, for barriers; after them by kind of object, for the rest: the facts that its
+     * releases have carried. */
+    uint8_t *carried;
+    bool has_grown; /* carried, in this round */
+} edge_walk;
+
+static bool is_relaxed(const grout_module *module, const grout_op *op) {
+    return grout_op_get_choice(module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+}
+
+/* Where carried has what an operation releases to, or acquires from. */
+static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t kind) {
+    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    grout_view view;
+    return operand != UINT32_MAX &&
+                   grout_module_get_view(module, grout_module_get_operand(module, op, operand),
+                                         &view)
+               ? view.object
+               : grout_module_get_object_count(module) + kind;
+}
+
+static void release(grout_actor_walk *walk, uint32_t key, grout_actor_facts facts) {
+    edge_walk *edges = walk->payload;
+    const uint8_t more = (uint8_t)(facts & FACTS & ~(uint32_t)edges->carried[key]);
+    edges->carried[key] |= more;
+    edges->has_grown |= more != 0;
+}
+
+/* What another cluster had to tell is new to the own one. */
+static void acquire(const grout_actor_walk *walk, uint32_t key, bool is_grid,
+                    grout_actor_facts *facts) {
+    const edge_walk *edges = walk->payload;
+    const uint32_t carried = edges->carried[key];
+    *facts |= is_grid && carried != 0 ? FACTS : carried;
+}
+
+/* ---- one operation --------------------------------------------------------------------------- */
+
+static void note_effect(grout_actor_walk *walk, const grout_op *op, const grout_effect *effect,
+                        grout_actor_facts *facts) {
+    const edge_walk *edges = walk->payload;
+    grout_view view;
+    if (effect->space == GROUT_EFFECT_SPACE_BARRIER) {
+        *facts |= effect->access == GROUT_ACCESS_WRITE ? FACTS : 0;
+        return;
+    }
+    if (effect->operand >= op->operand_count ||
+        !grout_module_get_view(
+            walk->module, grout_module_get_operand(walk->module, op, effect->operand), &view)) {
+        return;
+    }
+    if (effect->proxy == GROUT_PROXY_GENERIC && effect->milestone == GROUT_MILESTONE_PHASE) {
+        /* st.async: what it stores comes with the phase of its barrier, by an order of the cluster
+         * (PTX ISA 9.1, 'st.async'). */
+        release(walk, find_key(walk->module, op, 0), FACTS);
+    }
+    if (effect->proxy == GROUT_PROXY_ASYNC) {
+        *facts |= effect->milestone == GROUT_MILESTONE_BULK_WRITE ? STARTED_STORE : 0;
+    } else if (edges->matters[view.object]) {
+        *facts |= effect->milestone == GROUT_MILESTONE_ISSUE ? FACTS : STARTED_COPY;
+    }
+}
+
+/* What has been started may now be known to be done. */
+static void note_ends(const grout_actor_walk *walk, const grout_op *op, const grout_sync_info *sync,
+                      grout_actor_facts *facts) {
+    const uint8_t copies = 1 << GROUT_MILESTONE_ASYNC_COPY | 1 << GROUT_MILESTONE_PHASE;
+    const uint8_t stores = 1 << GROUT_MILESTONE_BULK_WRITE;
+    if ((sync->covers & copies) != 0 && (*facts & STARTED_COPY) != 0) {
+        *facts |= FACTS;
+    }
+    if ((sync->covers & stores) != 0 && (*facts & STARTED_STORE) != 0 &&
+        grout_module_find_attr(walk->module, op, GROUT_ATTR_READ_ONLY) == NULL) {
+        *facts |= FACTS;
+    }
+}
+
+static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sync_info *sync,
+                      grout_actor_facts *facts) {
+    const uint8_t side = is_relaxed(walk->module, op) ? GROUT_SYNC_SIDE_NONE : sync->side;
+    const bool is_meeting_of_cluster =
+        sync->object == GROUT_SYNC_OBJECT_CLUSTER && sync->mode == GROUT_SYNC_MODE_MEETS;
+    const uint32_t key = find_key(walk->module, op, sync->object);
+    note_ends(walk, op, sync, facts);
+    if (is_meeting_of_cluster) {
+        *facts &= side == GROUT_SYNC_SIDE_BOTH ? ~(uint32_t)FACT_CLUSTER : ~0u;
+        return;
+    }
+    if ((side & GROUT_SYNC_SIDE_RELEASE) != 0) {
+        release(walk, key, *facts);
+    }
+    if ((side & GROUT_SYNC_SIDE_ACQUIRE) != 0) {
+        acquire(walk, key, sync->reach == GROUT_SYNC_REACH_GRID, facts);
+    }
+}
+
+/* An atomic with order(..) tells, and learns of, whoever uses the element: all share one entry with
+ * the semaphores. */
+static void note_atomic(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
+    if (grout_module_find_attr(walk->module, op, GROUT_ATTR_ORDER) != NULL &&
+        !is_relaxed(walk->module, op)) {
+        const uint32_t key =
+            grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_SEMAPHORE;
+        release(walk, key, *facts);
+        acquire(walk, key, true, facts);
+    }
+}
+
+static void visit(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    uint32_t count;
+    const grout_effect *effects = grout_effect_row_get_effects(
+        (grout_effect_row)grout_op_get_info(opcode)->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        note_effect(walk, op, &effects[i], facts);
+    }
+    if (sync != NULL) {
+        note_sync(walk, op, sync, facts);
+    } else {
+        note_atomic(walk, op, facts);
+    }
+}
+
+/* The parts of a fork know what was known before it, and tell what they know at its end. */
+static void begin(grout_actor_walk *walk, grout_actor_facts *facts) {
+    acquire(walk, grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_PARTS, false,
+            facts);
+}
+
+static void end(grout_actor_walk *walk, grout_actor_facts *facts) {
+    release(walk, grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_PARTS, *facts);
+}
+
+bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
+                              uint8_t *is_narrow) {
+    const uint32_t objects = grout_module_get_object_count(module);
+    const grout_allocator *allocator = grout_module_get_allocator(module);
+    edge_walk edges = {.matters = grout__new(allocator, objects, 1),
+                       .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
+    grout_actor_walk walk = {.module = module,
+                             .kernel = kernel,
+                             .visit = visit,
+                             .begin = begin,
+                             .end = end,
+                             .payload = &edges};
+    bool is_done = edges.matters != NULL && edges.carried != NULL &&
+                   grout_edge_touches__find(module, kernel, edges.matters);
+    do {
+        edges.has_grown = false;
+        if (is_done) {
+            grout_actors__walk(&walk);
+        }
+    } while (edges.has_grown);
+    for (grout_object_id id = 1; is_done && id < objects; id++) {
+        is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
+                        (edges.carried[id] & FACT_CLUSTER) == 0;
+    }
+    grout__free(edges.matters);
+    grout__free(edges.carried);
+    return is_done;
+}

@@ -1,0 +1,23 @@
+/*
+ * edges.h - what the edges between the CTAs of a cluster can have to carry.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_LOWERING_EDGES_H
+#define GROUT_LOWERING_EDGES_H
+
+#include "grout/ir.h"
+
+/*
+ * Which barriers need no order between CTAs, in any launch of a kernel of a bound, verified module:
+ * whatever arrives on them, nothing that it releases can matter to another CTA, or come back from
+ * one to another thread of its own. Then operations on them may be for the CTA alone. Every phase
+ * is still counted, and what is over (a copy, a wgmma) is over for all who have waited.
+ *
+ * is_narrow has an entry for each object of the module; those of such barriers become 1, the others
+ * 0. False without memory.
+ */
+bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
+                              uint8_t *is_narrow);
+
+#endif
