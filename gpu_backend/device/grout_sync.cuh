@@ -28,14 +28,15 @@ GROUT_DEVICE bool grout_warp_all(bool is_true) {
 }
 
 // ---- named barriers -----------------------------------------------------------------------------
-// The CTA has 16: 0 is the block's, 1 to 8 bring the lanes of its threads together, 9 to 15 are the
-// kernel's own 0 to 6.
+// The CTA has 16: 0 is the block's, the next ones bring the lanes of its threads together. The
+// kernel's own are counted from the end, so that all others are its: id is the hardware's 15 - id.
 
-GROUT_DEVICE void grout_named_sync(grout_u32 id, grout_u32 threads) {
-    grout_named_barrier(id + 9u, threads * 128u);
+GROUT_DEVICE void grout_named_sync(grout_i32 id, grout_i32 lanes) {
+    grout_named_barrier(15u - (grout_u32)id, (grout_u32)lanes);
 }
-GROUT_DEVICE void grout_named_arrive(grout_u32 id, grout_u32 threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(id + 9u), "r"(threads * 128u) : "memory");
+GROUT_DEVICE void grout_named_arrive(grout_i32 id, grout_i32 lanes) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(15u - (grout_u32)id), "r"((grout_u32)lanes)
+                 : "memory");
 }
 // The first threads of the CTA, at the two ends of a warp_specialize.
 GROUT_DEVICE void grout_partition_barrier(grout_u32 threads) {

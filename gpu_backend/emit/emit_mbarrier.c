@@ -148,6 +148,13 @@ static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view
     }
 }
 
+/* ", 4096", or what is known when it runs. */
+static void add_bytes(grout_emitter *e, const grout_operand *bytes) {
+    const bool is_constant = bytes->kind == GROUT_OPERAND_EXPR;
+    grout_emit__add(e, is_constant ? ", " : ", (grout_u32)");
+    grout_emit__operand(e, bytes, NULL);
+}
+
 void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_view barrier;
     (void)id;
@@ -159,7 +166,7 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__open_issuer(e);
     begin_arrival(e, op, &barrier, entry, &EXPECT);
-    grout_emit__add(e, ", %" PRId64, grout_emit__get_integer(e, op, 1));
+    add_bytes(e, grout_module_get_operand(e->module, op, 1));
     if (size > 1 || has_mask(e, op)) {
         grout_emit__add(e, ", %" PRIu32, size);
     }

@@ -1,9 +1,6 @@
-/* emit_named.c - threads of a CTA that meet: block_barrier and named barriers. The kernel's named
- * barriers 0 to 6 are the hardware's 9 to 15, after the one of each thread's lanes (device
- * header). SPDX-License-Identifier: Apache-2.0 */
+/* emit_named.c - threads of a CTA that meet: block_barrier and named barriers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
-
-#include <inttypes.h>
 
 /* Whether threads may complete it from several places: with partitions, or out of branches. */
 static bool has_several_places(const grout_emitter *e, const grout_op *op) {
@@ -19,16 +16,25 @@ void grout_emit__block_barrier(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__settle(e);
 }
 
+/* The call with id and lanes, which may be known only when it runs. */
+static void add_call(grout_emitter *e, const grout_op *op, const char *function) {
+    const bool is_in_lanes = grout_module_find_attr(e->module, op, GROUT_ATTR_LANES) != NULL;
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s(", function);
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
+    grout_emit__add(e, ", ");
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
+    grout_emit__end(e, is_in_lanes ? ");" : " * 128);");
+}
+
 void grout_emit__named_barrier_sync(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__line(e, "grout_named_sync(%" PRId64 ", %" PRId64 ");",
-                     grout_emit__get_integer(e, op, 0), grout_emit__get_integer(e, op, 1));
+    add_call(e, op, "grout_named_sync");
     grout_emit__settle(e);
 }
 
 /* Each lane arrives for what it has done. */
 void grout_emit__named_barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__line(e, "grout_named_arrive(%" PRId64 ", %" PRId64 ");",
-                     grout_emit__get_integer(e, op, 0), grout_emit__get_integer(e, op, 1));
+    add_call(e, op, "grout_named_arrive");
 }

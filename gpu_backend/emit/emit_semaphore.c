@@ -19,9 +19,9 @@ static bool get_semaphore(grout_emitter *e, const grout_op *op, grout_view *view
 
 /* "done + slot": a pointer. */
 static void add_pointer(grout_emitter *e, const grout_view *semaphore) {
+    int64_t slot;
     grout_emit__add(e, "%s", grout_emit__name(e, semaphore->base));
-    if (semaphore->rank > 0 &&
-        (semaphore->start_term_count[0] > 0 || semaphore->start_const[0] != 0)) {
+    if (!grout_emit__has_constant_slot(e, semaphore, &slot) || slot != 0) {
         grout_emit__add(e, " + (");
         grout_emit__slot(e, semaphore);
         grout_emit__add(e, ")");
@@ -68,11 +68,7 @@ void grout_emit__semaphore_wait(grout_emitter *e, grout_op_id id, const grout_op
     add_call(e, op, &semaphore, "GROUT_ACQUIRE");
     grout_emit__add(e, ", dog, {%" PRIu32 ", (grout_u32)(",
                     grout_gpu__plan_find_workspace(e->plan, semaphore.object));
-    if (semaphore.rank == 0) {
-        grout_emit__add(e, "0");
-    } else {
-        grout_emit__slot(e, &semaphore);
-    }
+    grout_emit__slot(e, &semaphore);
     grout_emit__add(e, ")");
     grout_emit__end_site(e, op);
     grout_emit__close_issuer(e);

@@ -38,7 +38,7 @@ static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_vie
     grout_emit__begin(e);
     if (entry->is_watched && words == 1) {
         int64_t slot;
-        const bool is_constant = grout_emit__has_constant_slot(barrier, &slot);
+        const bool is_constant = grout_emit__has_constant_slot(e, barrier, &slot);
         grout_emit__add(e, "grout_barrier_arrive");
         grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
         grout_emit__add(e, "(thread, %s, ", grout_emit__name(e, barrier->base));
@@ -141,7 +141,7 @@ void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *
         grout_emit__add(e, "(%s, %s, dog, {%" PRIu32 ", ", grout_emit__name(e, barrier.base),
                         phases.text, number);
         int64_t slot;
-        const bool is_constant = grout_emit__has_constant_slot(&barrier, &slot);
+        const bool is_constant = grout_emit__has_constant_slot(e, &barrier, &slot);
         grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
         grout_emit__slot(e, &barrier);
         grout_emit__add(e, is_constant ? "" : ")");

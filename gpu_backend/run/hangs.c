@@ -78,7 +78,7 @@ static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
     uint32_t others = 0;
     char more[64] = "";
     char what[64];
-    grout_text waiter = {0};
+    grout_text waiter = {0}, slot = {0};
     for (uint32_t k = index + 1; k < r->outcome->hang_count; k++) {
         others += is_same_wait(&r->outcome->hangs[k], hang) ? 1 : 0;
     }
@@ -90,11 +90,16 @@ static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
                                                 : "a phase of parity %" PRIu32,
                    hang->parity);
     add_waiter(r, hang, &waiter);
-    grout_diags_note(r->diags, find_wait_place(r, hang),
-                     "%s waits for %s of %%%s[%" PRIu32 "] since %.1f s%s",
+    if (object != 0) {
+        grout_type_print_element(grout_object_get_type(r->module, object), hang->slot, &slot);
+    } else {
+        grout_text_add(&slot, "[%" PRIu32 "]", hang->slot);
+    }
+    grout_diags_note(r->diags, find_wait_place(r, hang), "%s waits for %s of %%%s%s since %.1f s%s",
                      waiter.data == NULL ? "a thread" : waiter.data, what,
-                     object == 0 ? "?" : grout_gpu__get_object_name(r->module, object), hang->slot,
-                     (double)hang->waited_ns * 1e-9, more);
+                     object == 0 ? "?" : grout_gpu__get_object_name(r->module, object),
+                     slot.data == NULL ? "" : slot.data, (double)hang->waited_ns * 1e-9, more);
+    grout_text_free(&slot);
     grout_text_free(&waiter);
 }
 

@@ -25,16 +25,8 @@ static void print_element(char text[64], uint64_t bits, grout_dtype dtype) {
 }
 
 void grout_describe_element(const grout_type *type, int64_t element, grout_text *out) {
-    int64_t indices[GROUT_RANK_MAX] = {0};
-    for (uint32_t dim = type->rank; dim-- > 0;) {
-        indices[dim] = element % type->dims[dim];
-        element /= type->dims[dim];
-    }
-    grout_text_add(out, "[");
-    for (uint32_t dim = 0; dim < type->rank; dim++) {
-        grout_text_add(out, "%s%" PRId64, dim == 0 ? "" : ", ", indices[dim]);
-    }
-    grout_text_add(out, "]");
+    grout_type_print_element(type, element, out);
+    grout_text_add(out, "%s", type->rank == 0 ? "[]" : "");
 }
 
 /* "[0:64, 3]": a dimension of one element as an index. */

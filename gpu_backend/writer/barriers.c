@@ -25,18 +25,55 @@ grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier
     return name;
 }
 
+/* Whether the dimension's index is more than one name or number. */
+static bool is_sum(const grout_view *barrier, uint32_t dim) {
+    return barrier->start_term_count[dim] > 1 ||
+           (barrier->start_term_count[dim] > 0 && barrier->start_const[dim] != 0);
+}
+
+/* Row-major: "(i + 1) * 6 + j * 3 + 2", without what is 0. */
 void grout_emit__slot(grout_emitter *e, const grout_view *barrier) {
-    GROUT_ASSERT(barrier->rank <= 1); /* arrays of barriers and of semaphores have one dimension */
-    if (barrier->rank == 0) {
-        grout_emit__add(e, "0");
-    } else {
+    const grout_type *type = grout_object_get_type(e->module, barrier->object);
+    int64_t constant = 0, stride = 1, strides[GROUT_RANK_MAX];
+    const char *plus = "";
+    if (barrier->rank == 1) {
         grout_emit__start(e, barrier, 0);
+        return;
+    }
+    for (uint32_t dim = barrier->rank; dim-- > 0;) {
+        strides[dim] = stride;
+        stride *= type->dims[dim];
+    }
+    for (uint32_t dim = 0; dim < barrier->rank; dim++) {
+        if (barrier->start_term_count[dim] == 0) {
+            constant += barrier->start_const[dim] * strides[dim];
+            continue;
+        }
+        const bool has_brackets = is_sum(barrier, dim) && strides[dim] > 1;
+        grout_emit__add(e, "%s%s", plus, has_brackets ? "(" : "");
+        grout_emit__start(e, barrier, dim);
+        grout_emit__add(e, has_brackets ? ")" : "");
+        if (strides[dim] > 1) {
+            grout_emit__add(e, " * %" PRId64, strides[dim]);
+        }
+        plus = " + ";
+    }
+    if (constant != 0 || plus[0] == '\0') {
+        grout_emit__add(e, "%s%" PRId64, plus, constant);
     }
 }
 
-bool grout_emit__has_constant_slot(const grout_view *barrier, int64_t *slot_out) {
-    *slot_out = barrier->rank == 0 ? 0 : barrier->start_const[0];
-    return barrier->rank == 0 || barrier->start_term_count[0] == 0;
+bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *barrier,
+                                   int64_t *slot_out) {
+    const grout_type *type = grout_object_get_type(e->module, barrier->object);
+    *slot_out = 0;
+    for (uint32_t dim = 0; dim < barrier->rank; dim++) {
+        if (barrier->start_term_count[dim] > 0) {
+            return false;
+        }
+        *slot_out = *slot_out * type->dims[dim] + barrier->start_const[dim];
+    }
+    return true;
 }
 
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
@@ -52,11 +89,11 @@ void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
         return;
     }
     grout_emit__add(e, "%s", grout_emit__name(e, barrier->base));
-    if (!grout_emit__has_constant_slot(barrier, &slot)) {
-        const bool is_sum = barrier->start_term_count[0] > 1 || barrier->start_const[0] != 0;
-        grout_emit__add(e, is_sum ? " + 8 * (" : " + 8 * ");
+    if (!grout_emit__has_constant_slot(e, barrier, &slot)) {
+        const bool has_brackets = barrier->rank > 1 || is_sum(barrier, 0);
+        grout_emit__add(e, has_brackets ? " + 8 * (" : " + 8 * ");
         grout_emit__slot(e, barrier);
-        grout_emit__add(e, is_sum ? ")" : "");
+        grout_emit__add(e, has_brackets ? ")" : "");
     } else if (slot != 0) {
         grout_emit__add(e, " + %" PRId64, 8 * slot);
     }

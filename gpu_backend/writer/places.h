@@ -56,7 +56,8 @@ void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* The index of a barrier or semaphore reference: a constant, or terms. */
 void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* Whether that index is a constant, which *slot_out is then. */
-bool grout_emit__has_constant_slot(const grout_view *barrier, int64_t *slot_out);
+bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *barrier,
+                                   int64_t *slot_out);
 /* The SMEM address of one barrier, in the cluster's window if it is another CTA's. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
 /* The variable that holds a pool's phases: one bit an element. */

@@ -216,8 +216,6 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_expr_id n);
 #define GROUT_BUILD_K1_ATTRS(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
-#define GROUT_BUILD_K2(name) \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id a, grout_expr_id b);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
 #define GROUT_BUILD_TEST(name)    GROUT_BUILD_V1(name)
 #define GROUT_BUILD_BINARY(name)  GROUT_BUILD_V2(name)

@@ -423,8 +423,12 @@ typedef struct grout_event {
             uint8_t scope;
         } wait;
         struct {
-            uint32_t id, generation; /* of the named barrier; from 0 */
-            uint32_t threads;        /* that it takes, as written by this op */
+            uint32_t id, generation;  /* of the named barrier; from 0 */
+            uint32_t count;           /* that it takes, as written by this op: threads or lanes */
+            uint32_t lanes;           /* the same, in lanes */
+            uint32_t open_lanes;      /* what the generation's first arrival said */
+            uint32_t arrived, brings; /* lanes: before this op, by it */
+            bool counts_lanes;
             bool is_sync;
             grout_phase_fact previous; /* generation - 1; meaningless for 0 */
         } named;

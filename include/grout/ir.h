@@ -36,7 +36,9 @@ extern "C" {
 #define GROUT_THREADS_MAX    8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
 #define GROUT_WARPS          4           /* warps of a thread */
 #define GROUT_CLUSTER_MAX    16          /* CTAs of a cluster; more than 8 is not portable */
-#define GROUT_NAMED_MAX      7           /* named barriers of a CTA */
+#define GROUT_NAMED_IDS      15          /* named barriers; each thread of a CTA takes one */
+#define GROUT_NAMED_MAX      14          /* those left to a kernel of one thread */
+#define GROUT_WARP_LANES     32          /* CUDA threads of a warp */
 #define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
 #define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
@@ -387,6 +389,9 @@ typedef struct grout_type {
 GROUT_API int64_t grout_type_get_count(const grout_type *type);
 GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
+/* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
+ * dimensions nothing. */
+GROUT_API void grout_type_print_element(const grout_type *type, int64_t element, grout_text *out);
 GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 
 /* A reference with its indices resolved: a box of an object. In each dimension of the object it

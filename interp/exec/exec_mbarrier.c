@@ -80,9 +80,30 @@ static grout_outcome contribute(const grout_cta *cta, uint32_t thread, const gro
     return GROUT_OUTCOME_NEXT;
 }
 
+/* The bytes that are announced; without a number, or with a negative one, a fault and none. */
+static uint32_t get_bytes(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
+    const int64_t bytes = grout_slot__get_integer(cta, thread, slot);
+    const bool is_first = grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST;
+    if (grout_slot__is_undefined(cta, thread, slot)) {
+        if (is_first) {
+            grout_cta__fault_undefined(cta, thread, inst, 1, GROUT_USE_SYNC);
+        }
+        return 0;
+    }
+    if (bytes < 0 && is_first) {
+        grout_fault fault = {.code = GROUT_DIAG_BARRIER_TX_MISMATCH,
+                             .object = grout_plan__box(cta->machine->plan, inst, 0)->object,
+                             .have = bytes,
+                             .need = GROUT_PHASE_BYTES_MAX};
+        grout_cta__fault(cta, thread, inst, 1, &fault);
+    }
+    return bytes < 0 ? 0 : (uint32_t)bytes;
+}
+
 grout_outcome grout_exec_mbarrier_expect(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
-    grout_arrival arrival = {.count = 1, .bytes = get_count(cta, thread, inst)};
+    grout_arrival arrival = {.count = 1, .bytes = get_bytes(cta, thread, inst)};
     return contribute(cta, thread, inst, arrival);
 }
 

@@ -56,33 +56,70 @@ grout_outcome grout_exec_block_barrier(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
-static uint32_t get_constant(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                             uint32_t index) {
-    return (uint32_t)grout_slot__get_integer(cta, thread,
-                                             grout_plan__slot(cta->machine->plan, inst, index));
+/* A scalar operand that says which barrier, or how many; false, and a fault, if nothing did. */
+static bool find_number(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                        uint32_t index, int64_t *number_out) {
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, index);
+    if (grout_slot__is_undefined(cta, thread, slot)) {
+        grout_cta__fault_undefined(cta, thread, inst, index, GROUT_USE_SYNC);
+        return false;
+    }
+    *number_out = grout_slot__get_integer(cta, thread, slot);
+    return true;
+}
+
+/* What the op is about; false, and a fault, if the CTA has no such barrier, or never so many. */
+static bool find_use(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                     grout_named_use *use) {
+    const bool counts_lanes = (inst->attrs & GROUT_ATTR_BIT_LANES) != 0;
+    const int64_t threads = cta->machine->plan->shape.thread_count;
+    const int64_t unit = counts_lanes ? GROUT_WARP_LANES : 1;
+    const int64_t most = counts_lanes ? threads * GROUT_WARPS * GROUT_WARP_LANES : threads;
+    int64_t id = 0, count = 0;
+    if (!find_number(cta, thread, inst, 0, &id) || !find_number(cta, thread, inst, 1, &count)) {
+        return false;
+    }
+    const bool has_id = id >= 0 && id < GROUT_NAMED_IDS - threads;
+    if (!has_id || count < unit || count > most || count % unit != 0) {
+        grout_fault fault = {.code = GROUT_DIAG_NAMED_RANGE,
+                             .have = has_id ? count : id,
+                             .need = has_id ? most : GROUT_NAMED_IDS - threads - 1};
+        grout_cta__fault(cta, thread, inst, has_id ? 1 : 0, &fault);
+        return false;
+    }
+    *use = (grout_named_use){.id = (uint32_t)id,
+                             .count = (uint32_t)count,
+                             .lanes = (uint32_t)count *
+                                      (counts_lanes ? 1u : GROUT_WARPS * GROUT_WARP_LANES),
+                             .counts_lanes = counts_lanes};
+    return true;
 }
 
 /* A sync arrives once; then it only waits for its generation, which its state remembers. */
 grout_outcome grout_exec_named_barrier_sync(const grout_cta *cta, uint32_t thread,
                                             const grout_inst *inst) {
     grout_thread *own = grout_cta__thread(cta, thread);
-    uint32_t id = get_constant(cta, thread, inst, 0);
-    uint32_t threads = get_constant(cta, thread, inst, 1);
+    grout_named_use use;
+    if (!find_use(cta, thread, inst, &use)) {
+        return GROUT_OUTCOME_NEXT;
+    }
     if (own->stage == 0) {
-        own->stage = 1 + grout_named__arrive(cta, thread, inst, id, threads, true);
+        own->stage = 1 + grout_named__arrive(cta, thread, inst, &use, true);
     }
     uint32_t generation = own->stage - 1;
-    if (!grout_named__is_full(cta, id, generation)) {
-        return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_NAMED, id, generation);
+    if (!grout_named__is_full(cta, use.id, generation)) {
+        return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_NAMED, use.id, generation);
     }
     own->stage = 0;
-    grout_named__leave(cta, thread, inst, id, threads, generation);
+    grout_named__leave(cta, thread, inst, &use, generation);
     return GROUT_OUTCOME_NEXT;
 }
 
 grout_outcome grout_exec_named_barrier_arrive(const grout_cta *cta, uint32_t thread,
                                               const grout_inst *inst) {
-    grout_named__arrive(cta, thread, inst, get_constant(cta, thread, inst, 0),
-                        get_constant(cta, thread, inst, 1), false);
+    grout_named_use use;
+    if (find_use(cta, thread, inst, &use)) {
+        grout_named__arrive(cta, thread, inst, &use, false);
+    }
     return GROUT_OUTCOME_NEXT;
 }

@@ -6,23 +6,26 @@
 #include "barrier.h"
 #include "memory.h"
 
-/* The barrier element of a box, or false if its index lies outside. */
+/* The barrier element of a box, in row-major order, or false if an index lies outside. */
 static bool find_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          const grout_box *box, uint32_t *element_out) {
-    int64_t index = box->plan->rank > 0 ? box->start[0] : 0;
-    int64_t count = box->plan->rank > 0 ? box->plan->dims[0] : 1;
-    if (index < 0 || index >= count) {
-        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                             .object = box->plan->object,
-                             .start = box->start[0],
-                             .extent = box->plan->extent[0],
-                             .limit = count};
-        if (grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST) {
-            grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
+    int64_t element = 0;
+    for (uint32_t dim = 0; dim < box->plan->rank; dim++) {
+        if (box->start[dim] < 0 || box->start[dim] >= box->plan->dims[dim]) {
+            grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                                 .object = box->plan->object,
+                                 .dimension = dim,
+                                 .start = box->start[dim],
+                                 .extent = box->plan->extent[dim],
+                                 .limit = box->plan->dims[dim]};
+            if (grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST) {
+                grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
+            }
+            return false;
         }
-        return false;
+        element = element * box->plan->dims[dim] + box->start[dim];
     }
-    *element_out = box->plan->first_element + (uint32_t)index;
+    *element_out = box->plan->first_element + (uint32_t)element;
     return true;
 }
 

@@ -3,7 +3,7 @@
  * its actor has not arrived in. So an actor's second arrival, if it comes too early, does not take
  * the place of another actor, as it may on hardware, and what follows is the same under every
  * schedule. The checker calls it an overrun. A sync waits for its own generation, however many
- * generations have followed it.
+ * generations have followed it. What arrives are warps, 32 lanes each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,10 +27,10 @@ typedef struct generation {
     uint32_t set; /* of clocks */
     /* hashed, from here on */
     uint32_t number;
-    uint64_t actors; /* that have arrived, by number below 64 */
-    uint32_t arrived, threads;
+    uint32_t warps;   /* of the CTA that have arrived, a bit each */
+    uint32_t arrived; /* lanes */
+    uint32_t lanes;   /* that it takes, as its first arrival says */
     uint32_t waiting; /* syncs that have not returned */
-    uint32_t reserved;
     GROUT_STATE_END
 } generation;
 
@@ -67,7 +67,7 @@ static uint32_t find_generation(const grout_machine *machine, const record *own,
 }
 
 static bool is_complete(const generation *it) {
-    return it->arrived >= it->threads;
+    return it->arrived >= it->lanes;
 }
 
 /* Old generations are forgotten only when they are full. */
@@ -85,8 +85,16 @@ bool grout_named__is_full(const grout_cta *cta, uint32_t id, uint32_t number) {
     return index != 0 && is_full(machine, get_record(machine, index), number);
 }
 
-static uint64_t get_bit(uint32_t actor) {
-    return actor < 64 ? UINT64_C(1) << actor : 0;
+/* The warps of the CTA that an actor is, a bit each. */
+static uint32_t get_warps(const grout_machine *machine, uint32_t actor) {
+    _Static_assert(GROUT_THREADS_MAX * GROUT_WARPS <= 32, "a bit for each warp of a CTA");
+    const uint32_t first = grout_machine__thread_of(machine, actor) * GROUT_WARPS;
+    const uint32_t warp = grout_machine__warp_of(machine, actor);
+    return warp == 0 ? ((1u << GROUT_WARPS) - 1) << first : 1u << (first + warp - 1);
+}
+
+static uint32_t count_lanes(const grout_machine *machine, uint32_t actor) {
+    return GROUT_WARP_LANES * (grout_machine__warp_of(machine, actor) == 0 ? GROUT_WARPS : 1);
 }
 
 /* The generation that an actor's next arrival belongs to. */
@@ -94,7 +102,7 @@ static uint32_t choose_generation(const grout_machine *machine, const record *ow
     uint32_t number = 0;
     for (uint32_t i = own->first; i != 0; i = get_generation(machine, i)->next) {
         const generation *it = get_generation(machine, i);
-        if (!is_complete(it) && (it->actors & get_bit(actor)) == 0) {
+        if (!is_complete(it) && (it->warps & get_warps(machine, actor)) == 0) {
             return it->number;
         }
         number = it->number + 1;
@@ -103,7 +111,7 @@ static uint32_t choose_generation(const grout_machine *machine, const record *ow
 }
 
 static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32_t number,
-                                uint32_t threads) {
+                                uint32_t lanes) {
     uint32_t index = find_generation(machine, get_record(machine, barrier), number);
     if (index != 0) {
         return index;
@@ -114,7 +122,7 @@ static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32
         return 0;
     }
     record *own = get_record(machine, barrier);
-    *get_generation(machine, index) = (generation){.number = number, .threads = threads};
+    *get_generation(machine, index) = (generation){.number = number, .lanes = lanes};
     if (own->last != 0) {
         get_generation(machine, own->last)->next = index;
     } else {
@@ -163,13 +171,19 @@ static void publish(const grout_cta *cta, grout_event_kind kind, uint32_t actor,
     }
     grout_clocks clocks;
     grout_event event = grout_cta__event(cta, kind, actor, inst, &clocks);
-    event.u.named.id = facts->u.named.id;
-    event.u.named.generation = facts->u.named.generation;
-    event.u.named.threads = facts->u.named.threads;
-    event.u.named.is_sync = facts->u.named.is_sync;
+    event.u.named = facts->u.named;
     event.u.named.previous =
         get_previous(machine, get_record(machine, barrier), facts->u.named.generation);
     grout_machine__publish(machine, &event);
+}
+
+static grout_event describe(const grout_named_use *use, uint32_t number, bool is_sync) {
+    return (grout_event){.u.named = {.id = use->id,
+                                     .generation = number,
+                                     .count = use->count,
+                                     .lanes = use->lanes,
+                                     .counts_lanes = use->counts_lanes,
+                                     .is_sync = is_sync}};
 }
 
 static void leave_clocks(const grout_cta *cta, uint32_t actor, uint32_t index) {
@@ -184,40 +198,41 @@ static void leave_clocks(const grout_cta *cta, uint32_t actor, uint32_t index) {
 }
 
 uint32_t grout_named__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                             uint32_t id, uint32_t threads, bool is_sync) {
+                             const grout_named_use *use, bool is_sync) {
     grout_machine *machine = cta->machine;
     uint32_t barrier =
-        grout_keyed__get(get_table(machine), id, grout_cta__head(cta)->index, &machine->heap);
+        grout_keyed__get(get_table(machine), use->id, grout_cta__head(cta)->index, &machine->heap);
     if (barrier == 0) {
         machine->run.has_failed = true;
         return 0;
     }
     uint32_t number = choose_generation(machine, get_record(machine, barrier), actor);
-    uint32_t index = open_generation(machine, barrier, number, threads);
+    uint32_t index = open_generation(machine, barrier, number, use->lanes);
     if (index == 0) {
         return 0;
     }
-    grout_event facts = {
-        .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
+    grout_event facts = describe(use, number, is_sync);
+    facts.u.named.open_lanes = get_generation(machine, index)->lanes;
+    facts.u.named.arrived = get_generation(machine, index)->arrived;
+    facts.u.named.brings = count_lanes(machine, actor);
     publish(cta, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
-    get_generation(machine, index)->arrived++;
-    get_generation(machine, index)->actors |= get_bit(actor);
+    get_generation(machine, index)->arrived += count_lanes(machine, actor);
+    get_generation(machine, index)->warps |= get_warps(machine, actor);
     get_generation(machine, index)->waiting += is_sync;
     leave_clocks(cta, actor, index);
     if (is_full(machine, get_record(machine, barrier), number)) {
-        grout_cta__wake(cta, GROUT_THREAD_BLOCKED_NAMED, id);
+        grout_cta__wake(cta, GROUT_THREAD_BLOCKED_NAMED, use->id);
         trim(machine, barrier);
     }
     return number;
 }
 
-void grout_named__leave(const grout_cta *cta, uint32_t actor, const grout_inst *inst, uint32_t id,
-                        uint32_t threads, uint32_t number) {
+void grout_named__leave(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                        const grout_named_use *use, uint32_t number) {
     grout_machine *machine = cta->machine;
-    uint32_t barrier = find(cta, id);
+    uint32_t barrier = find(cta, use->id);
     uint32_t index = find_generation(machine, get_record(machine, barrier), number);
-    grout_event facts = {
-        .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = true}};
+    grout_event facts = describe(use, number, true);
     publish(cta, GROUT_EVENT_NAMED_SYNC, actor, inst, barrier, &facts);
     if (index == 0) {
         return;

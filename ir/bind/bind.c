@@ -201,7 +201,7 @@ static uint8_t get_element_bytes(const grout_object *object) {
 
 /* The dimensions of an object: each positive, and all together not too large. */
 static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
-    int64_t bytes = get_element_bytes(object);
+    int64_t bytes = get_element_bytes(object), count = 1;
     int64_t max = grout_space_is_of_launch(object->space) ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
     grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
     type->rank = object->type.rank;
@@ -215,7 +215,8 @@ static bool bind_dims(grout_binding *binding, const grout_object *object, grout_
                                          ", and has to be at least 1",
                                          dim, name.chars, size);
         }
-        if (object->kind == GROUT_OBJECT_SEMAPHORE && size > GROUT_SEMAPHORES_MAX) {
+        count = size > INT32_MAX / count ? INT32_MAX : count * size;
+        if (object->kind == GROUT_OBJECT_SEMAPHORE && count > GROUT_SEMAPHORES_MAX) {
             return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
                                          "%s is too large: at most %u semaphores", name.chars,
                                          GROUT_SEMAPHORES_MAX);

@@ -295,11 +295,11 @@ static const char *get_kind_text(grout_type_kind kind) {
                                           : "a barrier";
 }
 
-/* A barrier or semaphore of an array has to be named by its index. */
+/* A barrier or semaphore of several has to be named by its index. */
 static bool check_one(grout_binding *binding, const grout_op *op, uint32_t index,
                       const grout_type *type) {
     const char *what = type->kind == GROUT_TYPE_BARRIER ? "barrier" : "semaphore";
-    if (type->kind == GROUT_TYPE_REF || type->rank == 0) {
+    if (type->kind == GROUT_TYPE_REF || grout_type_get_count(type) == 1) {
         return true;
     }
     grout_binding__report(

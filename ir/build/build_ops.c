@@ -43,8 +43,6 @@
     NOTHING(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
 #define DEFINE_K1_ATTRS(OP, name) \
     NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
-#define DEFINE_K2(OP, name) \
-    NOTHING(OP, name, (BUILDER, grout_expr_id a, grout_expr_id b), OPERANDS(K(a), K(b)))
 #define DEFINE_UNARY(OP, name) DEFINE_V1(OP, name)
 #define DEFINE_TEST(OP, name)  DEFINE_V1(OP, name)
 #define DEFINE_MATH(OP, name)  DEFINE_V1_ATTRS(OP, name)
@@ -97,7 +95,6 @@ enum {
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,
-    operands_of_K2 = 2,
     operands_of_UNARY = 1,
     operands_of_TEST = 1,
     operands_of_MATH = 1,

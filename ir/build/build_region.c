@@ -25,9 +25,6 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     bool is_barrier = from->kind == GROUT_OBJECT_BARRIER;
     const char *what = is_barrier ? "barriers" : "semaphores";
     grout_space space = is_barrier ? GROUT_SPACE_SMEM : GROUT_SPACE_GMEM;
-    if (from->rank != 1) {
-        return grout_builder__error(b, "an array of %s has one dimension", what);
-    }
     if (from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0) {
         return grout_builder__error(b, "%s have no tile, swizzle or transpose", what);
     }

@@ -96,6 +96,18 @@ grout_type_text grout_type__get_shape_text(const grout_type *type) {
     return text;
 }
 
+void grout_type_print_element(const grout_type *type, int64_t element, grout_text *out) {
+    int64_t index[GROUT_RANK_MAX] = {0};
+    for (uint32_t dim = type->rank; dim-- > 0;) {
+        index[dim] = element % type->dims[dim];
+        element /= type->dims[dim];
+    }
+    for (uint32_t dim = 0; dim < type->rank; dim++) {
+        grout_text_add(out, "%s%" PRId64, dim == 0 ? "[" : ", ", index[dim]);
+    }
+    grout_text_add(out, "%s", type->rank > 0 ? "]" : "");
+}
+
 void grout_type_print(const grout_type *type, grout_text *out) {
     grout_type_text text = grout_type__get_text(type);
     grout_text_add(out, "%s", text.chars);

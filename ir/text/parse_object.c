@@ -77,14 +77,16 @@ static bool parse_transforms(grout_parser *p, grout_object *object) {
     return true;
 }
 
-/* '[' number ']' of barriers or semaphores, after their word. */
-static bool parse_number(grout_parser *p, grout_object *object, const char *what) {
+/* '[' numbers ']' of barriers or semaphores, after their word; without them it is a single one. */
+static bool parse_numbers(grout_parser *p, grout_object *object) {
     grout_parser__advance(p);
+    if (p->token.has_newline || !grout_parser__accept(p, GROUT_TOKEN_LEFT_BRACKET)) {
+        return true;
+    }
     object->type.is_array = true;
-    object->type.rank = 1;
-    return grout_parser__expect(p, GROUT_TOKEN_LEFT_BRACKET, what) &&
-           grout_parser__constant(p, &object->type.dims[0]) &&
-           grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "']'");
+    object->type.rank = (uint8_t)grout_parser__constants(p, object->type.dims, GROUT_RANK_MAX,
+                                                         GROUT_TOKEN_RIGHT_BRACKET);
+    return object->type.rank > 0;
 }
 
 /* What says more about a barrier; *done_out if nothing stands next. */
@@ -122,7 +124,7 @@ static bool parse_barrier(grout_parser *p, grout_object *object) {
     object->kind = GROUT_OBJECT_BARRIER;
     object->space = GROUT_SPACE_SMEM;
     object->is_explicit = grout_parser__is_word(p, &p->token, "mbarrier");
-    if (!parse_number(p, object, "'[' and the number of barriers")) {
+    if (!parse_numbers(p, object)) {
         return false;
     }
     bool is_done = false;
@@ -137,7 +139,7 @@ static bool parse_barrier(grout_parser *p, grout_object *object) {
 static bool parse_semaphore(grout_parser *p, grout_object *object) {
     object->kind = GROUT_OBJECT_SEMAPHORE;
     object->space = GROUT_SPACE_GMEM;
-    if (!parse_number(p, object, "'[' and the number of semaphores")) {
+    if (!parse_numbers(p, object)) {
         return false;
     }
     object->is_global = grout_parser__is_word(p, &p->token, "global");

@@ -86,6 +86,15 @@ static void print_alias(const grout_printer *pr, const grout_object *object) {
     grout_printer__text(pr, ")");
 }
 
+/* How many barriers or semaphores there are. */
+static void print_numbers(const grout_printer *pr, const grout_object *object) {
+    if (object->type.rank > 0) {
+        grout_printer__text(pr, "[");
+        grout_printer__exprs(pr, object->type.dims, object->type.rank);
+        grout_printer__text(pr, "]");
+    }
+}
+
 static void print_object(const grout_printer *pr, grout_kernel_id kernel,
                          const grout_object *object) {
     switch ((grout_object_kind)object->kind) {
@@ -98,16 +107,15 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         print_alias(pr, object);
         break;
     case GROUT_OBJECT_BARRIER:
-        grout_printer__text(pr, object->is_explicit ? "mbarrier[" : "barrier[");
-        grout_printer__exprs(pr, object->type.dims, object->type.rank);
-        grout_printer__text(pr, "]");
+        grout_printer__text(pr, object->is_explicit ? "mbarrier" : "barrier");
+        print_numbers(pr, object);
         print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
         print_groups(pr, kernel, object);
         break;
     case GROUT_OBJECT_SEMAPHORE:
-        grout_printer__text(pr, "semaphore[");
-        grout_printer__exprs(pr, object->type.dims, object->type.rank);
-        grout_printer__text(pr, object->is_global ? "] global" : "]");
+        grout_printer__text(pr, "semaphore");
+        print_numbers(pr, object);
+        grout_printer__text(pr, object->is_global ? " global" : "");
         break;
     }
     grout_printer__init(pr, object->init);

@@ -96,7 +96,7 @@ void grout_verify__mbarrier(grout_verifying *verifying, const grout_op *op) {
         check_init(verifying, op);
         break;
     case GROUT_SYNC_MODE_POSTS:
-        if (grout_op_get_letter((grout_opcode)op->opcode, 1) == 'k') {
+        if (grout_op_find_letter((grout_opcode)op->opcode, 'i') == 1) {
             check_expected_bytes(verifying, op);
         }
         break;

@@ -70,7 +70,7 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
     const grout_type *type = grout_object_get_type(bound, object);
     grout_text_add(out, "%%%s", grout_module_get_string(bound, value->name));
     if (written->kind == GROUT_OBJECT_BARRIER) {
-        grout_text_add(out, "[%" PRId64 "]", offset / 8);
+        grout_type_print_element(type, offset / 8, out);
         return;
     }
     const grout_layout *layout = grout_object_get_layout(bound, object);

@@ -61,6 +61,8 @@ static bool is_about_element(const grout_record *record) {
            record->code != GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
            record->facts.subject != GROUT_SUBJECT_NAMED &&
            record->facts.subject != GROUT_SUBJECT_NAMED_TWICE &&
+           record->facts.subject != GROUT_SUBJECT_NAMED_COUNTS &&
+           record->facts.subject != GROUT_SUBJECT_NAMED_FULL &&
            record->facts.subject != GROUT_SUBJECT_RENDEZVOUS;
 }
 

@@ -44,13 +44,18 @@ static bool posts_on(const grout_op *op, grout_sync_object object) {
     return sync != NULL && sync->object == object && sync->arrival != GROUT_SYNC_ARRIVAL_NONE;
 }
 
+/* An op on named barriers whose id is known only when it runs. */
+static bool has_computed_id(const grout_deadlock *text, const grout_op *op) {
+    return grout_module_get_operand(text->module, op, 0)->kind != GROUT_OPERAND_EXPR;
+}
+
+/* Whether the op arrives on the named barrier, or may. */
 static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t id) {
-    const grout_operand *operand = NULL;
     if (!posts_on(op, GROUT_SYNC_OBJECT_NAMED)) {
         return false;
     }
-    operand = grout_module_get_operand(text->module, op, 0);
-    return operand->kind == GROUT_OPERAND_EXPR &&
+    const grout_operand *operand = grout_module_get_operand(text->module, op, 0);
+    return has_computed_id(text, op) ||
            grout_module_get_expr_value(text->module, operand->id).integer == (int64_t)id;
 }
 
@@ -182,14 +187,24 @@ static bool brings_bytes_only(const grout_deadlock *text, const grout_op *op,
            (is_engine && grout_module_get_object(text->module, object)->is_explicit);
 }
 
+static void add_named_opening(const grout_deadlock *text, const grout_op *op, uint32_t id,
+                              grout_text *out) {
+    const grout_words words = {.op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                               .number = id};
+    if (has_computed_id(text, op)) {
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_NAMED_MAYBE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_NEED_NAMED, &words);
+    }
+}
+
 /* "this barrier_arrive arrives on %go" */
 static void add_opening(const grout_deadlock *text, const grout_need *need, grout_op_id id,
                         grout_text *out) {
     const grout_op *op = grout_module_get_op(text->module, id);
     const grout_words words = {
         .op = grout_op_get_info((grout_opcode)op->opcode)->text,
-        .object = need->object ? grout_deadlock__name_object(text, need->object) : "",
-        .number = need->id};
+        .object = need->object ? grout_deadlock__name_object(text, need->object) : ""};
     if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         grout_sentence__add(out, GROUT_SENTENCE_NEED_SIGNAL, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
@@ -201,7 +216,7 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
     } else if (need->object) {
         grout_sentence__add(out, GROUT_SENTENCE_NEED_ARRIVAL, &words);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_NAMED) {
-        grout_sentence__add(out, GROUT_SENTENCE_NEED_NAMED, &words);
+        add_named_opening(text, op, need->id, out);
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER) {
         grout_sentence__add(out, GROUT_SENTENCE_NEED_CLUSTER, &words);
     } else {
@@ -231,6 +246,19 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     grout_deadlock__say(text, loc, &sentence);
 }
 
+/* Whether constants name another element than the one of this index, in row-major order. */
+static bool names_another(const grout_deadlock *text, const grout_view *view, uint32_t index) {
+    const grout_type *type = grout_object_get_type(text->module, view->object);
+    int64_t element = 0;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        if (view->extent[dim] > 1 || view->start_term_count[dim] > 0) {
+            return false;
+        }
+        element = element * type->dims[dim] + view->start_const[dim];
+    }
+    return element != (int64_t)index;
+}
+
 /* Whether the op is about another element than the awaited one: both are written as constants. */
 static bool is_of_another(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
@@ -240,8 +268,7 @@ static bool is_of_another(const grout_deadlock *text, const grout_need *need, gr
         if (grout_op__find_object(text->module, op, i) == need->object &&
             grout_module_get_view(text->module, grout_module_get_operand(text->module, op, i),
                                   &view)) {
-            return view.rank == 1 && view.is_squeezed[0] && view.start_term_count[0] == 0 &&
-                   view.start_const[0] != (int64_t)need->index;
+            return names_another(text, &view, need->index);
         }
     }
     return false;

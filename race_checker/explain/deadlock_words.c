@@ -37,7 +37,8 @@ const char *grout_deadlock__name_object(const grout_deadlock *text, grout_object
 const char *grout_deadlock__name_element(const grout_deadlock *text, grout_object_id object,
                                          uint32_t index) {
     grout_text words = {.allocator = text->checker->allocator};
-    grout_text_add(&words, "%%%s[%" PRIu32 "]", grout_deadlock__get_name(text, object), index);
+    grout_text_add(&words, "%%%s", grout_deadlock__get_name(text, object));
+    grout_type_print_element(grout_object_get_type(text->module, object), index, &words);
     return grout_deadlock__keep(text, &words);
 }
 

@@ -206,6 +206,11 @@ static void add_too_many_headline(const grout_wording *wording, grout_text *out)
 
 static void add_bytes_limit_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    if (facts->have < 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_BYTES_NEGATIVE_HEAD,
+                            &(grout_words){.have = facts->have, .need = facts->need});
+        return;
+    }
     grout_sentence__add(out, GROUT_SENTENCE_BYTES_LIMIT_HEAD,
                         &(grout_words){.phase = facts->phase,
                                        .element = name_element(wording),

@@ -65,7 +65,8 @@ void grout_wording__add_box(const grout_wording *wording, const grout_box *box, 
 void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out) {
     const grout_launch_info *info = &wording->checker->info;
     grout_wording__add_object(wording, info->element_objects[element], out);
-    grout_text_add(out, "[%" PRIu32 "]", info->element_indices[element]);
+    grout_type_print_element(grout_object_get_type(wording->module, info->element_objects[element]),
+                             info->element_indices[element], out);
 }
 
 void grout_wording__add_element_of(const grout_wording *wording, uint32_t element, uint32_t cta,

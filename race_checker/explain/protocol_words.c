@@ -399,8 +399,12 @@ static bool add_named_headline(const grout_wording *wording, grout_text *out) {
 }
 
 static bool add_named_edge(const grout_wording *wording, grout_text *out) {
-    grout_sentence__add(out, GROUT_SENTENCE_NAMED_EDGE,
-                        &(grout_words){.need = wording->facts->need});
+    const grout_words words = {.need = wording->facts->need};
+    if (wording->facts->counts_lanes) {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_LANES_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_EDGE, &words);
+    }
     return true;
 }
 
@@ -410,15 +414,51 @@ static bool add_named_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_mismatch_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_words words = {
+        .number = facts->element, .phase = facts->phase, .have = facts->have, .need = facts->need};
+    if (facts->subject == GROUT_SUBJECT_NAMED_COUNTS) {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_COUNTS_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_FULL_HEAD, &words);
+    }
+    return true;
+}
+
+static bool add_mismatch_repair(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_sentence__add(out, GROUT_SENTENCE_NAMED_MISMATCH_HELP, NULL);
+    return true;
+}
+
+static bool add_named_range_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_words words = {.have = facts->have, .need = facts->need};
+    if (facts->sides[0].origin.operand == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_ID_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_COUNT_HEAD, &words);
+    }
+    return true;
+}
+
+static bool add_named_range_repair(const grout_wording *wording, grout_text *out) {
+    if (wording->facts->sides[0].origin.operand == 0) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_NAMED_COUNT_HELP, NULL);
+    return true;
+}
+
 /* ---- semaphores ---- */
 
 static const char *name_semaphore(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_text text = {.allocator = wording->checker->allocator};
     grout_wording__add_object(wording, facts->fault.object, &text);
-    if (grout_object_get_type(wording->module, facts->fault.object)->rank > 0) {
-        grout_text_add(&text, "[%" PRIu32 "]", facts->element);
-    }
+    grout_type_print_element(grout_object_get_type(wording->module, facts->fault.object),
+                             facts->element, &text);
     return grout_wording__keep(wording, &text);
 }
 
@@ -472,6 +512,12 @@ static const words_row ROWS[] = {
      add_named_repair, GROUT_PHRASE_RELATED_OWN_ARRIVAL},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_NAMED_TWICE, add_named_headline, add_named_edge,
      add_named_repair, GROUT_PHRASE_RELATED_OWN_ARRIVAL},
+    {GROUT_DIAG_NAMED_MISMATCH, GROUT_SUBJECT_NAMED_COUNTS, add_mismatch_headline, NULL,
+     add_mismatch_repair, GROUT_PHRASE_NOTHING},
+    {GROUT_DIAG_NAMED_MISMATCH, GROUT_SUBJECT_NAMED_FULL, add_mismatch_headline, NULL,
+     add_mismatch_repair, GROUT_PHRASE_NOTHING},
+    {GROUT_DIAG_NAMED_RANGE, GROUT_SUBJECT_USUAL, add_named_range_headline, NULL,
+     add_named_range_repair, GROUT_PHRASE_NOTHING},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_RENDEZVOUS, add_rendezvous_headline,
      add_rendezvous_edge, add_rendezvous_repair, GROUT_PHRASE_RELATED_ARRIVE},
     {GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SUBJECT_GONE_ON, add_gone_on_headline, add_gone_on_edge,

@@ -85,7 +85,8 @@ bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out)
     const grout_operand *stage = get_first_index(module, operand);
     grout_text line = {.allocator = wording->checker->allocator};
     bool is_known = operand != NULL && copy->cta == wording->facts->sides[0].origin.cta &&
-                    !grout_module_get_object(module, barrier)->is_explicit;
+                    !grout_module_get_object(module, barrier)->is_explicit &&
+                    grout_object_get_type(module, barrier)->rank == 1;
     grout_text_add(&line, "%s ", grout_op_get_info(GROUT_OP_BARRIER_WAIT)->text);
     bool is_the_same = operand != NULL && (operand->kind == GROUT_OPERAND_VALUE ||
                                            (stage != NULL && stage->kind == GROUT_OPERAND_EXPR));

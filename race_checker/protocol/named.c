@@ -2,10 +2,10 @@
  * named.c - the protocol of named barriers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Arrival j belongs to generation j / n. A thread that syncs knows its generation complete; one
+ * A thread that syncs knows its generation complete; one
  * that only arrives does not, and its next arrival may take the place of another's: each
  * contribution to a generation has to know that the one before is complete, and no thread makes two
- * to one.
+ * to one. All arrivals of a generation name one count, which they fill to the lane.
  */
 #include "protocols.h"
 #include "visits.h"
@@ -15,7 +15,10 @@
 static bool report(grout_checker *checker, const grout_event *event, grout_subject subject,
                    const grout_origin *earlier) {
     const grout_module *module = checker->info.module;
-    grout_finding_key key = {.code = GROUT_DIAG_BARRIER_OVERRUN,
+    const bool is_mismatch =
+        subject == GROUT_SUBJECT_NAMED_COUNTS || subject == GROUT_SUBJECT_NAMED_FULL;
+    grout_finding_key key = {.code = is_mismatch ? GROUT_DIAG_NAMED_MISMATCH
+                                                 : GROUT_DIAG_BARRIER_OVERRUN,
                              .severity = GROUT_SEVERITY_ERROR,
                              .primary = grout_origin__get_loc(module, &event->origin),
                              .related = grout_origin__get_loc(module, earlier)};
@@ -24,7 +27,10 @@ static bool report(grout_checker *checker, const grout_event *event, grout_subje
     facts.subject = (uint8_t)subject;
     facts.element = event->u.named.id;
     facts.phase = event->u.named.generation;
-    facts.need = event->u.named.threads;
+    facts.need = is_mismatch ? event->u.named.open_lanes : event->u.named.count;
+    facts.have =
+        subject == GROUT_SUBJECT_NAMED_FULL ? event->u.named.arrived : event->u.named.lanes;
+    facts.counts_lanes = event->u.named.counts_lanes;
     facts.sides[0].origin = event->origin;
     facts.sides[1].origin = *earlier;
     facts.side_count = earlier->op ? 2 : 1;
@@ -54,6 +60,12 @@ bool grout_checker__named(grout_checker *checker, const grout_event *event) {
     earlier = state->notes.named[at];
     state->facts.generations[at] = own;
     state->notes.named[at] = event->origin;
+    if (event->u.named.lanes != event->u.named.open_lanes) {
+        return report(checker, event, GROUT_SUBJECT_NAMED_COUNTS, &(grout_origin){.op = 0});
+    }
+    if (event->u.named.arrived + event->u.named.brings > event->u.named.lanes) {
+        return report(checker, event, GROUT_SUBJECT_NAMED_FULL, &(grout_origin){.op = 0});
+    }
     if (last == own) {
         return report(checker, event, GROUT_SUBJECT_NAMED_TWICE, &earlier);
     }

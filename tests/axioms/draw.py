@@ -197,10 +197,13 @@ class Drawer:
 
     def by_name(self, actor, other):
         self.rounds += 1
-        if self.rounds > 6:
+        if self.rounds > 11:
             return
-        self.emit(actor, "%s %d, 2" % (self.draw.choice(("named_barrier_arrive", "named_barrier_sync")), self.rounds))
-        self.emit(other, "named_barrier_sync %d, 2" % self.rounds)
+        name = self.draw.choice(("named_barrier_arrive", "named_barrier_sync"))
+        for each, text in ((actor, name), (other, "named_barrier_sync")):
+            computed = "(sub %d, (axis_index wg))" % (self.rounds + each)
+            self.emit(each, "%s %s, %s" % (text, self.draw.choice(("%d" % self.rounds, computed)),
+                                           self.draw.choice(("2", "256 lanes"))))
 
     def by_block(self, _actor, _other):
         for each in range(self.actors):

@@ -143,7 +143,7 @@ class Rings(Drawn):
             lines += [STORE % slot] + self.arrive(full)
             return
         if self.is_explicit:
-            lines.append("mbarrier_expect %s, 256" % full)
+            lines.append("mbarrier_expect %s, %s" % (full, self.pick("256", "(sub 256, (mul 0, (axis_index wg)))")))
         lines.append("copy_gmem_to_smem %%x[%d], %%s[%d], %s" % (slot, slot, full))
 
     def consume(self, consumer, slot, turn):
@@ -172,6 +172,7 @@ class Warps(Drawn):
 
     def __init__(self, seed):
         super().__init__("warps", seed, 3)
+        self.rounds = 0
         self.after = []
         for actor in range(self.actors):
             for _ in range(self.draw.randint(1, 3)):
@@ -188,7 +189,7 @@ class Warps(Drawn):
 
     def step(self, actor):
         place = "%%s[%d, %d]" % (self.half(), self.pick(0, 0, 1))
-        way = self.draw.randrange(7)
+        way = self.draw.randrange(8)
         if way == 0:
             self.lines[actor].append("store %s, 2.0" % place)
         elif way == 1:
@@ -203,6 +204,11 @@ class Warps(Drawn):
             barrier = self.barrier()
             self.lines[actor].append("copy_gmem_to_smem %%x[0], %%s[%d], %s" % (self.half(), barrier))
             self.lines[self.draw.randrange(self.actors)].append("barrier_wait %s" % barrier)
+        elif way == 7:
+            self.rounds += 1
+            name = self.pick("named_barrier_arrive", "named_barrier_sync")
+            self.lines[actor].append("%s %d, 64 lanes" % (name, self.rounds))
+            self.lines[(actor + 1) % self.actors].append("named_barrier_sync %d, 64 lanes" % self.rounds)
         else:
             barrier = self.barrier()
             self.lines[actor].append("barrier_arrive %s%s" % (barrier, self.pick("", "", " order(relaxed)")))

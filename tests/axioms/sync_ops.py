@@ -16,7 +16,7 @@ class SyncOps(ActorOps):
 
     def barrier_key(self, actor, view, cta=None):
         starts, _ = self.find_starts(actor, view)
-        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts[0])
+        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts)
 
     def barrier(self, state, key):
         if key not in state.barriers:
@@ -213,14 +213,15 @@ class SyncOps(ActorOps):
         if it.name.startswith("cluster"):
             return ("cluster", actor.cta // self.program.cluster)
         if it.name.startswith("named"):
-            return ("named", actor.cta, self.operand_int(actor, it, 0), self.operand_int(actor, it, 1))
+            count = self.operand_int(actor, it, 1)
+            return ("named", actor.cta, self.operand_int(actor, it, 0), count // 32 if "lanes" in it.attrs else 4 * count)
         return ("block", actor.cta)
 
     def operand_int(self, actor, it, index):
         return self.value(actor, it.operands[index])
 
     def count_missing(self, state, key, it):
-        """How many have to come to a meeting."""
+        """How many have to come to a meeting; warps to a named barrier."""
         if key[0] == "named":
             return key[3]
         ctas = [key[1]] if key[0] == "block" else range(key[1] * self.program.cluster,
@@ -244,7 +245,10 @@ class SyncOps(ActorOps):
 
     def close_round(self, state, key, it):
         meeting = state.meetings[key]
-        if meeting.arrived and len(meeting.arrived) >= self.count_missing(state, key, it):
+        come = len(meeting.arrived)
+        if key[0] == "named":
+            come = sum(1 if warp >= 0 else 4 for _, _, warp in meeting.arrived)
+        if meeting.arrived and come >= self.count_missing(state, key, it):
             state.meetings[key] = EMPTY_MEETING._replace(rounds=meeting.rounds + (meeting.open,))
 
     def is_round_over(self, state, actor, key):
@@ -306,7 +310,7 @@ class SyncOps(ActorOps):
         view = it.operands[0]
         starts, _ = self.find_starts(actor, view)
         owner = -1 if self.program.objects[view["object"]]["global"] else actor.cta
-        return ("semaphore", owner, view["object"], starts[0])
+        return ("semaphore", owner, view["object"], starts)
 
     def follow(self, cell, me):
         """The chain of observation, as far as it reaches an operation: each link has to be morally strong."""

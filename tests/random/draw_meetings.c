@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define COLUMNS 4 /* of a tile: one for each warp */
 #define WARPS   4
@@ -20,6 +21,7 @@ typedef enum way { WAY_PLAIN, WAY_WARPS, WAY_TMA } way;
 typedef enum place {
     MEET_BLOCK,
     MEET_NAMED,
+    MEET_NAMED_WARPS,
     MEET_BARRIER,
     MEET_BARRIER_WARPS,
     MEET_MBARRIER,
@@ -35,6 +37,7 @@ typedef struct meetings {
     uint32_t sections, trips, buffers;
     uint32_t distance;   /* to the thread whose slot one uses */
     uint32_t names;      /* barriers made so far */
+    uint32_t ids;        /* computed ones of named barriers */
     bool is_specialized; /* each thread has a body; else all run the same text */
     bool is_far;         /* the slot is in the next CTA of the cluster */
     bool is_chain;       /* each cluster waits for the one before it in the grid */
@@ -47,22 +50,36 @@ typedef struct meetings {
 typedef struct meeting {
     place place;
     uint32_t name;
+    const char *dims, *index; /* of its barrier */
 } meeting;
 
+/* A single barrier, or one of several. */
+static void draw_shape(meetings *m, meeting *it) {
+    static const char *const shapes[][2] = {{"", ""},
+                                            {"[1]", ""},
+                                            {"[1]", "[0]"},
+                                            {"[2, 3]", "[1, 2]"},
+                                            {"[1, 9]", "[0, 3 + %k - %k]"}};
+    const uint32_t shape = draw_below(&m->d, 5);
+    it->dims = shapes[shape][0];
+    it->index = shapes[shape][1];
+}
+
 static meeting draw_meeting(meetings *m) {
-    meeting it = {(place)draw_below(&m->d, m->size > 1 ? 8 : 6), m->names++};
+    meeting it = {.place = (place)draw_below(&m->d, m->size > 1 ? 9 : 7), .name = m->names++};
+    draw_shape(m, &it);
     const bool has_warps = it.place == MEET_BARRIER_WARPS || it.place == MEET_MBARRIER_WARPS;
     if (m->is_far && it.place < MEET_CLUSTER) {
         it.place = draw_below(&m->d, 2) ? MEET_CLUSTER : MEET_CLUSTER_SPLIT;
     }
     const uint32_t arrivals = m->threads * (has_warps ? WARPS : 1);
     if (it.place == MEET_BARRIER || it.place == MEET_BARRIER_WARPS) {
-        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : barrier[1] arrivals(%" PRIu32 ")\n",
-                       it.name, arrivals);
+        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : barrier%s arrivals(%" PRIu32 ")\n",
+                       it.name, it.dims, arrivals);
     } else if (it.place == MEET_MBARRIER || it.place == MEET_MBARRIER_WARPS) {
-        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : mbarrier[1]\n", it.name);
-        grout_text_add(&m->inits, "  mbarrier_init %%m%" PRIu32 "[0], %" PRIu32 "\n", it.name,
-                       arrivals);
+        grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : mbarrier%s\n", it.name, it.dims);
+        grout_text_add(&m->inits, "  mbarrier_init %%m%" PRIu32 "%s, %" PRIu32 "\n", it.name,
+                       strchr(it.index, '%') == NULL ? it.index : "[0, 3]", arrivals);
     }
     return it;
 }
@@ -73,9 +90,34 @@ static void add_arrive(meetings *m, const meeting *it, bool has_warps) {
     if (has_warps) {
         draw_line(&m->d, "warp_map(%%w) {");
     }
-    draw_line(&m->d, "%s%s_arrive %%m%" PRIu32 "[0]", has_warps ? "  " : "", face, it->name);
+    draw_line(&m->d, "%s%s_arrive %%m%" PRIu32 "%s", has_warps ? "  " : "", face, it->name,
+              it->index);
     if (has_warps) {
         draw_line(&m->d, "}");
+    }
+}
+
+/* All threads meet by name: as threads or by their warps, counted in threads or lanes, under an id
+ * that is written or computed. */
+static void add_named(meetings *m, const meeting *it, bool has_warps) {
+    draw *d = &m->d;
+    char id[40], count[40];
+    const uint32_t name = 1 + it->name % 11;
+    (void)snprintf(id, sizeof id, "%" PRIu32, name);
+    if (draw_below(d, 2)) {
+        draw_line(d, "%%id%" PRIu32 " = add %%k, %" PRIu32, m->ids, name);
+        (void)snprintf(id, sizeof id, "(sub %%id%" PRIu32 ", %%k)", m->ids++);
+    }
+    (void)snprintf(count, sizeof count, "%" PRIu32, m->threads);
+    if (draw_below(d, 2)) {
+        (void)snprintf(count, sizeof count, "%" PRIu32 " lanes", m->threads * 128);
+    }
+    if (has_warps) {
+        draw_line(d, "warp_map(%%w) {");
+    }
+    draw_line(d, "%snamed_barrier_sync %s, %s", has_warps ? "  " : "", id, count);
+    if (has_warps) {
+        draw_line(d, "}");
     }
 }
 
@@ -86,17 +128,18 @@ static void add_meeting(meetings *m, const meeting *it) {
         draw_line(d, "block_barrier");
         break;
     case MEET_NAMED:
-        draw_line(d, "named_barrier_sync %" PRIu32 ", %" PRIu32, 1 + it->name % 15, m->threads);
+    case MEET_NAMED_WARPS:
+        add_named(m, it, it->place == MEET_NAMED_WARPS && draw_below(d, 3) > 0);
         break;
     case MEET_BARRIER:
     case MEET_BARRIER_WARPS:
         add_arrive(m, it, it->place == MEET_BARRIER_WARPS);
-        draw_line(d, "barrier_wait %%m%" PRIu32 "[0]", it->name);
+        draw_line(d, "barrier_wait %%m%" PRIu32 "%s", it->name, it->index);
         break;
     case MEET_MBARRIER:
     case MEET_MBARRIER_WARPS:
         add_arrive(m, it, it->place == MEET_MBARRIER_WARPS);
-        draw_line(d, "mbarrier_wait %%m%" PRIu32 "[0], (rem %%i, 2)", it->name);
+        draw_line(d, "mbarrier_wait %%m%" PRIu32 "%s, (rem %%i, 2)", it->name, it->index);
         break;
     case MEET_CLUSTER:
         draw_line(d, "cluster_barrier");

@@ -98,7 +98,11 @@ static void add_copy(ring *r, const char *row, uint32_t rows) {
     draw *d = &r->d;
     const uint32_t bytes = rows * r->columns * (r->use == USE_WGMMA ? 2 : 4);
     if (r->is_explicit) {
-        draw_line(d, "mbarrier_expect %%full[%%slot], %" PRIu32, bytes);
+        draw_line(d,
+                  draw_below(d, 2) ? "mbarrier_expect %%full[%%slot], %" PRIu32
+                                   : "mbarrier_expect %%full[%%slot], (sub (add %%slot, %" PRIu32
+                                     "), %%slot)",
+                  bytes);
     }
     if (r->has_descriptor) {
         draw_line(d,

@@ -168,8 +168,6 @@ syntax keyword groutStorage
     \ swizzle
     \ transpose
     \ alias
-    \ bitcast
-    \ reshape
     \ ds
 syntax keyword groutModule
     \ grout
@@ -194,6 +192,7 @@ syntax keyword groutCall
 syntax keyword groutAttribute
     \ dim
     \ approx
+    \ wgmma_8bit
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
@@ -204,6 +203,7 @@ syntax keyword groutAttribute
     \ read_only
     \ no_commit_group
     \ count
+    \ lanes
     \ collective
     \ collective_axes
     \ multicast

@@ -23,11 +23,19 @@ typedef struct text_case {
 static const text_case text_cases[] = {
     /* named barriers */
     {"a named barrier counts lanes", TWO "  named_barrier_sync 3, 2\n" END,
-     "grout_named_sync(3, 2);", NULL},
+     "grout_named_sync(3, 2 * 128);", NULL},
+    {"or is told them", TWO "  named_barrier_sync 3, 256 lanes\n" END, "grout_named_sync(3, 256);",
+     NULL},
+    {"its id may be known only when it runs",
+     TWO "  %n0 = load %n[0]\n  named_barrier_sync %n0, %n0 lanes\n" END,
+     "grout_named_sync(n0, n0);", NULL},
+    {"a warp comes for itself",
+     TWO "  warp_map(%w) {\n    named_barrier_sync %w, 32 lanes\n  }\n" END,
+     "grout_named_sync(w, 32);", "bar.warp"},
     {"an arrive is one of every lane",
      TWO "  if (eq (axis_index t), 0) {\n    named_barrier_arrive 0, 2\n  } else {\n"
          "    named_barrier_sync 0, 2\n  }\n" END,
-     "grout_named_arrive(0, 2);\n", NULL},
+     "grout_named_arrive(0, 2 * 128);\n", NULL},
     {"the block meets", TWO END, "grout_block_barrier();", NULL},
     {"a sync settles what is pending",
      TWO "  scratch %s : smem f32[64]\n  store %s, (broadcast 1.0 : f32[64])\n"

@@ -410,7 +410,10 @@ static void arrive_named(machine *it, const actor *who, bool is_sync) {
     uint32_t generation = own->arrived / 2;
     event.u.named.id = 1;
     event.u.named.generation = generation;
-    event.u.named.threads = 2;
+    event.u.named.count = 2;
+    event.u.named.lanes = event.u.named.open_lanes = 256;
+    event.u.named.arrived = own->arrived % 2 * 128;
+    event.u.named.brings = 128;
     event.u.named.is_sync = is_sync;
     if (generation > 0) {
         event.u.named.previous.is_complete = true;
@@ -430,7 +433,7 @@ static void return_named(machine *it, const actor *who) {
     ck_assert_uint_lt(generation, own->arrived / 2);
     event.u.named.id = 1;
     event.u.named.generation = generation;
-    event.u.named.threads = 2;
+    event.u.named.count = 2;
     send(it, &event);
     join(it->clocks[who->number], own->generations[generation]);
 }

@@ -26,7 +26,7 @@ named(const grout_f32 *a,
         grout_store_smem(s + w * 512u + flat * 4u, v[reg]);
     }
     // named_barrier_sync 0, 2
-    grout_named_sync(0, 2);
+    grout_named_sync(0, 2 * 128);
     // %u = load %s[1 - %w]
     const grout_i32 t1 = GROUT_SUB(1, w);
     grout_f32 u[1]; // 1 neighbours a lane
@@ -48,10 +48,10 @@ named(const grout_f32 *a,
     const bool t3 = GROUT_EQ(w, 0);
     if (t3) {
         // named_barrier_arrive 3, 2
-        grout_named_arrive(3, 2);
+        grout_named_arrive(3, 2 * 128);
     } else {
         // named_barrier_sync 3, 2
-        grout_named_sync(3, 2);
+        grout_named_sync(3, 2 * 128);
     }
 }
 // kernel @semaphores grid(b = 4) threads(wg = 2), 128 lanes a thread

@@ -146,13 +146,14 @@ START_TEST(each_form_is_built) {
     grout_build_mbarrier_init(b, at(full, 0), grout_build_int(b, 1));
     grout_build_copy_gmem_to_smem(b, grout_build_ref(b, descriptor, 2, start), value(tile),
                                   at(full, 0));
-    grout_build_mbarrier_expect(b, at(full, 0), grout_build_int(b, 128));
+    grout_build_mbarrier_expect(b, at(full, 0), grout_expr_operand(grout_build_int(b, 128)));
     grout_build_mbarrier_wait(b, at(full, 0), expr(0));
     (void)grout_build_mbarrier_test(b, at(full, 0), value(n));
     (void)grout_build_barrier_test(b, at(peers, 0));
     grout_build_semaphore_signal(b, at(sem, 0), expr(1));
     (void)grout_build_semaphore_read(b, at(sem, 0));
-    grout_build_named_barrier_sync(b, grout_build_int(b, 1), grout_build_int(b, 2));
+    grout_build_named_barrier_sync(b, grout_expr_operand(grout_build_int(b, 1)),
+                                   grout_expr_operand(grout_build_int(b, 2)), 0);
     (void)grout_build_atomic_fetch_add(b, at(counts, 0), expr(1));
     (void)grout_build_atomic_cas(b, at(counts, 0), expr(0), expr(1));
     grout_build_atomic_max(b, at(counts, 1), expr(7));

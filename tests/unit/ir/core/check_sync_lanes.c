@@ -90,13 +90,16 @@ static void lanes_of_all_else(const op_facts *it) {
 
 static void a_warp_map_takes_what_a_warp_can_do(const op_facts *it) {
     bool has_reason = it->sync != NULL && it->line.warp[0] != '\0';
+    bool is_counted = is_object(it, OBJECT(NAMED)); /* by the lanes that come */
     bool needs_all = is_lanes(it, LANES(EACH)) ||
                      (is_lanes(it, LANES(OWN)) && !is_mode(it, MODE(MAKES) | MODE(ENDS))) ||
                      (is_lanes(it, LANES(MEET)) && !is_mode(it, MODE(FENCES)));
+    needs_all = needs_all && !is_counted;
     expect(it, needs_all, has_reason,
            "all lanes of the thread belong to it, and a warp has a quarter of them: WARP says why "
            "it cannot stand in a warp_map");
-    expect(it, has_reason, needs_all, "one lane can do it for all, so a warp can: WARP is empty");
+    expect(it, has_reason && !is_counted, needs_all,
+           "one lane can do it for all, so a warp can: WARP is empty");
     for (uint32_t i = 0; i < it->effect_count; i++) {
         expect(it, it->effects[i].space == GROUT_EFFECT_SPACE_ACC && it->sync != NULL, has_reason,
                "it uses accumulators, which belong to all four warps: WARP says so");
@@ -236,6 +239,10 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool counts_lanes(const op_facts *it) {
+    return is_object(it, OBJECT(NAMED));
+}
+
 static bool changes_registers(const op_facts *it) {
     return is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(REGISTERS));
 }
@@ -287,6 +294,7 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
     {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
      "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},
     {GROUT_ATTR_BIT_REDUCE, writes_by_an_engine,
@@ -327,12 +335,13 @@ static void a_result_is_what_was_found(const op_facts *it) {
 /* Scalars of what synchronises are followed by their letters (race_checker/explain/taint.c). */
 static void operands_of_synchronisation_are_followed(const op_facts *it) {
     bool is_plain = it->info->shape == GROUT_SHAPE_PLAIN && !is_mode(it, MODE(STARTS));
-    bool is_count = is_kind(grout_letter_get_info(it->info->operands[0]), KIND(CONSTANT));
+    const grout_letter_info *first = grout_letter_get_info(it->info->operands[0]);
+    bool is_count = is_kind(first, KIND(CONSTANT));
     expect(it, it->sync != NULL && is_plain,
            !has_kind(it, KIND(VALUE) | KIND(REST) | KIND(TEXT) | KIND(AXIS)),
            "an operand that says how it synchronises is a scalar (i, s) or a constant (k), not v");
-    expect(it, is_object(it, OBJECT(NAMED)), is_count,
-           "the first operand is the number of the named barrier, a constant (k)");
+    expect(it, is_object(it, OBJECT(NAMED)), is_kind(first, KIND(INTEGER)),
+           "the first operand is the number of the named barrier, an integer (i)");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, GROUPS),
            is_count || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS),
            "a wait for groups says how many may stay in flight: a k, or the attribute wait");
