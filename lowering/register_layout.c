@@ -15,6 +15,9 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_WGMMA_8BIT] = "wgmma_8bit",
         [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row",
         [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",
+        [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "wgmma_transposed",
+        [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "wgmma_upcast_2x",
+        [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "wgmma_upcast_4x",
     };
     return texts[kind];
 }
@@ -29,20 +32,58 @@ static int64_t get_column(int64_t lane, int64_t column_register) {
     return column_register / 2 * 8 + lane % 4 * 2 + column_register % 2;
 }
 
-static int64_t get_wgmma_element(const grout_register_layout *layout, int64_t lane, int64_t index) {
-    const int64_t groups = layout->cols / 8; /* of 4 registers, in each block of rows */
-    const int64_t block = index / 4 / groups, group = index / 4 % groups;
-    const int64_t row = get_row(lane, block * 2 + index / 2 % 2);
-    const int64_t column = get_column(lane, group * 2 + index % 2);
-    return row * layout->cols + column;
+const grout_register_tiling *grout_register_layout_get_tiling(grout_register_layout_kind kind) {
+    static const grout_register_tiling tilings[GROUT_LAYOUT_COUNT] = {
+        [GROUT_LAYOUT_WGMMA] = {64,
+                                8,
+                                2,
+                                {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+                                {{0, 1}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_8BIT] = {64,
+                                     16,
+                                     3,
+                                     {{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+                                     {{0, 1}, {0, 2}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_TRANSPOSED] =
+            {64,
+             8,
+             2,
+             {{0, 2}, {0, 4}, {0, 1}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+             {{1, 0}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_UPCAST_2X] =
+            {64,
+             16,
+             3,
+             {{0, 8}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+             {{0, 1}, {0, 2}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_UPCAST_4X] =
+            {64,
+             32,
+             4,
+             {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+             {{0, 1}, {0, 2}, {0, 4}, {8, 0}}},
+    };
+    return tilings[kind].rows == 0 ? NULL : &tilings[kind];
 }
 
-/* Four columns a lane, in groups of 16. */
-static int64_t get_8bit_element(const grout_register_layout *layout, int64_t lane, int64_t index) {
-    const int64_t groups = layout->cols / 16; /* of 8 registers, in each block of rows */
-    const int64_t block = index / 8 / groups, group = index / 8 % groups;
-    const int64_t row = get_row(lane, block * 2 + index / 4 % 2);
-    return row * layout->cols + group * 16 + lane % 4 * 4 + index % 4;
+/* Adds where the bits of a number lead. */
+static void add_steps(const grout_register_step *steps, uint32_t count, uint32_t number,
+                      int64_t *row, int64_t *column) {
+    for (uint32_t bit = 0; bit < count; bit++) {
+        *row += (number >> bit & 1) * steps[bit].row;
+        *column += (number >> bit & 1) * steps[bit].col;
+    }
+}
+
+static int64_t get_tiled_element(const grout_register_layout *layout, uint32_t lane,
+                                 uint32_t index) {
+    const grout_register_tiling *tiling =
+        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+    const int64_t across = layout->cols / tiling->cols, tile = index >> tiling->register_bits;
+    int64_t row = tile / across * tiling->rows, column = tile % across * tiling->cols;
+    add_steps(tiling->lanes, 7, lane, &row, &column);
+    add_steps(tiling->registers, tiling->register_bits, index, &row, &column);
+    return row * layout->cols + column;
 }
 
 int64_t grout_register_layout_get_element(const grout_register_layout *layout, uint32_t lane,
@@ -53,6 +94,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     }
     switch ((grout_register_layout_kind)layout->kind) {
     case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_COUNT:
         return -1;
     case GROUT_LAYOUT_SPLAT:
         return 0;
@@ -61,10 +103,11 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
                   register_index % layout->vec;
         break;
     case GROUT_LAYOUT_WGMMA:
-        element = get_wgmma_element(layout, lane, register_index);
-        break;
     case GROUT_LAYOUT_WGMMA_8BIT:
-        element = get_8bit_element(layout, lane, register_index);
+    case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_WGMMA_UPCAST_2X:
+    case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+        element = get_tiled_element(layout, lane, register_index);
         break;
     case GROUT_LAYOUT_WGMMA_ROW:
         element = get_row(lane, register_index);
@@ -97,7 +140,8 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         .kind = (uint8_t)kind, .vec = 1, .count = grout_type_get_count(type), .rows = 1, .cols = 1};
     uint32_t dims[2];
     const uint32_t wide = grout_layout__get_wide_dims(type, dims);
-    if (grout_register_layout_is_matrix(&layout) && wide == 2) {
+    const grout_register_tiling *tiling = grout_register_layout_get_tiling(kind);
+    if (tiling != NULL && wide == 2) {
         layout.rows = type->dims[dims[0]];
         layout.cols = type->dims[dims[1]];
         layout.registers = (uint32_t)(layout.count / GROUT_LANES);
@@ -111,8 +155,8 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         return none;
     }
     const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL || layout.rows % BLOCK_ROWS == 0;
-    const int64_t column_step = kind == GROUT_LAYOUT_WGMMA_8BIT ? 16 : 8;
-    const bool has_columns = kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % column_step == 0;
+    const bool has_columns =
+        kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % (tiling == NULL ? 8 : tiling->cols) == 0;
     return has_rows && has_columns ? layout : none;
 }
 

@@ -115,6 +115,14 @@ static grout_register_layout_kind get_cast_kind(const grout_layout_inference *in
                  {GROUT_ATTR_LAYOUT_ROW, GROUT_LAYOUT_WGMMA_ROW},
                  {GROUT_ATTR_LAYOUT_COL, GROUT_LAYOUT_WGMMA_COL},
                  {GROUT_ATTR_LAYOUT_STRIDED, GROUT_LAYOUT_STRIDED}};
+    static const grout_register_layout_kind chosen[GROUT_CHOICE_COUNT] = {
+        [GROUT_CHOICE_LAYOUT_WGMMA_TRANSPOSED] = GROUT_LAYOUT_WGMMA_TRANSPOSED,
+        [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_2X] = GROUT_LAYOUT_WGMMA_UPCAST_2X,
+        [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_4X] = GROUT_LAYOUT_WGMMA_UPCAST_4X};
+    const grout_choice choice = grout_op_get_choice(inf->module, op, GROUT_ATTR_LAYOUT);
+    if (choice != GROUT_CHOICE_NONE) {
+        return chosen[choice];
+    }
     for (uint32_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (grout_module_find_attr(inf->module, op, flags[i].attr) != NULL) {
             return flags[i].kind;

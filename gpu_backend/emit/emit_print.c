@@ -108,3 +108,45 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
         }
     }
 }
+
+/* ---- print_layout ---- */
+
+/* "wgmma (32 a lane)": the layout of a value, and its registers. */
+static void add_layout(const grout_emitter *e, const grout_operand *operand, grout_text *out) {
+    const grout_register_layout *layout =
+        operand->kind == GROUT_OPERAND_VALUE ? grout_emit__layout(e, operand->id) : NULL;
+    if (layout == NULL || layout->kind == GROUT_LAYOUT_NONE) {
+        grout_text_add(out, "scalar");
+        return;
+    }
+    grout_text_add(out, "%s",
+                   grout_register_layout_get_text((grout_register_layout_kind)layout->kind));
+    if (layout->kind == GROUT_LAYOUT_STRIDED) {
+        grout_text_add(out, " in runs of %u", layout->vec);
+    }
+    grout_text_add(out, " (%" PRIu32 " a lane)", layout->registers);
+}
+
+void grout_emit__print_layout(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const char *text =
+        grout_module_get_string(e->module, grout_module_get_operand(e->module, op, 0)->id);
+    grout_text line = {.allocator = grout_module_get_allocator(e->module)};
+    uint32_t next = 1;
+    (void)id;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (p[0] == '{' && p[1] == '}' && next < op->operand_count) {
+            add_layout(e, grout_module_get_operand(e->module, op, next++), &line);
+            p++;
+        } else {
+            grout_text_add(&line, "%c", *p);
+        }
+    }
+    if (line.failed) {
+        (void)grout_diags_add_oom(e->diags);
+    } else {
+        grout_diags_add(e->diags, GROUT_DIAG_REGISTER_LAYOUT,
+                        grout_module_get_place(e->module, op->loc), "%s",
+                        line.data == NULL ? "" : line.data);
+    }
+    grout_text_free(&line);
+}

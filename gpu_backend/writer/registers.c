@@ -34,9 +34,15 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
         return 4;
     case GROUT_LAYOUT_STRIDED:
         return layout->vec;
+    case GROUT_LAYOUT_WGMMA_UPCAST_2X:
+        return 4;
+    case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+        return 8;
     case GROUT_LAYOUT_NONE:
     case GROUT_LAYOUT_SPLAT:
     case GROUT_LAYOUT_WGMMA_ROW:
+    case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_COUNT:
         break;
     }
     return 1;
@@ -46,10 +52,14 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     switch ((grout_register_layout_kind)layout->kind) {
     case GROUT_LAYOUT_NONE:
     case GROUT_LAYOUT_SPLAT:
+    case GROUT_LAYOUT_COUNT:
         break;
     case GROUT_LAYOUT_STRIDED:
         return GROUT_EMIT_AT_FLAT;
     case GROUT_LAYOUT_WGMMA:
+    case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_WGMMA_UPCAST_2X:
+    case GROUT_LAYOUT_WGMMA_UPCAST_4X:
     case GROUT_LAYOUT_WGMMA_8BIT:
         return GROUT_EMIT_AT_MATRIX;
     case GROUT_LAYOUT_WGMMA_ROW:
@@ -78,11 +88,73 @@ static void open_flat(grout_emitter *e, const grout_register_layout *layout, uin
     }
 }
 
+/* A coordinate of a step. */
+static uint32_t get_step(const grout_register_step *step, bool is_row) {
+    return is_row ? step->row : step->col;
+}
+
+/* " + lane / 4 % 8 * 2": what the first bits of a number, which has width of them, add to a row or
+ * a column. Bits whose steps double are one field of the number. */
+static void add_fields(grout_emitter *e, const char *number, uint32_t width,
+                       const grout_register_step *steps, uint32_t count, bool is_row) {
+    for (uint32_t bit = 0, bits; bit < count; bit += bits) {
+        const uint32_t step = get_step(&steps[bit], is_row);
+        bits = 1;
+        while (step > 0 && bit + bits < count &&
+               get_step(&steps[bit + bits], is_row) == step << bits) {
+            bits++;
+        }
+        if (step == 0) {
+            continue;
+        }
+        grout_emit__add(e, " + %s", number);
+        if (bit > 0) {
+            grout_emit__add(e, " / %u", 1u << bit);
+        }
+        if (bit + bits < width) {
+            grout_emit__add(e, " %% %u", 1u << bits);
+        }
+        if (step > 1) {
+            grout_emit__add(e, " * %" PRIu32, step);
+        }
+    }
+}
+
+static void add_coordinate(grout_emitter *e, const grout_register_layout *layout,
+                           const grout_register_tiling *tiling, bool is_row) {
+    const int64_t across = layout->cols / tiling->cols;
+    const uint32_t size = 1u << tiling->register_bits;
+    grout_emit__begin(e);
+    if (is_row) {
+        grout_emit__add(e, "const grout_u32 at_row = reg / %" PRId64 " * %u", across * size,
+                        tiling->rows);
+    } else {
+        grout_emit__add(e, "const grout_u32 at_col = reg / %u %% %" PRId64 " * %u", size, across,
+                        tiling->cols);
+    }
+    add_fields(e, "lane", 7, tiling->lanes, 7, is_row);
+    add_fields(e, "reg", 32, tiling->registers, tiling->register_bits, is_row);
+    grout_emit__end(e, ";");
+}
+
+static void open_tiled(grout_emitter *e, const grout_register_layout *layout) {
+    const grout_register_tiling *tiling =
+        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+    add_coordinate(e, layout, tiling, true);
+    add_coordinate(e, layout, tiling, false);
+}
+
 void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
                               uint32_t step) {
     switch ((grout_register_layout_kind)layout->kind) {
     case GROUT_LAYOUT_NONE:
     case GROUT_LAYOUT_SPLAT:
+    case GROUT_LAYOUT_COUNT:
+        return;
+    case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_WGMMA_UPCAST_2X:
+    case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+        open_tiled(e, layout);
         return;
     case GROUT_LAYOUT_STRIDED:
         open_flat(e, layout, step);

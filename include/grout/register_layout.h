@@ -41,8 +41,27 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_WGMMA_ROW,
     /* [C], C % 8 == 0: what reducing the rows leaves. Element c is in every warp, in the lanes with
      * lane % 4 == c % 8 / 2, register c / 8 * 2 + c % 2. */
-    GROUT_LAYOUT_WGMMA_COL
+    GROUT_LAYOUT_WGMMA_COL,
+    GROUT_LAYOUT_WGMMA_TRANSPOSED, /* these: see grout_register_tiling */
+    GROUT_LAYOUT_WGMMA_UPCAST_2X,
+    GROUT_LAYOUT_WGMMA_UPCAST_4X,
+    GROUT_LAYOUT_COUNT
 } grout_register_layout_kind;
+
+/* How far a bit of a lane's or register's number leads in a tile. */
+typedef struct grout_register_step {
+    uint8_t row, col;
+} grout_register_step;
+
+/*
+ * A layout of matrices in tiles: where an element of a tile is, by the bits of the numbers of its
+ * lane (two of them that of the warp) and of its register. Each lane has 2^register_bits registers
+ * of a tile; tiles follow each other in its registers, row-major.
+ */
+typedef struct grout_register_tiling {
+    uint8_t rows, cols, register_bits;
+    grout_register_step lanes[7], registers[4];
+} grout_register_tiling;
 
 typedef struct grout_register_layout {
     uint8_t kind;       /* grout_register_layout_kind */
@@ -50,16 +69,20 @@ typedef struct grout_register_layout {
     bool is_guarded;    /* STRIDED: some lanes have registers past the last element */
     uint32_t registers; /* elements that a lane holds */
     int64_t count;      /* elements of the array */
-    int64_t rows, cols; /* of the WGMMA kinds; 1 where the array has no such dimension */
+    int64_t rows, cols; /* of all but SPLAT and STRIDED; 1 where the array has no such dimension */
 } grout_register_layout;
+
+/* The tiling of WGMMA, WGMMA_8BIT and the kinds after WGMMA_COL; NULL for the others. */
+GROUT_API const grout_register_tiling *grout_register_layout_get_tiling(
+    grout_register_layout_kind kind);
 
 /* "wgmma", "wgmma_8bit", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells
  * them. */
 GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind kind);
 
-/* Whether a layout has rows and columns: WGMMA and WGMMA_8BIT. */
+/* Whether a layout has rows and columns: one of those with a tiling. */
 static inline bool grout_register_layout_is_matrix(const grout_register_layout *layout) {
-    return layout->kind == GROUT_LAYOUT_WGMMA || layout->kind == GROUT_LAYOUT_WGMMA_8BIT;
+    return grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind) != NULL;
 }
 
 /*

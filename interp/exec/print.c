@@ -195,3 +195,12 @@ grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
     grout_text_free(&line);
     return is_whole ? GROUT_OUTCOME_NEXT : GROUT_OUTCOME_FAILED;
 }
+
+/* The CPU has no register layouts: 'grout emit' says them. */
+grout_outcome grout_exec_print_layout(const grout_cta *cta, uint32_t thread,
+                                      const grout_inst *inst) {
+    (void)cta;
+    (void)thread;
+    (void)inst;
+    return GROUT_OUTCOME_NEXT;
+}

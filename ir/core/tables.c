@@ -350,6 +350,7 @@ grout_update grout_update_from_choice(grout_choice choice) {
         grout_update update;
     } updates[] = {
 #define UPDATE_OF_REDUCE(NAME) {GROUT_CHOICE_REDUCE_##NAME, GROUT_UPDATE_##NAME},
+#define UPDATE_OF_LAYOUT(NAME)
 #define UPDATE_OF_ORDER(NAME)
 #define UPDATE_OF_SCOPE(NAME)
 #define GROUT_CHOICE(ATTR, NAME, text, DOC) UPDATE_OF_##ATTR(NAME)

@@ -151,20 +151,29 @@ static void draw_reduce(values *v, const grout_op_info *info) {
     draw_line(&v->d, "%%v%" PRIu32 " = %s %%v%" PRIu32 "%s", name, info->text, from, dims[way]);
 }
 
-/* No effect on values. To the layout that wgmma and reductions want, or to strips and back: who
- * held them in strips for good could not reduce them on the GPU (layout-conflict). */
+/* No effect on values. To the layout that wgmma and reductions want, or to another and back: who
+ * held them in that one for good could not reduce them on the GPU (layout-conflict). */
 static void draw_layout_cast(values *v) {
     static const char *const layouts[SHAPE_COUNT] = {NULL, "wgmma_row", "wgmma_col", "wgmma"};
     const value from = v->list[draw_below(&v->d, v->count)];
     if (from.shape == SCALAR) {
         return;
     }
-    const bool is_moved = draw_below(&v->d, 2) == 0;
+    const uint32_t way = draw_below(&v->d, 4);
+    const char *there = "wg_strided";
+    if (from.shape == FULL && way == 1) {
+        there = v->columns % 32 == 0   ? "layout(wgmma_upcast_4x)"
+                : v->columns % 16 == 0 ? "layout(wgmma_upcast_2x)"
+                                       : "layout(wgmma_transposed)";
+    }
     const uint32_t name = keep(v, from.dtype, from.shape);
-    draw_line(&v->d,
-              is_moved ? "%%v%" PRIu32 " = layout_cast (layout_cast %%v%" PRIu32 " wg_strided) %s"
-                       : "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s",
-              name, from.name, layouts[from.shape]);
+    if (way < 2) {
+        draw_line(&v->d, "%%v%" PRIu32 " = layout_cast (layout_cast %%v%" PRIu32 " %s) %s", name,
+                  from.name, there, layouts[from.shape]);
+    } else {
+        draw_line(&v->d, "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s", name, from.name,
+                  layouts[from.shape]);
+    }
 }
 
 /* "ds(64, 64)", ":" or nothing special: a run of a dimension that keeps so many elements. */

@@ -138,6 +138,7 @@ syntax keyword groutOperation
     \ acc_store
     \ set_max_registers
     \ debug_print
+    \ print_layout
 syntax keyword groutType
     \ bool
     \ i8
@@ -196,6 +197,7 @@ syntax keyword groutAttribute
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
+    \ layout
     \ wait
     \ increase
     \ decrease
@@ -213,6 +215,9 @@ syntax keyword groutAttribute
     \ from_cta
     \ unroll
 syntax keyword groutChoice
+    \ wgmma_transposed
+    \ wgmma_upcast_2x
+    \ wgmma_upcast_4x
     \ inc
     \ dec
     \ relaxed

@@ -136,7 +136,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  wgmma_wait"), OPERAND_COUNT, 3, 3, 10, "'wgmma_wait' takes 1 operand, found 0", "it is written: wgmma_wait n"),
     FAULT(BODY("  wgmma_wait %n"), SYNTAX, 3, 14, 2, "a constant is needed here, and '%n' is a run-time value", NULL),
     FAULT(BODY("  set_max_registers increase"), OPERAND_COUNT, 3, 3, 17, "'set_max_registers' takes 1 operand, found 0", "it is written: set_max_registers n; attributes: increase, decrease"),
-    FAULT(BODY("  %x = layout_cast wgmma"), OPERAND_COUNT, 3, 8, 11, "'layout_cast' takes 1 operand, found 0", "it is written: %r = layout_cast a layout; attributes: wgmma, wgmma_8bit, wgmma_row, wgmma_col, wg_strided"),
+    FAULT(BODY("  %x = layout_cast wgmma"), OPERAND_COUNT, 3, 8, 11, "'layout_cast' takes 1 operand, found 0", "it is written: %r = layout_cast a layout; attributes: wgmma, wgmma_8bit, wgmma_row, wgmma_col, wg_strided, layout(..)"),
     FAULT(BODY("  commit_smem %n"), OPERAND_COUNT, 3, 15, 2, "'commit_smem' takes no operands", NULL),
     FAULT(BODY("  wait_smem_to_gmem read_only"), OPERAND_COUNT, 3, 3, 17, "'wait_smem_to_gmem' takes 1 operand, found 0", "it is written: wait_smem_to_gmem n; attributes: read_only"),
     FAULT(BODY("  wait_smem_to_gmem %n"), SYNTAX, 3, 21, 2, "a constant is needed here, and '%n' is a run-time value", NULL),
