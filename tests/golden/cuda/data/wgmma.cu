@@ -216,9 +216,8 @@ pieces(const grout_f16 *x,
     grout_u32 x4[16];
     #pragma unroll
     for (int reg = 0; reg < 16; reg++) {
-        x4[reg] = grout_pair(v + 2 * reg);
+        x4[reg] = grout_wgmma_take(grout_pair(v + 2 * reg));
     }
-    grout_wgmma_hold<16>(x4);
     const grout_u32 x5 = grout_operand_start(ts) | 1048576u;
     grout_wgmma_fence();
     #pragma unroll
@@ -229,11 +228,9 @@ pieces(const grout_f16 *x,
         }
     }
     grout_wgmma_commit();
-    // The next values of these registers must not come while they are read.
-    grout_wgmma_wait<0>();
-    grout_wgmma_hold<16>(x4);
     // wgmma_wait 0
     grout_wgmma_wait<0>();
+    grout_wgmma_hold<16>(x4);
     // wgmma_async %acc[:, ds(8, 8)], %xs, %ts[:, ds(8, 8)]
     const grout_u32 x6 = grout_operand_start(xs) | 65536u;
     const grout_u32 x7 = grout_operand_start(ts + 128u) | 1048576u;
