@@ -43,8 +43,8 @@ float grout_pack__widen_f8(uint8_t byte, bool is_e4m3) {
 /* Two neighbours of 8 bits as i16, in one word. */
 static inline float widen_pair(grout_dtype dtype, const uint8_t *pair) {
     const bool is_signed = dtype == GROUT_DTYPE_I8;
-    const int16_t wide[2] = {is_signed ? (int8_t)pair[0] : pair[0],
-                             is_signed ? (int8_t)pair[1] : pair[1]};
+    const int16_t wide[2] = {(int16_t)(is_signed ? (int8_t)pair[0] : pair[0]),
+                             (int16_t)(is_signed ? (int8_t)pair[1] : pair[1])};
     float word;
     memcpy(&word, wide, sizeof word);
     return word;
