@@ -100,7 +100,8 @@ static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8
                       uint64_t count) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint32_t bytes = info->bytes;
-    bool is_signed = info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT;
+    bool is_signed = (info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT) &&
+                     dtype != GROUT_DTYPE_F8E8M0; /* scales have no sign */
     uint8_t elements[9][8] = {{0}};
     uint64_t key = mix(generator->stream);
     for (uint32_t i = 0; i < 9; i++) {
@@ -291,7 +292,13 @@ bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, gr
 void grout_init__print_constant(const grout_expr_value *value, grout_text *out) {
     if (value->bits_dtype != GROUT_DTYPE_NONE) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)value->bits_dtype);
-        grout_text_add(out, "%s:0x%0*" PRIx64, info->text, 2 * info->bytes, value->bits);
+        if (info->class_ == GROUT_CLASS_SINT) {
+            grout_text_add(out, "%s:%" PRId64, info->text, value->integer);
+        } else if (info->class_ == GROUT_CLASS_UINT) {
+            grout_text_add(out, "%s:%" PRIu64, info->text, value->bits);
+        } else {
+            grout_text_add(out, "%s:0x%0*" PRIx64, info->text, 2 * info->bytes, value->bits);
+        }
     } else if (value->is_bool) {
         grout_text_add(out, "%s", value->integer != 0 ? "true" : "false");
     } else if (value->is_float) {

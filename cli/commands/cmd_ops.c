@@ -153,7 +153,7 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
         grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,
-                       info->is_arithmetic ? "yes" : "load, store, cast, copy", info->doc);
+                       info->is_arithmetic ? "yes" : "load, store, select, cast, copy", info->doc);
     }
     grout_text_add(out,
                    "\n## Choices\n\nWhat the words in the parentheses of an attribute mean.\n");

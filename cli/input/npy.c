@@ -285,7 +285,8 @@ static const char *get_kind(grout_dtype dtype) {
 
 /* bf16 and the 8-bit floats have no type in numpy: files hold their bits. */
 static bool is_raw(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F8E4M3 || dtype == GROUT_DTYPE_F8E5M2;
+    return dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F8E4M3 ||
+           dtype == GROUT_DTYPE_F8E5M2 || dtype == GROUT_DTYPE_F8E8M0;
 }
 
 /* Whether the file's elements are bits of dtype, byte order aside. */

@@ -449,6 +449,13 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
         asm volatile("" : "+r"(registers[reg])::"memory");
     }
 }
+// What a register of an a becomes. The compiler does not know that the tensor core reads it later: a
+// move that it leaves where it stands, after the wait for who read the register before.
+GROUT_DEVICE grout_u32 grout_wgmma_take(grout_u32 value) {
+    grout_u32 taken;
+    asm volatile("mov.b32 %0, %1;" : "=r"(taken) : "r"(value) : "memory");
+    return taken;
+}
 // A matrix descriptor: where an operand starts, in units of 16 bytes and, from bit 16 on, the
 // distance of the leading dimension in the same units; and its upper half, which is a constant.
 GROUT_DEVICE grout_u32 grout_operand_start(grout_u32 address) { return (address & 0x3ffffu) >> 4; }

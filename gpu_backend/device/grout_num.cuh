@@ -25,6 +25,7 @@ struct grout_f16 { grout_u16 bits; };
 struct grout_bf16 { grout_u16 bits; };
 struct grout_f8e4m3 { grout_u8 bits; };
 struct grout_f8e5m2 { grout_u8 bits; };
+struct grout_f8e8m0 { grout_u8 bits; };
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 // What num.h leaves to CUDA: num_c.h says the same in C.
@@ -268,7 +269,7 @@ GROUT_NOT_APPROX(erf)
 // ---- conversions --------------------------------------------------------------------------------
 // grout_cast<To>(a): floats round once, to nearest even; float to integer truncates and saturates,
 // with NaN as 0; integers wrap; to bool is 'differs from zero'. An 8-bit float saturates at its
-// largest finite value. Small types widen first, exactly, to one of i32 u32 i64 u64 f32 f64; then
+// largest finite value; f8e8m0 rounds up, to a power of two, and is NaN of what is below 0. Small types widen first, exactly, to one of i32 u32 i64 u64 f32 f64; then
 // grout_cvt takes one of these six to the type of its second argument.
 
 #define GROUT_CVT(FROM, TO, PTX, OUT, IN)                                                          \
@@ -348,6 +349,39 @@ GROUT_CVT_NAN(grout_f64, grout_u64, "cvt.rzi.u64.f64", "=l", "d")
 GROUT_CVT_F8(grout_f8e4m3, "e4m3")
 GROUT_CVT_F8(grout_f8e5m2, "e5m2")
 #undef GROUT_CVT_F8
+
+// f8e8m0 is the exponent of a power of two; sm_90 has no instruction for it.
+GROUT_DEVICE grout_f8e8m0 grout_scale(bool is_negative, bool is_least, grout_u32 exponent) {
+    const grout_u32 finite = is_least ? 0u : exponent > 254u ? 254u : exponent;
+    return grout_f8e8m0{(grout_u8)(is_negative ? 255u : finite)};
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_f32 a, grout_f8e8m0) {
+    const grout_u32 bits = __float_as_uint(a);
+    return grout_scale(!(a >= 0.0f), (bits & 0x7fffffffu) <= 0x00400000u,
+                       (bits >> 23 & 255u) + ((bits & 0x7fffffu) != 0 ? 1u : 0u));
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_f64 a, grout_f8e8m0) {
+    const grout_u64 bits = grout_bits_f64(a);
+    const grout_u32 exponent = (grout_u32)(bits >> 52 & 2047u);
+    return grout_scale(!(a >= 0.0), (bits & 0x7fffffffffffffffull) <= 0x3800000000000000ull,
+                       exponent - 896u + ((bits & 0xfffffffffffffull) != 0 ? 1u : 0u));
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_u64 a, grout_f8e8m0) {
+    return grout_scale(false, a == 0, 191u - (grout_u32)__clzll((grout_i64)(a - 1)));
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_i64 a, grout_f8e8m0) {
+    return a < 0 ? grout_f8e8m0{255} : grout_cvt((grout_u64)a, grout_f8e8m0());
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_u32 a, grout_f8e8m0) {
+    return grout_cvt((grout_u64)a, grout_f8e8m0());
+}
+GROUT_DEVICE grout_f8e8m0 grout_cvt(grout_i32 a, grout_f8e8m0) {
+    return grout_cvt((grout_i64)a, grout_f8e8m0());
+}
+GROUT_DEVICE grout_f32 grout_widen(grout_f8e8m0 a) {
+    return __uint_as_float(a.bits == 0 ? 0x00400000u : a.bits == 255 ? 0x7fffffffu
+                                                                     : (grout_u32)a.bits << 23);
+}
 
 GROUT_DEVICE grout_u32 grout_widen(bool a) { return a ? 1u : 0u; }
 GROUT_DEVICE grout_i32 grout_widen(grout_i8 a) { return a; }

@@ -98,9 +98,27 @@ grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma);
 /* Those that the kernel uses, unless the text has them. */
 void grout_emit__wgmma_forms(grout_emitter *e);
 
+/* ---- an a in registers (emit_wgmma_hold.c) ---- */
+
+/* How long its registers are in use. */
+typedef struct grout_emit_hold {
+    grout_op_id until; /* the op of its block whose wait covers it; 0: none does */
+    bool is_kept;      /* it comes again before: they are variables of the kernel */
+    int64_t wait;      /* groups that may be in flight when they are written again; -1: any */
+} grout_emit_hold;
+grout_emit_hold grout_emit__find_hold(const grout_emitter *e, grout_op_id id);
+/* Variables of the kernel. */
+void grout_emit__declare_kept(grout_emitter *e);
+/* The registers for the next a of a wgmma, x<number>, may be written. */
+uint32_t grout_emit__begin_hold(grout_emitter *e, grout_op_id id, uint32_t registers);
+/* The wgmma has been written. */
+void grout_emit__end_hold(grout_emitter *e, grout_op_id id, uint32_t number, uint32_t registers);
+/* After an op: what it has waited for is no longer in use. */
+void grout_emit__release_held(grout_emitter *e, grout_op_id id);
+
 /* Registers of a lane for so many elements of an accumulator. */
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
-/* Of those registers: f16 come in pairs. */
+/* The type of those registers: f16 come in pairs. */
 const char *grout_emit__get_accumulator_type(grout_dtype dtype);
 /* "grout_f32 acc[64] = {};" */
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value);

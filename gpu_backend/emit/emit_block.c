@@ -71,6 +71,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
     }
     GROUT_ASSERT(op->opcode < GROUT_OP_COUNT && e->emitters[op->opcode] != NULL);
     e->emitters[op->opcode](e, id, op);
+    grout_emit__release_held(e, id);
     grout_emit__note_lanes(e, op);
 }
 

@@ -135,14 +135,15 @@ static const char maps_preamble[] =
 
 static const char *get_tensor_type(grout_dtype dtype) {
     static const char *const types[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_NONE] = "UINT8",   [GROUT_DTYPE_BOOL] = "UINT8",
-        [GROUT_DTYPE_I8] = "UINT8",     [GROUT_DTYPE_U8] = "UINT8",
-        [GROUT_DTYPE_I16] = "UINT16",   [GROUT_DTYPE_U16] = "UINT16",
-        [GROUT_DTYPE_I32] = "INT32",    [GROUT_DTYPE_U32] = "UINT32",
-        [GROUT_DTYPE_I64] = "INT64",    [GROUT_DTYPE_U64] = "UINT64",
-        [GROUT_DTYPE_F8E4M3] = "UINT8", [GROUT_DTYPE_F8E5M2] = "UINT8",
-        [GROUT_DTYPE_F16] = "FLOAT16",  [GROUT_DTYPE_BF16] = "BFLOAT16",
-        [GROUT_DTYPE_F32] = "FLOAT32",  [GROUT_DTYPE_F64] = "FLOAT64",
+        [GROUT_DTYPE_NONE] = "UINT8",    [GROUT_DTYPE_BOOL] = "UINT8",
+        [GROUT_DTYPE_I8] = "UINT8",      [GROUT_DTYPE_U8] = "UINT8",
+        [GROUT_DTYPE_I16] = "UINT16",    [GROUT_DTYPE_U16] = "UINT16",
+        [GROUT_DTYPE_I32] = "INT32",     [GROUT_DTYPE_U32] = "UINT32",
+        [GROUT_DTYPE_I64] = "INT64",     [GROUT_DTYPE_U64] = "UINT64",
+        [GROUT_DTYPE_F8E4M3] = "UINT8",  [GROUT_DTYPE_F8E5M2] = "UINT8",
+        [GROUT_DTYPE_F8E8M0] = "UINT8",  [GROUT_DTYPE_F16] = "FLOAT16",
+        [GROUT_DTYPE_BF16] = "BFLOAT16", [GROUT_DTYPE_F32] = "FLOAT32",
+        [GROUT_DTYPE_F64] = "FLOAT64",
     };
     return types[dtype];
 }

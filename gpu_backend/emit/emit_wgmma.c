@@ -94,32 +94,33 @@ static void write_splat(grout_emitter *e, const grout_operand *a, const grout_wg
 }
 
 /* An array in registers as the 32-bit registers that the instruction reads: its own, in order. */
-static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
+static uint32_t write_packed(grout_emitter *e, grout_op_id id, const grout_wgmma *wgmma) {
+    const grout_op *op = grout_module_get_op(e->module, id);
     const grout_operand *a = grout_module_get_operand(e->module, op, 1);
-    const uint32_t packed = e->temp_count++;
     const uint32_t per_register = 4 / grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes;
     const uint32_t registers = wgmma->m * wgmma->k / (per_register * GROUT_LANES);
-    GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count); /* of release_packed */
+    GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count);
     const uint8_t kind = per_register == 4 ? GROUT_LAYOUT_WGMMA_8BIT : GROUT_LAYOUT_WGMMA;
     const bool is_spread = grout_emit__is_spread(e, a);
     if (is_spread && grout_emit__layout(e, a->id)->kind != kind) {
         grout_emit__unsupported(e, op, "an a in registers that is not in the %s layout",
                                 grout_register_layout_get_text((grout_register_layout_kind)kind));
-        return packed;
+        return 0;
     }
-    grout_emit__line(e, "grout_u32 x%" PRIu32 "[%" PRIu32 "];", packed, registers);
+    const uint32_t packed = grout_emit__begin_hold(e, id, registers);
     if (!is_spread) {
         write_splat(e, a, wgmma, per_register);
     }
     grout_emit__open_registers(e, registers, 1);
     if (is_spread) {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = %s(%s + %" PRIu32 " * reg);", packed,
-                         get_packer(per_register), grout_emit__name(e, a->id), per_register);
+        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s + %" PRIu32 " * reg));",
+                         packed, get_packer(per_register), grout_emit__name(e, a->id),
+                         per_register);
     } else {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = %s(splat);", packed, get_packer(per_register));
+        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(splat));", packed,
+                         get_packer(per_register));
     }
     grout_emit__close(e, "");
-    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, packed);
     return packed;
 }
 
@@ -195,18 +196,6 @@ static void write_instructions(grout_emitter *e, const grout_op *op, const grout
     grout_emit__line(e, "grout_wgmma_commit();");
 }
 
-/*
- * The tensor core goes on reading a's registers after the instruction, and the compiler does not
- * know it: on an H200 the next turn of a loop wrote its own a over them. Until they are kept apart
- * for as long as the group is in flight, the thread waits here.
- */
-static void release_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t packed) {
-    const uint32_t registers = 4 * wgmma->step_count * wgmma->block_count;
-    grout_emit__line(e, "// The next values of these registers must not come while they are read.");
-    grout_emit__wait_wgmmas(e, 0);
-    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, packed);
-}
-
 static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_wgmma wgmma;
     grout_view acc, a, b;
@@ -218,7 +207,7 @@ static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
         return;
     }
     if (wgmma.a.is_register) {
-        starts[0] = write_packed(e, op, &wgmma);
+        starts[0] = write_packed(e, id, &wgmma);
     } else if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &a)) {
         starts[0] = write_start(e, &a, &wgmma.a);
     } else {
@@ -228,7 +217,7 @@ static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     starts[1] = write_start(e, &b, &wgmma.b);
     write_instructions(e, op, &wgmma, &acc, starts);
     if (wgmma.a.is_register) {
-        release_packed(e, &wgmma, starts[0]);
+        grout_emit__end_hold(e, id, starts[0], 4 * wgmma.step_count * wgmma.block_count);
     }
 }
 

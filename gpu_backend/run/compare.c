@@ -77,6 +77,11 @@ static const float_format formats[GROUT_DTYPE_COUNT] = {
     [GROUT_DTYPE_F32] = {8, 23, true},    [GROUT_DTYPE_F64] = {11, 52, true},
 };
 
+/* f8e8m0: an exponent and nothing else. */
+static double decode_scale(uint64_t bits) {
+    return bits == 0xff ? (double)NAN : ldexp(1.0, (int)bits - 127);
+}
+
 static double decode_float(uint64_t bits, float_format format) {
     GROUT_ASSERT(format.mantissa_bits > 0); /* each float's dtype has a line above */
     const uint64_t mantissa = bits & ((UINT64_C(1) << format.mantissa_bits) - 1);
@@ -110,7 +115,8 @@ uint64_t grout_compare__read(const void *bytes, int64_t index, uint32_t size) {
 double grout_compare__decode(uint64_t bits, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     if (info->class_ == GROUT_CLASS_FLOAT) {
-        return decode_float(bits, formats[dtype]);
+        return dtype == GROUT_DTYPE_F8E8M0 ? decode_scale(bits)
+                                           : decode_float(bits, formats[dtype]);
     }
     if (info->class_ == GROUT_CLASS_SINT && info->bytes < 8) {
         const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1);

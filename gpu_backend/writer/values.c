@@ -150,6 +150,7 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
         return;
     case GROUT_DTYPE_F8E4M3:
     case GROUT_DTYPE_F8E5M2:
+    case GROUT_DTYPE_F8E8M0:
     case GROUT_DTYPE_F16:
     case GROUT_DTYPE_BF16:
         add_narrow(e, dtype, bits);

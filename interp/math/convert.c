@@ -3,7 +3,8 @@
  *
  * convert.c - element conversions: floats round once, to nearest even; float to integer truncates
  * and saturates with NaN as 0; integers wrap; to bool is 'differs from zero'. 8-bit floats saturate
- * at their largest finite value (PTX ISA 9.1 'cvt', .rn and .satfinite).
+ * at their largest finite value (PTX ISA 9.1 'cvt', .rn and .satfinite). f8e8m0 holds scales: it
+ * rounds up, to the next power of two (.rp), and what is below 0 is NaN.
  *
  * The simple way: each element widens exactly to one of three carriers (int64, uint64, double) and
  * narrows from there. A strip at a time, so that no element costs a call. The frequent pairs have
@@ -82,6 +83,28 @@ static inline float f8e5m2_to_f32(uint8_t bits) {
     return f16_to_f32((uint16_t)((uint32_t)bits << 8));
 }
 
+/* A power of two, by its exponent; the least one is no normal f32. */
+static inline float f8e8m0_to_f32(uint8_t bits) {
+    return grout_from_bits_f32(bits == 0      ? 0x00400000u
+                               : bits == 0xff ? 0x7fffffffu
+                                              : (uint32_t)bits << 23);
+}
+/* The next power of two from the number on; there is none below 0. */
+static uint8_t round_to_scale(double value) {
+    int exponent;
+    if (!(value >= 0)) {
+        return 0xff;
+    }
+    if (value <= 0x1p-127) {
+        return 0;
+    }
+    if (value > 0x1p126) {
+        return 0xfe;
+    }
+    const double fraction = frexp(value, &exponent); /* of 1/2 and more */
+    return (uint8_t)(exponent + 127 - (fraction == 0.5 ? 1 : 0));
+}
+
 static inline uint16_t f32_to_bf16(float value) {
     uint32_t bits = grout_bits_f32(value);
     uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
@@ -152,6 +175,8 @@ static inline float double_to_f32(double value) {
     X(F8E5M2, uint8_t, (uint8_t)round_to_small(&format_f8e5m2, signed_to_odd(a)),             \
       (uint8_t)round_to_small(&format_f8e5m2, to_odd(a, false)),                              \
       (uint8_t)round_to_small(&format_f8e5m2, a))                                             \
+    X(F8E8M0, uint8_t, round_to_scale(signed_to_odd(a)), round_to_scale(to_odd(a, false)),    \
+      round_to_scale(a))                                                                      \
     X(F16, uint16_t, (uint16_t)round_to_small(&format_f16, signed_to_odd(a)),                 \
       (uint16_t)round_to_small(&format_f16, to_odd(a, false)),                                \
       (uint16_t)round_to_small(&format_f16, a))                                               \
@@ -174,6 +199,7 @@ static inline float double_to_f32(double value) {
     X(U64, uint64_t, uint64_t, a)                        \
     X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a)) \
     X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a)) \
+    X(F8E8M0, uint8_t, double, (double)f8e8m0_to_f32(a)) \
     X(F16, uint16_t, double, (double)f16_to_f32(a))      \
     X(BF16, uint16_t, double, (double)bf16_to_f32(a))    \
     X(F32, float, double, (double)a)                     \

@@ -16,7 +16,7 @@
  * A tile of rows x chunks: chunk i of row r lies at bytes + offsets[r * chunks + i] and holds
  * elements i * c .. of the row, c = 16 / element size. With cols = chunks * c, element e of row r
  * goes to out[r * cols + e], or turned to out[e * rows + r]. Floats of 8 and 16 bits widen exactly;
- * f32 is cut to tf32: its low 13 bits become 0. Of i8 and u8 two neighbours of a row, as i16, make
+ * f32 is cut to tf32: its low 13 bits become 0. Two neighbours of a row of i8 or u8, as i16, make
  * one word, which goes where an element e of words would. Turned tiles have rows % 16 == 0, those
  * of f32, i8 and u8 rows % 8 == 0.
  */

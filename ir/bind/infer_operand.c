@@ -484,9 +484,8 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                               grout_infer__get_operand_text(binding, op, index).chars);
         if (value->bits_dtype != GROUT_DTYPE_NONE) {
             grout_diags_help(binding->diags,
-                             "the literal names its type: write %s, or cast the "
-                             "other operand",
-                             grout_infer__get_dtype_text(dtype));
+                             "the literal names its type: write the number alone, or cast the "
+                             "other operand");
         } else if (dtype == GROUT_DTYPE_BOOL) {
             grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
         } else if (value->is_bool) {

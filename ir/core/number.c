@@ -91,7 +91,24 @@ static uint64_t round_number(exact_number number, float_format format, bool *ove
     return bits <= largest ? bits : format.has_infinity ? infinity : largest;
 }
 
+/* The exponent of f8e8m0, which has no sign and no zero, and rounds up; of NaN 255. */
+static uint64_t get_scale(const grout_expr_value *value, bool *overflow_out) {
+    const double number = value->is_float ? value->number : (double)value->integer;
+    int exponent = 0;
+    *overflow_out = !(number > 0) || number > 0x1p127;
+    if (!(number >= 0)) {
+        return 255;
+    }
+    if (number <= 0x1p-127 || number > 0x1p126) {
+        return number <= 0x1p-127 ? 0 : 254;
+    }
+    return (uint64_t)(frexp(number, &exponent) == 0.5 ? exponent + 126 : exponent + 127);
+}
+
 double grout_number__get_largest(grout_dtype dtype) {
+    if (dtype == GROUT_DTYPE_F8E8M0) {
+        return 0x1p127;
+    }
     float_format format = get_format(dtype);
     double ulp = ldexp(1.0, -format.mantissa_bits);
     return format.has_infinity ? ldexp(2.0 - ulp, format.bias)
@@ -119,6 +136,9 @@ uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
     case GROUT_CLASS_UINT:
         return (uint64_t)get_integer(&value) & mask;
     case GROUT_CLASS_FLOAT: {
+        if (dtype == GROUT_DTYPE_F8E8M0) {
+            return get_scale(&value, &overflow);
+        }
         if (value.is_float && isnan(value.number)) {
             return info->bytes == 1 ? 0x7f : mask >> 1; /* the NaN that conversions on a GPU make */
         }
@@ -152,6 +172,10 @@ bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
         if (value->is_float && isnan(value->number)) {
             return true;
         }
+        if (dtype == GROUT_DTYPE_F8E8M0) {
+            (void)get_scale(value, &overflow);
+            return !overflow;
+        }
         if (value->is_float && isinf(value->number)) {
             return get_format(dtype).has_infinity;
         }
@@ -178,7 +202,10 @@ bool grout_number__is_constant_of(const grout_expr_value *value, grout_dtype dty
 void grout_number__help_range(grout_dtype dtype, grout_diags *diags) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint32_t bits = 8u * info->bytes;
-    if (info->class_ == GROUT_CLASS_FLOAT) {
+    if (dtype == GROUT_DTYPE_F8E8M0) {
+        grout_diags_help(diags, "%s holds powers of two up to %g, and no zero", info->text,
+                         grout_number__get_largest(dtype));
+    } else if (info->class_ == GROUT_CLASS_FLOAT) {
         grout_diags_help(diags, "the largest %s is %g", info->text,
                          grout_number__get_largest(dtype));
     } else if (info->class_ == GROUT_CLASS_UINT) {

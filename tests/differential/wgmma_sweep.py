@@ -6,7 +6,7 @@
                       [--log FILE]
 
 Kernels are made up here, a file each. Modes: cuda compares GPU and CPU bit for bit (small integers; random normal
-numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers); cubin compiles them with NVRTC, and fails on
+numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers; not 8-bit floats); cubin compiles them with NVRTC, and fails on
 spills and on wgmmas that are not kept in flight; check runs the race checker; emulate runs the emitted CUDA on the
 CPU (emulate/). --part 2/4 is the second quarter, --only keeps kernels whose name holds TEXT.
 
@@ -183,12 +183,12 @@ def run(command):
         return 124, "no end after %d s" % SECONDS
 
 
-def get_commands(options, path, number):
+def get_commands(options, path, number, case):
     """What a case consists of: commands, and a text that their output must not hold."""
     if options.mode == "cuda":
         commands = [[options.grout, "run", path, "--device", "cuda", "--compare", "cpu", "-q"]]
         numbers = ["--input", "a=randn:1", "--input", "b=randn:2"]
-        if number % 8 == 0:
+        if number % 8 == 0 and not case.a_type.startswith("f8"):  # of those the tensor core keeps 13 bits
             commands.append(commands[0] + numbers)
         commands.append(commands[0] + numbers + ["--numerics", "exact"])
         return commands, "gpu-loss"
@@ -203,7 +203,7 @@ def try_case(options, folder, number, case):
     path = os.path.join(folder, case.name + ".grout")
     with open(path, "w", encoding="utf-8") as file:
         file.write(case.text())
-    commands, unwanted = get_commands(options, path, number)
+    commands, unwanted = get_commands(options, path, number, case)
     shown = ""
     for command in commands:
         code, output = run(command)

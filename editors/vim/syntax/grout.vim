@@ -151,6 +151,7 @@ syntax keyword groutType
     \ u64
     \ f8e4m3
     \ f8e5m2
+    \ f8e8m0
     \ f16
     \ bf16
     \ f32

@@ -37,11 +37,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DTYPES = {
     "bool": ("B", "|b1"), "i8": ("b", "|i1"), "u8": ("B", "|u1"), "i16": ("h", "<i2"),
     "u16": ("H", "<u2"), "i32": ("i", "<i4"), "u32": ("I", "<u4"), "i64": ("q", "<i8"),
-    "u64": ("Q", "<u8"), "f8e4m3": ("B", "|u1"), "f8e5m2": ("B", "|u1"), "f16": ("e", "<f2"),
+    "u64": ("Q", "<u8"), "f8e4m3": ("B", "|u1"), "f8e5m2": ("B", "|u1"), "f8e8m0": ("B", "|u1"), "f16": ("e", "<f2"),
     "bf16": ("H", "<u2"), "f32": ("f", "<f4"), "f64": ("d", "<f8"),
 }
-FUNCTIONS = re.compile(r"\b(exp2?|log2?|sin|cos|tanh|rsqrt|logistic|erf) ")
-BOUNDS = {"f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25}
+FUNCTIONS = re.compile(r"\b(exp2?|expm1|log2?|log1p|sin|cos|tanh|rsqrt|logistic|erf|atan2|pow) ")
+BOUNDS = {"f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25, "f8e8m0": 1.0}
 CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
 
 
@@ -134,8 +134,8 @@ def make_element(dtype, value):
 def make_elements(dtype, kind, count, source):
     if dtype == "bool":
         return source.choices(range(2), k=count)
-    if dtype in ("f8e4m3", "f8e5m2"):
-        return source.choices(range(128), k=count)
+    if dtype in ("f8e4m3", "f8e5m2", "f8e8m0"):
+        return source.choices(range(256 if dtype == "f8e8m0" else 128), k=count)
     if kind[0] in ("zeros", "ones"):
         return [make_element(dtype, kind[0] == "ones")] * count
     if kind[0] == "randn":
@@ -173,7 +173,7 @@ def widen(dtype, element):
     if dtype == "bf16":
         return struct.unpack("<f", struct.pack("<I", element << 16))[0]
     is_nan = (dtype == "f8e4m3" and element & 0x7F == 0x7F or
-              dtype == "f8e5m2" and element & 0x7F > 0x7C)
+              dtype == "f8e5m2" and element & 0x7F > 0x7C or dtype == "f8e8m0" and element == 0xFF)
     return math.nan if is_nan else element
 
 

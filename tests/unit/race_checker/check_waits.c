@@ -85,7 +85,7 @@ static void add_sample(char letter, const subject *of, const saying *it, grout_t
         grout_text_add(out, "%" PRIu32, looks(of) ? it->arrivals : 1);
     } else if (kind == GROUT_LETTER_INTEGER && looks(of)) { /* the number of the phase */
         grout_text_add(out, "%s", it->phase);
-    } else if (kind == GROUT_LETTER_CONSTANT && !looks(of)) { /* bytes to expect: none */
+    } else if (kind == GROUT_LETTER_INTEGER) { /* bytes to expect: none */
         grout_text_add(out, "0");
     }
 }

@@ -127,6 +127,68 @@ START_TEST(overflow_and_nan) {
 }
 END_TEST
 
+/* ---- f8e8m0 ------------------------------------------------------------------------------------
+ */
+
+static uint8_t get_scale(double value) {
+    uint8_t code = 0, direct = 0;
+    float single = (float)value;
+    grout_element_from_double(GROUT_DTYPE_F8E8M0, value, &code);
+    if ((double)single == value) {
+        grout_convert(GROUT_DTYPE_F32, &single, GROUT_DTYPE_F8E8M0, &direct, 1);
+        ck_assert_uint_eq(code, direct);
+    }
+    return code;
+}
+
+/* Each code is a power of two; what lies above one takes the next. */
+START_TEST(scales_round_up) {
+    for (uint32_t code = 0; code < 255; code++) {
+        const uint8_t byte = (uint8_t)code;
+        const double value = ldexp(1.0, (int)code - 127);
+        ck_assert(grout_element_to_double(GROUT_DTYPE_F8E8M0, &byte) == value);
+        ck_assert_uint_eq(get_scale(value), code);
+        ck_assert_uint_eq(get_scale(nextafter(value, 0)), code);
+        ck_assert_uint_eq(get_scale(value * 0.5000001), code);
+        ck_assert_uint_eq(get_scale(nextafter(value, (double)INFINITY)),
+                          code < 254 ? code + 1 : 254);
+    }
+    const uint8_t nan = 255;
+    ck_assert(isnan(grout_element_to_double(GROUT_DTYPE_F8E8M0, &nan)));
+    ck_assert_uint_eq(get_scale((double)NAN), 255);
+    ck_assert_uint_eq(get_scale(-1.0), 255);
+    ck_assert_uint_eq(get_scale(-(double)INFINITY), 255);
+    ck_assert_uint_eq(get_scale(0.0), 0);
+    ck_assert_uint_eq(get_scale(-0.0), 0);
+    ck_assert_uint_eq(get_scale((double)INFINITY), 254);
+    ck_assert_uint_eq(get_scale(1e-300), 0);
+}
+END_TEST
+
+/* Integers go up from their exact value: rounded to f32 or f64 first, these would be powers of two.
+ */
+START_TEST(integers_become_scales) {
+    static const struct {
+        int64_t value;
+        uint8_t code;
+    } cases[] = {{0, 0},
+                 {1, 127},
+                 {2, 128},
+                 {3, 129},
+                 {-1, 255},
+                 {(1 << 24) + 1, 127 + 25},
+                 {(INT64_C(1) << 53) + 1, 127 + 54},
+                 {INT64_MAX, 127 + 63},
+                 {INT64_C(1) << 62, 127 + 62}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t code = 7;
+        grout_convert(GROUT_DTYPE_I64, &cases[i].value, GROUT_DTYPE_F8E8M0, &code, 1);
+        ck_assert_msg(code == cases[i].code, "%lld: %d, not %d", (long long)cases[i].value, code,
+                      cases[i].code);
+    }
+}
+END_TEST
+
 /* ---- integers ----------------------------------------------------------------------------------
  */
 
@@ -240,6 +302,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("convert");
     TCase *tests = tcase_create("convert");
+    tcase_add_test(tests, scales_round_up);
+    tcase_add_test(tests, integers_become_scales);
     tcase_add_loop_test(tests, decodes_every_code, 0, SMALLS);
     tcase_add_loop_test(tests, rounds_at_every_boundary, 0, SMALLS);
     tcase_add_loop_test(tests, overflow_and_nan, 0, SMALLS);

@@ -50,6 +50,7 @@ static const uint64_t doubles[] = {0,
 
 /* Wide enough for every sum and product of 64-bit integers. */
 __extension__ typedef __int128 whole;
+__extension__ typedef unsigned __int128 unsigned_whole;
 
 static bool is_nan(uint32_t bits) {
     return (bits & 0x7fffffffu) > 0x7f800000u;
@@ -88,7 +89,7 @@ static whole reference_integer(grout_opcode opcode, whole a, whole b, whole c, i
     case GROUT_OP_SUB:
         return a - b;
     case GROUT_OP_MUL:
-        return a * b;
+        return (whole)((unsigned_whole)a * (unsigned_whole)b);
     case GROUT_OP_DIV:
         return quotient;
     case GROUT_OP_REM:

@@ -28,7 +28,7 @@ static const struct {
     {GROUT_DTYPE_F8E5M2, true, 16, 1},  {GROUT_DTYPE_F8E5M2, false, 8, 2},
 };
 
-/* Of integers: two neighbours of a row, as i16, are one word. */
+/* Two neighbours of a row of integers, as i16, are one word. */
 static const struct {
     grout_dtype dtype;
     bool is_turned;

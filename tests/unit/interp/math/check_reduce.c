@@ -231,15 +231,7 @@ static bool is_any_order(grout_opcode opcode, grout_dtype dtype) {
     return !is_float(dtype) || opcode == GROUT_OP_REDUCE_MAX || opcode == GROUT_OP_REDUCE_MIN;
 }
 
-START_TEST(every_op_and_type) {
-    grout_opcode opcode = (grout_opcode)(_i / GROUT_DTYPE_COUNT);
-    grout_dtype dtype = (grout_dtype)(_i % GROUT_DTYPE_COUNT);
-    const grout_op_info *info = grout_op_get_info(opcode);
-    if (info->form != GROUT_FORM_REDUCE || !is_any_order(opcode, dtype) ||
-        grout_loops__get_compute_dtype(dtype) != dtype ||
-        !grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
-        return;
-    }
+static void check_op(grout_opcode opcode, grout_dtype dtype) {
     for (int simd = 0; simd < GROUT_SIMD_COUNT; simd++) {
         struct shape shape = {.columns = 1};
         for (shape.rows = 1; shape.rows <= ROWS; shape.rows += 1 + shape.rows / 3) {
@@ -247,6 +239,18 @@ START_TEST(every_op_and_type) {
                 check_reduction(opcode, dtype, (grout_simd)simd, &shape);
             }
             shape.columns = (shape.columns + 12) % COLUMNS + 1;
+        }
+    }
+}
+
+START_TEST(every_op_and_type) {
+    const grout_dtype dtype = (grout_dtype)_i;
+    for (grout_opcode opcode = 1; opcode < GROUT_OP_COUNT; opcode++) {
+        const grout_op_info *info = grout_op_get_info(opcode);
+        if (info->form == GROUT_FORM_REDUCE && is_any_order(opcode, dtype) &&
+            grout_loops__get_compute_dtype(dtype) == dtype &&
+            grout_type_rule_takes((grout_type_rule)info->types, dtype)) {
+            check_op(opcode, dtype);
         }
     }
 }
@@ -390,7 +394,7 @@ int main(void) {
     tcase_add_loop_test(tests, sums_keep_their_order, 0, SHAPES);
     tcase_add_loop_test(tests, narrow_sums_round_once, 0, 2 * SHAPES);
     tcase_add_test(tests, sums_are_accurate);
-    tcase_add_loop_test(tests, every_op_and_type, 0, GROUT_OP_COUNT * GROUT_DTYPE_COUNT);
+    tcase_add_loop_test(tests, every_op_and_type, 1, GROUT_DTYPE_COUNT);
     tcase_add_loop_test(tests, products_of_floats, 0, 3);
     tcase_add_test(tests, nan_wins);
     tcase_add_loop_test(tests, values, 0, (int)(sizeof value_cases / sizeof value_cases[0]));

@@ -233,9 +233,9 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
 static void a_row_says_what_the_operands_say(const op_facts *it) {
     uint8_t row = it->info->effect_row;
     bool is_parity = row == GROUT_EFFECT_ROW_PARITY_WAIT || row == GROUT_EFFECT_ROW_PARITY_TEST;
-    bool has_bytes = is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) && has_letter(it, "k");
+    bool has_bytes = is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) && has_letter(it, "i");
     hold(it, (row == GROUT_EFFECT_ROW_EXPECT) == has_bytes,
-         "the effect row EXPECT announces bytes: it is of what POSTS a number of them (k) on a "
+         "the effect row EXPECT announces bytes: it is of what POSTS a number of them (i) on a "
          "barrier, and of nothing else; without bytes the row is ARRIVE");
     hold(it, is_parity == has_letter(it, "p"),
          "PARITY_WAIT and PARITY_TEST are the effect rows of what takes a parity (p), and of "
