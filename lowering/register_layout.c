@@ -70,8 +70,8 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
 static void add_steps(const grout_register_step *steps, uint32_t count, uint32_t number,
                       int64_t *row, int64_t *column) {
     for (uint32_t bit = 0; bit < count; bit++) {
-        *row += (number >> bit & 1) * steps[bit].row;
-        *column += (number >> bit & 1) * steps[bit].col;
+        *row += (int64_t)(number >> bit & 1) * steps[bit].row;
+        *column += (int64_t)(number >> bit & 1) * steps[bit].col;
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct origin {
 typedef struct search {
     const grout_module *module;
     const grout_op *op;
-    const grout_register_layout **from; /* by operand; a scalar's is that of a splat */
+    grout_register_layout *from; /* by operand; a scalar's is that of a splat */
     const grout_register_layout *to;
     origin *origins;        /* by element of the result */
     uint32_t *places;       /* by element of the operands in turn: lane and register, plus 1 */
@@ -55,8 +55,8 @@ static uint32_t mark(uint32_t lane, uint32_t register_index) {
 /* Notes which register of a lane holds which element. */
 static void place_elements(const search *s, uint32_t lane) {
     for (uint32_t k = 0; k < s->op->operand_count; k++) {
-        for (uint32_t r = 0; r < s->from[k]->registers; r++) {
-            const int64_t element = grout_register_layout_get_element(s->from[k], lane, r);
+        for (uint32_t r = 0; r < s->from[k].registers; r++) {
+            const int64_t element = grout_register_layout_get_element(&s->from[k], lane, r);
             if (element >= 0) {
                 s->places[s->first_places[k] + element] = mark(lane, r);
             }
@@ -73,7 +73,7 @@ static bool match_register(const search *s, uint32_t lane, uint32_t r, grout_reg
     }
     const origin *from = &s->origins[element];
     uint32_t register_index = 0;
-    if (s->from[from->operand]->kind != GROUT_LAYOUT_SPLAT) {
+    if (s->from[from->operand].kind != GROUT_LAYOUT_SPLAT) {
         const uint32_t place = s->places[s->first_places[from->operand] + (uint32_t)from->element];
         if (place == 0 || (place - 1) >> 16 != lane) {
             return false;
@@ -146,7 +146,7 @@ bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
     s.from = grout__new(grout_module_get_allocator(bound), op->operand_count, sizeof *s.from);
     for (uint32_t k = 0; s.from != NULL && k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(bound, op, k);
-        s.from[k] = get_layout(grout_register_layouts_get(layouts, operand->id));
+        s.from[k] = *get_layout(grout_register_layouts_get(layouts, operand->id));
     }
     const bool is_found = s.from != NULL && find_picks(&s, UINT32_MAX, picks_out);
     grout__free(s.from);
@@ -164,7 +164,7 @@ bool grout_layout__keeps_lanes(const grout_layout_inference *inf, const grout_op
     }
     s.from = grout__new(grout_module_get_allocator(inf->module), op->operand_count, sizeof *s.from);
     for (uint32_t i = 0; s.from != NULL && i < op->operand_count; i++) {
-        s.from[i] = i == k ? &from : &splat;
+        s.from[i] = i == k ? from : splat;
     }
     const bool keeps = s.from != NULL && find_picks(&s, k, NULL);
     grout__free(s.from);
