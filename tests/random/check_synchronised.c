@@ -223,7 +223,12 @@ static bool names_object(const grout_finding *finding, const char *name) {
     const size_t length = strlen(name);
     for (uint32_t i = 0; i < finding->access_count; i++) {
         const char *box = finding->accesses[i].box;
-        if (strncmp(box, name, length) == 0 && strchr("[. ", box[length]) != NULL) {
+        if (strncmp(box, name, length) != 0) {
+            continue;
+        }
+        const char *rest = box + length;
+        rest += strncmp(rest, "_too", 4) == 0 ? 4 : 0; /* its alias (draw.c): the same bytes */
+        if (strchr("[. ", rest[0]) != NULL) {
             return true;
         }
     }
