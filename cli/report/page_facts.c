@@ -114,7 +114,8 @@ static json_t *make_memory(const grout_module *module, grout_kernel_id kernel) {
     json_t *objects = json_array();
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
         if (grout_module_get_object(module, i)->space == GROUT_SPACE_SMEM &&
-            is_of_kernel(module, i, kernel) && grout_object_is_declared(module, i) && grout_object_get_offset(module, i) >= 0) {
+            is_of_kernel(module, i, kernel) && grout_object_is_declared(module, i) &&
+            grout_object_get_offset(module, i) >= 0) {
             (void)json_array_append_new(objects, make_object(module, i));
         }
     }

@@ -73,7 +73,7 @@ void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box) {
     }
 }
 
-/* Of a dimension that is split: which tile of so many elements the box starts at; 0: at the start.
+/* The tile of so many elements that the box starts at, in a dimension that is split; 0: the first.
  */
 static void add_tile_coordinate(grout_emitter *e, const grout_view *view, uint32_t dim,
                                 int64_t elements) {

@@ -536,7 +536,7 @@ GROUT_API int64_t grout_object_get_offset(const grout_module *module, grout_obje
 /* The object whose bytes an alias or a view by .bitcast or .reshape has; else the object itself. */
 GROUT_API grout_object_id grout_object_get_root(const grout_module *module, grout_object_id id);
 /* Whether an object is what a declaration made, and no view by .bitcast or .reshape. Binding adds
- * those behind all others; they have the value of the object that the reference names. */
+ * those after all others; they have the value of the object that the reference names. */
 GROUT_API bool grout_object_is_declared(const grout_module *module, grout_object_id id);
 /* Whether two arrays in the same space of a CTA may have bytes in common: by their offsets. */
 GROUT_API bool grout_objects_share_bytes(const grout_module *module, grout_object_id a,

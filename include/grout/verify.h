@@ -38,7 +38,7 @@ typedef struct grout_tma {
     /* Elements of that dimension that a coordinate counts: 1, or of a dimension that is split the
      * elements of a tile; the part inside the tile has 0 here, and always starts at 0. */
     int64_t steps[5];
-    uint32_t box_bytes;    /* bytes of one instruction's box = its transaction count */
+    uint32_t box_bytes; /* bytes of one instruction's box = its transaction count */
     /*
      * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
      * panel) starts panel_elements * panel further in dimension 0 of the box and band_elements *

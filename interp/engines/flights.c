@@ -213,8 +213,9 @@ static bool is_touched(const grout_machine *machine, const grout_scope_plan *sco
     for (uint32_t i = 0; i < scope->object_count; i++) {
         for (uint32_t k = 0; k < inst->box_count; k++) {
             const grout_box_plan *box = grout_plan__box(machine->plan, inst, k);
-            if (grout_object_get_root(machine->launch.module, box->object) == objects[i] && (!grout_space_is_of_thread(box->space) ||
-                                              scope->is_collective || flight->actor == thread)) {
+            if (grout_object_get_root(machine->launch.module, box->object) == objects[i] &&
+                (!grout_space_is_of_thread(box->space) || scope->is_collective ||
+                 flight->actor == thread)) {
                 return true;
             }
         }

@@ -173,8 +173,9 @@ struct grout_reduce {
 #define ENTRIES_INT(NAME)                                                               \
     PLAIN_ENTRY(NAME, I8, i8)                                                           \
     PLAIN_ENTRY(NAME, U8, u8)                                                           \
-    PLAIN_ENTRY(NAME, I16, i16) PLAIN_ENTRY(NAME, U16, u16) PLAIN_ENTRY(NAME, I32, i32) \
-        PLAIN_ENTRY(NAME, U32, u32) PLAIN_ENTRY(NAME, I64, i64) PLAIN_ENTRY(NAME, U64, u64)
+    PLAIN_ENTRY(NAME, I16, i16)                                                         \
+    PLAIN_ENTRY(NAME, U16, u16) PLAIN_ENTRY(NAME, I32, i32) PLAIN_ENTRY(NAME, U32, u32) \
+        PLAIN_ENTRY(NAME, I64, i64) PLAIN_ENTRY(NAME, U64, u64)
 #define ENTRIES_NUM(NAME)                                                   \
     ENTRIES_INT(NAME){GROUT_OP_##NAME, GROUT_DTYPE_F32, F32_ENTRIES(NAME)}, \
         PLAIN_ENTRY(NAME, F64, f64)

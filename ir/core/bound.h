@@ -77,7 +77,7 @@ typedef enum grout_view_fault {
     GROUT_VIEW_RECAST_PART,   /* .. of a part: slices or a transposition stand before it */
     GROUT_VIEW_RECAST_SIZE,   /* a bitcast that does not divide the innermost dimension */
     GROUT_VIEW_RECAST_LAYOUT, /* one whose innermost dimension is not the innermost in memory */
-    GROUT_VIEW_RESHAPE_DIMS,  /* a dimension below 1, or more than GROUT_RANK_MAX with the indexed */
+    GROUT_VIEW_RESHAPE_DIMS, /* a dimension below 1, or more than GROUT_RANK_MAX with the indexed */
     GROUT_VIEW_RESHAPE_COUNT, /* a reshape to another number of elements */
     GROUT_VIEW_RESHAPE_LAYOUT /* .. that would move elements: tile or swizzle do not fit */
 } grout_view_fault;

@@ -196,8 +196,7 @@ static bool abandon_entry(end_context *context, grout_shadow *shadow, grout_entr
     entry->number = GROUT_ENTRY_NEVER_OVER;
     context->object = grout_origin__find_object(checker->info.module, &found.origin);
     if (!(found.flags & GROUT_ENTRY_WRITE) || !context->object ||
-        is_ending(context->event,
-                  grout_object_get_root(checker->info.module, context->object))) {
+        is_ending(context->event, grout_object_get_root(checker->info.module, context->object))) {
         return true;
     }
     return check_entry(context, shadow, &found, rect);

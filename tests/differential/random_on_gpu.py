@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from limit import SECONDS
 
-INEXACT = re.compile(r"= (exp2?|log2?|sin|cos|tanh|rsqrt|logistic|erf|reduce_sum) ")
+INEXACT = re.compile(r"= (exp2?|expm1|log2?|log1p|atan2|pow|reduce_prod|sin|cos|tanh|rsqrt|logistic|erf|reduce_sum) ")
 
 
 def split(text):

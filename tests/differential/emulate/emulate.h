@@ -18,7 +18,7 @@
 #define __device__
 #define __global__
 #define __shared__
-#define __align__(n) __attribute__((aligned(n)))
+#define __align__(n)    __attribute__((aligned(n)))
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
