@@ -183,11 +183,17 @@ def run(command):
         return 124, "no end after %d s" % SECONDS
 
 
+def draw(dtype, seed):
+    """The generator of an operand's values: all that 8-bit integers can be, else random normal numbers."""
+    ranges = {"i8": (-128, 127), "u8": (0, 255)}
+    return f"uniform:{seed}:{ranges[dtype][0]}:{ranges[dtype][1]}" if dtype in ranges else f"randn:{seed}"
+
+
 def get_commands(options, path, number, case):
     """What a case consists of: commands, and a text that their output must not hold."""
     if options.mode == "cuda":
         commands = [[options.grout, "run", path, "--device", "cuda", "--compare", "cpu", "-q"]]
-        numbers = ["--input", "a=randn:1", "--input", "b=randn:2"]
+        numbers = ["--input", f"a={draw(case.a_type, 1)}", "--input", f"b={draw(case.b_type, 2)}"]
         if number % 8 == 0 and not case.a_type.startswith("f8"):  # of those the tensor core keeps 13 bits
             commands.append(commands[0] + numbers)
         commands.append(commands[0] + numbers + ["--numerics", "exact"])
