@@ -15,6 +15,8 @@ Exit code 0: all as expected; 1: not; 77: the mode needs what is not there.
 import argparse
 import concurrent.futures
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -183,17 +185,26 @@ def run(command):
         return 124, "no end after %d s" % SECONDS
 
 
-def draw(dtype, seed):
-    """The generator of an operand's values: all that 8-bit integers can be, else random normal numbers."""
-    ranges = {"i8": (-128, 127), "u8": (0, 255)}
-    return f"uniform:{seed}:{ranges[dtype][0]}:{ranges[dtype][1]}" if dtype in ranges else f"randn:{seed}"
+def draw(case, name, seed, path):
+    """The input of an operand: all that 8-bit integers can be, in a file, else random normal numbers."""
+    dtype, shape = re.search(rf"%{name}: in gmem (\w+)\[([0-9, ]+)\]", case.text()).groups()
+    if dtype not in ("i8", "u8"):
+        return f"{name}=randn:{seed}"
+    sizes = [int(size) for size in shape.split(",")]
+    header = f"{{'descr': '|{dtype[0]}1', 'fortran_order': False, 'shape': ({sizes[0]}, {sizes[1]})}}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    file_name = f"{path}.{name}.npy"
+    with open(file_name, "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode())
+        file.write(random.Random(seed).randbytes(sizes[0] * sizes[1]))
+    return f"{name}={file_name}"
 
 
 def get_commands(options, path, number, case):
     """What a case consists of: commands, and a text that their output must not hold."""
     if options.mode == "cuda":
         commands = [[options.grout, "run", path, "--device", "cuda", "--compare", "cpu", "-q"]]
-        numbers = ["--input", f"a={draw(case.a_type, 1)}", "--input", f"b={draw(case.b_type, 2)}"]
+        numbers = ["--input", draw(case, "a", 1, path), "--input", draw(case, "b", 2, path)]
         if number % 8 == 0 and not case.a_type.startswith("f8"):  # of those the tensor core keeps 13 bits
             commands.append(commands[0] + numbers)
         commands.append(commands[0] + numbers + ["--numerics", "exact"])
