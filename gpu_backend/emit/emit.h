@@ -100,18 +100,10 @@ void grout_emit__wgmma_forms(grout_emitter *e);
 
 /* ---- an a in registers (emit_wgmma_hold.c) ---- */
 
-/* How long its registers are in use. */
-typedef struct grout_emit_hold {
-    grout_op_id until; /* the op of its block whose wait covers it; 0: none does */
-    bool is_kept;      /* it comes again before: they are variables of the kernel */
-    int64_t wait;      /* groups that may be in flight when they are written again; -1: any */
-} grout_emit_hold;
-grout_emit_hold grout_emit__find_hold(const grout_emitter *e, grout_op_id id);
-/* Variables of the kernel. */
-void grout_emit__declare_kept(grout_emitter *e);
-/* The registers for the next a of a wgmma, x<number>, may be written. */
-uint32_t grout_emit__begin_hold(grout_emitter *e, grout_op_id id, uint32_t registers);
-/* The wgmma has been written. */
+/* Declares the registers for the a of a wgmma: x<number>. */
+uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers);
+/* The wgmma has been written: its registers stay in use until a wait of its block covers it. If it
+ * comes again before, it is waited for here. */
 void grout_emit__end_hold(grout_emitter *e, grout_op_id id, uint32_t number, uint32_t registers);
 /* After an op: what it has waited for is no longer in use. */
 void grout_emit__release_held(grout_emitter *e, grout_op_id id);

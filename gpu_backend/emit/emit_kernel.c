@@ -170,7 +170,6 @@ void grout_emit__kernel(grout_emitter *e) {
         grout_emit__line(e, "const grout_u32 rank = grout_cluster_rank();");
     }
     declare_phases(e);
-    grout_emit__declare_kept(e);
     init_barriers(e);
     if (plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start();");

@@ -107,7 +107,7 @@ static uint32_t write_packed(grout_emitter *e, grout_op_id id, const grout_wgmma
                                 grout_register_layout_get_text((grout_register_layout_kind)kind));
         return 0;
     }
-    const uint32_t packed = grout_emit__begin_hold(e, id, registers);
+    const uint32_t packed = grout_emit__begin_hold(e, registers);
     if (!is_spread) {
         write_splat(e, a, wgmma, per_register);
     }

@@ -76,7 +76,6 @@ struct grout_emitter {
     bool is_warp;  /* what is written is run by each warp of the thread for itself (warp_map) */
     grout_emit_pending pending;
     grout_emit_forks forks;
-    uint32_t first_kept; /* x<number> of the first a that the kernel keeps (emit_wgmma_hold.c) */
     uint8_t held_count;
     struct {
         grout_op_id until; /* the registers are in use until after this op */

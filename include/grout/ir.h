@@ -235,12 +235,13 @@ typedef enum grout_ref_step_kind {
 typedef struct grout_ref_step {
     uint8_t kind; /* grout_ref_step_kind */
     uint8_t count;
-    uint8_t dtype;  /* BITCAST: grout_dtype */
+    uint8_t dtype; /* BITCAST: grout_dtype */
+    uint8_t
+        fault; /* of a BITCAST or RESHAPE in a bound module without an object (ir/core/bound.h) */
     uint32_t first; /* into the index table */
     /* BITCAST, RESHAPE in a bound module: the object of the other type over the same bytes, which
-     * binding adds; 0: there is none, and fault says why (ir/core/bound.h) */
+     * binding adds; 0: there is none, and fault says why */
     grout_object_id object;
-    uint8_t fault;
     grout_loc_id loc;
 } grout_ref_step;
 

@@ -103,12 +103,14 @@
 #endif
 #define PLAIN_ENTRY(NAME, TYPE, SUFFIX) \
     [GROUT_OP_##NAME][GROUT_DTYPE_##TYPE] = {NAME##_##SUFFIX, NAME##_##SUFFIX, NAME##_##SUFFIX},
+// clang-format off
 #define ENTRIES_INT(NAME)                                                               \
     PLAIN_ENTRY(NAME, I8, i8)                                                           \
     PLAIN_ENTRY(NAME, U8, u8)                                                           \
     PLAIN_ENTRY(NAME, I16, i16)                                                         \
     PLAIN_ENTRY(NAME, U16, u16) PLAIN_ENTRY(NAME, I64, i64) PLAIN_ENTRY(NAME, U64, u64) \
         ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32)
+// clang-format on
 #define ENTRIES_FLOAT(NAME)     ENTRY(NAME, F32, f32) PLAIN_ENTRY(NAME, F64, f64)
 #define ENTRIES_NUM(NAME)       ENTRIES_INT(NAME) ENTRIES_FLOAT(NAME)
 #define ENTRIES_LOGIC(NAME)     ENTRIES_INT(NAME) ENTRY(NAME, BOOL, bool)

@@ -170,6 +170,7 @@ struct grout_reduce {
     {GROUT_OP_##NAME,                   \
      GROUT_DTYPE_##TYPE,                \
      {LOOPS(NAME##_##SUFFIX), LOOPS(NAME##_##SUFFIX), LOOPS(NAME##_##SUFFIX)}},
+// clang-format off
 #define ENTRIES_INT(NAME)                                                               \
     PLAIN_ENTRY(NAME, I8, i8)                                                           \
     PLAIN_ENTRY(NAME, U8, u8)                                                           \
@@ -179,6 +180,7 @@ struct grout_reduce {
 #define ENTRIES_NUM(NAME)                                                   \
     ENTRIES_INT(NAME){GROUT_OP_##NAME, GROUT_DTYPE_F32, F32_ENTRIES(NAME)}, \
         PLAIN_ENTRY(NAME, F64, f64)
+// clang-format on
 #define ENTRIES_LOGIC(NAME) ENTRIES_INT(NAME) PLAIN_ENTRY(NAME, BOOL, bool)
 
 #if defined(__GNUC__)

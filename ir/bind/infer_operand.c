@@ -150,6 +150,25 @@ static void report_recast(grout_binding *binding, const grout_view_problem *prob
     }
 }
 
+/* A start that is no i32, or a slice without elements. */
+static void report_number(grout_binding *binding, const grout_view_problem *problem) {
+    const grout_module *module = binding->module;
+    const grout_index *index = grout_module_get_index(module, problem->step, problem->index);
+    const bool is_start = problem->fault == GROUT_VIEW_START;
+    const grout_expr_id expr = is_start ? index->start.id : index->size;
+    const grout_loc_id loc = grout_module_get_expr(module, expr)->loc;
+    const int64_t value = binding->bound->expr_values[expr].integer;
+    if (is_start) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "'%s' is %" PRId64 ", and an index is an i32",
+                              grout_fold__get_text(module, expr).chars, value);
+    } else {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "a slice of %" PRId64 " elements: the size has to be at least 1",
+                              value);
+    }
+}
+
 static void report_view(grout_binding *binding, const grout_operand *operand,
                         const grout_view_problem *problem) {
     const grout_module *module = binding->module;
@@ -186,23 +205,10 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
             "transpose takes each of the dimensions 0 to %d of the reference once",
             problem->rank - 1);
         break;
-    case GROUT_VIEW_START: {
-        grout_expr_id expr =
-            grout_module_get_index(module, problem->step, problem->index)->start.id;
-        grout_binding__report(
-            binding, GROUT_DIAG_BAD_INDEX, grout_module_get_expr(module, expr)->loc,
-            "'%s' is %" PRId64 ", and an index is an i32", grout_fold__get_text(module, expr).chars,
-            binding->bound->expr_values[expr].integer);
+    case GROUT_VIEW_START:
+    case GROUT_VIEW_SIZE:
+        report_number(binding, problem);
         break;
-    }
-    case GROUT_VIEW_SIZE: {
-        const grout_index *index = grout_module_get_index(module, problem->step, problem->index);
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
-                              grout_module_get_expr(module, index->size)->loc,
-                              "a slice of %" PRId64 " elements: the size has to be at least 1",
-                              binding->bound->expr_values[index->size].integer);
-        break;
-    }
     case GROUT_VIEW_TERMS:
         grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
                               "more than %d computed starts in one dimension of %s",

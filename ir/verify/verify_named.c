@@ -32,7 +32,7 @@ static bool check_count(grout_verifying *verifying, const grout_op *op,
     const bool is_in_lanes =
         grout_module_find_attr(verifying->module, op, GROUT_ATTR_LANES) != NULL;
     const int64_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
-    const int64_t thread_lanes = GROUT_WARPS * GROUT_WARP_LANES;
+    const int64_t thread_lanes = (int64_t)GROUT_WARPS * GROUT_WARP_LANES;
     const int64_t unit = is_in_lanes ? GROUT_WARP_LANES : 1;
     const int64_t most = is_in_lanes ? threads * thread_lanes : threads;
     if (count >= unit && count <= most && count % unit == 0) {
@@ -63,7 +63,7 @@ typedef struct first_use {
 
 /* A number of lanes in the unit that it is said in: threads where it is a number of them. */
 static void describe_lanes(int64_t lanes, char *text, size_t size) {
-    const int64_t thread_lanes = GROUT_WARPS * GROUT_WARP_LANES;
+    const int64_t thread_lanes = (int64_t)GROUT_WARPS * GROUT_WARP_LANES;
     if (lanes % thread_lanes == 0) {
         (void)snprintf(text, size, "%" PRId64 " thread%s", lanes / thread_lanes,
                        lanes == thread_lanes ? "" : "s");

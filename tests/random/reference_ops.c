@@ -64,6 +64,22 @@ void reference__run_broadcast(reference *ref, const grout_op *op) {
     }
 }
 
+/* The start of a slice along a dimension, and its size. */
+static int64_t get_start(const reference *ref, const grout_ref_step *indices, uint32_t dim,
+                         int64_t *size) {
+    if (dim >= indices->count) {
+        return 0;
+    }
+    const grout_index *index = grout_module_get_index(ref->module, indices, dim);
+    if (index->kind == GROUT_INDEX_ALL) {
+        return 0;
+    }
+    *size = index->kind == GROUT_INDEX_SLICE
+                ? grout_module_get_expr_value(ref->module, index->size).integer
+                : 1;
+    return grout_module_get_expr_value(ref->module, index->start.id).integer;
+}
+
 /* From each element of the result to its indices, and from them to the source. */
 void reference__run_slice(reference *ref, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(ref->module, op, 0);
@@ -78,17 +94,8 @@ void reference__run_slice(reference *ref, const grout_op *op) {
     for (int64_t i = 0; i < count; i++) {
         int64_t rest = i, place = 0, stride = 1;
         for (uint32_t dim = from_type->rank; dim-- > 0; stride *= from_type->dims[dim]) {
-            int64_t start = 0, size = from_type->dims[dim];
-            if (dim < indices->count) {
-                const grout_index *index = grout_module_get_index(ref->module, indices, dim);
-                if (index->kind != GROUT_INDEX_ALL) {
-                    start = grout_module_get_expr_value(ref->module, index->start.id).integer;
-                    size = 1;
-                }
-                if (index->kind == GROUT_INDEX_SLICE) {
-                    size = grout_module_get_expr_value(ref->module, index->size).integer;
-                }
-            }
+            int64_t size = from_type->dims[dim];
+            const int64_t start = get_start(ref, indices, dim, &size);
             place += (start + rest % size) * stride;
             rest /= size;
         }

@@ -32,10 +32,11 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {128, 1, 96}};
     const grout_type narrow = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {64, 8 << _i >> 1}};
     const grout_register_layout layout = grout_register_layout_make(kind, &type);
+    const int64_t elements = (int64_t)128 * 96;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, kind);
-    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, 128 * 96);
-    for (int64_t i = 0; i < 128 * 96; i++) {
+    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, elements);
+    for (int64_t i = 0; i < elements; i++) {
         const int64_t lane = get_lane(kind, i / 96, i % 96);
         const int64_t reg = get_register(kind, i / 96, i % 96, 96);
         faults += grout_register_layout_get_element(&layout, (uint32_t)lane, (uint32_t)reg) != i;

@@ -308,7 +308,7 @@ static uint64_t get_expected(grout_opcode opcode, grout_dtype dtype, const uint6
         return reference_double(opcode, in[0], in[1], in[2]);
     }
     whole result = reference_integer(opcode, as_integer(info, in[0]), as_integer(info, in[1]),
-                                     as_integer(info, in[2]), 8 * info->bytes);
+                                     as_integer(info, in[2]), (int64_t)8 * info->bytes);
     return (uint64_t)result & UINT64_MAX >> (64 - 8 * info->bytes);
 }
 

@@ -178,7 +178,8 @@ static float draw_word(void) {
     float word;
     for (uint32_t k = 0; k < 2; k++) {
         const uint32_t bits = draw();
-        parts[k] = bits % 3 == 0 ? extremes[bits >> 8 & 3] : (int16_t)((int)(bits % 384) - 128);
+        const int32_t other = (int32_t)(bits % 384) - 128;
+        parts[k] = (int16_t)(bits % 3 == 0 ? extremes[bits >> 8 & 3] : other);
     }
     memcpy(&word, parts, sizeof word);
     return word;
