@@ -27,107 +27,107 @@
  * A signed and an unsigned type have one width. They compute in WORD, at least as wide as int,
  * which therefore promotes nothing: u16 times u16 would be an int, and overflow.
  */
-#define GROUT_OF_INTEGERS(S, U, WORD)                                                      \
-    GROUT_NUM grout_##S grout_add_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S((grout_##U)((WORD)a + (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_add_##U(grout_##U a, grout_##U b) {                          \
-        return (grout_##U)((WORD)a + (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_sub_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S((grout_##U)((WORD)a - (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_sub_##U(grout_##U a, grout_##U b) {                          \
-        return (grout_##U)((WORD)a - (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_mul_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S((grout_##U)((WORD)a * (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_mul_##U(grout_##U a, grout_##U b) {                          \
-        return (grout_##U)((WORD)a * (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_div_##S(grout_##S a, grout_##S b) {                          \
-        return b == 0 ? (grout_##S)0 : b == -1 ? grout_sub_##S(0, a) : (grout_##S)(a / b); \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_div_##U(grout_##U a, grout_##U b) {                          \
-        return b == 0 ? (grout_##U)0 : (grout_##U)(a / b);                                 \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_rem_##S(grout_##S a, grout_##S b) {                          \
-        return b == 0 || b == -1 ? (grout_##S)0 : (grout_##S)(a % b);                      \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_rem_##U(grout_##U a, grout_##U b) {                          \
-        return b == 0 ? (grout_##U)0 : (grout_##U)(a % b);                                 \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_cdiv_##S(grout_##S a, grout_##S b) {                         \
-        grout_##S quotient = grout_div_##S(a, b);                                          \
-        bool is_up = b != 0 && grout_rem_##S(a, b) != 0 && (a < 0) == (b < 0);             \
-        return is_up ? (grout_##S)(quotient + 1) : quotient;                               \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_cdiv_##U(grout_##U a, grout_##U b) {                         \
-        return b == 0 ? (grout_##U)0 : (grout_##U)(a / b + (a % b != 0 ? 1u : 0u));        \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_min_##S(grout_##S a, grout_##S b) {                          \
-        return a < b ? a : b;                                                              \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_min_##U(grout_##U a, grout_##U b) {                          \
-        return a < b ? a : b;                                                              \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_max_##S(grout_##S a, grout_##S b) {                          \
-        return a > b ? a : b;                                                              \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_max_##U(grout_##U a, grout_##U b) {                          \
-        return a > b ? a : b;                                                              \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_neg_##S(grout_##S a) {                                       \
-        return grout_sub_##S(0, a);                                                        \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_neg_##U(grout_##U a) {                                       \
-        return grout_sub_##U(0, a);                                                        \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_abs_##S(grout_##S a) {                                       \
-        return a < 0 ? grout_neg_##S(a) : a;                                               \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_abs_##U(grout_##U a) {                                       \
-        return a;                                                                          \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_sign_##S(grout_##S a) {                                      \
-        return (grout_##S)((a > 0) - (a < 0));                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_sign_##U(grout_##U a) {                                      \
-        return a != 0;                                                                     \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_and_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S((grout_##U)((WORD)a & (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_and_##U(grout_##U a, grout_##U b) {                          \
-        return (grout_##U)((WORD)a & (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_or_##S(grout_##S a, grout_##S b) {                           \
-        return grout_wrap_##S((grout_##U)((WORD)a | (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_or_##U(grout_##U a, grout_##U b) {                           \
-        return (grout_##U)((WORD)a | (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_xor_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S((grout_##U)((WORD)a ^ (WORD)b));                             \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_xor_##U(grout_##U a, grout_##U b) {                          \
-        return (grout_##U)((WORD)a ^ (WORD)b);                                             \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_not_##S(grout_##S a) {                                       \
-        return grout_wrap_##S((grout_##U) ~(WORD)a);                                       \
-    }                                                                                      \
-    GROUT_NUM grout_##U grout_not_##U(grout_##U a) {                                       \
-        return (grout_##U) ~(WORD)a;                                                       \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_shl_##S(grout_##S a, grout_##S b) {                          \
-        return grout_wrap_##S(grout_shl_##U((grout_##U)a, (grout_##U)b));                  \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_clz_##S(grout_##S a) {                                       \
-        return (grout_##S)grout_clz_##U((grout_##U)a);                                     \
-    }                                                                                      \
-    GROUT_NUM grout_##S grout_popcount_##S(grout_##S a) {                                  \
-        return (grout_##S)grout_popcount_##U((grout_##U)a);                                \
+#define GROUT_OF_INTEGERS(S, U, WORD)                                           \
+    GROUT_NUM grout_##S grout_add_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S((grout_##U)((WORD)a + (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_add_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)((WORD)a + (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_sub_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S((grout_##U)((WORD)a - (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_sub_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)((WORD)a - (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_mul_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S((grout_##U)((WORD)a * (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_mul_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)((WORD)a * (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_div_##S(grout_##S a, grout_##S b) {               \
+        return (grout_##S)(b == 0 ? 0 : b == -1 ? grout_sub_##S(0, a) : a / b); \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_div_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)(b == 0 ? 0 : a / b);                                 \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_rem_##S(grout_##S a, grout_##S b) {               \
+        return (grout_##S)(b == 0 || b == -1 ? 0 : a % b);                      \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_rem_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)(b == 0 ? 0 : a % b);                                 \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_cdiv_##S(grout_##S a, grout_##S b) {              \
+        grout_##S quotient = grout_div_##S(a, b);                               \
+        bool is_up = b != 0 && grout_rem_##S(a, b) != 0 && (a < 0) == (b < 0);  \
+        return is_up ? (grout_##S)(quotient + 1) : quotient;                    \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_cdiv_##U(grout_##U a, grout_##U b) {              \
+        return (grout_##U)(b == 0 ? 0 : a / b + (a % b != 0 ? 1u : 0u));        \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_min_##S(grout_##S a, grout_##S b) {               \
+        return a < b ? a : b;                                                   \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_min_##U(grout_##U a, grout_##U b) {               \
+        return a < b ? a : b;                                                   \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_max_##S(grout_##S a, grout_##S b) {               \
+        return a > b ? a : b;                                                   \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_max_##U(grout_##U a, grout_##U b) {               \
+        return a > b ? a : b;                                                   \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_neg_##S(grout_##S a) {                            \
+        return grout_sub_##S(0, a);                                             \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_neg_##U(grout_##U a) {                            \
+        return grout_sub_##U(0, a);                                             \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_abs_##S(grout_##S a) {                            \
+        return a < 0 ? grout_neg_##S(a) : a;                                    \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_abs_##U(grout_##U a) {                            \
+        return a;                                                               \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_sign_##S(grout_##S a) {                           \
+        return (grout_##S)((a > 0) - (a < 0));                                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_sign_##U(grout_##U a) {                           \
+        return a != 0;                                                          \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_and_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S((grout_##U)((WORD)a & (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_and_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)((WORD)a & (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_or_##S(grout_##S a, grout_##S b) {                \
+        return grout_wrap_##S((grout_##U)((WORD)a | (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_or_##U(grout_##U a, grout_##U b) {                \
+        return (grout_##U)((WORD)a | (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_xor_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S((grout_##U)((WORD)a ^ (WORD)b));                  \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_xor_##U(grout_##U a, grout_##U b) {               \
+        return (grout_##U)((WORD)a ^ (WORD)b);                                  \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_not_##S(grout_##S a) {                            \
+        return grout_wrap_##S((grout_##U) ~(WORD)a);                            \
+    }                                                                           \
+    GROUT_NUM grout_##U grout_not_##U(grout_##U a) {                            \
+        return (grout_##U) ~(WORD)a;                                            \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_shl_##S(grout_##S a, grout_##S b) {               \
+        return grout_wrap_##S(grout_shl_##U((grout_##U)a, (grout_##U)b));       \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_clz_##S(grout_##S a) {                            \
+        return (grout_##S)grout_clz_##U((grout_##U)a);                          \
+    }                                                                           \
+    GROUT_NUM grout_##S grout_popcount_##S(grout_##S a) {                       \
+        return (grout_##S)grout_popcount_##U((grout_##U)a);                     \
     }
 
 /* Types narrower than 32 bits: all bits of b count, and a negative one is a large one. */

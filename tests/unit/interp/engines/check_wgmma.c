@@ -124,7 +124,7 @@ static float round_half(float value) {
 static float define(const run *r, const shape *s, uint32_t turns, uint32_t m, uint32_t n) {
     grout_dtype dtype = find_dtype(s->operands);
     bool is_rounded = find_dtype(s->accumulator) == GROUT_DTYPE_F16;
-    const size_t step = 32 / grout_dtype_get_info(dtype)->bytes;
+    const size_t step = 32u / grout_dtype_get_info(dtype)->bytes;
     float sum = 0.0f;
     for (uint32_t i = 0; i < turns * s->k; i++) {
         size_t k = i % s->k;
