@@ -97,7 +97,7 @@ static void write_splat(grout_emitter *e, const grout_operand *a, const grout_wg
 static uint32_t write_packed(grout_emitter *e, grout_op_id id, const grout_wgmma *wgmma) {
     const grout_op *op = grout_module_get_op(e->module, id);
     const grout_operand *a = grout_module_get_operand(e->module, op, 1);
-    const uint32_t per_register = 4 / grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes;
+    const uint32_t per_register = 4u / grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes;
     const uint32_t registers = wgmma->m * wgmma->k / (per_register * GROUT_LANES);
     GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count);
     const uint8_t kind = per_register == 4 ? GROUT_LAYOUT_WGMMA_8BIT : GROUT_LAYOUT_WGMMA;
