@@ -106,17 +106,9 @@ static uint8_t get_space(const grout_module *module, const touch *t) {
     return grout_module_get_object(module, t->object)->space;
 }
 
-/* Whether two objects of SMEM lie at some of the same bytes. */
-static bool shares_bytes(const grout_module *module, grout_object_id a, grout_object_id b) {
-    const int64_t first = grout_object_get_offset(module, a);
-    const int64_t second = grout_object_get_offset(module, b);
-    return first < second + grout_object_get_layout(module, b)->bytes &&
-           second < first + grout_object_get_layout(module, a)->bytes;
-}
-
 static bool overlaps(const grout_module *module, const touch *a, const touch *b) {
     if (a->object != b->object) {
-        return shares_bytes(module, a->object, b->object);
+        return grout_objects_share_bytes(module, a->object, b->object);
     }
     const uint32_t rank = grout_object_get_type(module, a->object)->rank;
     for (uint32_t dim = 0; dim < rank; dim++) {
@@ -141,7 +133,7 @@ static bool may_conflict(const grout_module *module, const touch *a, const touch
     if (space == GROUT_SPACE_GMEM) {
         return a->object == b->object; /* other CTAs run the same program */
     }
-    const bool is_shared = a->object == b->object || shares_bytes(module, a->object, b->object);
+    const bool is_shared = grout_objects_share_bytes(module, a->object, b->object);
     return a->is_of_peer || b->is_of_peer ? is_shared : differs(a, b) && overlaps(module, a, b);
 }
 
