@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# gpu_attention.py - a kernel of attention next to cuDNN (torch's scaled_dot_product_attention), in TFLOP/s.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: bench/gpu_attention.py GROUT FILE S,HEADS,D,CAUSAL[,NAME=VALUE...] ...
+
+Both get random normal operands of one type and size in one run: the clock of the GPU depends on them. The kernel has
+the constants S, D, CAUSAL (0 or 1) and one of HEADS, H or BH for the number of heads. It is timed by
+'grout run --repeats', cuDNN by CUDA events around each call; medians of both. A causal mask halves the counted work.
+Exit code 77 without a GPU or torch.
+"""
+
+import re
+import statistics
+import subprocess
+import sys
+
+REPEATS = 20
+
+
+def name_of_heads(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return next(name for name in ("HEADS", "BH", "H") if re.search(rf"\b{name}\s*(:\s*\w+\s*)?=", text))
+
+
+def time_grout(grout, path, shape, defines):
+    s, heads, d, is_causal = shape
+    command = [grout, "run", path, "--device", "cuda", "--no-watchdog", "--input", "q=randn:1", "--input", "k=randn:2",
+               "--input", "v=randn:3", "--repeats", str(REPEATS), "--warmup", "5", "-D", f"S={s}", "-D",
+               f"{name_of_heads(path)}={heads}", "-D", f"D={d}", "-D", f"CAUSAL={is_causal}"]
+    for define in defines:
+        command += ["-D", define]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    text = done.stdout + done.stderr
+    found = re.search(r"median ([0-9.]+) us", text)
+    if done.returncode != 0 or not found:
+        print(text[-2000:], file=sys.stderr)
+        return None
+    return float(found.group(1))
+
+
+def time_cudnn(torch, shape):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    s, heads, d, is_causal = shape
+    q, k, v = (torch.randn(1, heads, s, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    times = []
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        for i in range(REPEATS + 5):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=bool(is_causal))
+            end.record()
+            torch.cuda.synchronize()
+            if i >= 5:
+                times.append(start.elapsed_time(end) * 1000)
+    return statistics.median(times)
+
+
+def main():
+    if len(sys.argv) < 4:
+        print(__doc__)
+        return 2
+    try:
+        import torch
+    except ImportError:
+        print("no torch here")
+        return 77
+    if not torch.cuda.is_available():
+        print("no GPU here")
+        return 77
+    is_ok = True
+    seen = {}
+    print(f"{'case':48} {'grout us':>10} {'TFLOP/s':>8} {'cuDNN us':>10} {'TFLOP/s':>8} {'ratio':>6}")
+    for case in sys.argv[3:]:
+        parts = case.split(",")
+        shape = tuple(int(part) for part in parts[:4])
+        ours = time_grout(sys.argv[1], sys.argv[2], shape, parts[4:])
+        if shape not in seen:
+            seen[shape] = time_cudnn(torch, shape)
+        theirs = seen[shape]
+        flop = 4.0 * shape[0] * shape[0] * shape[1] * shape[2] / (2 if shape[3] else 1)
+        if ours is None:
+            print(f"{case:48} failed (cuDNN {flop / theirs / 1e6:8.1f})")
+            is_ok = False
+            continue
+        print(f"{case:48} {ours:10.1f} {flop / ours / 1e6:8.1f} {theirs:10.1f} {flop / theirs / 1e6:8.1f}"
+              f" {theirs / ours:6.3f}", flush=True)
+    return 0 if is_ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
