@@ -15,17 +15,18 @@ LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
-LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "gpu_backend")
+LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
 UPPER_HEADERS = {
-    "grout/interp.h": {"interp", "explore"},
+    "grout/interp.h": {"interp", "explore", "functions"},
     "grout/events.h": {"observe", "interp", "race_checker", "explore"},
     "grout/observe.h": {"observe", "interp", "race_checker", "explore"},
-    "grout/race.h": {"race_checker", "explore"},
+    "grout/race.h": {"race_checker", "explore", "functions"},
     "grout/explore.h": {"explore"},
     "grout/advice.h": {"explore"},
+    "grout/function.h": {"functions"},
     "grout/gpu.h": {"gpu_backend"},
     "grout/grout.h": set(),
 }
@@ -36,6 +37,7 @@ UPPER_HEADER_USES = {
     "include/grout/race.h": {"grout/observe.h"},
     "include/grout/explore.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
+    "include/grout/function.h": {"grout/interp.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
 SEES_ALL_PUBLIC = ("cli", "bench", "tests", "python", "examples")
@@ -50,6 +52,7 @@ EXTRA_HEADERS = {
     "lowering": r"sanitizer/\w+\.h",
     "observe": r"sanitizer/\w+\.h",
     "explore": r"pthread\.h|sanitizer/\w+\.h",
+    "functions": r"ffi\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
 }
@@ -64,7 +67,7 @@ BANNED_CALLS = re.compile(
 # And where the same input must give the same bits: nothing that tells one run from another.
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
-DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore")
+DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -16,6 +16,7 @@
  *     running                grout_launch.allocator, also for what it records
  *     checking               grout_checker_options.allocator
  *     exploring, advising    grout_launch.allocator, of the launch that is explored
+ *     kernels as functions   grout_launch.allocator, of the launch in their options
  */
 #ifndef GROUT_ALLOC_H
 #define GROUT_ALLOC_H

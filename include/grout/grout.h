@@ -10,6 +10,7 @@
 #include "grout/build.h"
 #include "grout/diag.h"
 #include "grout/explore.h"
+#include "grout/function.h"
 #include "grout/generate.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"

@@ -112,7 +112,10 @@ typedef struct grout_launch {
 #define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
 #define GROUT_SMS_DEFAULT   132 /* of an H100 SXM or H200 */
 
-/* Whether two of its arrays have bytes in common, and the kernel may write one of them. */
+/* Whether two of its arrays have bytes in common, and the kernel may write one of them. find says
+ * which: the parameter that it may write, and the other one. */
+GROUT_API bool grout_launch_find_overlap(const grout_launch *launch, size_t *written_out,
+                                         size_t *other_out);
 GROUT_API bool grout_launch_shares_bytes(const grout_launch *launch);
 
 typedef enum grout_run_status {

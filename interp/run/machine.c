@@ -25,7 +25,7 @@ static bool is_written(const grout_launch *launch, size_t index) {
     return grout_direction_is_written(direction);
 }
 
-bool grout_launch_shares_bytes(const grout_launch *launch) {
+bool grout_launch_find_overlap(const grout_launch *launch, size_t *written_out, size_t *other_out) {
     for (size_t i = 0; i < launch->argument_count; i++) {
         const grout_argument *a = &launch->arguments[i];
         const uint8_t *a_data = a->data;
@@ -33,11 +33,18 @@ bool grout_launch_shares_bytes(const grout_launch *launch) {
             const uint8_t *b_data = launch->arguments[k].data;
             if (i != k && a_data < b_data + launch->arguments[k].size &&
                 b_data < a_data + a->size) {
+                *written_out = i;
+                *other_out = k;
                 return true;
             }
         }
     }
     return false;
+}
+
+bool grout_launch_shares_bytes(const grout_launch *launch) {
+    size_t written = 0, other = 0;
+    return grout_launch_find_overlap(launch, &written, &other);
 }
 
 /* ---- a new machine -------------------------------------------------------------------------- */
@@ -73,7 +80,7 @@ static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
 }
 
 /* What is known of an array's elements, if the kernel may write it. */
-static bool add_maps(grout_machine *machine, grout_array *array) {
+static bool add_maps(grout_machine *machine, grout_gmem_array *array) {
     size_t bytes = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
     if (!machine->tracks || array->direction == GROUT_DIRECTION_IN) {
         return true;
@@ -92,7 +99,7 @@ static bool add_params(grout_machine *machine) {
     const grout_kernel *kernel = grout_module_get_kernel(module, machine->launch.kernel);
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
-        grout_array *array = &machine->arrays[i];
+        grout_gmem_array *array = &machine->arrays[i];
         array->direction = param->direction;
         if (param->direction == GROUT_DIRECTION_SCALAR) {
             continue;
@@ -118,7 +125,7 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
     for (uint32_t i = first; i < machine->array_count; i++) {
         grout_object_id id =
             *(const grout_object_id *)grout_pool__at(&machine->plan->gmem_scratches, i - first + 1);
-        grout_array *array = &machine->arrays[i];
+        grout_gmem_array *array = &machine->arrays[i];
         const grout_type *type = grout_object_get_type(module, id);
         const bool has_init = grout_module_get_object(module, id)->init != 0;
         array->direction = has_init ? GROUT_DIRECTION_INOUT : GROUT_DIRECTION_OUT;
@@ -230,7 +237,7 @@ static void check_outputs(grout_machine *machine) {
     const grout_kernel *kernel =
         grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
     for (uint32_t i = 0; i < machine->array_count; i++) {
-        const grout_array *array = &machine->arrays[i];
+        const grout_gmem_array *array = &machine->arrays[i];
         if (array->written == NULL || array->is_scratch ||
             !grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
             continue;

@@ -50,7 +50,7 @@ static void walk_region(region_walk *walk, void *region, size_t size) {
 /* Walks the arrays that the kernel may write. */
 static void walk_arrays(grout_machine *machine, region_walk *walk) {
     for (uint32_t i = 0; i < machine->array_count; i++) {
-        grout_array *array = &machine->arrays[i];
+        grout_gmem_array *array = &machine->arrays[i];
         size_t bits = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
         if (grout_direction_is_written(array->direction)) {
             walk_region(walk, array->data, (size_t)array->size);

@@ -124,7 +124,7 @@ static bool add_arguments(worker *own) {
     size_t count = machine->launch.argument_count;
     own->arguments = grout__new(machine->launch.allocator, count + 1, sizeof *own->arguments);
     for (size_t i = 0; own->arguments != NULL && i < count; i++) {
-        const grout_array *array = &machine->arrays[i];
+        const grout_gmem_array *array = &machine->arrays[i];
         own->arguments[i] = machine->arguments[i];
         if (!grout_direction_is_written(array->direction)) {
             continue;
@@ -160,7 +160,7 @@ static uint64_t get_share(const crew *it) {
     const grout_machine *machine = it->machine;
     uint64_t limit = machine->launch.max_memory, used = machine->heap.used, copies = 0;
     for (size_t i = 0; i < machine->launch.argument_count; i++) {
-        const grout_array *array = &machine->arrays[i];
+        const grout_gmem_array *array = &machine->arrays[i];
         copies += grout_direction_is_written(array->direction) ? (uint64_t)array->size : 0;
     }
     uint64_t share = limit > used ? (limit - used) / it->count : 0;

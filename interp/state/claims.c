@@ -14,7 +14,7 @@ bool grout_claims__add(grout_machine *machine) {
     grout_claims *claims =
         grout_machine__keep(machine, (machine->array_count + 1) * sizeof *claims);
     for (uint32_t i = 0; claims != NULL && i < machine->array_count; i++) {
-        const grout_array *array = &machine->arrays[i];
+        const grout_gmem_array *array = &machine->arrays[i];
         size_t bytes = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
         if (array->direction == GROUT_DIRECTION_IN || array->direction == GROUT_DIRECTION_SCALAR) {
             continue;
@@ -91,7 +91,8 @@ static void copy_elements(uint8_t *to, const uint8_t *from, uint64_t mask, size_
     }
 }
 
-static void merge_array(grout_array *into, const grout_array *from, const uint64_t *wrote) {
+static void merge_array(grout_gmem_array *into, const grout_gmem_array *from,
+                        const uint64_t *wrote) {
     size_t element_bytes = into->count == 0 ? 0 : (size_t)(into->size / into->count);
     for (int64_t i = 0; i < grout_bits__get_word_count(into->count); i++) {
         size_t at = (size_t)i * WORD_BITS * element_bytes;

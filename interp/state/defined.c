@@ -23,7 +23,7 @@ static bit_map get_bit_map(const grout_machine *machine, const grout_box *box) {
                          .first = box->plan->memory_offset,
                          .divisor = 1};
     }
-    const grout_array *array = &machine->arrays[box->plan->param];
+    const grout_gmem_array *array = &machine->arrays[box->plan->param];
     return (bit_map){.defined = array->written,
                      .tainted = array->has_tainted ? array->tainted : NULL,
                      .divisor = box->plan->element_bytes};

@@ -291,7 +291,7 @@ typedef struct grout_chain_run {
 } grout_chain_run;
 
 /* A parameter array, or (after all of these) a gmem scratch. */
-typedef struct grout_array {
+typedef struct grout_gmem_array {
     uint8_t *data;
     int64_t size, count; /* bytes, elements */
     uint8_t direction;   /* grout_direction; OUT of a scratch */
@@ -300,7 +300,7 @@ typedef struct grout_array {
     bool has_tainted;
     uint64_t *written; /* of an out array: elements that have been written */
     uint64_t *tainted; /* elements whose value is undefined though written */
-} grout_array;
+} grout_gmem_array;
 
 /* Where the parts of a CTA's state lie. */
 typedef struct grout_state_layout {
@@ -348,7 +348,7 @@ struct grout_machine {
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots; /* of a CTA */
     uint32_t undo_data_size;
     struct grout_gmem_log *gmem_log; /* gmem.h */
-    grout_array *arrays;             /* by parameter, then gmem scratches */
+    grout_gmem_array *arrays;        /* by parameter, then gmem scratches */
     uint32_t array_count;
     struct grout_claims *claims; /* by array: claims.h; NULL: no other machine has a part in this */
     grout_argument *arguments;   /* of a launch with several workers: the list */
