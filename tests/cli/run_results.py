@@ -231,7 +231,8 @@ def count_turns(kernel, seconds):
 def test_progress(folder):
     """What takes long says on the terminal how far it is; Ctrl-C ends it with what is known."""
     locks = write(f"{folder}/locks.grout", verdicts.LOCKS.replace("g = 8", "g = 12").replace("i32[8]", "i32[12]"))
-    racy = write(f"{folder}/racy.grout", SLOW.replace("RACE", RACE))
+    # Late enough that shrinking it takes longer than the first line does to come.
+    racy = write(f"{folder}/racy.grout", SLOW.replace("RACE", RACE).replace("1000", "30000"))
     calm = write(f"{folder}/calm.grout", SLOW.replace("RACE", "%z = add %i, 1"))
     shrunk = "minimising: trial "
     cases = [(["check", locks, "--explore", "--input", "lock=zeros", "--budget", "60"], " schedules run, 0 fail, ",
