@@ -272,8 +272,8 @@ grout_kernel_function *grout_kernel_function_new(const grout_kernel_function_opt
     }
     function->options = *options;
     function->kernel = grout_module_get_kernel(launch->module, launch->kernel);
-    function->signature.types = grout__new(launch->allocator, function->kernel->param_count,
-                                           sizeof *function->signature.types);
+    function->signature.types =
+        grout__new(launch->allocator, function->kernel->param_count, sizeof(void *));
     if (function->signature.types != NULL) {
         grout_signature__init(&function->signature, launch->module, function->kernel);
     }
