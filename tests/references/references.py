@@ -1,0 +1,272 @@
+"""References: the kernels of kernels/ against what they are said to compute, in float64 by plain Python, over awkward
+sizes: one row, no whole tile, one step, more steps than slots.
+
+usage: references.py --grout PATH [KERNEL...]
+
+Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly; so a difference is the
+kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
+what the kernel's own arithmetic may lose.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import ast
+import collections
+import concurrent.futures
+import itertools
+import math
+import operator
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+# ---- arrays: flat lists, row-major ----
+
+def draw(generator, count, is_integer):
+    values = [generator.randint(-15, 15) for _ in range(count)]
+    return values if is_integer else [value / 8 for value in values]
+
+
+def write_array(path, dims, values):
+    code, descr = ("i", "<i4") if isinstance(values[0], int) else ("f", "<f4")
+    shape = "".join(f"{dim}, " for dim in dims)
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        file.write(struct.pack(f"<{len(values)}{code}", *values))
+
+
+def read_array(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<H", data[8:10])[0]
+    header = ast.literal_eval(data[10:10 + size].decode())
+    code, width = {"<f8": ("d", 8), "<i4": ("i", 4)}[header["descr"]]
+    return list(struct.unpack(f"<{(len(data) - 10 - size) // width}{code}", data[10 + size:]))
+
+
+def cut_rows(values, width):
+    return [values[at:at + width] for at in range(0, len(values), width)]
+
+
+def multiply(rows, columns):
+    """The products of each row with each column."""
+    return [sum(map(operator.mul, row, column)) for row in rows for column in columns]
+
+
+# ---- what the kernels compute ----
+
+def compute_matmul(arrays, sizes):
+    a, b = cut_rows(arrays["a"], sizes["K"]), cut_rows(arrays["b"], sizes["N"])
+    return {"c": multiply(a, list(zip(*b)))}
+
+
+def compute_matmul_added(arrays, sizes):
+    return {"c": list(map(operator.add, compute_matmul(arrays, sizes)["c"], arrays["c"]))}
+
+
+def compute_matmul_fp8(arrays, sizes):
+    a, b = cut_rows(arrays["a"], sizes["K"]), cut_rows(arrays["b"], sizes["K"])
+    return {"c": [arrays["scale"][0] * value for value in multiply(a, b)]}
+
+
+def compute_softmax_row(row):
+    top = max(row)
+    powers = [math.exp(value - top) for value in row]
+    whole = math.fsum(powers)
+    return [power / whole for power in powers]
+
+
+def compute_softmax(arrays, sizes):
+    rows = cut_rows(arrays["x"], sizes.get("C") or sizes["COLS"])
+    return {"y": [value for row in rows for value in compute_softmax_row(row)]}
+
+
+def compute_layer_norm(arrays, sizes):
+    result = []
+    for row in cut_rows(arrays["x"], sizes["C"]):
+        mean = math.fsum(row) / len(row)
+        variance = math.fsum((value - mean) ** 2 for value in row) / len(row)
+        scale = 1 / math.sqrt(variance + 0.00001)
+        result += [(value - mean) * scale * gamma + beta
+                   for value, gamma, beta in zip(row, arrays["gamma"], arrays["beta"])]
+    return {"y": result}
+
+
+def compute_add(arrays, sizes):
+    del sizes
+    return {"c": list(map(operator.add, arrays["a"], arrays["b"]))}
+
+
+def compute_matmul_scaled(arrays, sizes):
+    scaled = [value * scale for row in cut_rows(arrays["a"], sizes["K"]) for value, scale in zip(row, arrays["scale"])]
+    return compute_matmul({"a": scaled, "b": arrays["b"]}, sizes)
+
+
+def compute_line(factor, summand):
+    """A function that computes y = factor x + summand."""
+    return lambda arrays, sizes: {"y": [factor * value + summand for value in arrays["x"]]}
+
+
+def compute_normalised(arrays, sizes):
+    del sizes
+    whole = math.fsum(arrays["x"])
+    return {"y": [value / whole for value in arrays["x"]]}
+
+
+def compute_histogram(arrays, sizes):
+    counts = collections.Counter(value % sizes["BINS"] for value in arrays["x"])
+    return {"counts": [counts[i] for i in range(sizes["BINS"])]}
+
+
+def compute_attention_head(queries, keys, values, is_causal):
+    """The outputs of one head and the logarithms of its rows' sums."""
+    outputs, logs, columns = [], [], list(zip(*values))
+    for i, query in enumerate(queries):
+        count = len(keys) - len(queries) + i + 1 if is_causal else len(keys)
+        products = [0.125 * value for value in multiply([query], keys[:count])]
+        weights, top = compute_softmax_row(products), max(products)
+        outputs += [sum(map(operator.mul, weights, column)) for column in columns]
+        logs.append(top + math.log(math.fsum(math.exp(value - top) for value in products)))
+    return outputs, logs
+
+
+def compute_attention(arrays, sizes):
+    result = {"o": [], "lse": []}
+    rows, lanes = 64 * sizes["WGS"], sizes["S"] * sizes["D"]
+    padding = [None] * (-sizes["S"] % rows)
+    queries = cut_rows(arrays["q"], lanes)
+    keys, values = (cut_rows(arrays[name], sizes["SK"] * sizes["D"]) for name in "kv")
+    for head, query in enumerate(queries):
+        group = head // sizes["GROUP"]
+        outputs, logs = compute_attention_head(*(cut_rows(part, sizes["D"]) for part in
+                                                 (query, keys[group], values[group])), sizes["CAUSAL"])
+        result["o"] += outputs
+        result["lse"] += logs + padding  # nothing is promised of the rows that fill the last block
+    return result
+
+
+# ---- the cases ----
+
+MATMUL = {"a": "M K", "b": "K N"}
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' in front: integers); relative and absolute
+# tolerance; the consts of each case
+CASES = [
+    ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
+    ("matmul_hopper_cluster", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=128 N=512 K=64", "M=64 N=256 K=256"]),
+    ("matmul_hopper_union", compute_matmul, MATMUL, 0, 1e-5, ["M=256 N=512 K=64", "M=128 N=256 K=320"]),
+    ("matmul_hopper_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=257 N=264 K=72 SMS=1", "M=64 N=128 K=640 SMS=1"]),
+    ("matmul_hopper_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=257 N=264 K=144 SMS=1"]),
+    ("softmax", compute_softmax, {"x": "R C"}, 1e-5, 1e-7, ["R=1 C=32", "R=100 C=160"]),
+    ("softmax_cluster", compute_softmax, {"x": "ROWS COLS"}, 1e-5, 1e-7,
+     ["ROWS=1 COLS=1024 CTAS=1", "ROWS=3 COLS=4096 CTAS=16"]),
+    ("layer_norm", compute_layer_norm, {"x": "R C", "gamma": "C", "beta": "C"}, 1e-5, 1e-5,
+     ["R=4 C=128", "R=3 C=768 THREADS=3"]),
+    ("add_tma", compute_add, {"a": "X Y", "b": "X Y"}, 0, 0, ["X=1 Y=4", "X=33 Y=100", "X=96 Y=1000"]),
+    ("add_explicit", compute_add, {"a": "X Y", "b": "X Y"}, 0, 0, ["X=32 Y=64", "X=64 Y=512 SLOTS=3"]),
+    ("add_cp_async", compute_add, {"a": "ROWS N", "b": "ROWS N"}, 0, 0,
+     ["ROWS=1 N=4 DEPTH=2", "ROWS=2 N=256", "ROWS=9 N=1024"]),
+    ("add_one@add_one", compute_line(1, 1), {"x": "N"}, 0, 0, ["N=128", "N=1024"]),
+    ("add_one@add_one_smem", compute_line(1, 1), {"x": "N"}, 0, 0, ["N=128", "N=96 B=32"]),
+    ("producer_consumer@computed", compute_line(2, 1), {"x": "STEPS N"}, 0, 0, ["STEPS=3 N=32", "STEPS=10 N=256"]),
+    ("producer_consumer@copied", compute_line(2, 1), {"x": "STEPS N"}, 0, 0,
+     ["STEPS=1 N=128 SLOTS=1", "STEPS=10 N=256"]),
+    ("producer_warps", compute_line(2, 0), {"x": "STEPS N"}, 0, 0, ["STEPS=2 N=128", "STEPS=9 N=256"]),
+    ("tiles_dynamic", compute_line(2, 1), {"x": "TILES N"}, 0, 0, ["TILES=1 N=128", "TILES=7 N=32 CTAS=5"]),
+    ("normalise_grid", compute_normalised, {"x": "ROWS N"}, 1e-6, 0, ["ROWS=2 N=32 CTAS=4", "ROWS=9 N=256 CTAS=3"]),
+    ("histogram", compute_histogram, {"x": "i32 N"}, 0, 0, ["N=8 BINS=16", "N=500 BINS=4"]),
+    ("split_k@ordered", compute_matmul, MATMUL, 0, 0, ["M=64 N=64 K=256", "M=64 N=64 K=448 PARTS=3"]),
+    ("split_k@unordered", compute_matmul_added, {**MATMUL, "c": "M N"}, 0, 0, ["M=64 N=64 K=448 PARTS=3"]),
+    ("matmul_hopper_scaled", compute_matmul_scaled, {"a": "M K", "scale": "K", "b": "K N"}, 0, 0,
+     ["M=64 N=128 K=64", "M=128 N=256 K=192"]),
+    ("attention_hopper", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
+      "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
+]
+DEFAULTS = {"attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
+
+
+def get_dims(words, sizes):
+    return [int(word) if word.isdigit() else sizes[word] for word in words.split() if word != "i32"]
+
+
+def list_missing():
+    """The kernels without a case."""
+    files = {name[:-len(".grout")] for name in os.listdir(f"{ROOT}/kernels") if name.endswith(".grout")}
+    return sorted(files - {case[0].partition("@")[0] for case in CASES})
+
+
+def find_difference(name, got, wanted, relative, absolute):
+    if len(got) != len(wanted):
+        return f"%{name} has {len(got)} elements, not {len(wanted)}"
+    for i, (ours, theirs) in enumerate(zip(got, wanted)):
+        if theirs is not None and not abs(ours - theirs) <= absolute + relative * abs(theirs):
+            return f"%{name}, element {i}: {ours!r}, float64 says {theirs!r}"
+    return ""
+
+
+def run_case(grout, case, options):
+    """What is wrong, or nothing."""
+    name, compute, inputs, relative, absolute, _ = case
+    given = {key: int(value) for key, value in (option.split("=") for option in options.split())}
+    sizes = {**DEFAULTS.get(name, {}), **given}
+    if "HEADS" in sizes:
+        sizes["KV"] = sizes["HEADS"] // sizes["GROUP"]
+    generator = random.Random(f"{name} {options}")
+    arrays = {}
+    with tempfile.TemporaryDirectory(prefix="grout-references-") as folder:
+        path, _, kernel = name.partition("@")
+        command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
+        command += ["--kernel", "@" + kernel] if kernel else []
+        for array, words in inputs.items():
+            dims = get_dims(words, sizes)
+            arrays[array] = draw(generator, math.prod(dims), words.startswith("i32"))
+            write_array(f"{folder}/{array}.npy", dims, arrays[array])
+            command += ["--input", f"{array}={folder}/{array}.npy"]
+        wanted = compute(arrays, sizes)
+        command += itertools.chain(*(["-D", option] for option in options.split()))
+        for array, values in wanted.items():
+            suffix = "" if isinstance(values[0], int) else ":f64"
+            command += ["--output", f"{array}={folder}/{array}.out.npy{suffix}"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+        if done.returncode != 0:
+            return f"exit code {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-1000:]}"
+        wrong = (find_difference(array, read_array(f"{folder}/{array}.out.npy"), values, relative, absolute)
+                 for array, values in wanted.items())
+        return next((text for text in wrong if text), "")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("kernels", nargs="*")
+    arguments = parser.parse_args()
+    grout = os.path.abspath(arguments.grout)
+    jobs = [(case, options) for case in CASES for options in case[5]
+            if not arguments.kernels or case[0].partition("@")[0] in arguments.kernels]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda job: run_case(grout, *job), jobs))
+    failed = [(job, wrong) for job, wrong in zip(jobs, results) if wrong]
+    for (case, options), wrong in failed:
+        print(f"{case[0]} {options}: {wrong}")
+    missing = list_missing()
+    print(f"{len(jobs)} cases, {len(failed)} wrong" + "".join(f"\n{name}.grout has no case" for name in missing))
+    return 1 if failed or missing or not jobs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
