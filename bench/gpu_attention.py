@@ -10,9 +10,9 @@ Exit code 77 without a GPU or torch.
 """
 
 import re
-import statistics
-import subprocess
 import sys
+
+from gpu_timing import find_torch, time_grout, time_torch
 
 REPEATS = 20
 
@@ -23,58 +23,33 @@ def name_of_heads(path):
     return next(name for name in ("HEADS", "BH", "H") if re.search(rf"\b{name}\s*(:\s*\w+\s*)?=", text))
 
 
-def time_grout(grout, path, shape, defines):
+def list_defines(path, shape):
     s, heads, d, is_causal = shape
-    command = [grout, "run", path, "--device", "cuda", "--no-watchdog", "--input", "q=randn:1", "--input", "k=randn:2",
-               "--input", "v=randn:3", "--repeats", str(REPEATS), "--warmup", "5", "-D", f"S={s}", "-D",
-               f"{name_of_heads(path)}={heads}", "-D", f"D={d}", "-D", f"CAUSAL={is_causal}"]
-    for define in defines:
-        command += ["-D", define]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    text = done.stdout + done.stderr
-    found = re.search(r"median ([0-9.]+) us", text)
-    if done.returncode != 0 or not found:
-        print(text[-2000:], file=sys.stderr)
-        return None
-    return float(found.group(1))
+    return [f"S={s}", f"{name_of_heads(path)}={heads}", f"D={d}", f"CAUSAL={is_causal}"]
 
 
 def time_cudnn(torch, shape):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     s, heads, d, is_causal = shape
     q, k, v = (torch.randn(1, heads, s, d, device="cuda", dtype=torch.float16) for _ in range(3))
-    times = []
     with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-        for i in range(REPEATS + 5):
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=bool(is_causal))
-            end.record()
-            torch.cuda.synchronize()
-            if i >= 5:
-                times.append(start.elapsed_time(end) * 1000)
-    return statistics.median(times)
+        return time_torch(torch, lambda: torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, is_causal=bool(is_causal)), REPEATS)
 
 
 def main():
     if len(sys.argv) < 4:
         print(__doc__)
         return 2
-    try:
-        import torch
-    except ImportError:
-        print("no torch here")
-        return 77
-    if not torch.cuda.is_available():
-        print("no GPU here")
-        return 77
+    torch = find_torch()
     is_ok = True
     seen = {}
     print(f"{'case':48} {'grout us':>10} {'TFLOP/s':>8} {'cuDNN us':>10} {'TFLOP/s':>8} {'ratio':>6}")
     for case in sys.argv[3:]:
         parts = case.split(",")
         shape = tuple(int(part) for part in parts[:4])
-        ours = time_grout(sys.argv[1], sys.argv[2], shape, parts[4:])
+        defines = list_defines(sys.argv[2], shape) + parts[4:]
+        ours = time_grout(sys.argv[1], sys.argv[2], "qkv", defines, REPEATS)
         if shape not in seen:
             seen[shape] = time_cudnn(torch, shape)
         theirs = seen[shape]

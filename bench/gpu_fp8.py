@@ -9,65 +9,34 @@ cuBLAS is timed twice: with its fast sums in the tensor core (what wgmma does) a
 Exit code 77 without a GPU or torch.
 """
 
-import re
-import statistics
-import subprocess
 import sys
+
+from gpu_timing import find_torch, time_grout, time_torch
 
 REPEATS = 30
 
 
-def time_grout(grout, path, size, defines):
-    m, n, k = size
-    command = [grout, "run", path, "--device", "cuda", "--no-watchdog", "--input", "a=randn:1", "--input", "b=randn:2",
-               "--repeats", str(REPEATS), "--warmup", "5", "-D", f"M={m}", "-D", f"N={n}", "-D", f"K={k}"]
-    for define in defines:
-        command += ["-D", define]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
-    text = done.stdout + done.stderr
-    found = re.search(r"median ([0-9.]+) us", text)
-    if done.returncode != 0 or not found:
-        print(text[-2000:], file=sys.stderr)
-        return None
-    return float(found.group(1))
-
-
-def time_torch(torch, size, is_fast):
+def time_cublas(torch, size, is_fast):
     m, n, k = size
     a = torch.randn(m, k, device="cuda").to(torch.float8_e4m3fn)
     b = torch.randn(n, k, device="cuda").to(torch.float8_e4m3fn).t()
     one = torch.ones((), device="cuda")
-    times = []
-    for i in range(REPEATS + 5):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=is_fast)
-        end.record()
-        torch.cuda.synchronize()
-        if i >= 5:
-            times.append(start.elapsed_time(end) * 1000)
-    return statistics.median(times)
+    return time_torch(torch, lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16,
+                                                      use_fast_accum=is_fast), REPEATS)
 
 
 def main():
     if len(sys.argv) < 4:
         print(__doc__)
         return 2
-    try:
-        import torch
-    except ImportError:
-        print("no torch here")
-        return 77
-    if not torch.cuda.is_available():
-        print("no GPU here")
-        return 77
+    torch = find_torch()
     is_ok = True
     print(f"{'case':40} {'grout us':>10} {'TFLOP/s':>8} {'cuBLAS us':>10} {'TFLOP/s':>8} {'ratio':>6} {'exact us':>10}")
     for case in sys.argv[3:]:
         parts = case.split(",")
         size = [int(part) for part in parts[:3]]
-        ours = time_grout(sys.argv[1], sys.argv[2], size, parts[3:])
-        fast, exact = (time_torch(torch, size, is_fast) for is_fast in (True, False))
+        ours = time_grout(sys.argv[1], sys.argv[2], "ab", [*map("{}={}".format, "MNK", size), *parts[3:]], REPEATS)
+        fast, exact = (time_cublas(torch, size, is_fast) for is_fast in (True, False))
         flop = 2.0 * size[0] * size[1] * size[2]
         if ours is None:
             print(f"{case:40} failed (cuBLAS {fast:.1f} us, {flop / fast / 1e6:.1f} TFLOP/s)")

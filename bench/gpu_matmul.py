@@ -8,66 +8,34 @@ kernel is timed by 'grout run --repeats', cuBLAS by CUDA events around each call
 Exit code 77 without a GPU or torch.
 """
 
-import re
-import statistics
-import subprocess
 import sys
+
+from gpu_timing import find_torch, time_grout, time_torch
 
 KERNEL = "kernels/matmul_hopper_ws.grout"
 REPEATS = 30
 DEFAULT = ["8192,8192,8192", "4096,4096,8192", "4096,4096,4096", "8192,8192,4096"]
 
 
-def time_grout(grout, size, defines):
-    m, n, k = size
-    command = [grout, "run", KERNEL, "--device", "cuda", "--no-watchdog", "--input", "a=randn:1", "--input",
-               "b=randn:2", "--repeats", str(REPEATS), "--warmup", "5", "-D", f"M={m}", "-D", f"N={n}", "-D", f"K={k}"]
-    for define in defines:
-        command += ["-D", define]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
-    text = done.stdout + done.stderr
-    found = re.search(r"median ([0-9.]+) us", text)
-    if done.returncode != 0 or not found:
-        print(text, file=sys.stderr)
-        return None
-    return float(found.group(1))
-
-
-def time_torch(torch, size):
+def time_cublas(torch, size):
     m, n, k = size
     a = torch.randn(m, k, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(k, n, device="cuda", dtype=torch.bfloat16)
-    times = []
-    for i in range(REPEATS + 5):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        torch.matmul(a, b)
-        end.record()
-        torch.cuda.synchronize()
-        if i >= 5:
-            times.append(start.elapsed_time(end) * 1000)
-    return statistics.median(times)
+    return time_torch(torch, lambda: torch.matmul(a, b), REPEATS)
 
 
 def main():
     if len(sys.argv) < 2:
         print(__doc__)
         return 2
-    try:
-        import torch
-    except ImportError:
-        print("no torch here")
-        return 77
-    if not torch.cuda.is_available():
-        print("no GPU here")
-        return 77
+    torch = find_torch()
     is_ok = True
     print(f"{'size':24} {'grout us':>10} {'TFLOP/s':>8} {'cuBLAS us':>10} {'TFLOP/s':>8} {'ratio':>6}")
     for shape in sys.argv[2:] or DEFAULT:
         parts = shape.split(",")
         size = [int(part) for part in parts[:3]]
-        ours = time_grout(sys.argv[1], size, parts[3:])
-        theirs = time_torch(torch, size)
+        ours = time_grout(sys.argv[1], KERNEL, "ab", [*map("{}={}".format, "MNK", size), *parts[3:]], REPEATS)
+        theirs = time_cublas(torch, size)
         flop = 2.0 * size[0] * size[1] * size[2]
         if ours is None:
             print(f"{shape:24} failed")
