@@ -35,7 +35,9 @@ typedef struct grout_kernel_function_options {
      * launch has none. What it points to is borrowed until the function is freed. */
     grout_launch launch;
     /* Each call runs under the race checker, too; what it finds goes to report, and an error makes
-     * the call false. Takes one of the launch's observers. */
+     * the call false. Takes one of the launch's observers. A call that is true is clean under the
+     * launch's schedule and timing; whether that holds for every other one, the call does not say:
+     * grout_check_summary.is_well_synchronised and 'grout check' do. */
     bool is_checked;
     /*
      * Gets what a call has to say, at its end and in its OS thread, if that is anything: why it
