@@ -5,6 +5,7 @@
 #include "watch_posix.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -463,6 +464,35 @@ static void describe(void *payload, grout_text *out) {
     grout_text_add(out, "memory: %llu MiB\n", (unsigned long long)(get_memory(payload) >> 20));
 }
 
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+/* A name without a slash is a file here, not one of the system's. */
+static void *open_library(void *payload, const char *path, grout_text *reason) {
+    (void)payload;
+    grout_text here = {0};
+    grout_text_add(&here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    void *library = here.data == NULL ? NULL : dlopen(here.data, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const char *why = here.data == NULL ? NULL : dlerror();
+        grout_text_add(reason, "%s", why == NULL ? "not enough memory" : why);
+    }
+    grout_text_free(&here);
+    return library;
+}
+
+static grout_any_function *find_function(void *payload, void *library, const char *name) {
+    (void)payload;
+    void *address = dlsym(library, name);
+    grout_any_function *function = NULL; /* C has no conversion from an address of data to code */
+    memcpy(&function, &address, sizeof function);
+    return function;
+}
+
+static void close_library(void *payload, void *library) {
+    (void)payload;
+    (void)dlclose(library);
+}
+
 const grout_host *grout_host_posix_get(void) {
     static const grout_host_gpu gpu = {
         .compile_cuda = grout_compile_cuda,
@@ -489,6 +519,9 @@ const grout_host *grout_host_posix_get(void) {
         .close_watch = close_watch,
         .get_memory = get_memory,
         .describe = describe,
+        .open_library = open_library,
+        .find_function = find_function,
+        .close_library = close_library,
         .gpu = &gpu,
     };
     struct sigaction interrupt = {.sa_handler = note_interrupt};

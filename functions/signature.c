@@ -1,5 +1,5 @@
 /*
- * signature.c - the C types of a kernel's parameters.
+ * signature.c - the C types of elements, and of a kernel's parameters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +21,7 @@ static ffi_type *get_unsigned_type(uint8_t bytes) {
                         : &ffi_type_uint64;
 }
 
-/* A float that C does not have goes by its bits. */
-static ffi_type *get_scalar_type(grout_dtype dtype) {
+ffi_type *grout_signature__get_scalar(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     if (info->class_ == GROUT_CLASS_SINT) {
         return get_signed_type(info->bytes);
@@ -38,7 +37,7 @@ void grout_signature__init(grout_signature *signature, const grout_module *bound
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(bound, kernel, i);
         signature->types[i] = param->direction == GROUT_DIRECTION_SCALAR
-                                  ? get_scalar_type((grout_dtype)param->dtype)
+                                  ? grout_signature__get_scalar((grout_dtype)param->dtype)
                                   : &ffi_type_pointer;
     }
     const ffi_status status = ffi_prep_cif(&signature->cif, FFI_DEFAULT_ABI, kernel->param_count,

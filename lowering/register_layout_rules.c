@@ -65,6 +65,11 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
         return;
+    case GROUT_RULE_EXTERN: /* the first operand is a text */
+        for (uint32_t k = 1; k < op->operand_count; k++) {
+            act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
+        }
+        return;
     case GROUT_RULE_REGION:
         visit_region(inf, id, op, act);
         return;

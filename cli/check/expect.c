@@ -347,12 +347,13 @@ static size_t split_words(char *text, char **argv, size_t most) {
     return count;
 }
 
-/* A file of unknown origin must not write files, nor choose what is compared. */
+/* A file of unknown origin must not write files, run code, nor choose what is compared. */
 static bool is_allowed(grout_option_id id) {
     return id != GROUT_OPTION_OUTPUT && id != GROUT_OPTION_INOUT && id != GROUT_OPTION_EXPECT &&
            id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS &&
            id != GROUT_OPTION_FORMAT && id != GROUT_OPTION_REPLAY &&
-           id != GROUT_OPTION_SAVE_SCHEDULE && id != GROUT_OPTION_MINIMISE;
+           id != GROUT_OPTION_SAVE_SCHEDULE && id != GROUT_OPTION_MINIMISE &&
+           id != GROUT_OPTION_EXTERN;
 }
 
 /* The run line's options, then those of the command line: the last one wins. */

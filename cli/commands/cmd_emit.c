@@ -132,6 +132,7 @@ static bool emit(grout_session *session, const grout_load *load) {
     bool is_good = true;
     grout_emit_options options = {.line_directives =
                                       grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+                                  .extern_source = load->externs.source.data,
                                   .notes = session->is_verbose ? &notes : NULL};
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
         is_good =
@@ -148,7 +149,9 @@ static bool emit(grout_session *session, const grout_load *load) {
     if (is_good) {
         bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
         is_good = is_text ? write_result(session, text.data, text.size)
-                          : compile(session, load, text.data);
+                          : grout_emit_check_externs(load->bound, options.extern_source,
+                                                     session->diags) &&
+                                compile(session, load, text.data);
     }
     grout_text_free(&text);
     grout_text_free(&notes);

@@ -81,6 +81,7 @@ static bool launch_on_gpu(gpu_work *work) {
         .watchdog_seconds = grout_options__has(options, GROUT_OPTION_NO_WATCHDOG) ? -1 : 0,
         .warmup = warmup > UINT32_MAX ? UINT32_MAX : (uint32_t)warmup,
         .repeats = repeats > UINT32_MAX ? UINT32_MAX : (uint32_t)repeats,
+        .extern_source = work->load->externs.source.data,
         .nvrtc = search.options,
     };
     bool is_done = session->host->gpu->run(&launch, &work->result, session->diags);

@@ -269,7 +269,8 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
         return false;
     }
     out->bound = grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
-    return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags);
+    return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags) &&
+           grout_extern_files__read(session, out->bound, &out->externs);
 }
 
 void grout_load__deinit(grout_load *load) {
@@ -280,6 +281,7 @@ void grout_load__deinit(grout_load *load) {
     free(load->defines);
     free(load->kernels);
     grout_bindings__deinit(&load->bindings);
+    grout_extern_files__deinit(&load->externs);
     grout_module_free(load->bound);
     grout_module_free(load->symbolic);
     *load = (grout_load){0};

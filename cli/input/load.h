@@ -5,6 +5,7 @@
 #define GROUT_CLI_LOAD_H
 
 #include "arguments.h"
+#include "extern_files.h"
 #include "sizes.h"
 
 /* What messages say of a define. */
@@ -18,6 +19,7 @@ typedef struct grout_load {
     const char *name; /* of the file, for messages; borrowed */
     grout_module *symbolic, *bound;
     grout_bindings bindings;
+    grout_extern_files externs;
     grout_kernel_id *kernels; /* to work on, in file order */
     size_t kernel_count;
     grout_define *defines;           /* from -D, then from files */

@@ -133,6 +133,9 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .print = settings->is_silent ? NULL : print_line,
         .payload = callbacks,
     };
+    if (load->externs.functions != NULL) {
+        launch.externs = grout_externs_get(load->externs.functions, &launch.extern_count);
+    }
     if (settings->reach != NULL) {
         launch.observers[launch.observer_count++] = &settings->reach->observer;
     }

@@ -11,7 +11,7 @@
 #define FILE_SIZE_MAX ((uint64_t)256 << 20)
 #define LINE_WIDTH    100
 
-/* Options that decide the run, besides the schedule. */
+/* Options that decide the run, besides the schedule. Not --extern: reading a file runs no code. */
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
            id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||

@@ -91,6 +91,12 @@ typedef struct grout_host {
     uint64_t (*get_memory)(void *payload);
     /* What 'grout doctor' says of the machine: lines of 'name: value'. */
     void (*describe)(void *payload, grout_text *out);
+    /* Opens a shared library: its code can be run from now on. NULL: a reason. All three may be
+     * NULL: there are no libraries here. */
+    void *(*open_library)(void *payload, const char *path, grout_text *reason);
+    /* NULL: the library has no function of this name. */
+    grout_any_function *(*find_function)(void *payload, void *library, const char *name);
+    void (*close_library)(void *payload, void *library);
     const grout_host_gpu *gpu; /* NULL: no GPU, no NVRTC */
 } grout_host;
 

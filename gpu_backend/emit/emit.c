@@ -83,6 +83,35 @@ static void add_last_headers(grout_text *out) {
     add_lines(out, (const char *)grout_gpu__atomic_header);
 }
 
+/* Their source, and a declaration of each, which it has to agree with. */
+static void add_externs(grout_text *out, const grout_module *bound,
+                        const grout_emit_options *options) {
+    grout_op_id ops[GROUT_EXTERNS_MAX];
+    const uint32_t count = grout_module_find_externs(bound, ops);
+    if (count > 0 && options != NULL && options->extern_source != NULL) {
+        grout_text_add(out, "\n%s\n", options->extern_source);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        grout_emit__declare_extern(bound, grout_module_get_op(bound, ops[i]), out);
+    }
+}
+
+bool grout_emit_check_externs(const grout_module *bound, const char *extern_source,
+                              grout_diags *diags) {
+    grout_op_id ops[GROUT_EXTERNS_MAX];
+    if ((extern_source != NULL && extern_source[0] != '\0') ||
+        grout_module_find_externs(bound, ops) == 0) {
+        return true;
+    }
+    const grout_op *op = grout_module_get_op(bound, ops[0]);
+    grout_diags_add(diags, GROUT_DIAG_EXTERN_MISSING, grout_module_get_place(bound, op->loc),
+                    "there is no CUDA source of the function '%s'",
+                    grout_op_get_extern_name(bound, op));
+    grout_diags_help(diags, "'--extern FILE.cuh' names a file that defines it, as an extern \"C\" "
+                            "__device__ function");
+    return false;
+}
+
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     const bool has_watchdog = options != NULL && options->watchdog;
@@ -97,6 +126,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
             has_watchdog ? 1 : 0);
         add_header(out, 0);
         add_last_headers(out);
+        add_externs(out, bound, options);
     }
     grout_text_add(out, "\n");
     return grout_emit__kernel_text(bound, kernel, options, out, diags);

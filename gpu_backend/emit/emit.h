@@ -14,6 +14,10 @@
 #include "places.h"
 #include "values.h"
 
+/* "extern "C" __device__ grout_f32 clip(grout_f32, grout_i32);": of the function that the op calls
+ * (emit_extern.c). */
+void grout_emit__declare_extern(const grout_module *module, const grout_op *op, grout_text *out);
+
 /* ---- boxes that TMA reaches through a tensor map (emit_copy.c) ---- */
 
 /*

@@ -36,9 +36,11 @@ typedef struct run {
 static bool compile_kernel(run *r) {
     const bool has_watchdog = r->launch->watchdog_seconds >= 0;
     const grout_emit_options options = {.watchdog = has_watchdog,
-                                        .line_directives = r->launch->nvrtc.line_info};
+                                        .line_directives = r->launch->nvrtc.line_info,
+                                        .extern_source = r->launch->extern_source};
     grout_text source = {0};
     const bool is_done =
+        grout_emit_check_externs(r->module, options.extern_source, r->diags) &&
         grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
         grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->launch->nvrtc,
                            &r->binary, r->diags);

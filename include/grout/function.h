@@ -9,6 +9,16 @@
  *     grout_kernel_function *function = grout_kernel_function_new(&options, diags);
  *     scale_function *scale = (scale_function *)grout_kernel_function_get(function);
  *     bool is_done = scale(&x, 2.0f, &y);
+ *
+ * And a C function that kernels call, for each element of their arrays:
+ *
+ *     %y = extern_elementwise "clip", %x, 4 : f32
+ *
+ *     static float clip(float x, int32_t most) { return x < most ? x : most; }
+ *
+ *     grout_extern_function functions[] = {{"clip", (grout_any_function *)clip}};
+ *     grout_externs *externs = grout_externs_new(bound, functions, 1, NULL, diags);
+ *     launch.externs = grout_externs_get(externs, &launch.extern_count);
  */
 #ifndef GROUT_FUNCTION_H
 #define GROUT_FUNCTION_H
@@ -27,6 +37,9 @@ typedef struct grout_array {
     int64_t dims[GROUT_RANK_MAX];
     void *data; /* aligned for one element */
 } grout_array;
+
+/* The type that a function pointer is converted to and from. */
+typedef void grout_any_function(void);
 
 typedef struct grout_kernel_function grout_kernel_function;
 
@@ -47,9 +60,6 @@ typedef struct grout_kernel_function_options {
     void (*report)(void *payload, const grout_diags *diags);
     void *payload;
 } grout_kernel_function_options;
-
-/* The type that a function pointer is converted from. */
-typedef void grout_any_function(void);
 
 /* Makes the function. The options are copied. NULL: reasons in diags. */
 GROUT_API grout_kernel_function *grout_kernel_function_new(
@@ -78,6 +88,34 @@ GROUT_API void grout_kernel_function_free(grout_kernel_function *function);
  * arrays are apart, or only read.
  */
 GROUT_API grout_any_function *grout_kernel_function_get(const grout_kernel_function *function);
+
+/* ---- C functions that kernels call ----------------------------------------------------------- */
+
+/*
+ * A C function by the name that an extern_elementwise says. Its parameters are the elements of the
+ * operands, in order, and its result the written type, as scalars are above: f32 is float, i32 is
+ * int32_t, f16 and bf16 are uint16_t with the bits, bool is bool. That the function is of this
+ * signature, nobody can check.
+ */
+typedef struct grout_extern_function {
+    const char *name;
+    grout_any_function *function;
+} grout_extern_function;
+
+typedef struct grout_externs grout_externs;
+
+/*
+ * What launches of a module need to call these functions, through libffi: those that the module
+ * names; the others are left out. bound: bound and verified, and read here only. allocator may be
+ * NULL. NULL: reasons in diags.
+ */
+GROUT_API grout_externs *grout_externs_new(const grout_module *bound,
+                                           const grout_extern_function *functions, size_t count,
+                                           const grout_allocator *allocator, grout_diags *diags);
+GROUT_API void grout_externs_free(grout_externs *externs);
+/* For launch.externs and launch.extern_count; they belong to externs. One whose function is not
+ * given has none: the launch says so (extern-missing). */
+GROUT_API const grout_extern *grout_externs_get(const grout_externs *externs, uint32_t *count_out);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,10 @@ typedef struct grout_bank_use {
 typedef struct grout_emit_options {
     bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
     bool line_directives; /* #line back to the kernel's file */
+    /* CUDA source that stands in front of the first kernel of a text: it defines what
+     * extern_elementwise calls, as extern "C" __device__ functions, whose parameters are those of
+     * function.h. NULL or "": none; such functions are declared all the same. */
+    const char *extern_source;
     grout_text *notes;    /* not NULL: what is worth knowing about the code is added, a line each */
     /* not NULL: called for each access of SMEM by registers, with or without conflicts */
     void (*note_banks)(void *payload, const grout_bank_use *use);
@@ -45,6 +49,11 @@ typedef struct grout_emit_options {
 GROUT_API bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                                const grout_emit_options *options, grout_text *out,
                                grout_diags *diags);
+
+/* False if the module calls functions and there is no source for them, so that the text cannot be
+ * compiled: extern-missing. */
+GROUT_API bool grout_emit_check_externs(const grout_module *bound, const char *extern_source,
+                                        grout_diags *diags);
 
 /*
  * What a launch of the emitted kernel needs beside its code: grid, block, SMEM bytes, parameters in
@@ -123,6 +132,7 @@ typedef struct grout_gpu_launch {
     double watchdog_seconds;  /* of one barrier wait; 0: 2. Negative: no watchdog */
     uint32_t warmup, repeats; /* timed launches beside the one whose results count; 0: none */
     bool flush_l2;            /* before each timed launch */
+    const char *extern_source; /* grout_emit_options has it */
     grout_nvrtc_options nvrtc;
 } grout_gpu_launch;
 

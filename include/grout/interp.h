@@ -65,6 +65,20 @@ typedef struct grout_progress {
 
 #define GROUT_OBSERVERS_MAX 8
 
+/*
+ * A function that 'extern_elementwise' calls, for one element: arguments[i] points to an element of
+ * the i-th operand's type, result_out to room for one of the written type; it is written whole. It
+ * depends on its arguments alone: it may be called again for the same element, in another order,
+ * and from several OS threads at once where the launch or an exploration has several. It is not
+ * called for an element of which an argument is undefined; the result is undefined then. function.h
+ * makes one of any C function.
+ */
+typedef struct grout_extern {
+    const char *name;
+    void (*call)(void *payload, const void *const *arguments, void *result_out);
+    void *payload;
+} grout_extern;
+
 typedef struct grout_launch {
     const grout_module *module; /* bound and verified; borrowed until the machine is freed */
     grout_kernel_id kernel;
@@ -96,6 +110,8 @@ typedef struct grout_launch {
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
+    const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
+    uint32_t extern_count;
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;

@@ -46,6 +46,8 @@ extern "C" {
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
 #define GROUT_INIT_MAX       (1u << 16)  /* elements listed in an init */
+#define GROUT_EXTERNS_MAX    64          /* functions that a module calls by name */
+#define GROUT_EXTERN_OPERANDS_MAX 16     /* what one of them is given */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
@@ -467,6 +469,11 @@ GROUT_API const grout_operand *grout_module_get_operand(const grout_module *modu
                                                         const grout_op *op, uint32_t index);
 GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
                                                          const grout_op *op, grout_attr attr);
+/* The name of the function that an extern_elementwise calls; NULL for other ops. */
+GROUT_API const char *grout_op_get_extern_name(const grout_module *module, const grout_op *op);
+/* The first op that calls each such function, in the order of the text: at most GROUT_EXTERNS_MAX,
+ * for which ops_out has room. Their number; a verified module has no more. */
+GROUT_API uint32_t grout_module_find_externs(const grout_module *module, grout_op_id *ops_out);
 /* Attributes that the op is written with: GROUT_ATTR_BIT_*. */
 GROUT_API uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op);
 GROUT_API const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id);

@@ -113,6 +113,7 @@ typedef enum grout_rule {
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_PRINT,
+    GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */
     GROUT_RULE_OBJECT,    /* the result is the object made */
     GROUT_RULE_CONDITION, /* a bool that decides about the loop around */
     GROUT_RULE_YIELD,     /* its operands are the results of the region around */

@@ -325,7 +325,9 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     }
     plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);
     if (planner.failed) {
-        grout_diags_add_oom(diags);
+        if (!planner.is_refused) {
+            grout_diags_add_oom(diags);
+        }
         grout_plan__free(plan);
         return NULL;
     }

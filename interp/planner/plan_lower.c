@@ -229,6 +229,27 @@ static void add_string(grout_planner *planner, grout_inst *inst, const grout_op 
     inst->u.text = grout_module_get_string(planner->module, operand->id);
 }
 
+/* The launch's function of that name. */
+static void add_extern(grout_planner *planner, grout_inst *inst, const grout_op *op) {
+    const grout_module *module = planner->module;
+    const grout_operand *operand = grout_module_get_operand(module, op, 0);
+    const char *name = grout_module_get_string(module, operand->id);
+    for (uint32_t i = 0; i < planner->launch->extern_count; i++) {
+        if (strcmp(planner->launch->externs[i].name, name) == 0) {
+            inst->u.function = &planner->launch->externs[i];
+            return;
+        }
+    }
+    grout_diags_add(planner->diags, GROUT_DIAG_EXTERN_MISSING,
+                    grout_module_get_place(module, operand->loc),
+                    "the launch has no function '%s'", name);
+    grout_diags_help(planner->diags, "a file runs no code of the host by itself: '--extern LIBRARY' "
+                                     "names a shared library that has the function, and in C "
+                                     "grout_launch has 'externs'");
+    planner->failed = true;
+    planner->is_refused = true;
+}
+
 static void raise(int64_t *size, int64_t value) {
     *size = *size < value ? value : *size;
 }
@@ -324,6 +345,9 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_PRINT:
         add_string(planner, inst, op);
+        break;
+    case GROUT_RULE_EXTERN:
+        add_extern(planner, inst, op);
         break;
     case GROUT_RULE_WGMMA:
         grout_planner__lower_wgmma(planner, index);

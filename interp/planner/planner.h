@@ -35,6 +35,7 @@ typedef struct grout_planner {
     grout_diags *diags;
     bool has_gmem_commit; /* the kernel has a commit_gmem */
     bool failed;          /* without memory, or refused */
+    bool is_refused;      /* a diagnostic says why */
     /* plan.c */
     grout_made *made; /* in the order of the text */
     uint32_t made_count;

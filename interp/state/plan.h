@@ -264,6 +264,7 @@ typedef struct grout_inst {
         uint32_t partitions; /* of a warp_specialize: its fork and its join */
         uint32_t chain;      /* the elementwise ops that run strip by strip */
         const char *text;    /* of a debug_print */
+        const grout_extern *function; /* of an extern_elementwise */
     } u;
 } grout_inst;
 

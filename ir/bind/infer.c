@@ -308,6 +308,37 @@ static bool check_copy(grout_binding *binding, const grout_op *op, const grout_t
     return true;
 }
 
+/* ---- what takes a text ----------------------------------------------------------------------- */
+
+/* Each operand has a type of its own. */
+static bool infer_extern(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_type to = grout_infer__get_written(binding, op);
+    *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = to.dtype};
+    if (to.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (to.kind == GROUT_TYPE_ARRAY) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
+                              "'%s' has the shape of its operands, and an element type is written",
+                              grout_infer__get_mnemonic(op));
+        grout_diags_help(binding->diags, "write ': %s'", grout_infer__get_dtype_text(to.dtype));
+        return false;
+    }
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        const grout_operand *operand = grout_infer__get_operand(binding, op, k);
+        const grout_type from = grout_infer__get_value(binding, op, k);
+        if (operand->kind == GROUT_OPERAND_EXPR) {
+            if (!grout_infer__set_constant(binding, op, k,
+                                           grout_infer__get_default(binding, operand))) {
+                return false;
+            }
+        } else if (from.kind == GROUT_TYPE_NONE || !join_shape(binding, op, k, &from, type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void check_print(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_infer__get_operand(binding, op, k);
@@ -375,6 +406,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_PRINT:
         check_print(binding, op);
         return true;
+    case GROUT_RULE_EXTERN:
+        return infer_extern(binding, op, type);
     case GROUT_RULE_CONDITION:
         grout_infer__condition(binding, op);
         return true;

@@ -73,6 +73,11 @@
 #define DEFINE_PRINT(OP, name)                                                                  \
     NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
             .operands = values, .operand_count = count, .text = text)
+#define DEFINE_EXTERN(OP, name)                                                          \
+    VALUE(OP, name,                                                                      \
+          (BUILDER, const char *text, grout_dtype dtype, uint32_t count,                 \
+           const grout_operand *values),                                                 \
+          .operands = values, .operand_count = count, .text = text, .type_dtype = dtype)
 #define DEFINE_OWN(OP, name)
 
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) DEFINE_##BUILD(NAME, text)
@@ -109,6 +114,7 @@ enum {
     operands_of_CONCATENATE = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,
+    operands_of_EXTERN = 2,
     operands_of_OWN = -1
 };
 enum {

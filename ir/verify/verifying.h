@@ -18,6 +18,8 @@ typedef struct grout_verifying {
     uint8_t all_differ;         /* of all values of the kernel */
     bool is_spread;             /* of the kernel at hand */
     const grout_op *specialize; /* the kernel's first warp_specialize, or NULL */
+    grout_op_id externs[GROUT_EXTERNS_MAX]; /* the first op that calls each function */
+    uint32_t extern_count;
     bool ok;                    /* no error yet */
 } grout_verifying;
 
@@ -54,6 +56,7 @@ void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grou
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
+void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 
 /* ---- verify_uniform.c -------------------------------------------------------------------------

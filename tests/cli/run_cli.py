@@ -519,6 +519,36 @@ def test_full_arrays(folder):
     assert [int(word) for word in re.findall(r"\d+", whole.split(":", 1)[1])] == 2 * list(range(501)), whole
 
 
+EXTERN = """kernel @k(%x: in gmem f32[4], %y: out gmem f32[4])
+{
+  store %y, (extern_elementwise "twice", (load %x) : f32)
+}
+"""
+
+
+def test_extern(folder):
+    """Code of the host runs if the command line names it, and only then."""
+    kernel = write(f"{folder}/k.grout", EXTERN)
+    source = write(f"{folder}/twice.c", "float twice(float x) { return 2 * x; }\n")
+    library = f"{folder}/twice.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    run("check", kernel).expect(2, err="the launch has no function 'twice' [extern-missing]")
+    run("check", kernel, "--extern", library).expect(0, "@k: clean")
+    run("check", kernel, "--extern", f"{folder}/none.so").expect(2, err="cannot open the library")
+    run("check", kernel, "--extern", source).expect(2, err="[extern-missing]")
+    run("run", kernel, "--extern", library, "--input", "x=arange", "--output", f"y={folder}/y.npy").expect(0)
+    assert struct.unpack("<4f", read(f"{folder}/y.npy")[-16:]) == (0, 2, 4, 6)
+    # not by a name that the system has, not by the kernel's own file
+    write(f"{folder}/own.grout", f"// run: --extern {library}\n// expect: clean\n{EXTERN}")
+    run("check", "--expect", f"{folder}/own.grout").expect(1, "'// run:' does not take --extern")
+    run("check", kernel, "--extern", "libm.so.6").expect(2, err="./libm.so.6")
+    # as CUDA
+    cuda = run("emit", kernel, "--extern", source).expect(0).out
+    assert f'#line 1 "{source}"\nfloat twice' in cuda and "= ::twice(" in cuda, cuda
+    run("emit", kernel).expect(0, 'extern "C" __device__ grout_f32 twice(grout_f32);')
+    run("emit", kernel, "--to", "cubin", "-o", f"{folder}/k.cubin").expect(2, err="no CUDA source of the function 'twice'")
+
+
 def wait_for_handler(process):
     """Until the process handles Ctrl-C, which comes before all that it does."""
     while process.poll() is None:

@@ -21,6 +21,7 @@ LIMIT_SECONDS = 1800
 MARKS = ("check", "cuda")
 KERNEL = re.compile(r"^kernel @(\w+)\((.*?)\)", re.MULTILINE | re.DOTALL)
 DRAW = re.compile(r"^// DRAW: (.+)$", re.MULTILINE)
+EXTERN = re.compile(r"^// EXTERN: (\S+)$", re.MULTILINE)
 RANGE = re.compile(r"(\w+) = (\d+)\.\.(\d+)$")
 
 
@@ -74,6 +75,19 @@ class Template:
         if not self.outputs[self.name] or self.outputs[self.name] != self.outputs["expected"]:
             raise FileError("both kernels have the same outputs, at least one")
         self.ranges = self.read_ranges()
+        self.library, self.cuda = self.make_externs()
+
+    def make_externs(self):
+        """Options that name the functions of the EXTERN line: for the CPU, and for a GPU."""
+        line = EXTERN.search(self.source)
+        if not line:
+            return [], []
+        source = os.path.join(HERE, line.group(1))
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "externs.so", source], cwd=self.folder, check=True,
+                       timeout=LIMIT_SECONDS)
+        with open(os.path.join(self.folder, line.group(1)), "w", encoding="utf-8") as file:
+            file.write(read(source))
+        return ["--extern", "externs.so"], ["--extern", line.group(1)]
 
     def read_ranges(self):
         line = DRAW.search(self.source)
@@ -89,11 +103,11 @@ class Template:
         return call(self.grout, *words, cwd=self.folder)
 
     def get_check(self):
-        code, stdout, stderr = self.call("check", self.file)
+        code, stdout, stderr = self.call("check", self.file, *self.library)
         return comment(f"exit code {code}\n{stdout}{stderr}")
 
     def get_cuda(self):
-        text = must(self.call("emit", self.file, "--kernel", "@" + self.name), "emit")
+        text = must(self.call("emit", self.file, "--kernel", "@" + self.name, *self.cuda), "emit")
         return comment(text[text.rindex("\n// kernel @") + 1:])
 
     def draw(self, number):
@@ -109,7 +123,7 @@ class Template:
 
     def run(self, kernel, options):
         """The bytes of every output, for inputs that are drawn too."""
-        words = ["run", self.file, "--kernel", "@" + kernel, *options]
+        words = ["run", self.file, "--kernel", "@" + kernel, *self.library, *options]
         paths = []
         for output in self.outputs[kernel]:
             paths.append(os.path.join(self.folder, f"{kernel}-{output}.npy"))
@@ -119,7 +133,7 @@ class Template:
 
     def check_draw(self, number):
         options, schedule = self.draw(number)
-        words = ["check", self.file, "--format", "json", *options, *schedule]
+        words = ["check", self.file, "--format", "json", *self.library, *options, *schedule]
         code, stdout, stderr = self.call(*words)
         if code not in (0, 1):
             return f"grout {' '.join(words)}: exit code {code}\n{stdout}{stderr}"

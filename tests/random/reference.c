@@ -152,7 +152,7 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
     case GROUT_OP_DEBUG_PRINT:
-        return true;
+        return true; /* and not extern_elementwise, whose meaning is somebody else's */
     default:
         return false;
     }

@@ -86,6 +86,7 @@ syntax keyword groutOperation
     \ slice
     \ reshape
     \ concatenate
+    \ extern_elementwise
     \ axis_index
     \ load
     \ store

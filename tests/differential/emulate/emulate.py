@@ -229,6 +229,18 @@ def find_largest(path):
     return re.findall(r"(\w+) = \d+\.\.(\d+)", line.group(1)) if line else []
 
 
+def make_externs(path, work):
+    """Options that name the functions of FILE's line '// EXTERN: C-FILE': for the CPU, and for a GPU."""
+    with open(path, encoding="utf-8") as file:
+        line = re.search(r"^// EXTERN: (\S+)$", file.read(), re.M)
+    if not line:
+        return [], []
+    source = os.path.join(os.path.dirname(path), line.group(1))
+    library = os.path.join(work, "externs.so")
+    run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source])
+    return ["--extern", library], ["--extern", source]
+
+
 def get_option(options, name, fallback):
     return float(options[options.index(name) + 1]) if name in options else fallback
 
@@ -387,7 +399,7 @@ class Kernel:
 
     def find_fault(self, options, program):
         """Runs both; None, or what is wrong."""
-        run([options.grout, "run"] + self.common + self.arguments)
+        run([options.grout, "run"] + self.common + options.library + self.arguments)
         result = subprocess.run([program, self.name[1:]], capture_output=True, text=True)
         if result.returncode != 0:
             return "the emulated kernel failed: %s" % (
@@ -407,7 +419,7 @@ def compile_kernels(options, kernels, work):
     """The emitted text, preprocessed so that macros are gone, its asm replaced, to a program."""
     source, cuda = os.path.join(work, "kernels.cpp"), os.path.join(work, "kernels.cu")
     which = ["--kernel", options.kernel] if options.kernel else []
-    run([options.grout, "emit", options.file, "-o", cuda] + which + options.defines)
+    run([options.grout, "emit", options.file, "-o", cuda] + which + options.cuda + options.defines)
     with open(cuda, encoding="utf-8") as file:
         text = '#include "emulate.h"\n' + file.read()
     with open(source, "w", encoding="utf-8") as file:
@@ -448,6 +460,7 @@ def main():
     work = tempfile.mkdtemp(prefix="grout-emulate-", dir=options.work)
     failures = 0
     try:
+        options.library, options.cuda = make_externs(options.file, work)
         kernels = [Kernel(options, name, own, os.path.join(work, name[1:]))
                    for name, own in find_kernels(options.file) if options.kernel in (None, name)]
         program = compile_kernels(options, kernels, work)

@@ -33,10 +33,13 @@ static void check_local_memory(const char *name, const grout_binary *binary, loc
     grout_gpu__ptxas_log_deinit(&log);
 }
 
+/* What the kernels of tests/ops call. */
+static grout_text externs;
+
 static void compile_kernel(const char *name, const grout_module *module, grout_kernel_id id,
                            local_memory allowed) {
     grout_diags *diags = grout_diags_new();
-    const grout_emit_options options = {.watchdog = true};
+    const grout_emit_options options = {.watchdog = true, .extern_source = externs.data};
     const char *kernel = grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
     grout_text source = {0};
     grout_binary binary = {0};
@@ -89,7 +92,9 @@ static kernel_files op_files;
 /* The first kernel of the file: the second one computes the same without the op. */
 START_TEST(ops_compile) {
     grout_text text = read_file(op_files.paths[_i]);
+    externs = read_file(GROUT_TEST_SOURCE_DIR "/tests/ops/externs.c");
     compile_kernels(op_files.paths[_i], text.data, 1, LOCAL_SMALL);
+    grout_text_free(&externs);
     grout_text_free(&text);
 }
 END_TEST

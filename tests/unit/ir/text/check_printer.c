@@ -198,6 +198,7 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_COPY_OUT] = "@ %a, %a[:]&",
     [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
     [GROUT_FORM_WAIT] = "@ 1&",
+    [GROUT_FORM_EXTERN] = "%r = @ \"f\", %n, 1.0 : f32&",
     [GROUT_FORM_PRINT] = "@ \"{} {}\", %n, 1.0&",
     [GROUT_FORM_SCRATCH] = "@ %s : acc f32[64, 8]&",
     [GROUT_FORM_FOR] = "%r = @ %i in 0..4 carry(%c = 1)& {\n    yield %c\n  }",

@@ -1,0 +1,234 @@
+/* check_externs.c - C functions that kernels call: what they are given, when they are not called,
+ * what is refused.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/function.h"
+#include "grout/race.h"
+
+#include "tests/unit/support/bind_text.h"
+
+/* ---- a launch ------------------------------------------------------------------------------- */
+
+typedef struct subject {
+    bound_text text;
+    grout_externs *externs;
+    grout_checker *checker; /* NULL: it runs without */
+    grout_run_status status;
+} subject;
+
+/* Runs the text's first kernel; the launch gives no machine if status is FAILED. */
+static subject run(const char *text, const grout_extern_function *functions, size_t count,
+                   const grout_argument *arguments, size_t argument_count, bool is_checked) {
+    subject it = {.text = bind_text(text, NULL, 0), .status = GROUT_RUN_FAILED};
+    ck_assert_msg(it.text.bound != NULL &&
+                      grout_verify(it.text.bound, GROUT_ARCH_SM_90A, it.text.diags),
+                  "%s", get_said(it.text.diags));
+    it.externs = grout_externs_new(it.text.bound, functions, count, NULL, it.text.diags);
+    ck_assert_ptr_nonnull(it.externs);
+    grout_launch launch = {.module = it.text.bound,
+                           .kernel = 1,
+                           .arguments = arguments,
+                           .argument_count = argument_count,
+                           .track_undefined = is_checked};
+    launch.externs = grout_externs_get(it.externs, &launch.extern_count);
+    if (is_checked) {
+        it.checker = grout_checker_new(&(grout_checker_options){0}, it.text.diags);
+        launch.observers[launch.observer_count++] = grout_checker_get_observer(it.checker);
+    }
+    grout_machine *machine = grout_machine_new(&launch, it.text.diags);
+    if (machine != NULL) {
+        it.status = grout_machine_run(machine, 0, it.text.diags);
+    }
+    grout_machine_free(machine);
+    return it;
+}
+
+static void end(subject *it) {
+    grout_checker_free(it->checker);
+    grout_externs_free(it->externs);
+    free_text(&it->text);
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* Each of them gives back its argument, through a register of another width. */
+#define IDENTITY(name, type)      \
+    static type name(type value) { \
+        return value;              \
+    }
+IDENTITY(same_i8, int8_t)
+IDENTITY(same_u8, uint8_t)
+IDENTITY(same_i16, int16_t)
+IDENTITY(same_u16, uint16_t)
+IDENTITY(same_i32, int32_t)
+IDENTITY(same_u32, uint32_t)
+IDENTITY(same_i64, int64_t)
+IDENTITY(same_u64, uint64_t)
+IDENTITY(same_f32, float)
+IDENTITY(same_f64, double)
+
+static bool same_bool(bool value) {
+    return value;
+}
+
+typedef struct type_case {
+    const char *dtype;
+    grout_any_function *function;
+    size_t bytes;
+    uint8_t low[8], high[8]; /* elements at both ends of the type */
+} type_case;
+
+#define ENDS_OF_UNSIGNED {0}, {255, 255, 255, 255, 255, 255, 255, 255}
+static const type_case type_cases[] = {
+    {"i8", (grout_any_function *)same_i8, 1, {0x80}, {0x7f}},
+    {"u8", (grout_any_function *)same_u8, 1, ENDS_OF_UNSIGNED},
+    {"i16", (grout_any_function *)same_i16, 2, {0, 0x80}, {0xff, 0x7f}},
+    {"u16", (grout_any_function *)same_u16, 2, ENDS_OF_UNSIGNED},
+    {"i32", (grout_any_function *)same_i32, 4, {0, 0, 0, 0x80}, {0xff, 0xff, 0xff, 0x7f}},
+    {"u32", (grout_any_function *)same_u32, 4, ENDS_OF_UNSIGNED},
+    {"i64", (grout_any_function *)same_i64, 8, {0, 0, 0, 0, 0, 0, 0, 0x80}, {1}},
+    {"u64", (grout_any_function *)same_u64, 8, ENDS_OF_UNSIGNED},
+    {"f32", (grout_any_function *)same_f32, 4, {0, 0, 0x80, 0xff}, {1}},
+    {"f64", (grout_any_function *)same_f64, 8, {0, 0, 0, 0, 0, 0, 0xf0, 0xff}, {1}},
+    {"f16", (grout_any_function *)same_u16, 2, {0, 0xfc}, {0xff, 0x7b}},
+    {"bf16", (grout_any_function *)same_u16, 2, {0x80, 0xff}, {1}},
+    {"f8e4m3", (grout_any_function *)same_u8, 1, {0xfe}, {1}},
+    {"f8e5m2", (grout_any_function *)same_u8, 1, {0xfc}, {1}},
+    {"bool", (grout_any_function *)same_bool, 1, {0}, {1}},
+};
+
+START_TEST(every_type_goes_through) {
+    const type_case *c = &type_cases[_i];
+    char text[256];
+    uint8_t from[16], to[16] = {0};
+    memcpy(from, c->low, c->bytes);
+    memcpy(from + c->bytes, c->high, c->bytes);
+    snprintf(text, sizeof text,
+             "kernel @k(%%x: in gmem %s[2], %%y: out gmem %s[2]) grid(x = 1)\n{\n"
+             "  store %%y, (extern_elementwise \"same\", (load %%x) : %s)\n}\n",
+             c->dtype, c->dtype, c->dtype);
+    const grout_extern_function function = {"same", c->function};
+    const grout_argument arguments[] = {{from, 2 * c->bytes}, {to, 2 * c->bytes}};
+    subject it = run(text, &function, 1, arguments, 2, false);
+    ck_assert_int_eq(it.status, GROUT_RUN_DONE);
+    ck_assert_mem_eq(from, to, 2 * c->bytes);
+    end(&it);
+}
+END_TEST
+
+/* ---- undefined elements --------------------------------------------------------------------- */
+
+static int calls;
+
+static float count_calls(float x, float y) {
+    calls++;
+    return x + y;
+}
+
+static const char half_written[] =
+    "kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) grid(x = 1)\n"
+    "{\n"
+    "  scratch %s : smem f32[4]\n"
+    "  store %s[ds(0, 2)], (load %x[ds(0, 2)])\n"
+    "  %v = extern_elementwise \"count_calls\", (load %s), 1.0 : f32\n"
+    "  store %y, %v\n"
+    "}\n";
+
+/* Of four elements two were never written: the function sees the others, and the checker says that
+ * the result is undefined. */
+START_TEST(undefined_elements_are_not_given) {
+    float x[4] = {1, 2, 3, 4}, y[4] = {0};
+    const grout_extern_function function = {"count_calls", (grout_any_function *)count_calls};
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    calls = 0;
+    subject it = run(half_written, &function, 1, arguments, 2, true);
+    ck_assert_int_eq(it.status, GROUT_RUN_DONE);
+    ck_assert_int_eq(calls, 2);
+    ck_assert_float_eq(y[1], 3);
+    ck_assert_uint_gt(grout_checker_get_count(it.checker), 0);
+    ck_assert_int_ne(grout_checker_get_summary(it.checker, false).verdict, GROUT_VERDICT_CLEAN);
+    end(&it);
+}
+END_TEST
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+/* Others are given, and none of this name. */
+START_TEST(a_missing_function_is_said) {
+    float x[4] = {1, 2, 3, 4}, y[4] = {5, 5, 5, 5};
+    const grout_extern_function function = {"other", (grout_any_function *)count_calls};
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    subject it = run(half_written, &function, _i == 0 ? 1 : 0, arguments, 2, false);
+    ck_assert_int_eq(it.status, GROUT_RUN_FAILED);
+    ck_assert_int_eq(get_code(it.text.diags), GROUT_DIAG_EXTERN_MISSING);
+    ck_assert_uint_eq(grout_diags_count(it.text.diags), 1);
+    ck_assert_float_eq(y[0], 5);
+    end(&it);
+}
+END_TEST
+
+static const struct {
+    const char *body;
+    grout_diag_code code; /* NONE: it is verified */
+} verified[] = {
+    {"%r = extern_elementwise \"_f1\", %x : f32", GROUT_DIAG_NONE},
+    {"%r = extern_elementwise \"1f\", %x : f32", GROUT_DIAG_BAD_EXTERN},
+    {"%r = extern_elementwise \"\", %x : f32", GROUT_DIAG_BAD_EXTERN},
+    {"%r = extern_elementwise \"f-g\", %x : f32", GROUT_DIAG_BAD_EXTERN},
+    {"%r = extern_elementwise \"k\", %x : f32", GROUT_DIAG_BAD_EXTERN}, /* the kernel */
+    {"%r = extern_elementwise \"f\", (extern_elementwise \"f\", %x : f32) : f32", GROUT_DIAG_NONE},
+    {"%r = extern_elementwise \"f\", (extern_elementwise \"f\", %x : i32) : f32",
+     GROUT_DIAG_BAD_EXTERN},
+    {"%r = extern_elementwise \"f\", (extern_elementwise \"f\", %x, %x : f32) : f32",
+     GROUT_DIAG_BAD_EXTERN},
+    {"%r = extern_elementwise \"f\", 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 : f32",
+     GROUT_DIAG_NONE},
+    {"%r = extern_elementwise \"f\", 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 : f32",
+     GROUT_DIAG_BAD_EXTERN},
+};
+
+START_TEST(names_and_signatures_are_checked) {
+    grout_text text = {0};
+    grout_text_add(&text,
+                   "kernel @k(%%x: f32, %%y: out gmem f32[1]) grid(x = 1)\n{\n  %s\n"
+                   "  store %%y[0], %%r\n}\n",
+                   verified[_i].body);
+    bound_text it = bind_text(text.data, NULL, 0);
+    ck_assert_msg(it.bound != NULL, "%s", get_said(it.diags));
+    const bool is_good = grout_verify(it.bound, GROUT_ARCH_SM_90A, it.diags);
+    ck_assert_msg(is_good == (verified[_i].code == GROUT_DIAG_NONE), "%s", get_said(it.diags));
+    ck_assert_int_eq(get_code(it.diags), verified[_i].code);
+    free_text(&it);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* As many functions as a file may call, and one more. */
+START_TEST(there_is_a_limit_of_functions) {
+    grout_text text = {0};
+    grout_text_add(&text, "kernel @k(%%y: out gmem f32[1]) grid(x = 1)\n{\n  %%v0 = add 0.0, 1.0\n");
+    for (int i = 0; i < GROUT_EXTERNS_MAX + _i; i++) {
+        grout_text_add(&text, "  %%v%d = extern_elementwise \"f%d\", %%v%d : f32\n", i + 1, i, i);
+    }
+    grout_text_add(&text, "  store %%y[0], %%v%d\n}\n", GROUT_EXTERNS_MAX + _i);
+    bound_text it = bind_text(text.data, NULL, 0);
+    grout_op_id ops[GROUT_EXTERNS_MAX];
+    ck_assert_msg(it.bound != NULL, "%s", get_said(it.diags));
+    ck_assert_int_eq(grout_verify(it.bound, GROUT_ARCH_SM_90A, it.diags), _i == 0);
+    ck_assert_int_eq(get_code(it.diags), _i == 0 ? GROUT_DIAG_NONE : GROUT_DIAG_BAD_EXTERN);
+    ck_assert_uint_eq(grout_module_find_externs(it.bound, ops), GROUT_EXTERNS_MAX);
+    free_text(&it);
+    grout_text_free(&text);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("externs");
+    TCase *tcase = tcase_create("externs");
+    tcase_add_loop_test(tcase, every_type_goes_through, 0, COUNT_OF(type_cases));
+    tcase_add_test(tcase, undefined_elements_are_not_given);
+    tcase_add_loop_test(tcase, a_missing_function_is_said, 0, 2);
+    tcase_add_loop_test(tcase, names_and_signatures_are_checked, 0, COUNT_OF(verified));
+    tcase_add_loop_test(tcase, there_is_a_limit_of_functions, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
