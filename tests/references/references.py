@@ -32,13 +32,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # ---- arrays: flat lists, row-major ----
 
+INTEGERS = ("i32", "i8")
+
+
 def draw(generator, count, is_integer):
     values = [generator.randint(-15, 15) for _ in range(count)]
     return values if is_integer else [value / 8 for value in values]
 
 
-def write_array(path, dims, values):
-    code, descr = ("i", "<i4") if isinstance(values[0], int) else ("f", "<f4")
+def write_array(path, dims, values, words):
+    code, descr = ("b", "|i1") if words.startswith("i8") else ("i", "<i4") if isinstance(values[0], int) else ("f", "<f4")
     shape = "".join(f"{dim}, " for dim in dims)
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
     with open(path, "wb") as file:
@@ -118,6 +121,46 @@ def compute_line(factor, summand):
     return lambda arrays, sizes: {"y": [factor * value + summand for value in arrays["x"]]}
 
 
+def compute_rms_norm(arrays, sizes):
+    sums, result = list(map(operator.add, arrays["x"], arrays["residual"])), []
+    for row in cut_rows(sums, sizes["C"]):
+        scale = 1 / math.sqrt(math.fsum(value * value for value in row) / len(row) + 0.00001)
+        result += [value * scale * weight for value, weight in zip(row, arrays["weight"])]
+    return {"y": result, "residual": sums}
+
+
+def compute_transpose(arrays, sizes):
+    return {"y": [value for column in zip(*cut_rows(arrays["x"], sizes["N"])) for value in column]}
+
+
+def compute_scan(arrays, sizes):
+    del sizes
+    return {"y": list(itertools.accumulate(arrays["x"]))}
+
+
+def compute_matmul_ragged(arrays, sizes):
+    rows, result = cut_rows(arrays["a"], sizes["K"]), []
+    for low, high, matrix in zip(arrays["offsets"], arrays["offsets"][1:], cut_rows(arrays["b"], sizes["K"] * sizes["N"])):
+        result += multiply(rows[low:high], list(zip(*cut_rows(matrix, sizes["N"]))))
+    return {"c": result}
+
+
+def compute_matmul_blocks(arrays, sizes):
+    """The products of each block of K by themselves, with their scales."""
+    count, padded = sizes["K"], len(arrays["a_scale"]) // sizes["STEPS"]
+    result = []
+    for i, row in enumerate(cut_rows(arrays["a"], count)):
+        for j, column in enumerate(cut_rows(arrays["b"], count)):
+            blocks = zip(cut_rows(row, 128), cut_rows(column, 128))
+            result.append(sum(sum(map(operator.mul, *block)) * arrays["a_scale"][k * padded + i]
+                              * arrays["b_scale"][j // 128 * sizes["STEPS"] + k] for k, block in enumerate(blocks)))
+    return {"c": result}
+
+
+def compute_matmul_plus(arrays, sizes):
+    return {"d": list(map(operator.add, compute_matmul(arrays, sizes)["c"], arrays["c"]))}
+
+
 def compute_normalised(arrays, sizes):
     del sizes
     whole = math.fsum(arrays["x"])
@@ -159,7 +202,7 @@ def compute_attention(arrays, sizes):
 # ---- the cases ----
 
 MATMUL = {"a": "M K", "b": "K N"}
-# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' in front: integers); relative and absolute
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers); relative and absolute
 # tolerance; the consts of each case
 CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -171,6 +214,22 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=257 N=264 K=72 SMS=1", "M=64 N=128 K=640 SMS=1"]),
     ("matmul_hopper_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=257 N=264 K=144 SMS=1"]),
+    ("matmul_hopper_blocks", compute_matmul_blocks,
+     {"a": "M K", "b": "N K", "a_scale": "STEPS MP", "b_scale": "NT STEPS"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=257 N=136 K=144 SMS=1"]),
+    ("matmul_hopper_mixed", compute_matmul, {"a": "i8 M K", "b": "K N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=16", "M=100 N=72 K=144", "M=257 N=264 K=80 SMS=1"]),
+    ("matmul_hopper_pingpong", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=640 N=136 K=72 SMS=4"]),
+    ("matmul_stream_k", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7"]),
+    ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
+     ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
+    ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
+    ("transpose@transpose_bf16", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
+    ("scan", compute_scan, {"x": "i32 N"}, 0, 0, ["N=2 B=2", "N=64 B=64", "N=2560"]),
     ("softmax", compute_softmax, {"x": "R C"}, 1e-5, 1e-7, ["R=1 C=32", "R=100 C=160"]),
     ("softmax_cluster", compute_softmax, {"x": "ROWS COLS"}, 1e-5, 1e-7,
      ["ROWS=1 COLS=1024 CTAS=1", "ROWS=3 COLS=4096 CTAS=16"]),
@@ -197,11 +256,17 @@ CASES = [
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
       "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
 ]
-DEFAULTS = {"attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
+# The first rows of the groups, and the number of all rows: the second group is empty, and others where they can be.
+def draw_offsets(generator, sizes):
+    inner = sorted(generator.randint(0, sizes["TOTAL"]) for _ in range(sizes["G"] - 2))
+    return [0, *inner[:1], *inner[:1], *inner[1:], sizes["TOTAL"]]
+
+
+DEFAULTS = {"matmul_ragged": {"G": 4}, "attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
 
 
 def get_dims(words, sizes):
-    return [int(word) if word.isdigit() else sizes[word] for word in words.split() if word != "i32"]
+    return [int(word) if word.isdigit() else sizes[word] for word in words.split() if word not in INTEGERS]
 
 
 def list_missing():
@@ -226,6 +291,8 @@ def run_case(grout, case, options):
     sizes = {**DEFAULTS.get(name, {}), **given}
     if "HEADS" in sizes:
         sizes["KV"] = sizes["HEADS"] // sizes["GROUP"]
+    if name == "matmul_hopper_blocks":
+        sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {options}")
     arrays = {}
     with tempfile.TemporaryDirectory(prefix="grout-references-") as folder:
@@ -233,9 +300,13 @@ def run_case(grout, case, options):
         command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
         command += ["--kernel", "@" + kernel] if kernel else []
         for array, words in inputs.items():
-            dims = get_dims(words, sizes)
-            arrays[array] = draw(generator, math.prod(dims), words.startswith("i32"))
-            write_array(f"{folder}/{array}.npy", dims, arrays[array])
+            if words == "offsets":
+                arrays[array] = draw_offsets(generator, sizes)
+                dims = [len(arrays[array])]
+            else:
+                dims = get_dims(words, sizes)
+                arrays[array] = draw(generator, math.prod(dims), words.startswith(INTEGERS))
+            write_array(f"{folder}/{array}.npy", dims, arrays[array], words)
             command += ["--input", f"{array}={folder}/{array}.npy"]
         wanted = compute(arrays, sizes)
         command += itertools.chain(*(["-D", option] for option in options.split()))
