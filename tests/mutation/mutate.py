@@ -25,7 +25,8 @@ SYNC = re.compile(
     r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
     r"wait_smem_to_gmem|wgmma_wait|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
     r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
-    r"async_copy_commit_group|async_copy_wait|async_copy_arrive)\b(.*)$")
+    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|atomic_\w+)\b(.*)$")
+WRITTEN_ORDER = re.compile(r"\border\((release|acquire|acq_rel)\)")
 NUMBER = re.compile(r"^\s*(\d+)\b")
 
 
@@ -89,6 +90,8 @@ def weaken(op, code):
               "semaphore_signal", "barrier_wait", "mbarrier_wait", "semaphore_wait", "cluster_arrive",
               "cluster_barrier") and "order(" not in code:
         out.append(("order(relaxed)", code + " order(relaxed)"))
+    if op.startswith("atomic_"):
+        out.append(("order(relaxed)", WRITTEN_ORDER.sub("order(relaxed)", code)))
     if op in ("semaphore_signal", "semaphore_wait"):
         match = re.search(r", (\d+)", code)
         if match:
@@ -126,8 +129,8 @@ def mutants(lines):
         if match is None:
             continue
         op = match.group(1)
-        # A wgmma computes: only what it waits for is synchronisation.
-        if op != "wgmma" and not code.lstrip().startswith("%"):
+        # A wgmma computes: only what it waits for is synchronisation. Of an atomic it is its order.
+        if op != "wgmma" and not op.startswith("atomic_") and not code.lstrip().startswith("%"):
             yield i, "drop %s" % op, {i: ""}
             for step, name in ((1, "down"), (-1, "up")):
                 k = neighbour(lines, i, step)

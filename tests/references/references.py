@@ -222,7 +222,7 @@ CASES = [
     ("matmul_hopper_pingpong", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=640 N=136 K=72 SMS=4"]),
     ("matmul_stream_k", compute_matmul, MATMUL, 2 ** -8, 1e-5,
-     ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7"]),
+     ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
