@@ -16,8 +16,8 @@ typedef struct grout_signature {
     ffi_type **types; /* one for each parameter; the caller's */
 } grout_signature;
 
-/* The C type of an element: i8 to u64, float, double and bool are those; a float that C does not have
- * goes by its bits, as an unsigned integer. */
+/* The C type of an element: i8 to u64, float, double and bool are those; a float that C does not
+ * have goes by its bits, as an unsigned integer. */
 ffi_type *grout_signature__get_scalar(grout_dtype dtype);
 
 /* The signature of a kernel of a bound module: an array is a pointer, a scalar is itself, the

@@ -9,8 +9,9 @@ typedef struct grout_extern_files {
     const grout_host *host; /* that has opened the libraries */
     void **libraries;
     size_t library_count;
-    grout_externs *functions; /* of the libraries that the module calls; NULL: no library is named */
-    grout_text source;        /* CUDA; of each file after a #line with its name */
+    grout_externs
+        *functions;    /* of the libraries that the module calls; NULL: no library is named */
+    grout_text source; /* CUDA; of each file after a #line with its name */
 } grout_extern_files;
 
 /* Opens the libraries and reads the sources of --extern, for a verified module. False:

@@ -9,7 +9,7 @@ static bool goes_by_bits(grout_dtype dtype) {
 }
 
 static const char *get_c_type(grout_dtype dtype) {
-    return !goes_by_bits(dtype)                       ? grout_gpu__get_type_name(dtype)
+    return !goes_by_bits(dtype)                      ? grout_gpu__get_type_name(dtype)
            : grout_dtype_get_info(dtype)->bytes == 1 ? "grout_u8"
                                                      : "grout_u16";
 }

@@ -249,9 +249,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_PRINT(name)                                                                 \
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
                                       const grout_operand *values);
-#define GROUT_BUILD_EXTERN(name)                                                           \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text,  \
-                                                grout_dtype dtype, uint32_t count,         \
+#define GROUT_BUILD_EXTERN(name)                                                          \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \
+                                                grout_dtype dtype, uint32_t count,        \
                                                 const grout_operand *values);
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_OWN(name)

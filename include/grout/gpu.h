@@ -35,7 +35,7 @@ typedef struct grout_emit_options {
      * extern_elementwise calls, as extern "C" __device__ functions, whose parameters are those of
      * function.h. NULL or "": none; such functions are declared all the same. */
     const char *extern_source;
-    grout_text *notes;    /* not NULL: what is worth knowing about the code is added, a line each */
+    grout_text *notes; /* not NULL: what is worth knowing about the code is added, a line each */
     /* not NULL: called for each access of SMEM by registers, with or without conflicts */
     void (*note_banks)(void *payload, const grout_bank_use *use);
     void *payload;
@@ -128,10 +128,10 @@ typedef struct grout_gpu_launch {
     const grout_argument *arguments; /* as for the interpreter; 'out' data is overwritten */
     size_t argument_count;
     int32_t device;
-    double timeout_seconds;   /* wall clock of the whole launch; 0: 60 */
-    double watchdog_seconds;  /* of one barrier wait; 0: 2. Negative: no watchdog */
-    uint32_t warmup, repeats; /* timed launches beside the one whose results count; 0: none */
-    bool flush_l2;            /* before each timed launch */
+    double timeout_seconds;    /* wall clock of the whole launch; 0: 60 */
+    double watchdog_seconds;   /* of one barrier wait; 0: 2. Negative: no watchdog */
+    uint32_t warmup, repeats;  /* timed launches beside the one whose results count; 0: none */
+    bool flush_l2;             /* before each timed launch */
     const char *extern_source; /* grout_emit_options has it */
     grout_nvrtc_options nvrtc;
 } grout_gpu_launch;

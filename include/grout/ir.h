@@ -46,9 +46,10 @@ extern "C" {
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
 #define GROUT_INIT_MAX       (1u << 16)  /* elements listed in an init */
-#define GROUT_EXTERNS_MAX    64          /* functions that a module calls by name */
-#define GROUT_EXTERN_OPERANDS_MAX 16     /* what one of them is given */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
+/* Functions that a module calls by name, and what one of them is given. */
+#define GROUT_EXTERNS_MAX         64
+#define GROUT_EXTERN_OPERANDS_MAX 16
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 

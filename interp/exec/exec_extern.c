@@ -17,12 +17,12 @@ typedef struct argument {
 static argument get_argument(const grout_cta *cta, uint32_t thread, const grout_slot *slot) {
     const bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
     const uint32_t one = slot->count == 1 ? 0 : 1;
-    return (argument){
-        .data = grout_slot__data(cta, thread, slot),
-        .mask = is_undefined && slot->is_array ? grout_slot__mask(cta, thread, slot) : NULL,
-        .step = one * slot->element_bytes,
-        .mask_step = one,
-        .is_undefined = is_undefined && !slot->is_array};
+    return (argument){.data = grout_slot__data(cta, thread, slot),
+                      .mask = is_undefined && slot->is_array ? grout_slot__mask(cta, thread, slot)
+                                                             : NULL,
+                      .step = one * slot->element_bytes,
+                      .mask_step = one,
+                      .is_undefined = is_undefined && !slot->is_array};
 }
 
 /* The arguments of one call; true if one of them is undefined. */

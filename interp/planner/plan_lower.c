@@ -241,11 +241,12 @@ static void add_extern(grout_planner *planner, grout_inst *inst, const grout_op 
         }
     }
     grout_diags_add(planner->diags, GROUT_DIAG_EXTERN_MISSING,
-                    grout_module_get_place(module, operand->loc),
-                    "the launch has no function '%s'", name);
-    grout_diags_help(planner->diags, "a file runs no code of the host by itself: '--extern LIBRARY' "
-                                     "names a shared library that has the function, and in C "
-                                     "grout_launch has 'externs'");
+                    grout_module_get_place(module, operand->loc), "the launch has no function '%s'",
+                    name);
+    grout_diags_help(planner->diags,
+                     "a file runs no code of the host by itself: '--extern LIBRARY' "
+                     "names a shared library that has the function, and in C "
+                     "grout_launch has 'externs'");
     planner->failed = true;
     planner->is_refused = true;
 }

@@ -260,10 +260,10 @@ typedef struct grout_inst {
         struct {                 /* a load of an accumulator */
             int64_t groups_left; /* in flight; -1: it does not wait */
         } acc_load;
-        uint32_t product;    /* of a wgmma */
-        uint32_t partitions; /* of a warp_specialize: its fork and its join */
-        uint32_t chain;      /* the elementwise ops that run strip by strip */
-        const char *text;    /* of a debug_print */
+        uint32_t product;             /* of a wgmma */
+        uint32_t partitions;          /* of a warp_specialize: its fork and its join */
+        uint32_t chain;               /* the elementwise ops that run strip by strip */
+        const char *text;             /* of a debug_print */
         const grout_extern *function; /* of an extern_elementwise */
     } u;
 } grout_inst;

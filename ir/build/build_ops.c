@@ -73,10 +73,10 @@
 #define DEFINE_PRINT(OP, name)                                                                  \
     NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
             .operands = values, .operand_count = count, .text = text)
-#define DEFINE_EXTERN(OP, name)                                                          \
-    VALUE(OP, name,                                                                      \
-          (BUILDER, const char *text, grout_dtype dtype, uint32_t count,                 \
-           const grout_operand *values),                                                 \
+#define DEFINE_EXTERN(OP, name)                                          \
+    VALUE(OP, name,                                                      \
+          (BUILDER, const char *text, grout_dtype dtype, uint32_t count, \
+           const grout_operand *values),                                 \
           .operands = values, .operand_count = count, .text = text, .type_dtype = dtype)
 #define DEFINE_OWN(OP, name)
 

@@ -10,8 +10,9 @@ static bool is_extern(const grout_op *op) {
 }
 
 const char *grout_op_get_extern_name(const grout_module *module, const grout_op *op) {
-    return is_extern(op) ? grout_module_get_string(module, grout_module_get_operand(module, op, 0)->id)
-                         : NULL;
+    return is_extern(op)
+               ? grout_module_get_string(module, grout_module_get_operand(module, op, 0)->id)
+               : NULL;
 }
 
 uint32_t grout_module_find_externs(const grout_module *module, grout_op_id *ops_out) {

@@ -77,10 +77,9 @@ static void check_signature(grout_verifying *verifying, const grout_op *op, cons
     }
     add_signature(module, op, &here);
     add_signature(module, first, &there);
-    grout_verifying__report(verifying, GROUT_DIAG_BAD_EXTERN, op->loc,
-                            "'%s' is called as %s here, and as %s before", name,
-                            here.data == NULL ? "" : here.data,
-                            there.data == NULL ? "" : there.data);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_BAD_EXTERN, op->loc, "'%s' is called as %s here, and as %s before",
+        name, here.data == NULL ? "" : here.data, there.data == NULL ? "" : there.data);
     grout_diags_note(verifying->diags, grout_module_get_place(module, first->loc), "here");
     grout_diags_help(verifying->diags,
                      "a C function has one signature: cast the operands, or use another function");

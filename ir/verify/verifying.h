@@ -13,14 +13,14 @@ typedef struct grout_verifying {
     grout_arch arch;
     grout_diags *diags;
     grout_kernel_id kernel;
-    bool *has_bad_pitch;        /* by object: reported, one report an array is enough */
-    uint8_t *differs;           /* by value, once is_spread: GROUT_DIFFERS_* */
-    uint8_t all_differ;         /* of all values of the kernel */
-    bool is_spread;             /* of the kernel at hand */
-    const grout_op *specialize; /* the kernel's first warp_specialize, or NULL */
+    bool *has_bad_pitch;                    /* by object: reported, one report an array is enough */
+    uint8_t *differs;                       /* by value, once is_spread: GROUT_DIFFERS_* */
+    uint8_t all_differ;                     /* of all values of the kernel */
+    bool is_spread;                         /* of the kernel at hand */
+    const grout_op *specialize;             /* the kernel's first warp_specialize, or NULL */
     grout_op_id externs[GROUT_EXTERNS_MAX]; /* the first op that calls each function */
     uint32_t extern_count;
-    bool ok;                    /* no error yet */
+    bool ok; /* no error yet */
 } grout_verifying;
 
 /* What a value differs by. */

@@ -56,7 +56,8 @@ static grout_kernel_function *make(const grout_module *bound, const char *name,
     return grout_kernel_function_new(&options, diags);
 }
 
-/* y = 2 x, but at most 500, total = 1 + the sum of y; then a call with an array that is too short. */
+/* y = 2 x, but at most 500, total = 1 + the sum of y; then a call with an array that is too short.
+ */
 static bool use(scale_function *scale, sum_function *sum, int *count) {
     float x_data[COUNT], y_data[COUNT], total_data = 1;
     for (int i = 0; i < COUNT; i++) {
@@ -66,8 +67,8 @@ static bool use(scale_function *scale, sum_function *sum, int *count) {
     const grout_array y = {GROUT_DTYPE_F32, 1, {COUNT}, y_data};
     const grout_array half = {GROUT_DTYPE_F32, 1, {COUNT / 2}, y_data};
     const grout_array total = {GROUT_DTYPE_F32, 1, {1}, &total_data};
-    return scale(&x, 2.0f, &y) && sum(&y, &total) && *count == 0 &&
-           y_data[COUNT / 2] == COUNT && y_data[COUNT - 1] == 500 &&
+    return scale(&x, 2.0f, &y) && sum(&y, &total) && *count == 0 && y_data[COUNT / 2] == COUNT &&
+           y_data[COUNT - 1] == 500 &&
            total_data == 1.0f + COUNT * (COUNT - 1) - (2 + 4 + 6 + 8 + 10) &&
            !scale(&x, 2.0f, &half) && *count == 1;
 }

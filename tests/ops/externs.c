@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* externs.c - the functions that extern_elementwise.grout calls: as C for a shared library, as CUDA C++ for the GPU. */
+/* externs.c - the functions that extern_elementwise.grout calls: as C for a shared library, as CUDA
+ * C++ for the GPU. */
 #ifdef __cplusplus
 #define EXTERN extern "C" __device__
 #else
@@ -28,8 +29,9 @@ EXTERN bool externs_is_between(float low, float x, float high) {
     return low <= x && x <= high;
 }
 
-EXTERN double externs_sum(signed char a, unsigned char b, short c, unsigned short d, int e, unsigned int f, long long g,
-                          unsigned long long h, float i, double j, bool k) {
+EXTERN double externs_sum(signed char a, unsigned char b, short c, unsigned short d, int e,
+                          unsigned int f, long long g, unsigned long long h, float i, double j,
+                          bool k) {
     return (double)a + b + c + d + e + f + g + h + i + j + (k ? 1 : 0);
 }
 

@@ -51,7 +51,7 @@ static void end(subject *it) {
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* Each of them gives back its argument, through a register of another width. */
-#define IDENTITY(name, type)      \
+#define IDENTITY(name, type)       \
     static type name(type value) { \
         return value;              \
     }
@@ -77,7 +77,10 @@ typedef struct type_case {
     uint8_t low[8], high[8]; /* elements at both ends of the type */
 } type_case;
 
-#define ENDS_OF_UNSIGNED {0}, {255, 255, 255, 255, 255, 255, 255, 255}
+#define ENDS_OF_UNSIGNED                       \
+    {0}, {                                     \
+        255, 255, 255, 255, 255, 255, 255, 255 \
+    }
 static const type_case type_cases[] = {
     {"i8", (grout_any_function *)same_i8, 1, {0x80}, {0x7f}},
     {"u8", (grout_any_function *)same_u8, 1, ENDS_OF_UNSIGNED},
@@ -133,7 +136,7 @@ static const char half_written[] =
     "  store %y, %v\n"
     "}\n";
 
-/* Of four elements two were never written: the function sees the others, and the checker says that
+/* Two of four elements were never written: the function sees the others, and the checker says that
  * the result is undefined. */
 START_TEST(undefined_elements_are_not_given) {
     float x[4] = {1, 2, 3, 4}, y[4] = {0};
@@ -205,7 +208,8 @@ END_TEST
 /* As many functions as a file may call, and one more. */
 START_TEST(there_is_a_limit_of_functions) {
     grout_text text = {0};
-    grout_text_add(&text, "kernel @k(%%y: out gmem f32[1]) grid(x = 1)\n{\n  %%v0 = add 0.0, 1.0\n");
+    grout_text_add(&text,
+                   "kernel @k(%%y: out gmem f32[1]) grid(x = 1)\n{\n  %%v0 = add 0.0, 1.0\n");
     for (int i = 0; i < GROUT_EXTERNS_MAX + _i; i++) {
         grout_text_add(&text, "  %%v%d = extern_elementwise \"f%d\", %%v%d : f32\n", i + 1, i, i);
     }
