@@ -166,7 +166,8 @@ def get_settings(text):
 
 
 def run(grout, path, folder, options):
-    """(verdict, codes, certified, digest of the outputs) of all kernels of a file, at all its sizes."""
+    """(verdict, codes, certified, digest of the outputs) of all kernels of a file, at all its sizes, up to the first
+    that has findings."""
     text = open(path).read()
     verdicts, codes, certified, digest = set(), set(), True, hashlib.sha256()
     for name, params in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", text, re.M | re.S):
@@ -178,6 +179,8 @@ def run(grout, path, folder, options):
             certified &= all(k.get("holds_for_every_schedule")
                              for k in report["coverage"]["kernels"])
             digest.update(bytes_)
+            if codes or report["verdict"] in ("invalid", "error"):
+                return report["verdict"], sorted(codes), False, ""
     worst = next(v for v in ("invalid", "error", "incomplete", "clean") if v in verdicts)
     return worst, sorted(codes), certified, digest.hexdigest()
 
