@@ -134,6 +134,11 @@ static bool emit(grout_session *session, const grout_load *load) {
                                       grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
                                   .extern_source = load->externs.source.data,
                                   .notes = session->is_verbose ? &notes : NULL};
+    const bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
+    for (size_t i = 0; i < load->kernel_count && is_good && !is_text; i++) {
+        is_good = grout_emit_check_externs(load->bound, load->kernels[i], options.extern_source,
+                                           session->diags);
+    }
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
         is_good =
             strcmp(to, "host") == 0
@@ -147,11 +152,8 @@ static bool emit(grout_session *session, const grout_load *load) {
         grout_session__note(session, "%s", notes.data);
     }
     if (is_good) {
-        bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
         is_good = is_text ? write_result(session, text.data, text.size)
-                          : grout_emit_check_externs(load->bound, options.extern_source,
-                                                     session->diags) &&
-                                compile(session, load, text.data);
+                          : compile(session, load, text.data);
     }
     grout_text_free(&text);
     grout_text_free(&notes);

@@ -96,14 +96,25 @@ static void add_externs(grout_text *out, const grout_module *bound,
     }
 }
 
-bool grout_emit_check_externs(const grout_module *bound, const char *extern_source,
-                              grout_diags *diags) {
-    grout_op_id ops[GROUT_EXTERNS_MAX];
-    if ((extern_source != NULL && extern_source[0] != '\0') ||
-        grout_module_find_externs(bound, ops) == 0) {
+/* The first op of the kernel that calls a function, or NULL. */
+static const grout_op *find_extern(const grout_module *bound, grout_kernel_id kernel) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(bound); id++) {
+        const grout_op *op = grout_module_get_op(bound, id);
+        if (grout_op_get_extern_name(bound, op) != NULL &&
+            grout_module_get_block(bound, op->parent)->kernel == kernel) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+bool grout_emit_check_externs(const grout_module *bound, grout_kernel_id kernel,
+                              const char *extern_source, grout_diags *diags) {
+    const bool has_source = extern_source != NULL && extern_source[0] != '\0';
+    const grout_op *op = has_source ? NULL : find_extern(bound, kernel);
+    if (op == NULL) {
         return true;
     }
-    const grout_op *op = grout_module_get_op(bound, ops[0]);
     grout_diags_add(diags, GROUT_DIAG_EXTERN_MISSING, grout_module_get_place(bound, op->loc),
                     "there is no CUDA source of the function '%s'",
                     grout_op_get_extern_name(bound, op));

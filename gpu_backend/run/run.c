@@ -40,7 +40,7 @@ static bool compile_kernel(run *r) {
                                         .extern_source = r->launch->extern_source};
     grout_text source = {0};
     const bool is_done =
-        grout_emit_check_externs(r->module, options.extern_source, r->diags) &&
+        grout_emit_check_externs(r->module, r->launch->kernel, options.extern_source, r->diags) &&
         grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
         grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->launch->nvrtc,
                            &r->binary, r->diags);

@@ -50,10 +50,10 @@ GROUT_API bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel
                                const grout_emit_options *options, grout_text *out,
                                grout_diags *diags);
 
-/* False if the module calls functions and there is no source for them, so that the text cannot be
+/* False if the kernel calls functions and there is no source for them, so that the text cannot be
  * compiled: extern-missing. */
-GROUT_API bool grout_emit_check_externs(const grout_module *bound, const char *extern_source,
-                                        grout_diags *diags);
+GROUT_API bool grout_emit_check_externs(const grout_module *bound, grout_kernel_id kernel,
+                                        const char *extern_source, grout_diags *diags);
 
 /*
  * What a launch of the emitted kernel needs beside its code: grid, block, SMEM bytes, parameters in

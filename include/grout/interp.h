@@ -70,8 +70,8 @@ typedef struct grout_progress {
  * the i-th operand's type, result_out to room for one of the written type; it is written whole. It
  * depends on its arguments alone: it may be called again for the same element, in another order,
  * and from several OS threads at once where the launch or an exploration has several. It is not
- * called for an element of which an argument is undefined; the result is undefined then. function.h
- * makes one of any C function.
+ * called for an element of which an argument is undefined, if the launch follows undefined values
+ * (track_undefined): the result is undefined then. function.h makes one of any C function.
  */
 typedef struct grout_extern {
     const char *name;

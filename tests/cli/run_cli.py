@@ -546,7 +546,13 @@ def test_extern(folder):
     cuda = run("emit", kernel, "--extern", source).expect(0).out
     assert f'#line 1 "{source}"\nfloat twice' in cuda and "= ::twice(" in cuda, cuda
     run("emit", kernel).expect(0, 'extern "C" __device__ grout_f32 twice(grout_f32);')
-    run("emit", kernel, "--to", "cubin", "-o", f"{folder}/k.cubin").expect(2, err="no CUDA source of the function 'twice'")
+    to_cubin = ["--to", "cubin", "-o", f"{folder}/k.cubin"]
+    run("emit", kernel, *to_cubin).expect(2, err="no CUDA source of the function 'twice'")
+    # of one kernel it is no other kernel's business
+    both = write(f"{folder}/both.grout", EXTERN + "kernel @other(%y: out gmem f32[1]) { store %y[0], 1.0 }\n")
+    run("check", both, "--kernel", "@other").expect(0, "@other: clean")
+    assert "extern-missing" not in run("emit", both, "--kernel", "@other", *to_cubin).err
+    run("emit", both, "--kernel", "@k", *to_cubin).expect(2, err="no CUDA source of the function 'twice'")
 
 
 def wait_for_handler(process):
