@@ -145,6 +145,16 @@ def compute_matmul_ragged(arrays, sizes):
     return {"c": result}
 
 
+def compute_matmul_ragged_transposed(arrays, sizes):
+    x, y, result = cut_rows(arrays["x"], sizes["M"]), cut_rows(arrays["y"], sizes["N"]), []
+    for low, high in zip(arrays["offsets"], arrays["offsets"][1:]):
+        if low == high:
+            result += [0.0] * (sizes["M"] * sizes["N"])
+        else:
+            result += multiply(list(zip(*x[low:high])), list(zip(*y[low:high])))
+    return {"out": result}
+
+
 def compute_matmul_blocks(arrays, sizes):
     """The products of each block of K by themselves, with their scales."""
     count, padded = sizes["K"], len(arrays["a_scale"]) // sizes["STEPS"]
@@ -241,7 +251,8 @@ def compute_backward(arrays, sizes):
     rows = cut_rows(list(zip(arrays["lse2"], arrays["delta"])), sizes["ROWS"])
     for shared, (key, value) in enumerate(zip(keys, values)):
         heads = [compute_backward_head(*(cut_rows(part, d) for part in (queries[head], key, value, outward[head])),
-                                       rows[head], sizes["CAUSAL"]) for head in range(shared * group, (shared + 1) * group)]
+                                       rows[head], sizes["CAUSAL"])
+                 for head in range(shared * group, (shared + 1) * group)]
         result["sums"] += itertools.chain(*(row for head in heads for row in head[0]))
         for name, at, scale in (("dk", 1, 0.125), ("dv", 2, 1.0)):
             for parts in zip(*(head[at] for head in heads)):
@@ -280,6 +291,9 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
+     {"x": "TOTAL M", "y": "TOTAL N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 M=8 N=8", "TOTAL=130 M=72 N=264", "TOTAL=500 M=136 N=72 SMS=2"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -315,10 +329,10 @@ CASES = [
     ("attention_hopper_backward@attention_backward", compute_backward,
      {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS", "delta": "HEADS ROWS"},
      2 ** -9, 0.008,
-     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70 GROUP=2", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
-      "S=200 SK=130 D=128", "S=300 SK=300 CAUSAL=1"]),
-    ("attention_hopper_backward@attention_backward_queries", compute_backward_queries, {"sums": "HEADS S D"}, 2 ** -10, 1e-7,
-     ["S=1", "S=70 D=128"]),
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70 GROUP=2",
+      "S=40 SK=136 D=128 GROUP=2 CAUSAL=1", "S=200 SK=130 D=128", "S=300 SK=300 CAUSAL=1"]),
+    ("attention_hopper_backward@attention_backward_queries", compute_backward_queries, {"sums": "HEADS S D"},
+     2 ** -10, 1e-7, ["S=1", "S=70 D=128"]),
 ]
 # Inputs that are computed from the drawn ones.
 DERIVED = {"attention_hopper_backward@attention_backward": derive_backward}
@@ -331,7 +345,9 @@ def draw_offsets(generator, sizes):
 
 
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
-DEFAULTS = {"matmul_ragged": {"G": 4}, "attention_hopper": HEADS, "attention_hopper_backward": HEADS}
+GROUPS = {"G": 4}
+DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "attention_hopper": HEADS,
+            "attention_hopper_backward": HEADS}
 
 
 def get_dims(words, sizes):
