@@ -11,6 +11,7 @@ stdout. Exit code 0: every step is as expected.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -37,11 +38,13 @@ def run_step(name, seconds, words, grout, out):
     places = {"GROUT": grout, "LOG": os.path.join(out, name + "_cases.log")}
     command = [sys.executable, *(places.get(word, word) for word in words)]
     start = time.monotonic()
-    try:
-        with open(log, "w", encoding="utf-8") as file:
-            code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, timeout=seconds, check=False).returncode
-    except subprocess.TimeoutExpired:
-        code = 124
+    with open(log, "w", encoding="utf-8") as file, \
+            subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            code = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # its children, too: they would disturb the next step
+            code = 124
     with open(log, encoding="utf-8") as file:
         lines = file.read().splitlines()
     print(f"== {name}: exit {code}, {time.monotonic() - start:.0f} s")
