@@ -217,7 +217,11 @@ void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
         [GROUT_LAYOUT_WGMMA_COL] = "one dimension, a multiple of 8",
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "two dimensions, multiples of 64 and of 8",
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "two dimensions, multiples of 64 and of 16",
-        [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "two dimensions, multiples of 64 and of 32"};
+        [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "two dimensions, multiples of 64 and of 32",
+        [GROUT_LAYOUT_MMA_LHS_32BIT] = "two dimensions, multiples of 64 and of 8",
+        [GROUT_LAYOUT_MMA_RHS_32BIT] = "two dimensions, multiples of 8",
+        [GROUT_LAYOUT_MMA_RHS_16BIT] = "two dimensions, multiples of 16 and of 8",
+        [GROUT_LAYOUT_MMA_RHS_8BIT] = "two dimensions, multiples of 32 and of 8"};
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     inf->ok = false;
     grout_diags_add(
