@@ -122,6 +122,16 @@ static const char *get_text(const grout_layout_demand *demand) {
     return grout_register_layout_get_text((grout_register_layout_kind)demand->kind);
 }
 
+/* The same as layout_cast is told it: the kinds from WGMMA_TRANSPOSED on have no word of their own.
+ */
+static value_text get_word(const grout_layout_demand *demand) {
+    const char *text = get_text(demand);
+    value_text word;
+    (void)snprintf(word.chars, sizeof word.chars,
+                   demand->kind >= GROUT_LAYOUT_WGMMA_TRANSPOSED ? "layout(%s)" : "%s", text);
+    return word;
+}
+
 static bool is_consumer(const grout_layout_demand *demand) {
     return demand->operand != GROUT_LAYOUT_IS_RESULT;
 }
@@ -168,7 +178,8 @@ static void help_conflict(grout_layout_inference *inf, const grout_layout_demand
     const value_text value = describe(inf, at->value, at->op);
     const value_text op = describe_op(inf, at, !is_first);
     const int64_t bytes = get_cast_bytes(inf, at->value);
-    const char *kind = is_consumer(at) ? get_text(at) : get_text(first);
+    const value_text word = get_word(is_consumer(at) ? at : first);
+    const char *kind = word.chars;
     if (value.chars[0] != '%') {
         grout_diags_help(inf->diags,
                          "put (layout_cast ... %s) around %s%s: %" PRId64 " bytes through SMEM",
