@@ -209,7 +209,7 @@ grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op) {
                 module, grout_value__get_descriptor(module, view.descriptor), GROUT_ATTR_OOB);
         }
     }
-    return choice == GROUT_CHOICE_NONE ? GROUT_CHOICE_OOB_ZEROS : choice;
+    return choice == GROUT_CHOICE_NONE ? GROUT_CHOICE_OOB_ZERO : choice;
 }
 
 int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op, grout_attr attr,

@@ -13,7 +13,7 @@ static void report(grout_verifying *verifying, const grout_op *op, const grout_a
 /* A descriptor's choice is part of the hardware's: zeros or NaN. */
 static void check_descriptor(grout_verifying *verifying, const grout_op *op,
                              const grout_attr_value *attr) {
-    if (attr->choice != GROUT_CHOICE_OOB_ZEROS && attr->choice != GROUT_CHOICE_OOB_NAN) {
+    if (attr->choice != GROUT_CHOICE_OOB_ZERO && attr->choice != GROUT_CHOICE_OOB_NAN) {
         report(verifying, op, attr, "a descriptor fills with zeros or with NaN",
                "say it at each copy through the descriptor");
     }
@@ -62,6 +62,6 @@ void grout_verify__oob(grout_verifying *verifying, const grout_op *op) {
     if (attr->choice == GROUT_CHOICE_OOB_NAN &&
         grout_dtype_get_fill((grout_dtype)type.dtype) == 0) {
         report(verifying, op, attr, "TMA has a NaN for f16, bf16, f32 and f64",
-               "take oob(zeros), or hold the array in such a type");
+               "take oob(zero), or hold the array in such a type");
     }
 }

@@ -210,6 +210,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -221,6 +222,9 @@ syntax keyword groutChoice
     \ wgmma_upcast_4x
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release
