@@ -327,21 +327,24 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
 }
 
 /* The exchange area holds the result. */
-static int64_t get_part_bytes(const grout_layout_inference *inf, const grout_op *op) {
+static int64_t get_part_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     bool is_spread = false;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         is_spread |= grout_layout__is_spread(inf, grout_module_get_operand(inf->module, op, k)->id);
     }
-    if (!is_spread || grout_register_layouts_find_picks(inf->out, inf->module, op, NULL)) {
+    const uint64_t diag_count = grout_diags_total(inf->diags);
+    if (!is_spread ||
+        grout_register_layouts_find_picks(inf->out, inf->module, op, NULL, inf->diags)) {
         return 0;
     }
+    inf->ok = inf->ok && grout_diags_total(inf->diags) == diag_count; /* or without memory */
     const int64_t bytes =
         grout_type_get_count(type) * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     return (bytes + 15) / 16 * 16;
 }
 
-int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
+int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
     if (grout_layout__takes_parts(op)) {
         return get_part_bytes(inf, op);

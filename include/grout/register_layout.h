@@ -144,10 +144,11 @@ typedef struct grout_register_pick {
 } grout_register_pick;
 /* picks_out: one for each register of the result, or NULL; of registers that hold no element in any
  * lane, register 0 of operand 0. False if some lane does not have what it needs, or not where the
- * others have it; or without memory. */
+ * others have it; or without memory, which is a diagnostic. */
 GROUT_API bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
                                                  const grout_module *bound, const grout_op *op,
-                                                 grout_register_pick *picks_out);
+                                                 grout_register_pick *picks_out,
+                                                 grout_diags *diags);
 /* The most that any op of the kernel needs of each thread: they take turns. */
 GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
 
