@@ -599,6 +599,10 @@ GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const gro
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/* What becomes of the elements outside the array of a copy's box: what its oob(..) says, or that of
+ * the tensor_descriptor that a load goes through; GROUT_CHOICE_OOB_ZERO if neither says anything.
+ */
+GROUT_API grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op);
 /*
  * What a slice, reshape or concatenate takes of one of its operands: the elements of a box,
  * extent[d] of them from start[d] on in each dimension. Element i of it, by its index in the box,

@@ -448,6 +448,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* The bits of the NaN that TMA fills with outside an array (a GROUT_FILL line); 0: it has none. */
+GROUT_API uint64_t grout_dtype_get_fill(grout_dtype dtype);
 /* Whether the values of an op with such a TYPES column may have an element type. */
 GROUT_API bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype);
 /* NULL of VALUE and LIST, which have no line. */

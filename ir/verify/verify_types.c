@@ -43,6 +43,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COLLECTIVE_AXES:
     case GROUT_ATTR_MULTICAST:
     case GROUT_ATTR_REDUCE:
+    case GROUT_ATTR_OOB: /* verify_oob.c */
     case GROUT_ATTR_ORDER:
     case GROUT_ATTR_SCOPE:
     case GROUT_ATTR_NO_DECREMENT:

@@ -212,6 +212,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -227,6 +228,9 @@ syntax keyword groutChoice
     \ mma_rhs_8bit
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release

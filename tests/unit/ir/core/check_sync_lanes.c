@@ -243,6 +243,11 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool moves_boxes(const op_facts *it) {
+    return (is_mode(it, MODE(STARTS)) && has_letter(it, "G")) ||
+           has_rule(it, GROUT_RULE_DESCRIPTOR);
+}
+
 static bool counts_lanes(const op_facts *it) {
     return is_object(it, OBJECT(NAMED));
 }
@@ -300,6 +305,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_OOB, moves_boxes,
+     "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
     {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
     {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
      "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},
