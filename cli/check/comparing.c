@@ -139,7 +139,7 @@ bool grout_comparing__with_cpu(const grout_comparing *it, const grout_argument_s
                                                   .actual = gpu->arguments[i].data,
                                                   .options = *options},
                                    .against = "cpu"};
-        if (!is_result(it, i)) {
+        if (!is_result(it, i) || (cpu->is_passed_on != NULL && cpu->is_passed_on[i])) {
             continue;
         }
         ++*count_out;

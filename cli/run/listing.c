@@ -220,9 +220,10 @@ static void map_params(const grout_listing *listing, grout_kernel_id kernel,
 /* A wait is for the launch before, and for what that one has waited for. */
 static bool find_awaited(grout_listing *listing, grout_launch_id earlier) {
     grout_launch_id at = listing->at;
-    bool is_awaited =
-        earlier + 1 == at || (grout_ledger_has_waited(listing->ledgers[at - 1]) &&
-                              listing->awaits[at - 1][earlier]);
+    bool is_chained = listing->ledgers[at - 1] != NULL &&
+                      grout_ledger_has_waited(listing->ledgers[at - 1]) &&
+                      listing->awaits[at - 1][earlier];
+    bool is_awaited = earlier + 1 == at || is_chained;
     listing->awaits[at][earlier] = is_awaited;
     return is_awaited;
 }
