@@ -83,8 +83,6 @@ static void check_pair(grout_verifying *verifying, const listed *it, uint32_t in
     const char *name = grout_module_get_string(module, argument->name);
     grout_loc_id earlier =
         grout_module_get_launch_argument(module, other->line, other_index)->loc;
-    bool may_write = grout_direction_is_written(param->direction) ||
-                     grout_direction_is_written(before->direction);
     if (!is_same(module, param, before)) {
         grout_text type = {0}, other_type = {0};
         grout_type_print(grout_module_get_type(module, param->value), &type);
@@ -95,11 +93,7 @@ static void check_pair(grout_verifying *verifying, const listed *it, uint32_t in
                                 other_type.data == NULL ? "" : other_type.data);
         grout_text_free(&type);
         grout_text_free(&other_type);
-    } else if (it->id == other->id && may_write) {
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH_LIST, argument->loc,
-                                "'%%%s' is given twice, and '@%s' may write it", name,
-                                grout_module_get_string(module, it->kernel->name));
-    } else if (it->id != other->id && param->direction == GROUT_DIRECTION_OUT) {
+    } else if (param->direction == GROUT_DIRECTION_OUT) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH_LIST, argument->loc,
                                 "'%%%s' has a past, and '@%s' takes it as 'out': such an array "
                                 "starts without values",
@@ -112,17 +106,14 @@ static void check_pair(grout_verifying *verifying, const listed *it, uint32_t in
                      "it is given here before");
 }
 
-/* An argument against the nearest one of its name before it. */
+/* An argument against the nearest one of its name in an earlier launch. */
 static void check_argument(grout_verifying *verifying, const listed *it, uint32_t index) {
     const grout_module *module = verifying->module;
     grout_string_id name = grout_module_get_launch_argument(module, it->line, index)->name;
-    for (grout_launch_id id = it->id; id >= 1; id--) {
+    for (grout_launch_id id = it->id - 1; id >= 1; id--) {
         listed other;
-        if (!find_listed(module, id, &other)) {
-            continue;
-        }
-        uint32_t count = id == it->id ? index : other.line->argument_count;
-        for (uint32_t i = count; i-- > 0;) {
+        uint32_t count = find_listed(module, id, &other) ? other.line->argument_count : 0;
+        for (uint32_t i = 0; i < count; i++) {
             if (grout_module_get_launch_argument(module, other.line, i)->name == name) {
                 check_pair(verifying, it, index, &other, i);
                 return;
