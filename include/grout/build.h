@@ -59,6 +59,12 @@ GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_oper
 GROUT_API void grout_build_require(grout_builder *builder, grout_expr_id condition,
                                    const char *text);
 
+/* A line of the launch list: a kernel, by its name and without '@', and one name for each of its
+ * parameters. The kernel may come later. */
+GROUT_API void grout_build_launch(grout_builder *builder, const char *kernel,
+                                  const char *const *arguments, uint32_t argument_count,
+                                  bool is_dependent);
+
 /* The kernel: header first, then its body. grout_builder_end_kernel closes it. */
 GROUT_API void grout_builder_kernel(grout_builder *builder, const char *name);
 GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const char *name,

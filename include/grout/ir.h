@@ -50,6 +50,7 @@ extern "C" {
 /* Functions that a module calls by name, and what one of them is given. */
 #define GROUT_EXTERNS_MAX         64
 #define GROUT_EXTERN_OPERANDS_MAX 16
+#define GROUT_LAUNCHES_MAX        64 /* lines of a launch list */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 
@@ -369,6 +370,23 @@ typedef struct grout_kernel {
     grout_trivia_id trivia;
 } grout_kernel;
 
+/*
+ * A line of the launch list, 'launch @k(%x, %y) dependent'. The lines of a file run in their order,
+ * and an array of one name is the same array in all of them.
+ */
+typedef struct grout_launch_line {
+    grout_string_id kernel_name;
+    grout_loc_id loc;                        /* of the kernel's name */
+    uint32_t first_argument, argument_count; /* of the module's table: grout_launch_argument */
+    bool is_dependent; /* it may begin before the one before has ended (griddepcontrol_wait) */
+    grout_trivia_id trivia;
+} grout_launch_line;
+
+typedef struct grout_launch_argument {
+    grout_string_id name; /* without '%' */
+    grout_loc_id loc;
+} grout_launch_argument;
+
 /* ---- bound types ---------------------------------------------------------------------------- */
 
 typedef enum grout_type_kind {
@@ -461,6 +479,20 @@ GROUT_API uint32_t grout_module_get_expr_count(const grout_module *module);
 
 GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module,
                                                       grout_kernel_id id);
+/* The launch list: counts include entry 0, as above. */
+GROUT_API uint32_t grout_module_get_launch_count(const grout_module *module);
+GROUT_API const grout_launch_line *grout_module_get_launch(const grout_module *module,
+                                                           grout_launch_id id);
+GROUT_API const grout_launch_argument *
+grout_module_get_launch_argument(const grout_module *module, const grout_launch_line *launch,
+                                 uint32_t index);
+/* The kernel of a line; 0 if there is none of its name (verify.h refuses that). */
+GROUT_API grout_kernel_id grout_module_get_launch_kernel(const grout_module *module,
+                                                         grout_launch_id id);
+/* Whether a launch may begin before an earlier one of the list has ended: all after the earlier one,
+ * up to the later one, are dependent. */
+GROUT_API bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
+                                             grout_launch_id later);
 GROUT_API const grout_param *grout_module_get_param(const grout_module *module,
                                                     const grout_kernel *kernel, uint32_t index);
 GROUT_API const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id);

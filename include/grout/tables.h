@@ -290,7 +290,8 @@ typedef enum grout_sync_object {
     GROUT_SYNC_OBJECT_ASYNC_COPY,
     GROUT_SYNC_OBJECT_WGMMA,
     GROUT_SYNC_OBJECT_OBJECTS,
-    GROUT_SYNC_OBJECT_PARTS
+    GROUT_SYNC_OBJECT_PARTS,
+    GROUT_SYNC_OBJECT_GRIDS
 } grout_sync_object;
 
 typedef enum grout_sync_reach {

@@ -300,6 +300,7 @@ typedef struct grout_gmem_array {
     bool has_tainted;
     uint64_t *written; /* of an out array: elements that have been written */
     uint64_t *tainted; /* elements whose value is undefined though written */
+    uint8_t *seen;     /* scratch: what an actor sees before it has waited; NULL: the same */
 } grout_gmem_array;
 
 /* Where the parts of a CTA's state lie. */

@@ -82,6 +82,9 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
         verifying.kernel = id;
         verify_kernel(&verifying);
     }
+    if (has_tables) {
+        grout_verify__launch_list(&verifying);
+    }
     grout__free(verifying.has_bad_pitch);
     grout__free(verifying.differs);
     return verifying.ok;

@@ -116,10 +116,25 @@ static void add_atomics_headline(const grout_wording *wording, grout_text *out) 
     }
 }
 
+/* Two launches of a list. */
+static void add_grid_headline(const grout_wording *wording, grout_text *out) {
+    const grout_words words = {.object = name_side_object(wording, 0),
+                               .access = grout_wording__get_access(wording,
+                                                                   &wording->facts->sides[1]),
+                               .line = get_line(wording, 1)};
+    if (wording->facts->primary_is_earlier) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_AFTER_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_BEFORE_HEAD, &words);
+    }
+}
+
 static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
-    if (facts->near.kind != GROUT_NEAR_NOTHING) {
+    if (grout_near__is_of_grids(&facts->near)) {
+        add_grid_headline(wording, out);
+    } else if (facts->near.kind != GROUT_NEAR_NOTHING) {
         grout_sentence__add(
             out, GROUT_SENTENCE_RACE_READING_HEAD,
             &(grout_words){.object = name_side_object(wording, 0),

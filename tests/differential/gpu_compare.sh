@@ -147,6 +147,8 @@ for seed in 1 2; do
     expect 0 '' run tests/differential/casts.grout --kernel @from_f64 --device cuda --compare cpu \
         --input x=randn:$seed
 done
+expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu
+expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu -D N=65536
 same tests/differential/casts.grout
 same tests/differential/layouts.grout
 same tests/differential/control.grout

@@ -120,6 +120,8 @@ syntax keyword groutOperation
     \ cluster_arrive
     \ cluster_wait
     \ cluster_barrier
+    \ griddepcontrol_wait
+    \ griddepcontrol_launch_dependents
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
@@ -177,6 +179,8 @@ syntax keyword groutModule
     \ const
     \ require
     \ kernel
+    \ launch
+    \ dependent
     \ attr
     \ in
     \ out

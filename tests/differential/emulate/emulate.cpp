@@ -1538,6 +1538,7 @@ instruction *find_instruction(const statement &s) {
         {"cp", copy_tensor},
         {"fence", do_nothing},
         {"prefetch", do_nothing},
+        {"griddepcontrol", do_nothing},
         {"setmaxnreg", do_nothing},
         {"elect", elect},
         {"selp", pick},

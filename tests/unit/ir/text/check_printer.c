@@ -65,6 +65,7 @@ static const form_case forms[] = {
      "        %b: in gmem i32[24] init([200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212,\n            213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223]))\n{\n}\n"},
     /* literals */
     {"const A = 0x10\n", "const A = 16\n"},
+    {"// all\nlaunch @a(%x,%y)   // first\n\nlaunch  @b( ) dependent\n", "// all\nlaunch @a(%x, %y)  // first\n\nlaunch @b() dependent\n"},
     {"const A = -5, B = -(5), C = - 5, D = -X, X = 1\n", "const A = -5, B = -(5), C = -5, D = -X, X = 1\n"},
     {"const A = -9223372036854775808\n", NULL},
     {"const A = - -X, X = 1\n", "const A = --X, X = 1\n"},
