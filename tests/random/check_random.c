@@ -2,14 +2,17 @@
  * and the checker, which has nothing to find.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, groups,
- * updates, forms
+ * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: table, values, copies, wgmma,
+ * groups, updates, forms
  *
  * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
  * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
  * and runs nothing: for 'grout run --device cuda --compare cpu'.
  */
+#include "cells.h"
 #include "draw.h"
+#include "formats.h"
+#include "inputs.h"
 #include "prints.h"
 #include "reference.h"
 
@@ -51,19 +54,11 @@ static const grout_param *get_param(const trial *t, uint32_t i) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x) {
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-/* Halves of whole numbers in some kernels, anything between -4 and 4 in the others. */
-static double draw_number(uint64_t seed, uint64_t at, grout_dtype_class class_) {
-    const uint64_t x = mix(seed * UINT64_C(0x9e3779b97f4a7c15) + at);
-    if (class_ != GROUT_CLASS_FLOAT) {
-        return (double)(x % 17) - (class_ == GROUT_CLASS_SINT ? 8 : 0);
-    }
-    return seed % 2 == 0 ? (double)(x % 9) - 4 : (double)(x >> 11) * 0x1p-50 - 4;
+/* The first letter of the parameter's name. */
+static char get_style(const trial *t, uint32_t i) {
+    const grout_object *object = grout_module_get_object(t->bound, get_param(t, i)->object);
+    const grout_value *value = grout_module_get_value(t->bound, object->value);
+    return grout_module_get_string(t->bound, value->name)[0];
 }
 
 static bool fill(trial *t, uint64_t seed) {
@@ -84,11 +79,10 @@ static bool fill(trial *t, uint64_t seed) {
             return false;
         }
         for (int64_t k = 0; param->direction != GROUT_DIRECTION_OUT && k < array->count; k++) {
-            uint8_t *element = t->initial[i] + k * info->bytes;
-            grout_element_from_double(
-                (grout_dtype)type->dtype,
-                draw_number(seed, (uint64_t)k * 64 + i, (grout_dtype_class)info->class_), element);
-            array->numbers[k].value = grout_element_to_double((grout_dtype)type->dtype, element);
+            const uint64_t bits =
+                inputs_draw((grout_dtype)type->dtype, get_style(t, i), seed, (uint64_t)k * 64 + i);
+            memcpy(t->initial[i] + k * info->bytes, &bits, info->bytes);
+            array->numbers[k] = formats_decode((grout_dtype)type->dtype, bits);
             array->is_written[k] = param->direction == GROUT_DIRECTION_INOUT;
         }
     }
@@ -103,18 +97,21 @@ static bool compare_array(trial *t, uint32_t i) {
     bool is_checked = false;
     for (int64_t k = 0; k < t->arrays[i].count; k++) {
         const reference_number wanted = t->arrays[i].numbers[k];
-        const double value =
-            grout_element_to_double((grout_dtype)type->dtype, t->first[i] + k * bytes);
+        uint64_t have = 0;
+        memcpy(&have, t->first[i] + k * bytes, bytes);
+        const reference_number value = formats_decode((grout_dtype)type->dtype, have);
         if (!t->arrays[i].is_written[k]) {
             continue;
         }
         t->compared++;
         t->skipped += isinf(wanted.bound) ? 1 : 0;
         is_checked = is_checked || !isinf(wanted.bound);
-        if (!prints_is_near(value, wanted)) {
-            printf("%%p%" PRIu32 " (%s), element %" PRId64 ": %.9g, and the reference has %.17g "
-                   "within %.3g\n",
-                   i, get_dtype_text(type->dtype), k, value, wanted.value, wanted.bound);
+        const bool is_wide = formats_is_wide((grout_dtype)type->dtype) && wanted.bound == 0;
+        if (!prints_is_near(value.value, wanted) || (is_wide && value.wide != wanted.wide)) {
+            printf("parameter %" PRIu32 " (%s), element %" PRId64 ": %.17g (0x%" PRIx64
+                   "), and the reference has %.17g within %.3g\n",
+                   i, get_dtype_text(type->dtype), k, value.value, have, wanted.value,
+                   wanted.bound);
             return false;
         }
     }
@@ -254,6 +251,7 @@ static void print_diags(const grout_diags *diags) {
 typedef struct totals {
     uint64_t passed, failed, compared, skipped;
     reference_ops drawn, checked;
+    cells_seen seen; /* of kernels that passed */
 } totals;
 
 static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
@@ -262,6 +260,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
     }
     if (strcmp(kind, "values") == 0) {
         draw_values(seed, out);
+    } else if (strcmp(kind, "table") == 0) {
+        draw_table(seed, out);
     } else if (strcmp(kind, "copies") == 0) {
         draw_copies(seed, out);
     } else if (strcmp(kind, "groups") == 0) {
@@ -281,6 +281,9 @@ static void check_seed(const char *kind, uint64_t seed, const grout_text *text, 
     if (!is_right) {
         print_diags(diags);
         printf("---- %s %" PRIu64 " ----\n%s----\n", kind, seed, text->data);
+    }
+    if (is_right) {
+        cells_see(&sum->seen, t.bound);
     }
     sum->passed += is_right;
     sum->failed += !is_right;
@@ -305,10 +308,30 @@ static uint32_t count_unchecked(const totals *sum) {
     return count;
 }
 
+/* Whose cells have to be complete, and after how many kernels. COUNT: those of none. */
+static drawn_by get_owner(const char *kind, uint64_t passed) {
+    static const struct {
+        const char *kind;
+        drawn_by owner;
+        uint64_t enough;
+    } owners[] = {{"table", DRAWN_BY_TABLE, 300},
+                  {"values", DRAWN_BY_VALUES, 400},
+                  {"updates", DRAWN_BY_UPDATES, 300},
+                  {"wgmma", DRAWN_BY_WGMMA, 150},
+                  {"forms", DRAWN_BY_FORMS, 100}};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        if (strcmp(kind, owners[i].kind) == 0 && passed >= owners[i].enough) {
+            return owners[i].owner;
+        }
+    }
+    return DRAWN_BY_COUNT;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: check_random values|copies|wgmma|groups|updates|forms FIRST COUNT "
-                        "[STRIDE [print]]\n");
+        fprintf(stderr,
+                "usage: check_random table|values|copies|wgmma|groups|updates|forms FIRST COUNT "
+                "[STRIDE [print]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
@@ -333,7 +356,8 @@ int main(int argc, char **argv) {
     }
     /* Where rounding leaves nothing to compare, a test says nothing. */
     const bool is_hollow = sum.skipped * 2 > sum.compared;
-    const uint32_t unchecked = count_unchecked(&sum);
+    const uint32_t unchecked =
+        count_unchecked(&sum) + cells_print_unseen(&sum.seen, get_owner(argv[1], sum.passed));
     printf("%" PRIu64 " elements compared, %" PRIu64 " of them with any value allowed\n",
            sum.compared, sum.skipped);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", sum.passed, sum.failed);

@@ -15,10 +15,18 @@ uint32_t draw_below(draw *d, uint32_t limit) {
     return (uint32_t)((x ^ x >> 31) >> 32) % limit;
 }
 
-uint32_t draw_param(draw *d, const char *direction, const char *type) {
-    grout_text_add(&d->params, "%s%%p%" PRIu32 ": %s gmem %s", d->param_count > 0 ? ", " : "",
-                   d->param_count, direction, type);
+static uint32_t add_param(draw *d, char style, const char *direction, const char *type) {
+    grout_text_add(&d->params, "%s%%%c%" PRIu32 ": %s gmem %s", d->param_count > 0 ? ", " : "",
+                   style, d->param_count, direction, type);
     return d->param_count++;
+}
+
+uint32_t draw_param(draw *d, const char *direction, const char *type) {
+    return add_param(d, 'p', direction, type);
+}
+
+uint32_t draw_input(draw *d, char style, const char *type) {
+    return add_param(d, style, "in", type);
 }
 
 void draw_line(draw *d, const char *format, ...) {
