@@ -2,15 +2,18 @@
  * and the checker, which has nothing to find.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: table, values, copies, wgmma,
- * groups, updates, forms
+ * usage: check_random KIND FIRST COUNT [STRIDE [print | write=FOLDER]]   KIND: table, values,
+ * copies, wgmma, groups, updates, forms
  *
  * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
- * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
- * and runs nothing: for 'grout run --device cuda --compare cpu'.
+ * drawn operation has to be compared; after a few hundred, each operation that drawn.def gives to
+ * the kind has been drawn for each of its element types. Closing line: 'N passed, N failed'. print
+ * writes the kernels and runs nothing. write=FOLDER runs them, and leaves each that passes there
+ * with its inputs and what it has to leave: for tests/differential/random_on_gpu.py.
  */
 #include "cells.h"
 #include "draw.h"
+#include "files.h"
 #include "formats.h"
 #include "inputs.h"
 #include "prints.h"
@@ -54,11 +57,14 @@ static const grout_param *get_param(const trial *t, uint32_t i) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
+static const char *get_name(const trial *t, uint32_t i) {
+    const grout_object *object = grout_module_get_object(t->bound, get_param(t, i)->object);
+    return grout_module_get_string(t->bound, grout_module_get_value(t->bound, object->value)->name);
+}
+
 /* The first letter of the parameter's name. */
 static char get_style(const trial *t, uint32_t i) {
-    const grout_object *object = grout_module_get_object(t->bound, get_param(t, i)->object);
-    const grout_value *value = grout_module_get_value(t->bound, object->value);
-    return grout_module_get_string(t->bound, value->name)[0];
+    return get_name(t, i)[0];
 }
 
 static bool fill(trial *t, uint64_t seed) {
@@ -246,6 +252,32 @@ static void print_diags(const grout_diags *diags) {
     grout_text_free(&text);
 }
 
+/* ---- as files -------------------------------------------------------------------------------- */
+
+/* NAME.grout, NAME.PARAMETER.npy of each input, and of each output NAME.PARAMETER.want.npy and,
+ * where it is not exact, NAME.PARAMETER.bounds.npy. */
+static bool write_files(const trial *t, const char *folder, const char *name,
+                        const grout_text *text) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s.grout", name);
+    bool is_written = files_write_text(folder, path, text);
+    for (uint32_t i = 0; i < t->kernel->param_count && is_written; i++) {
+        const grout_param *param = get_param(t, i);
+        const grout_type *type = grout_object_get_type(t->bound, param->object);
+        if (param->direction != GROUT_DIRECTION_OUT) {
+            (void)snprintf(path, sizeof path, "%s.%s", name, get_name(t, i));
+            is_written = files_write_array(folder, path, type, t->initial[i]);
+        }
+        if (param->direction != GROUT_DIRECTION_IN && is_written) {
+            (void)snprintf(path, sizeof path, "%s.%s.want", name, get_name(t, i));
+            is_written = files_write_array(folder, path, type, t->first[i]);
+            (void)snprintf(path, sizeof path, "%s.%s.bounds", name, get_name(t, i));
+            is_written = is_written && files_write_bounds(folder, path, &t->arrays[i]);
+        }
+    }
+    return is_written;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 typedef struct totals {
@@ -274,10 +306,27 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
     return true;
 }
 
-static void check_seed(const char *kind, uint64_t seed, const grout_text *text, totals *sum) {
+/* The fast instruction of a GPU has no bound. */
+static void drop_approx(grout_text *text) {
+    for (char *at = strstr(text->data, " approx\n"); at != NULL; at = strstr(at, " approx\n")) {
+        memset(at, ' ', strlen(" approx"));
+    }
+}
+
+/* folder: where the kernel goes if it passes, or NULL. */
+static void check_seed(const char *kind, uint64_t seed, grout_text *text, const char *folder,
+                       totals *sum) {
     trial t = {0};
     grout_diags *diags = grout_diags_new();
-    const bool is_right = check(&t, text, seed, diags);
+    if (folder != NULL) {
+        drop_approx(text);
+    }
+    bool is_right = check(&t, text, seed, diags);
+    if (is_right && folder != NULL) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s_%" PRIu64, kind, seed);
+        is_right = write_files(&t, folder, name, text);
+    }
     if (!is_right) {
         print_diags(diags);
         printf("---- %s %" PRIu64 " ----\n%s----\n", kind, seed, text->data);
@@ -331,12 +380,13 @@ int main(int argc, char **argv) {
     if (argc < 4) {
         fprintf(stderr,
                 "usage: check_random table|values|copies|wgmma|groups|updates|forms FIRST COUNT "
-                "[STRIDE [print]]\n");
+                "[STRIDE [print | write=FOLDER]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
     const uint64_t stride = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-    const bool is_print = argc > 5;
+    const bool is_print = argc > 5 && strcmp(argv[5], "print") == 0;
+    const char *folder = argc > 5 && strncmp(argv[5], "write=", 6) == 0 ? argv[5] + 6 : NULL;
     totals sum = {0};
     for (uint64_t i = 0; i < count && sum.failed < 5; i++) {
         const uint64_t seed = first + i * stride;
@@ -347,7 +397,7 @@ int main(int argc, char **argv) {
         if (text.size > 0 && is_print) {
             printf("// %s %" PRIu64 "\n%s", argv[1], seed, text.data);
         } else if (text.size > 0) {
-            check_seed(argv[1], seed, &text, &sum);
+            check_seed(argv[1], seed, &text, folder, &sum);
         }
         grout_text_free(&text);
     }

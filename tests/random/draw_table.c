@@ -101,6 +101,15 @@ static void store(table *t, uint32_t value, grout_dtype dtype, const road_shape 
     roads_go(&t->r, roads_draw(&t->r, dtype, shape), dtype, shape, value);
 }
 
+/* The same of a value that a layout_cast holds in another layout than an accumulator has. */
+static void store_held(table *t, uint32_t value, grout_dtype dtype, const road_shape *shape) {
+    road way;
+    do {
+        way = roads_draw(&t->r, dtype, shape);
+    } while (way == ROAD_ACCUMULATOR);
+    roads_go(&t->r, way, dtype, shape, value);
+}
+
 /* ---- register layouts ------------------------------------------------------------------------ */
 
 /* A layout that the shape has, as layout_cast names it. */
@@ -136,7 +145,7 @@ static void draw_layout_cast(table *t) {
     } else {
         draw_line(&t->d, "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s", value, from, there);
     }
-    store(t, value, t->now.from, shape);
+    store_held(t, value, t->now.from, shape);
 }
 
 /* ---- element by element ---------------------------------------------------------------------- */
@@ -176,9 +185,11 @@ static void draw_elementwise(table *t) {
     const bool is_fast = (info->attrs & GROUT_ATTR_BIT_APPROX) != 0 && draw_below(&t->d, 8) == 0;
     draw_line(&t->d, "%%v%" PRIu32 " = %s %s%s", value, info->text, operands,
               is_fast ? " approx" : "");
-    if (layout == NULL) {
-        keep(t, value, result);
+    if (layout != NULL) {
+        store_held(t, value, result, &t->shape);
+        return;
     }
+    keep(t, value, result);
     store(t, value, result, &t->shape);
 }
 
