@@ -86,6 +86,24 @@ void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, cons
                                       const grout_register_layout *layout,
                                       const grout_emit_matrix *matrix);
 
+/* ---- accesses by indices or with a mask (emit_pick.c) ---- */
+
+/* What the statement at one place needs. */
+typedef struct grout_emit_pick {
+    const grout_op *op;
+    grout_pick pick;
+    grout_view view;                     /* of the memory */
+    const grout_register_layout *layout; /* of the elements; NULL: one element, by one lane */
+    uint32_t width;                      /* elements that one access takes */
+    bool is_exchanged;                   /* the indices go to all lanes by the exchange area */
+} grout_emit_pick;
+
+/* Writes a call for the elements at a place: its address is that of a view. */
+typedef void grout_emit_picked(grout_emitter *e, const grout_emit_pick *p, const grout_view *at);
+/* Stores and atomics: the call for each element that is touched, once. one_lane: of no array. */
+void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *op,
+                             uint32_t width_max, grout_emit_picked *act);
+
 /* ---- between the lanes of a thread (emit_exchange.c) ---- */
 
 /* Whether the plan gave this op so many bytes of the exchange area; if not, it is unsupported. */

@@ -69,7 +69,10 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_CONSTANT,
     GROUT_LETTER_AXIS,
     GROUT_LETTER_TEXT,
-    GROUT_LETTER_OPTION,
+    GROUT_LETTER_INDICES,
+    GROUT_LETTER_MASK,
+    GROUT_LETTER_OPTION, /* from here on: they may be left away */
+    GROUT_LETTER_OPTIONAL_MASK,
     GROUT_LETTER_REST
 } grout_letter_kind;
 
@@ -108,6 +111,10 @@ typedef enum grout_rule {
     GROUT_RULE_REDUCE,
     GROUT_RULE_LOAD,  /* the result is what the reference holds */
     GROUT_RULE_STORE, /* the value fits the reference */
+    GROUT_RULE_MASKED_LOAD, /* the elements of the reference that a mask lets through */
+    GROUT_RULE_MASKED_STORE,
+    GROUT_RULE_GATHER,  /* the elements of the reference that indices name */
+    GROUT_RULE_SCATTER, /* the value fits these elements */
     GROUT_RULE_FETCH, /* one element, and the result what it held */
     GROUT_RULE_COPY,  /* two boxes of one shape and element type */
     GROUT_RULE_DESCRIPTOR,
@@ -423,6 +430,8 @@ GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
 GROUT_API uint32_t grout_letters_count_least(const char *letters);
 /* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
+/* Whether indices or a mask decide which elements of its memory it touches. */
+GROUT_API bool grout_op_takes_picks(grout_opcode opcode);
 /* The first operand that has a letter; UINT32_MAX if none has. */
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */

@@ -368,6 +368,10 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
+    case GROUT_RULE_MASKED_LOAD:
+    case GROUT_RULE_MASKED_STORE:
+    case GROUT_RULE_GATHER:
+    case GROUT_RULE_SCATTER:
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
@@ -414,6 +418,8 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     grout_planner__get_inst(planner, index)->opcode = op->opcode;
     grout_planner__get_inst(planner, index)->is_point = is_scheduling_point(op);
     grout_planner__begin_wgmma(planner, id);
+    grout_pick pick;
+    planner->pick = grout_op_get_pick(planner->module, op, &pick) ? &pick : NULL;
     grout_planner__add_operands(planner, index, op);
     for (uint32_t i = 0; i < op->result_count; i++) {
         grout_planner__define(planner, op->first_result + i);
@@ -422,6 +428,10 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     if (planner->failed) {
         return;
     }
+    if (planner->pick != NULL) {
+        grout_planner__lower_pick(planner, index, op);
+    }
+    planner->pick = NULL;
     add_accesses(planner, index, op);
     grout_planner__lower_atomic(planner, index, op);
     lower_attrs(planner, grout_planner__get_inst(planner, index), op);

@@ -261,6 +261,16 @@ const grout_letter_info *grout_letter_get_info(char letter) {
     return number < 128 && letters[number].doc != NULL ? &letters[number] : NULL;
 }
 
+bool grout_op_takes_picks(grout_opcode opcode) {
+    for (const char *letter = op_infos[opcode].operands; *letter != '\0'; letter++) {
+        const uint8_t kind = grout_letter_get_info(*letter)->kind;
+        if (kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
     const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
     return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);

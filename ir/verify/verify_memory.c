@@ -78,7 +78,8 @@ static void list_spaces(grout_effect_space wanted, char text[SPACES_TEXT_MAX]) {
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
     const grout_effect_space space = get_wanted_space(op, index, effect);
-    const bool is_read = effect == NULL || effect->access == GROUT_ACCESS_READ;
+    const bool is_pick = grout_op_takes_picks((grout_opcode)op->opcode);
+    const bool is_read = !is_pick && (effect == NULL || effect->access == GROUT_ACCESS_READ);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
     if (fits_space(type.space, space, is_read) || type.kind != GROUT_TYPE_REF || has_plan(op)) {
@@ -134,6 +135,7 @@ typedef struct index_check {
     int64_t tiles[GROUT_RANK_MAX]; /* by dimension of the object: its tile, 1 without */
     bool is_whole[GROUT_RANK_MAX]; /* not sliced yet */
     bool is_tma;                   /* a box of a gmem array: it may hang over */
+    bool is_masked;                /* it may hang over, where the mask is false */
     bool is_box;                   /* through a descriptor: indices are starts of a box */
     bool is_written;
 } index_check;
@@ -209,7 +211,8 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     }
     if (check->is_tma && (is_slice || check->is_box) && check->is_whole[dim]) {
         check_tma_start(check, loc, dim, start);
-    } else if (size > check->sizes[dim] || is_known) {
+    } else if (!(check->is_masked && is_slice && check->is_whole[dim]) &&
+               (size > check->sizes[dim] || is_known)) {
         check_start(check, loc, dim, start, size);
     }
     if (is_slice && check->tiles[dim] > 1) {
@@ -284,6 +287,8 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     check.base = view.base;
     check.is_box = view.descriptor != 0;
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
+    check.is_masked = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_MASKED_LOAD ||
+                      grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_MASKED_STORE;
     check.is_written = effect != NULL && is_written(effect);
     for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;
