@@ -15,7 +15,9 @@ bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uin
         binding, GROUT_DIAG_TYPE_CLASS, grout_infer__get_operand(binding, op, index)->loc,
         "'%s' is for memory of i32 or u32, and %s is %s", grout_infer__get_mnemonic(op),
         grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(ref).chars);
-    grout_diags_help(binding->diags, "atomic_add takes floats too; it returns nothing");
+    grout_diags_help(binding->diags, grout_op_takes_picks((grout_opcode)op->opcode)
+                                         ? "atomic_scatter_add takes floats too"
+                                         : "atomic_add takes floats too; it returns nothing");
     return false;
 }
 

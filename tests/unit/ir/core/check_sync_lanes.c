@@ -183,7 +183,8 @@ static bool has_rule(const op_facts *it, grout_rule rule) {
 
 static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
-           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE);
+           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
+           has_rule(it, GROUT_RULE_GATHER) || has_rule(it, GROUT_RULE_SCATTER);
 }
 
 static bool is_function(const op_facts *it) {
@@ -275,7 +276,7 @@ enum {
 
 static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
-     "DIM is of the RULEs BROADCAST, IOTA, REDUCE and CONCATENATE"},
+     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, GATHER and SCATTER"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
     {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
