@@ -185,7 +185,7 @@ static moved_array get_moved(const grout_layout_inference *inf, const grout_op *
     if (info->types == GROUT_TYPES_ACC) { /* it stays in registers */
         return none;
     }
-    if (info->rule == GROUT_RULE_LOAD) {
+    if (info->rule == GROUT_RULE_LOAD || info->rule == GROUT_RULE_FETCH) {
         return (moved_array){op->first_result, 0};
     }
     grout_pick pick;

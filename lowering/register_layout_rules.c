@@ -107,6 +107,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
         return;
+    case GROUT_RULE_FETCH: /* of one element there is nothing to hold */
     case GROUT_RULE_MASKED_LOAD:
     case GROUT_RULE_GATHER: /* of the indices and the mask those that have the result's shape */
         for (uint32_t k = 1; k < op->operand_count; k++) {
@@ -129,7 +130,6 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_LAYOUT:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
-    case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
@@ -148,7 +148,7 @@ static grout_rule get_rule(const grout_op *op) {
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
     return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD ||
-           rule == GROUT_RULE_GATHER || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
+           rule == GROUT_RULE_GATHER || rule == GROUT_RULE_FETCH || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
            rule == GROUT_RULE_CONCATENATE;
 }
 
@@ -409,10 +409,23 @@ static int64_t get_pick_bytes(const grout_layout_inference *inf, const grout_op 
     return (bytes + 15) / 16 * 16;
 }
 
+/* What an atomic returns goes to the lanes that hold the same elements as the one that did it. */
+static int64_t get_fetch_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_register_layout *layout = grout_register_layouts_get(inf->out, op->first_result);
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    if (layout->kind != GROUT_LAYOUT_WGMMA_ROW && layout->kind != GROUT_LAYOUT_WGMMA_COL) {
+        return 0;
+    }
+    return (layout->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes + 15) / 16 * 16;
+}
+
 int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_GATHER || rule == GROUT_RULE_SCATTER) {
         return get_pick_bytes(inf, op);
+    }
+    if (rule == GROUT_RULE_FETCH) {
+        return get_fetch_bytes(inf, op);
     }
     if (grout_layout__takes_parts(op)) {
         return get_part_bytes(inf, op);

@@ -174,8 +174,62 @@ static void scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
     }
 }
 
+/* ---- arrays, with what they held before ---- */
+
+/* "grout_atomic_fetch_add_gmem<GROUT_RELAXED, GROUT_GPU>(address, v[reg])" */
+static void add_fetch(grout_emitter *e, const atomic *a, grout_emit_at at) {
+    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a->name, a->space,
+                    grout_emit__choice(e, a->op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+                    get_scope_name(e, a));
+    grout_emit__address(e, &a->view, at);
+    grout_emit__add(e, ", ");
+    grout_emit__element(e, a->from, a->dtype, "reg");
+    grout_emit__add(e, ")");
+}
+
+/* Each element once. Where several lanes hold it, one of them tells the others. */
+static void fetch_array(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_value_id value = op->first_result;
+    const grout_register_layout *layout = grout_emit__layout(e, value);
+    const bool is_shared = grout_register_layouts_get_exchange_bytes(e->plan->layouts, id) > 0;
+    atomic a;
+    if (!describe(e, op, &a)) {
+        return;
+    }
+    grout_emit__before_access(e, a.view.object, true);
+    if (is_shared) {
+        grout_emit__before_access(e, 0, true);
+    } else {
+        grout_emit__declare_registers(e, value);
+    }
+    grout_emit__open_owners(e, layout);
+    grout_emit__open_registers(e, layout->registers, 1);
+    grout_emit__open_element(e, layout, 1);
+    grout_emit__prepare_address(e, &a.view, grout_emit__get_at(layout));
+    grout_emit__begin(e);
+    if (is_shared) {
+        grout_emit__add(e, "grout_store_smem(exchange + (");
+        grout_emit__flat(e, layout);
+        grout_emit__add(e, " * 4), ");
+    } else {
+        grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
+    }
+    add_fetch(e, &a, grout_emit__get_at(layout));
+    grout_emit__end(e, is_shared ? ");" : ";");
+    grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
+    grout_emit__after_access(e, a.view.object, true);
+    if (is_shared) {
+        grout_emit__after_access(e, 0, true);
+        grout_emit__read_exchange(e, value);
+    }
+}
+
 void grout_emit__atomic(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    if (grout_op_takes_picks((grout_opcode)op->opcode)) {
+    if (op->result_count > 0 &&
+        grout_emit__has_registers(grout_emit__layout(e, op->first_result))) {
+        fetch_array(e, id, op);
+    } else if (grout_op_takes_picks((grout_opcode)op->opcode)) {
         scatter(e, id, op);
     } else if (op->result_count == 0) {
         update(e, op);

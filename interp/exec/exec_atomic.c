@@ -61,7 +61,9 @@ static void combine_masks(const grout_cta *cta, uint32_t thread, const grout_ins
     grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
     uint8_t *mask = machine->mask_linear;
     memset(mask, 0, (size_t)box->plan->count);
-    grout_box__get_undefined(machine, box, mask);
+    if (inst->update != GROUT_UPDATE_EXCHANGE) {
+        grout_box__get_undefined(machine, box, mask);
+    }
     for (int64_t i = 0; is_undefined && i < box->plan->count; i++) {
         mask[i] |= slot->is_array ? grout_slot__mask(cta, thread, slot)[i] : 1;
     }
@@ -79,6 +81,35 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
+    grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
+                        grout_space_is_of_launch(box.plan->space), machine->linear,
+                        grout_slot__data(cta, thread, slot), box.plan->count);
+    if (machine->tracks) {
+        combine_masks(cta, thread, inst, &box);
+    }
+    grout_box__scatter(machine, &box, machine->linear);
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* The same, and what the elements held before. */
+static grout_outcome fetch_array(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;
+    uint8_t *old = grout_slot__data(cta, thread, to);
+    grout_box box;
+    grout_slot__set_undefined(cta, thread, to, false);
+    grout_fill_poison(to->dtype, old, to->count);
+    if (!begin(cta, thread, inst, &box)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    grout_box__gather(machine, &box, old);
+    if (machine->tracks && !grout_box__is_defined(machine, &box)) {
+        uint8_t *mask = grout_slot__mask(cta, thread, to);
+        memset(mask, 0, to->count);
+        grout_box__get_undefined(machine, &box, mask);
+        grout_slot__set_undefined(cta, thread, to, true);
+    }
+    memcpy(machine->linear, old, (size_t)box.plan->bytes);
     grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
                         grout_space_is_of_launch(box.plan->space), machine->linear,
                         grout_slot__data(cta, thread, slot), box.plan->count);
@@ -271,6 +302,9 @@ grout_outcome grout_exec_atomic(const grout_cta *cta, uint32_t thread, const gro
     }
     if (inst->u.pick.value != 0) {
         return update_picked(cta, thread, inst);
+    }
+    if (inst->result.is_array) {
+        return fetch_array(cta, thread, inst);
     }
     return inst->result.element_bytes == 0 ? update(cta, thread, inst)
                                            : fetch_and_update(cta, thread, inst);

@@ -94,7 +94,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_GATHER] = {"GATHER", "Rjo", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_SCATTER] = {"SCATTER", "Rjvo", NULL, GROUT_SHAPE_PLAIN, 0, false,
                             TYPES(ANY) | TYPES(WORD)},
-    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
+    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
