@@ -95,6 +95,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_BITCAST:
     case GROUT_RULE_BROADCAST: /* of these only where no element comes or goes */
     case GROUT_RULE_REDUCE:
+    case GROUT_RULE_SCAN:
     case GROUT_RULE_SLICE:
     case GROUT_RULE_RESHAPE:
     case GROUT_RULE_CONCATENATE:
@@ -148,7 +149,7 @@ static grout_rule get_rule(const grout_op *op) {
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
     return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD ||
-           rule == GROUT_RULE_GATHER || rule == GROUT_RULE_FETCH || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
+           rule == GROUT_RULE_GATHER || rule == GROUT_RULE_FETCH || rule == GROUT_RULE_SCAN || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
            rule == GROUT_RULE_CONCATENATE;
 }
 
@@ -419,6 +420,16 @@ static int64_t get_fetch_bytes(const grout_layout_inference *inf, const grout_op
     return (layout->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes + 15) / 16 * 16;
 }
 
+/* Partial results of all elements, as those of a reduction; none of an array that has one. */
+static int64_t get_scan_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    const int64_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const int64_t partial_bytes = bytes < ACCUMULATOR_BYTES ? ACCUMULATOR_BYTES : bytes;
+    return grout_layout__is_spread(inf, op->first_result)
+               ? (grout_type_get_count(type) * partial_bytes + 15) / 16 * 16
+               : 0;
+}
+
 int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_GATHER || rule == GROUT_RULE_SCATTER) {
@@ -426,6 +437,9 @@ int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, cons
     }
     if (rule == GROUT_RULE_FETCH) {
         return get_fetch_bytes(inf, op);
+    }
+    if (rule == GROUT_RULE_SCAN) {
+        return get_scan_bytes(inf, op);
     }
     if (grout_layout__takes_parts(op)) {
         return get_part_bytes(inf, op);

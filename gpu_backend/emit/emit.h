@@ -55,6 +55,9 @@ void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box);
 /* All of it: "name(a_map, as, col, row);", without "as" if there is no SMEM operand. */
 void grout_emit__box_call(grout_emitter *e, const grout_emit_box *box, const char *name);
 
+/* The type of partial results of reductions and scans: what grout_widen gives (emit_reduce.c). */
+grout_dtype grout_emit__get_partial(grout_dtype dtype);
+
 /* ---- between registers and memory (emit_matrix.c, emit_conflicts.c) ---- */
 
 /* stmatrix or ldmatrix, if they can move a value between registers and a view. */
@@ -204,10 +207,12 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
 grout_emit_op grout_emit__alu;
 grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
+grout_emit_op grout_emit__scan;
 grout_emit_op grout_emit__atomic;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
 #define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
+#define GROUT_SCAN(NAME, text, REDUCE, DOC)
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
     grout_emit_op grout_emit__##text;

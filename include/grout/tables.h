@@ -109,6 +109,7 @@ typedef enum grout_rule {
     GROUT_RULE_CONCATENATE,
     GROUT_RULE_LAYOUT,
     GROUT_RULE_REDUCE,
+    GROUT_RULE_SCAN,
     GROUT_RULE_LOAD,  /* the result is what the reference holds */
     GROUT_RULE_STORE, /* the value fits the reference */
     GROUT_RULE_MASKED_LOAD, /* the elements of the reference that a mask lets through */
@@ -444,6 +445,10 @@ GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
 /* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
  * NONE for other ops. */
 GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
+/* The GROUT_REDUCE line that a GROUT_SCAN line names; NONE for other ops. */
+GROUT_API grout_opcode grout_op_get_scanned(grout_opcode opcode);
+/* The bits of what changes no element that it is combined with: of ADD, MUL, MIN and MAX. */
+GROUT_API uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype);
 /* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
 GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);
 GROUT_API const char *grout_update_get_doc(grout_update update); /* "" of NONE */

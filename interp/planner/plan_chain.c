@@ -52,6 +52,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
+    case GROUT_RULE_SCAN:
     case GROUT_RULE_MASKED_LOAD:
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:

@@ -390,6 +390,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:
         return grout_infer__reduce(binding, op, types, type);
+    case GROUT_RULE_SCAN:
+        return grout_infer__scan(binding, op, types, type);
     case GROUT_RULE_LOAD:
         return grout_infer__make_register(binding, op, types, (grout_dtype)types[0].dtype, type);
     case GROUT_RULE_OBJECT:

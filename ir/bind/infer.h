@@ -21,6 +21,8 @@ bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const gr
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
+bool grout_infer__scan(grout_binding *binding, const grout_op *op, const grout_type *types,
+                       grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
 /* Reports an operand that is no array of an element type that the op takes, and returns its type;

@@ -78,6 +78,10 @@
             (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(b), OPERAND(mask),            \
              grout_expr_id dimension),                                                    \
             .operands = (const grout_operand[]){a, indices, b, mask}, LEAST(3, mask), DIMENSION)
+#define DEFINE_SCAN(OP, name)                                                                     \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
+          .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
+          .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
@@ -125,6 +129,7 @@ enum {
     operands_of_SHAPED = 1,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
+    operands_of_SCAN = 1,
     operands_of_GATHER = 3,
     operands_of_SCATTER = 4,
     operands_of_CONCATENATE = 2,

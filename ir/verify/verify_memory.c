@@ -287,8 +287,8 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     check.base = view.base;
     check.is_box = view.descriptor != 0;
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
-    check.is_masked = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_MASKED_LOAD ||
-                      grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_MASKED_STORE;
+    grout_pick pick;
+    check.is_masked = grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
     for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;

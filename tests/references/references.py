@@ -145,6 +145,12 @@ def compute_matmul_ragged(arrays, sizes):
     return {"c": result}
 
 
+def compute_matmul_moe_gather(arrays, sizes):
+    tokens = cut_rows(arrays["x"], sizes["K"])
+    gathered = {"a": [value for row in arrays["rows"] for value in tokens[row]]}
+    return compute_matmul_ragged({**arrays, **gathered}, sizes)
+
+
 def compute_matmul_blocks(arrays, sizes):
     """The products of each block of K by themselves, with their scales."""
     count, padded = sizes["K"], len(arrays["a_scale"]) // sizes["STEPS"]
@@ -202,7 +208,8 @@ def compute_attention(arrays, sizes):
 # ---- the cases ----
 
 MATMUL = {"a": "M K", "b": "K N"}
-# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers); relative and absolute
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers; 'offsets', 'rows': of
+# the groups, of an array of TOKENS rows); relative and absolute
 # tolerance; the consts of each case
 CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -225,6 +232,10 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_moe_gather", compute_matmul_moe_gather,
+     {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
+      "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -262,7 +273,7 @@ def draw_offsets(generator, sizes):
     return [0, *inner[:1], *inner[:1], *inner[1:], sizes["TOTAL"]]
 
 
-DEFAULTS = {"matmul_ragged": {"G": 4}, "attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
+DEFAULTS = {"matmul_ragged": {"G": 4}, "matmul_moe_gather": {"E": 4}, "attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
 
 
 def get_dims(words, sizes):
@@ -291,6 +302,8 @@ def run_case(grout, case, options):
     sizes = {**DEFAULTS.get(name, {}), **given}
     if "HEADS" in sizes:
         sizes["KV"] = sizes["HEADS"] // sizes["GROUP"]
+    if name == "matmul_moe_gather":
+        sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {options}")
@@ -300,8 +313,9 @@ def run_case(grout, case, options):
         command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
         command += ["--kernel", "@" + kernel] if kernel else []
         for array, words in inputs.items():
-            if words == "offsets":
-                arrays[array] = draw_offsets(generator, sizes)
+            if words in ("offsets", "rows"):
+                arrays[array] = draw_offsets(generator, sizes) if words == "offsets" else [
+                    generator.randrange(sizes["TOKENS"]) for _ in range(sizes["SLOTS"])]
                 dims = [len(arrays[array])]
             else:
                 dims = get_dims(words, sizes)

@@ -85,6 +85,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_CONCATENATE] = {"CONCATENATE", "v*", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
+    [GROUT_RULE_SCAN] = {"SCAN", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_STORE] = {"STORE", "Rv~", "vR~", GROUT_SHAPE_PLAIN, 0, false,
                           TYPES(ANY) | TYPES(WORD)},
@@ -340,6 +341,9 @@ static const char *find_own_build(const op_facts *it) {
                : strcmp(info->operands, "t*") == 0 ? "PRINT"
                : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
                                                    : "OWN";
+    }
+    if (info->rule == GROUT_RULE_SCAN) {
+        return "SCAN";
     }
     if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be left away */
         return info->results > 0 ? "GATHER" : "SCATTER";
