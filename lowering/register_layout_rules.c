@@ -148,9 +148,9 @@ static grout_rule get_rule(const grout_op *op) {
 
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD ||
-           rule == GROUT_RULE_GATHER || rule == GROUT_RULE_FETCH || rule == GROUT_RULE_SCAN || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
-           rule == GROUT_RULE_CONCATENATE;
+    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD || rule == GROUT_RULE_GATHER ||
+           rule == GROUT_RULE_FETCH || rule == GROUT_RULE_SCAN || rule == GROUT_RULE_IOTA ||
+           rule == GROUT_RULE_LAYOUT || rule == GROUT_RULE_CONCATENATE;
 }
 
 bool grout_layout__takes_parts(const grout_op *op) {

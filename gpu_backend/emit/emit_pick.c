@@ -48,8 +48,9 @@ static bool describe(grout_emitter *e, const grout_op *op, grout_emit_pick *p) {
         grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
         return false;
     }
-    p->is_exchanged = p->pick.is_along && (is_spread(e, p, p->pick.indices) ||
-                                           (p->pick.is_mask_along && is_spread(e, p, p->pick.mask)));
+    p->is_exchanged =
+        p->pick.is_along && (is_spread(e, p, p->pick.indices) ||
+                             (p->pick.is_mask_along && is_spread(e, p, p->pick.mask)));
     return true;
 }
 

@@ -1,6 +1,6 @@
-/* emit_scan.c - sums and extremes of each element and those before it: in steps of 1, 2, 4, .. along
- * the dimension, through SMEM. Each lane keeps the partial results of its elements in registers,
- * whatever the layout; the order of additions is the interpreter's (exec_scan.c).
+/* emit_scan.c - sums and extremes of each element and those before it: in steps of 1, 2, 4, ..
+ * along the dimension, through SMEM. Each lane keeps the partial results of its elements in
+ * registers, whatever the layout; the order of additions is the interpreter's (exec_scan.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 

@@ -627,8 +627,8 @@ typedef struct grout_pick {
     int64_t limit;                /* how many elements it has */
     bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
     bool is_mask_along; /* so has the mask */
-    uint8_t lead; /* so many dimensions of the array, its first, are picked one by one; of the
-                   * others all goes together */
+    uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the
+                         * others all goes together */
 } grout_pick;
 /* False if the op is none. */
 GROUT_API bool grout_op_get_pick(const grout_module *module, const grout_op *op,

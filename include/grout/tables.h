@@ -110,14 +110,14 @@ typedef enum grout_rule {
     GROUT_RULE_LAYOUT,
     GROUT_RULE_REDUCE,
     GROUT_RULE_SCAN,
-    GROUT_RULE_LOAD,  /* the result is what the reference holds */
-    GROUT_RULE_STORE, /* the value fits the reference */
+    GROUT_RULE_LOAD,        /* the result is what the reference holds */
+    GROUT_RULE_STORE,       /* the value fits the reference */
     GROUT_RULE_MASKED_LOAD, /* the elements of the reference that a mask lets through */
     GROUT_RULE_MASKED_STORE,
     GROUT_RULE_GATHER,  /* the elements of the reference that indices name */
     GROUT_RULE_SCATTER, /* the value fits these elements */
-    GROUT_RULE_FETCH, /* one element, and the result what it held */
-    GROUT_RULE_COPY,  /* two boxes of one shape and element type */
+    GROUT_RULE_FETCH,   /* one element, and the result what it held */
+    GROUT_RULE_COPY,    /* two boxes of one shape and element type */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_PRINT,

@@ -19,9 +19,8 @@
 static void add_mask(const grout_picks *picks, const grout_box *box, bool *is_undefined) {
     grout_machine *machine = picks->cta->machine;
     const grout_slot *slot = &picks->inst->result;
-    uint8_t *mask = slot->is_array
-                        ? grout_slot__mask(picks->cta, picks->thread, slot)
-                        : &grout_cta__registers(picks->cta, picks->thread)[slot->flag];
+    uint8_t *mask = slot->is_array ? grout_slot__mask(picks->cta, picks->thread, slot)
+                                   : &grout_cta__registers(picks->cta, picks->thread)[slot->flag];
     if (!machine->tracks || grout_box__is_defined(machine, box)) {
         return;
     }
@@ -41,11 +40,9 @@ static void check_bools(const grout_picks *picks, uint8_t *data, int64_t count,
         data[i] = data[i] != 0;
     }
     if (largest > 1 && !*has_reported) {
-        grout_fault fault = {.code = GROUT_DIAG_INVALID_BOOL,
-                             .object = picks->base.plan->object};
+        grout_fault fault = {.code = GROUT_DIAG_INVALID_BOOL, .object = picks->base.plan->object};
         *has_reported = true;
-        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand,
-                         &fault);
+        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand, &fault);
     }
 }
 
@@ -124,8 +121,7 @@ static void write_mask(const grout_picks *picks, const grout_slot *slot, const g
                              .use = GROUT_USE_OUTPUT,
                              .object = box->plan->object};
         *has_reported = true;
-        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->inst->u.pick.value,
-                         &fault);
+        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->inst->u.pick.value, &fault);
     }
 }
 

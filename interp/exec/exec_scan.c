@@ -76,7 +76,8 @@ static void scan_masks(const grout_cta *cta, uint32_t thread, const scan *s) {
     }
     const uint8_t *source = grout_slot__mask(cta, thread, from);
     uint8_t *mask = grout_slot__mask(cta, thread, to);
-    for (int64_t k = 0; k < to->count; k += k % size == s->columns - 1 ? size - s->columns + 1 : 1) {
+    for (int64_t k = 0; k < to->count;
+         k += k % size == s->columns - 1 ? size - s->columns + 1 : 1) {
         uint8_t before = 0;
         for (int64_t i = 0; i < s->rows; i++) {
             const int64_t at = k + get_row(s, i) * s->columns;
@@ -90,14 +91,13 @@ static void scan_masks(const grout_cta *cta, uint32_t thread, const scan *s) {
 grout_outcome grout_exec_scan(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_slot *from = grout_plan__slot(cta->machine->plan, inst, 0), *to = &inst->result;
     const grout_dtype dtype = (grout_dtype)to->dtype;
-    const scan s = {
-        .inst = inst,
-        .rows = inst->u.reduce.rows.rows,
-        .columns = inst->u.reduce.rows.columns,
-        .bytes = grout_dtype_get_info(grout_loops__get_compute_dtype(dtype))->bytes,
-        .number_bytes = to->element_bytes,
-        .is_reverse = (inst->attrs & GROUT_ATTR_BIT_REVERSE) != 0,
-        .is_exclusive = (inst->attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0};
+    const scan s = {.inst = inst,
+                    .rows = inst->u.reduce.rows.rows,
+                    .columns = inst->u.reduce.rows.columns,
+                    .bytes = grout_dtype_get_info(grout_loops__get_compute_dtype(dtype))->bytes,
+                    .number_bytes = to->element_bytes,
+                    .is_reverse = (inst->attrs & GROUT_ATTR_BIT_REVERSE) != 0,
+                    .is_exclusive = (inst->attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0};
     const int64_t size = s.rows * s.columns * s.number_bytes;
     const int64_t all = (int64_t)to->count * s.number_bytes;
     const uint8_t *data = grout_slot__data(cta, thread, from);

@@ -23,8 +23,8 @@ static const grout_slot *get_slot(const grout_picks *picks, uint32_t operand) {
 
 bool grout_picks__begin(grout_picks *picks, const grout_cta *cta, uint32_t thread,
                         const grout_inst *inst) {
-    *picks = (grout_picks){
-        .cta = cta, .thread = thread, .inst = inst, .number = -1, .reports = true};
+    *picks =
+        (grout_picks){.cta = cta, .thread = thread, .inst = inst, .number = -1, .reports = true};
     picks->base = grout_box__resolve(cta, thread, inst, 0);
     return !picks->base.is_nowhere;
 }
@@ -105,8 +105,7 @@ static void report_outside(grout_picks *picks, uint32_t dim, int64_t start, int6
                              .start = start,
                              .extent = 1,
                              .limit = limit};
-        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand,
-                         &fault);
+        grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand, &fault);
     }
 }
 
@@ -171,9 +170,8 @@ static bool add_runs(grout_machine *machine, const grout_run *runs, uint32_t cou
         }
         grout_run *all = grout_pool__at(pool, 0);
         for (int64_t k = 0; k < runs[i].count; k++) {
-            all[(*total)++] = (grout_run){.base = runs[i].base + k * runs[i].stride,
-                                          .count = 1,
-                                          .length = runs[i].length};
+            all[(*total)++] = (grout_run){
+                .base = runs[i].base + k * runs[i].stride, .count = 1, .length = runs[i].length};
         }
     }
     return true;
@@ -186,7 +184,7 @@ static int compare_runs(const void *a, const void *b) {
 
 static int compare_places(const void *a, const void *b) {
     const grout_picked *left = a, *right = b;
-    return left->offset != right->offset ? (left->offset < right->offset ? -1 : 1)
+    return left->offset != right->offset  ? (left->offset < right->offset ? -1 : 1)
            : left->number < right->number ? -1
                                           : left->number > right->number;
 }

@@ -313,8 +313,7 @@ static void add_scan(grout_planner *planner, grout_inst *inst, const grout_op *o
         grout_loops__find_reduce(grout_op_get_scanned((grout_opcode)op->opcode),
                                  (grout_dtype)type->dtype, grout_simd__get_best());
     planner->failed |= inst->u.reduce.function == NULL;
-    raise(&planner->plan->linear_bytes_max, inst->u.reduce.rows.rows *
-                                                inst->u.reduce.rows.columns *
+    raise(&planner->plan->linear_bytes_max, inst->u.reduce.rows.rows * inst->u.reduce.rows.columns *
                                                 grout_dtype_get_info(dtype)->bytes);
 }
 

@@ -14,12 +14,11 @@ bool grout_infer__check_indices(grout_binding *binding, const grout_op *op, uint
     if (type->kind == GROUT_TYPE_ARRAY && type->dtype == GROUT_DTYPE_I32) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
-                          "'%s' takes its indices as an array of i32, and %s is %s",
-                          grout_infer__get_mnemonic(op),
-                          grout_infer__get_operand_text(binding, op, index).chars,
-                          type->dtype == GROUT_DTYPE_NONE ? "a constant"
-                                                          : grout_type__get_text(type).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
+        "'%s' takes its indices as an array of i32, and %s is %s", grout_infer__get_mnemonic(op),
+        grout_infer__get_operand_text(binding, op, index).chars,
+        type->dtype == GROUT_DTYPE_NONE ? "a constant" : grout_type__get_text(type).chars);
     if (type->kind == GROUT_TYPE_ARRAY) {
         grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
     } else {
@@ -36,12 +35,10 @@ bool grout_infer__check_mask(grout_binding *binding, const grout_op *op, uint32_
     if (type->dtype == GROUT_DTYPE_NONE) {
         return grout_infer__set_constant(binding, op, index, GROUT_DTYPE_BOOL);
     }
-    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
-                          grout_infer__get_operand(binding, op, index)->loc,
-                          "the mask of '%s' is of bools, and %s is %s",
-                          grout_infer__get_mnemonic(op),
-                          grout_infer__get_operand_text(binding, op, index).chars,
-                          grout_type__get_text(type).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_TYPE_MISMATCH, grout_infer__get_operand(binding, op, index)->loc,
+        "the mask of '%s' is of bools, and %s is %s", grout_infer__get_mnemonic(op),
+        grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(type).chars);
     grout_diags_help(binding->diags, "compare it, as in (ne .., 0)");
     return false;
 }
@@ -55,13 +52,12 @@ static bool check_mask_shape(grout_binding *binding, const grout_op *op, uint32_
         return true;
     }
     const bool is_one_shape = indices == NULL || grout_type__is_same_shape(indices, shape);
-    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH,
-                          grout_infer__get_operand(binding, op, index)->loc,
-                          "the mask of '%s' has shape %s, and the elements %s%s%s",
-                          grout_infer__get_mnemonic(op), grout_type__get_shape_text(mask).chars,
-                          grout_type__get_shape_text(shape).chars,
-                          is_one_shape ? "" : ", the indices ",
-                          is_one_shape ? "" : grout_type__get_shape_text(indices).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_SHAPE_MISMATCH, grout_infer__get_operand(binding, op, index)->loc,
+        "the mask of '%s' has shape %s, and the elements %s%s%s", grout_infer__get_mnemonic(op),
+        grout_type__get_shape_text(mask).chars, grout_type__get_shape_text(shape).chars,
+        is_one_shape ? "" : ", the indices ",
+        is_one_shape ? "" : grout_type__get_shape_text(indices).chars);
     grout_diags_help(binding->diags, "broadcast it: (broadcast .. : bool%s)",
                      grout_type__get_shape_text(shape).chars);
     return false;
@@ -110,11 +106,10 @@ static bool find_dim(grout_binding *binding, const grout_op *op, const grout_typ
     const grout_attr_value *attr = grout_module_find_attr(binding->module, op, GROUT_ATTR_DIM);
     *dim_out = grout_op_get_attr_integer(binding->module, op, GROUT_ATTR_DIM, 0);
     if (ref->rank == 0) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
-                              grout_infer__get_operand(binding, op, 0)->loc,
-                              "'%s' takes a reference that has dimensions, and %s is one element",
-                              grout_infer__get_mnemonic(op),
-                              grout_infer__get_operand_text(binding, op, 0).chars);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, grout_infer__get_operand(binding, op, 0)->loc,
+            "'%s' takes a reference that has dimensions, and %s is one element",
+            grout_infer__get_mnemonic(op), grout_infer__get_operand_text(binding, op, 0).chars);
         grout_diags_help(binding->diags, "leave the dimension that the indices count");
         return false;
     }
@@ -197,14 +192,12 @@ bool grout_infer__gather(grout_binding *binding, const grout_op *op, const grout
                          grout_type *type) {
     grout_type shape;
     return find_shape(binding, op, &types[0], &types[1], &shape) &&
-           (!has_mask(op, 2) ||
-            check_mask_shape(binding, op, 2, &types[2], &shape, &types[1])) &&
+           (!has_mask(op, 2) || check_mask_shape(binding, op, 2, &types[2], &shape, &types[1])) &&
            grout_infer__make_register(binding, op, &shape, (grout_dtype)types[0].dtype, type);
 }
 
 bool grout_infer__scatter(grout_binding *binding, const grout_op *op, const grout_type *types) {
-    const bool is_word =
-        grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_WORD;
+    const bool is_word = grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_WORD;
     grout_type shape;
     return (!is_word || grout_infer__check_integers(binding, op, 0, &types[0])) &&
            find_shape(binding, op, &types[0], &types[1], &shape) &&

@@ -57,9 +57,8 @@ static bool is_pick(const grout_op *op, uint32_t operand) {
 static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {
     grout_op_id found = 0;
     for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = is_pick(op, i)
-                    ? grout_flow__find_operand(it, op, i, trait)
-                    : find_index(it, grout_module_get_operand(it->module, op, i), trait);
+        found = is_pick(op, i) ? grout_flow__find_operand(it, op, i, trait)
+                               : find_index(it, grout_module_get_operand(it->module, op, i), trait);
     }
     return found;
 }

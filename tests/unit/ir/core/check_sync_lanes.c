@@ -184,7 +184,8 @@ static bool has_rule(const op_facts *it, grout_rule rule) {
 static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
            has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
-           has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) || has_rule(it, GROUT_RULE_SCATTER);
+           has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) ||
+           has_rule(it, GROUT_RULE_SCATTER);
 }
 
 static bool is_function(const op_facts *it) {
