@@ -253,6 +253,19 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_REDUCE(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
+/* dimension 0 (no expression): that of an array which has one */
+#define GROUT_BUILD_SCAN(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id dimension, uint32_t attrs);
+/* mask of kind GROUT_OPERAND_NONE: without one; dimension 0 (no expression): without dim(d) */
+#define GROUT_BUILD_GATHER(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,   \
+                                                grout_operand indices, grout_operand mask, \
+                                                grout_expr_id dimension);
+#define GROUT_BUILD_SCATTER(name)                                                                 \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,                    \
+                                      grout_operand indices, grout_operand b, grout_operand mask, \
+                                      grout_expr_id dimension);
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);

@@ -52,6 +52,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_READ_ONLY:
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:
+    case GROUT_ATTR_REVERSE:
+    case GROUT_ATTR_EXCLUSIVE:
     case GROUT_ATTR_APPROX:
     case GROUT_ATTR_LAYOUT_WGMMA:
     case GROUT_ATTR_LAYOUT_WGMMA_8BIT:

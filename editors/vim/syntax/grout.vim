@@ -90,6 +90,10 @@ syntax keyword groutOperation
     \ axis_index
     \ load
     \ store
+    \ masked_load
+    \ masked_store
+    \ gather
+    \ scatter
     \ commit_smem
     \ fence_async_shared
     \ commit_gmem
@@ -131,6 +135,13 @@ syntax keyword groutOperation
     \ atomic_and
     \ atomic_or
     \ atomic_xor
+    \ atomic_scatter_add
+    \ atomic_scatter_max
+    \ atomic_scatter_min
+    \ atomic_scatter_and
+    \ atomic_scatter_or
+    \ atomic_scatter_xor
+    \ atomic_scatter_exchange
     \ atomic_fetch_add
     \ atomic_exchange
     \ atomic_cas
