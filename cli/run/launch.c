@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "asserted.h"
+
 #include "invariant.h"
 
 #include <limits.h>
@@ -158,11 +160,19 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
     }
+    grout_asserted asserted;
+    grout_asserted__init(&asserted, load->bound, kernel);
+    if (!settings->with_checker && grout_asserted__is_needed(load->bound, kernel)) {
+        GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
+        launch.observers[launch.observer_count++] = &asserted.observer;
+    }
     out->machine = grout_machine_new(&launch, session->diags);
     if (out->machine == NULL) {
         return false;
     }
     out->status = grout_machine_run(out->machine, 0, session->diags);
+    grout_asserted__report(&asserted, session->diags);
+    grout_asserted__deinit(&asserted);
     out->stats = grout_machine_get_stats(out->machine);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
     out->cut = payload.line.cut;

@@ -301,8 +301,12 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_ADDRESS, /* index of a reference */
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
     GROUT_USE_PRINT,
-    GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
+    GROUT_USE_SYNC, /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
+    GROUT_USE_CHECK /* condition of a debug_check */
 } grout_uninitialised_use;
+
+/* Values that a fault may show. */
+#define GROUT_FAULT_VALUES_MAX 8
 
 /* A fault: code says which of the numbers count. */
 typedef struct grout_fault {
@@ -317,8 +321,15 @@ typedef struct grout_fault {
     uint32_t element;      /* BARRIER_*: the barrier element */
     uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
-    int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
-    bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+    /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
+     * and what it was to be a multiple of */
+    int64_t have, need;
+    /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of
+     * an array of 'extent' elements (0: the condition is a scalar), by their bits, and which of
+     * them are undefined */
+    uint64_t values[GROUT_FAULT_VALUES_MAX];
+    uint32_t undefined;
+    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
 
 /* In what the copies that two CTAs of a set issue differ. */

@@ -57,7 +57,9 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_PRINT:
-    case GROUT_RULE_EXTERN: /* calls what is not ours, an element at a time */
+    case GROUT_RULE_CHECK:
+    case GROUT_RULE_PROMISE: /* may be a finding */
+    case GROUT_RULE_EXTERN:  /* calls what is not ours, an element at a time */
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:
