@@ -30,7 +30,7 @@ static bool check_options(grout_session *session, bool is_gpu) {
     static const grout_option_id gpu_only[] = {GROUT_OPTION_COMPARE, GROUT_OPTION_REPEATS,
                                                GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG,
                                                GROUT_OPTION_NO_DEBUG_CHECKS};
-    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK};
+    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK, GROUT_OPTION_NON_FINITE};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
     size_t count =
         is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];

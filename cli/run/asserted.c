@@ -29,7 +29,9 @@ bool grout_asserted__is_needed(const grout_module *module, grout_kernel_id kerne
 }
 
 static bool is_of_values(const grout_fault *fault) {
-    return fault->code == GROUT_DIAG_DEBUG_CHECK_FAILED || fault->code == GROUT_DIAG_NOT_A_MULTIPLE;
+    return fault->code == GROUT_DIAG_DEBUG_CHECK_FAILED ||
+           fault->code == GROUT_DIAG_NOT_A_MULTIPLE || fault->code == GROUT_DIAG_NON_FINITE ||
+           fault->code == GROUT_DIAG_NON_FINITE_INPUT;
 }
 
 static bool observe(void *self, const grout_event *event) {
@@ -38,7 +40,8 @@ static bool observe(void *self, const grout_event *event) {
         return true;
     }
     for (size_t i = 0; i < asserted->ops.count; i++) {
-        if (asserted->ops.items[i].origin.op == event->origin.op) {
+        if (asserted->ops.items[i].origin.op == event->origin.op &&
+            asserted->ops.items[i].fault.object == event->u.fault->object) {
             asserted->ops.items[i].count++;
             return true;
         }
@@ -63,22 +66,35 @@ void grout_asserted__deinit(grout_asserted *asserted) {
     *asserted = (grout_asserted){0};
 }
 
+/* The place of an operation, or the declaration of an array. */
+static grout_place get_place(const grout_asserted *asserted, const grout_asserted_op *found) {
+    const grout_module *module = asserted->module;
+    return grout_module_get_place(
+        module, found->origin.op != 0 ? grout_module_get_op(module, found->origin.op)->loc
+                                      : grout_module_get_object(module, found->fault.object)->loc);
+}
+
+static void report_one(const grout_asserted *asserted, const grout_asserted_op *found,
+                       grout_diags *diags) {
+    const grout_place place = get_place(asserted, found);
+    grout_text text = {0}, where = {0};
+    (void)grout_race_describe_fault(asserted->module, found->origin.op, &found->fault, &text);
+    grout_describe_origin(asserted->module, asserted->kernel, &found->origin, &where);
+    if (text.failed || where.failed || text.data == NULL || where.data == NULL) {
+        (void)grout_diags_add_oom(diags);
+    } else {
+        grout_diags_add(diags, found->fault.code, place, "%s", text.data);
+    }
+    if (found->origin.op != 0 && where.data != NULL) {
+        grout_diags_note(diags, place, "%s%s", where.data,
+                         found->count > 1 ? ", for the first time" : "");
+    }
+    grout_text_free(&text);
+    grout_text_free(&where);
+}
+
 void grout_asserted__report(const grout_asserted *asserted, grout_diags *diags) {
     for (size_t i = 0; i < asserted->ops.count; i++) {
-        const grout_asserted_op *found = &asserted->ops.items[i];
-        const grout_op *op = grout_module_get_op(asserted->module, found->origin.op);
-        const grout_place place = grout_module_get_place(asserted->module, op->loc);
-        grout_text text = {0}, where = {0};
-        (void)grout_race_describe_fault(asserted->module, found->origin.op, &found->fault, &text);
-        grout_describe_origin(asserted->module, asserted->kernel, &found->origin, &where);
-        if (text.failed || where.failed || text.data == NULL || where.data == NULL) {
-            (void)grout_diags_add_oom(diags);
-        } else {
-            grout_diags_add(diags, found->fault.code, place, "%s", text.data);
-            grout_diags_note(diags, place, "%s%s", where.data,
-                             found->count > 1 ? ", for the first time" : "");
-        }
-        grout_text_free(&text);
-        grout_text_free(&where);
+        report_one(asserted, &asserted->ops.items[i], diags);
     }
 }

@@ -322,11 +322,14 @@ typedef struct grout_fault {
     uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
     /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
-     * and what it was to be a multiple of */
+     * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and
+     * the bits of the first, which stands at 'start' */
     int64_t have, need;
+    uint8_t dtype; /* NON_FINITE, NON_FINITE_INPUT: of the element whose bits 'need' are */
     /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of
      * an array of 'extent' elements (0: the condition is a scalar), by their bits, and which of
-     * them are undefined */
+     * them are undefined. NON_FINITE: the same of the operands, if the operation goes element by
+     * element; 'have' elements of the result were made */
     uint64_t values[GROUT_FAULT_VALUES_MAX];
     uint32_t undefined;
     bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
@@ -527,7 +530,8 @@ typedef struct grout_launch_info {
     /* fewer clusters fit than that matters for: some begin, in grid order, when others have ended
      */
     bool has_late_clusters;
-    bool has_foreign_loop; /* some loop may go round until another cluster has done something */
+    bool tracks_non_finite; /* what makes NaN or infinity is a fault */
+    bool has_foreign_loop;  /* some loop may go round until another cluster has done something */
     /* barrier element -> object and index inside it */
     const grout_object_id *element_objects;
     const uint32_t *element_indices;

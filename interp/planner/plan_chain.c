@@ -306,7 +306,9 @@ static void forget_buffers(grout_planner *planner, grout_op_id first, grout_op_i
 
 grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first) {
     const grout_module *module = planner->module;
-    grout_op_id last = planner->launch->is_unfused ? 0 : find_end(planner, first);
+    grout_op_id last = planner->launch->is_unfused || planner->launch->track_non_finite
+                           ? 0
+                           : find_end(planner, first);
     chain_state state = {.bytes_max = 1};
     if (last == 0 || !begin_chain(planner, &state, first)) {
         return last;

@@ -86,6 +86,20 @@ static grout_op_id find_promised(const grout_flow *it, const grout_op *op, grout
     return get_rule(op) == GROUT_RULE_PROMISE ? grout_flow__find_operand(it, op, 0, trait) : 0;
 }
 
+/* An operand of what computes floats, where the launch asks what that makes. */
+static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_rule rule = get_rule(op);
+    const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
+                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE;
+    if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
+        grout_dtype_get_info(
+            (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
+                ->class_ != GROUT_CLASS_FLOAT) {
+        return 0;
+    }
+    return grout_flow__find_input(it, op, trait);
+}
+
 /* How long a delay is: undefined it is a finding. */
 static grout_op_id find_hint(const grout_flow *it, const grout_op *op, grout_trait trait) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
@@ -164,6 +178,7 @@ static const struct sink {
     {find_checked, GROUT_PHRASE_TAINT_CHECKED, VALUE | DEFINED},
     {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},
     {find_promised, GROUT_PHRASE_TAINT_PROMISED, VALUE},
+    {find_made, GROUT_PHRASE_TAINT_MADE, VALUE},
     {find_quotient, GROUT_PHRASE_TAINT_QUOTIENT, VALUE},
     {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
 };
