@@ -32,8 +32,8 @@ typedef struct run {
     grout_gpu_plan plan;
     grout_binary binary;
     uint32_t *buffer_of_param; /* by parameter */
-    uint32_t first_workspace; /* buffer of the plan's first workspace */
-    void **contents;          /* by workspace; NULL of those that a pattern fills */
+    uint32_t first_workspace;  /* buffer of the plan's first workspace */
+    void **contents;           /* by workspace; NULL of those that a pattern fills */
     grout_gpu_param *params;
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_diags *diags;
@@ -42,14 +42,15 @@ typedef struct run {
 static bool compile_kernel(run *r) {
     const bool has_watchdog = r->first->watchdog_seconds >= 0;
     const grout_emit_options options = {.watchdog = has_watchdog,
+                                        .no_debug_checks = r->first->no_debug_checks,
                                         .line_directives = r->first->nvrtc.line_info,
                                         .extern_source = r->launch->extern_source};
     grout_text source = {0};
     const bool is_done =
         grout_emit_check_externs(r->module, r->launch->kernel, options.extern_source, r->diags) &&
         grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
-        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc,
-                           &r->binary, r->diags);
+        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc, &r->binary,
+                           r->diags);
     grout_text_free(&source);
     if (is_done) {
         (void)grout_binary_report_losses(&r->binary, r->module, r->launch->kernel, r->diags);
