@@ -292,14 +292,10 @@ GROUT_CVT(grout_i64, grout_f64, "cvt.rn.f64.s64", "=d"(d), "l")
 GROUT_CVT(grout_u64, grout_f64, "cvt.rn.f64.u64", "=d"(d), "l")
 GROUT_CVT(grout_f32, grout_f16, "cvt.rn.f16.f32", "=h"(d.bits), "f")
 GROUT_CVT(grout_f64, grout_f16, "cvt.rn.f16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_f16, "cvt.rn.f16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_f16, "cvt.rn.f16.u32", "=h"(d.bits), "r")
 GROUT_CVT(grout_i64, grout_f16, "cvt.rn.f16.s64", "=h"(d.bits), "l")
 GROUT_CVT(grout_u64, grout_f16, "cvt.rn.f16.u64", "=h"(d.bits), "l")
 GROUT_CVT(grout_f32, grout_bf16, "cvt.rn.bf16.f32", "=h"(d.bits), "f")
 GROUT_CVT(grout_f64, grout_bf16, "cvt.rn.bf16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_bf16, "cvt.rn.bf16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_bf16, "cvt.rn.bf16.u32", "=h"(d.bits), "r")
 GROUT_CVT(grout_i64, grout_bf16, "cvt.rn.bf16.s64", "=h"(d.bits), "l")
 GROUT_CVT(grout_u64, grout_bf16, "cvt.rn.bf16.u64", "=h"(d.bits), "l")
 GROUT_CVT(grout_f32, grout_i32, "cvt.rzi.s32.f32", "=r"(d), "f")
@@ -436,9 +432,6 @@ GROUT_CVT_CLAMP(grout_f64, grout_u16, grout_u32, 0, 65535)
 #undef GROUT_CVT_CLAMP
 template <typename From> GROUT_DEVICE bool grout_cvt(From a, bool) { return a != From(0); }
 
-template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
-    return grout_cvt(grout_widen(a), To());
-}
 
 // Two f32 to two 16-bit floats in one register, low half first: what an epilogue wants.
 GROUT_DEVICE grout_u32 grout_pack_f16(grout_f32 low, grout_f32 high) {
@@ -450,6 +443,41 @@ GROUT_DEVICE grout_u32 grout_pack_bf16(grout_f32 low, grout_f32 high) {
     grout_u32 d;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
     return d;
+}
+
+// ptxas 13.0 makes one instruction of an integer's way to a 16-bit float, and drops it where it sees
+// that the integer is 0 or 1: the bits of the float are then those of the integer. It leaves alone
+// what comes from 64 bits, and what is rounded in a pair.
+#define GROUT_CVT_WIDE(FROM, WIDE, TO)                                                             \
+    GROUT_DEVICE TO grout_cvt(FROM a, TO to) { return grout_cvt((WIDE)a, to); }
+GROUT_CVT_WIDE(grout_i32, grout_i64, grout_f16)
+GROUT_CVT_WIDE(grout_u32, grout_u64, grout_f16)
+GROUT_CVT_WIDE(grout_i32, grout_i64, grout_bf16)
+GROUT_CVT_WIDE(grout_u32, grout_u64, grout_bf16)
+#undef GROUT_CVT_WIDE
+
+template <typename From, typename To> GROUT_DEVICE To grout_convert(From a, To to) {
+    return grout_cvt(grout_widen(a), to);
+}
+// f32 has every integer of 16 bits.
+#define GROUT_CONVERT_SMALL(FROM, TO)                                                              \
+    GROUT_DEVICE grout_##TO grout_convert(FROM a, grout_##TO to) {                                 \
+        to.bits = (grout_u16)grout_pack_##TO(grout_cvt(grout_widen(a), grout_f32()), 0.0f);        \
+        return to;                                                                                 \
+    }
+#define GROUT_CONVERT_SMALLS(FROM)                                                                 \
+    GROUT_CONVERT_SMALL(FROM, f16)                                                                 \
+    GROUT_CONVERT_SMALL(FROM, bf16)
+GROUT_CONVERT_SMALLS(bool)
+GROUT_CONVERT_SMALLS(grout_i8)
+GROUT_CONVERT_SMALLS(grout_u8)
+GROUT_CONVERT_SMALLS(grout_i16)
+GROUT_CONVERT_SMALLS(grout_u16)
+#undef GROUT_CONVERT_SMALLS
+#undef GROUT_CONVERT_SMALL
+
+template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
+    return grout_convert(a, To());
 }
 
 // The same into two neighbouring registers of an array: one instruction rounds both.
