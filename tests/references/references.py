@@ -268,6 +268,8 @@ def compute_backward_queries(arrays, sizes):
 # ---- the cases ----
 
 MATMUL = {"a": "M K", "b": "K N"}
+BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS",
+            "delta": "HEADS ROWS"}
 # FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers); relative and absolute
 # tolerance; the consts of each case
 CASES = [
@@ -325,18 +327,19 @@ CASES = [
     ("attention_hopper", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
       "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
-    ("attention_hopper_backward@attention_backward_rows", compute_backward_rows,
-     {"o": "HEADS S D", "do": "HEADS S D", "lse": "HEADS ROWS"}, 2 ** -20, 1e-5, ["S=1", "S=70", "S=130 D=128"]),
-    ("attention_hopper_backward@attention_backward", compute_backward,
-     {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS", "delta": "HEADS ROWS"},
-     2 ** -9, 0.008,
+    ("attention_hopper_backward_rows@attention_backward_rows", compute_backward_rows,
+     {"o": "HEADS S D", "do": "HEADS S D", "lse": "HEADS ROWS"}, 2 ** -20, 1e-5,
+     ["S=1", "S=70", "S=130 D=128", "S=70 D=256"]),
+    ("attention_hopper_backward", compute_backward, BACKWARD, 2 ** -9, 0.008,
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70 GROUP=2",
       "S=40 SK=136 D=128 GROUP=2 CAUSAL=1", "S=200 SK=130 D=128", "S=300 SK=300 CAUSAL=1"]),
-    ("attention_hopper_backward@attention_backward_queries", compute_backward_queries, {"sums": "HEADS S D"},
-     2 ** -10, 1e-7, ["S=1", "S=70 D=128"]),
+    ("attention_hopper_backward_rows@attention_backward_queries", compute_backward_queries, {"sums": "HEADS S D"},
+     2 ** -10, 1e-7, ["S=1", "S=70 D=128", "S=70 D=256"]),
+    ("attention_hopper_backward_wide", compute_backward, BACKWARD, 2 ** -9, 0.03,
+     ["S=1 SK=1", "S=70 SK=70 CAUSAL=1 GROUP=2", "S=130 SK=40", "S=40 SK=136 CAUSAL=1"]),
 ]
 # Inputs that are computed from the drawn ones.
-DERIVED = {"attention_hopper_backward@attention_backward": derive_backward}
+DERIVED = {"attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
 
 
 # The first rows of the groups, and the number of all rows: the second group is empty, and others where they can be.
@@ -348,7 +351,8 @@ def draw_offsets(generator, sizes):
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
 DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "attention_hopper": HEADS,
-            "attention_hopper_backward": HEADS}
+            "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
+            "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
 
 def get_dims(words, sizes):
