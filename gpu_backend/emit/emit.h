@@ -74,7 +74,7 @@ typedef struct grout_emit_matrix {
     bool is_transposed; /* memory has the rows' index along its runs */
 } grout_emit_matrix;
 grout_emit_matrix grout_emit__find_matrix(const grout_emitter *e, const grout_view *view,
-                                          const grout_register_layout *layout);
+                                          const grout_register_layout *layout, bool is_load);
 void grout_emit__store_matrices(grout_emitter *e, grout_value_id from, const grout_view *view,
                                 const grout_emit_matrix *matrix);
 void grout_emit__load_matrices(grout_emitter *e, grout_value_id to, const grout_view *view,

@@ -118,7 +118,7 @@ void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
         return;
     }
     const grout_register_layout *layout = grout_emit__layout(e, value);
-    const grout_emit_matrix matrix = grout_emit__find_matrix(e, &view, layout);
+    const grout_emit_matrix matrix = grout_emit__find_matrix(e, &view, layout, true);
     grout_emit__before_access(e, view.object, false);
     if (!grout_emit__has_registers(layout)) {
         load_one(e, value, &view);
@@ -195,7 +195,7 @@ static void store_registers(grout_emitter *e, const grout_view *view, const grou
 static void store_array(grout_emitter *e, const grout_op *op, const grout_view *view,
                         const grout_operand *from, const grout_register_layout *layout) {
     const grout_emit_matrix matrix = grout_emit__is_spread(e, from)
-                                         ? grout_emit__find_matrix(e, view, layout)
+                                         ? grout_emit__find_matrix(e, view, layout, false)
                                          : (grout_emit_matrix){0};
     if (matrix.count > 0) {
         grout_emit__report_matrix_passes(e, op, view, layout, &matrix);

@@ -349,7 +349,7 @@ static void draw_move(table *t) {
                      : is_async       ? ROAD_ASYNC_COPY
                      : is_accumulator ? ROAD_ACCUMULATOR
                                       : ROAD_COUNT;
-    const uint32_t row = 16 / grout_dtype_get_info(t->now.from)->bytes;
+    const uint32_t row = 16u / grout_dtype_get_info(t->now.from)->bytes;
     road_shape shape = {2, {64, row * (1 + draw_below(&t->d, 4)), 0}};
     shape.dims[1] = is_accumulator ? 8 * (1 + draw_below(&t->d, 4)) : shape.dims[1];
     if (way == ROAD_COUNT) {
