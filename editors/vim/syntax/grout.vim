@@ -77,6 +77,10 @@ syntax keyword groutOperation
     \ reduce_and
     \ reduce_or
     \ reduce_xor
+    \ cumsum
+    \ cumprod
+    \ cummax
+    \ cummin
     \ select
     \ cast
     \ bitcast
@@ -141,8 +145,14 @@ syntax keyword groutOperation
     \ atomic_scatter_xor
     \ atomic_scatter_exchange
     \ atomic_fetch_add
+    \ atomic_fetch_max
+    \ atomic_fetch_min
+    \ atomic_fetch_and
+    \ atomic_fetch_or
+    \ atomic_fetch_xor
     \ atomic_exchange
     \ atomic_cas
+    \ mma
     \ wgmma
     \ wgmma_async
     \ wgmma_wait
@@ -204,12 +214,15 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ reverse
+    \ exclusive
     \ approx
     \ wgmma_8bit
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
     \ layout
+    \ saturate
     \ wait
     \ increase
     \ decrease
@@ -230,6 +243,10 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ mma_lhs_32bit
+    \ mma_rhs_32bit
+    \ mma_rhs_16bit
+    \ mma_rhs_8bit
     \ inc
     \ dec
     \ relaxed
