@@ -287,8 +287,10 @@ class ActorOps:
         if at is None and len(dims) != 1:
             raise NotExpressed("a mask of several dimensions")
         named = tuple(range(view["box"][dim]["extent"])) if at is None else self.value(actor, it.operands[at])
-        if named is None or lets is None or not isinstance(named, tuple):
+        if named is None or lets is None:
             raise NotExpressed("indices or a mask that depend on data")
+        if not isinstance(named, tuple):  # all of them are one
+            named = (named,) * (len(lets) if isinstance(lets, tuple) else 1)
         starts, extents = self.find_starts(actor, view)
         total = 0
         for number, index in enumerate(named):
