@@ -138,6 +138,8 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_PRINT:
+    case GROUT_RULE_CHECK: /* its values may have any layout */
+    case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:
@@ -153,8 +155,7 @@ bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
     return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD || rule == GROUT_RULE_GATHER ||
            rule == GROUT_RULE_FETCH || rule == GROUT_RULE_SCAN || rule == GROUT_RULE_IOTA ||
-           rule == GROUT_RULE_LAYOUT || rule == GROUT_RULE_CONCATENATE ||
-           rule == GROUT_RULE_MMA;
+           rule == GROUT_RULE_LAYOUT || rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_MMA;
 }
 
 bool grout_layout__takes_parts(const grout_op *op) {

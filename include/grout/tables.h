@@ -122,6 +122,8 @@ typedef enum grout_rule {
     GROUT_RULE_WGMMA,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
+    GROUT_RULE_CHECK,     /* a bool or an array of them, a text, values */
+    GROUT_RULE_PROMISE,   /* an integer, and a number that fits its type; the result has it */
     GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */
     GROUT_RULE_OBJECT,    /* the result is the object made */
     GROUT_RULE_CONDITION, /* a bool that decides about the loop around */
@@ -298,7 +300,8 @@ typedef enum grout_sync_object {
     GROUT_SYNC_OBJECT_ASYNC_COPY,
     GROUT_SYNC_OBJECT_WGMMA,
     GROUT_SYNC_OBJECT_OBJECTS,
-    GROUT_SYNC_OBJECT_PARTS
+    GROUT_SYNC_OBJECT_PARTS,
+    GROUT_SYNC_OBJECT_GRIDS
 } grout_sync_object;
 
 typedef enum grout_sync_reach {
@@ -462,6 +465,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* The bits of the NaN that TMA fills with outside an array (a GROUT_FILL line); 0: it has none. */
+GROUT_API uint64_t grout_dtype_get_fill(grout_dtype dtype);
 /* Whether the values of an op with such a TYPES column may have an element type. */
 GROUT_API bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype);
 /* NULL of VALUE and LIST, which have no line. */

@@ -327,6 +327,18 @@ static void add_loop(grout_planner *planner, grout_inst *inst) {
     planner->failed |= inst->u.elementwise.loop == NULL;
 }
 
+/* What a copy is to TMA; with '--arch any' it may be nothing. */
+static void add_tma(const grout_planner *planner, grout_inst *inst) {
+    grout_tma tma;
+    const bool is_planned = grout_tma_plan(planner->module, inst->op, &tma, NULL);
+    _Static_assert(GROUT_RANK_MAX <= 8, "a bit for each dimension");
+    inst->u.copy.oob = tma.oob;
+    inst->u.copy.is_bulk = is_planned && tma.is_bulk;
+    for (uint32_t k = 0; is_planned && k < tma.fold_count; k++) {
+        inst->u.copy.folded |= (uint8_t)(1u << tma.fold_dims[k]);
+    }
+}
+
 /* What a plain op's rule needs beside operands and result. */
 /* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
 static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *op) {
@@ -388,6 +400,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_COPY:
         if (grout_op_find_letter(op->opcode, 'G') != UINT32_MAX) {
+            add_tma(planner, inst);
             grout_planner__add_transfers(planner, index);
         }
         break;
@@ -400,6 +413,8 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_CHECK:
+    case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:

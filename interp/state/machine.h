@@ -308,6 +308,7 @@ typedef struct grout_gmem_array {
     bool has_tainted;
     uint64_t *written; /* of an out array: elements that have been written */
     uint64_t *tainted; /* elements whose value is undefined though written */
+    uint8_t *seen;     /* scratch: what an actor sees before it has waited; NULL: the same */
 } grout_gmem_array;
 
 /* Where the parts of a CTA's state lie. */
@@ -345,6 +346,7 @@ struct grout_machine {
     const struct grout_engine_info *engines; /* by grout_engine: engine.h */
     uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
+    bool has_looked;                  /* at its arrays (track_non_finite) */
     uint64_t max_steps;
     /* state */
     grout_run_state run;

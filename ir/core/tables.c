@@ -81,6 +81,11 @@ static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
 #include "grout/types.def"
 };
 
+static const uint64_t fills[GROUT_DTYPE_COUNT] = {
+#define GROUT_FILL(NAME, BITS) [GROUT_DTYPE_##NAME] = BITS,
+#include "grout/types.def"
+};
+
 enum { types_ANY, types_FLOAT };
 static const grout_generator_info generator_infos[GROUT_GENERATOR_VALUE] = {
 #define GROUT_GENERATOR(NAME, TEXT, ARGUMENTS, FORM, TYPES, DOC) \
@@ -389,6 +394,7 @@ grout_update grout_update_from_choice(grout_choice choice) {
     } updates[] = {
 #define UPDATE_OF_REDUCE(NAME) {GROUT_CHOICE_REDUCE_##NAME, GROUT_UPDATE_##NAME},
 #define UPDATE_OF_LAYOUT(NAME)
+#define UPDATE_OF_OOB(NAME)
 #define UPDATE_OF_ORDER(NAME)
 #define UPDATE_OF_SCOPE(NAME)
 #define GROUT_CHOICE(ATTR, NAME, text, DOC) UPDATE_OF_##ATTR(NAME)
@@ -440,6 +446,10 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
         break;
     }
     return false;
+}
+
+uint64_t grout_dtype_get_fill(grout_dtype dtype) {
+    return fills[dtype];
 }
 
 const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {

@@ -145,12 +145,6 @@ def compute_matmul_ragged(arrays, sizes):
     return {"c": result}
 
 
-def compute_matmul_moe_gather(arrays, sizes):
-    tokens = cut_rows(arrays["x"], sizes["K"])
-    gathered = {"a": [value for row in arrays["rows"] for value in tokens[row]]}
-    return compute_matmul_ragged({**arrays, **gathered}, sizes)
-
-
 def compute_matmul_ragged_transposed(arrays, sizes):
     x, y, result = cut_rows(arrays["x"], sizes["M"]), cut_rows(arrays["y"], sizes["N"]), []
     for low, high in zip(arrays["offsets"], arrays["offsets"][1:]):
@@ -159,6 +153,12 @@ def compute_matmul_ragged_transposed(arrays, sizes):
         else:
             result += multiply(list(zip(*x[low:high])), list(zip(*y[low:high])))
     return {"out": result}
+
+
+def compute_matmul_moe_gather(arrays, sizes):
+    tokens = cut_rows(arrays["x"], sizes["K"])
+    gathered = {"a": [value for row in arrays["rows"] for value in tokens[row]]}
+    return compute_matmul_ragged({**arrays, **gathered}, sizes)
 
 
 def compute_matmul_blocks(arrays, sizes):
@@ -301,13 +301,13 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
+     {"x": "TOTAL M", "y": "TOTAL N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 M=8 N=8", "TOTAL=130 M=72 N=264", "TOTAL=500 M=136 N=72 SMS=2"]),
     ("matmul_moe_gather", compute_matmul_moe_gather,
      {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
       "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
-    ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
-     {"x": "TOTAL M", "y": "TOTAL N", "offsets": "offsets"}, 2 ** -8, 1e-5,
-     ["TOTAL=1 M=8 N=8", "TOTAL=130 M=72 N=264", "TOTAL=500 M=136 N=72 SMS=2"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -362,8 +362,7 @@ def draw_offsets(generator, sizes):
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
 DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
-            "attention_hopper": HEADS,
-            "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
+            "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
 

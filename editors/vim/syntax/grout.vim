@@ -91,6 +91,7 @@ syntax keyword groutOperation
     \ reshape
     \ concatenate
     \ extern_elementwise
+    \ multiple_of
     \ axis_index
     \ load
     \ store
@@ -128,6 +129,8 @@ syntax keyword groutOperation
     \ cluster_arrive
     \ cluster_wait
     \ cluster_barrier
+    \ griddepcontrol_wait
+    \ griddepcontrol_launch_dependents
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
@@ -159,6 +162,8 @@ syntax keyword groutOperation
     \ acc_load
     \ acc_store
     \ set_max_registers
+    \ delay
+    \ debug_check
     \ debug_print
     \ print_layout
 syntax keyword groutType
@@ -197,6 +202,8 @@ syntax keyword groutModule
     \ const
     \ require
     \ kernel
+    \ launch
+    \ dependent
     \ attr
     \ in
     \ out
@@ -234,6 +241,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -249,6 +257,9 @@ syntax keyword groutChoice
     \ mma_rhs_8bit
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release

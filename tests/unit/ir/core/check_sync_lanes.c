@@ -196,12 +196,12 @@ static bool is_layout(const op_facts *it) {
     return has_rule(it, GROUT_RULE_LAYOUT);
 }
 
-static bool is_scan(const op_facts *it) {
-    return has_rule(it, GROUT_RULE_SCAN);
-}
-
 static bool adds_products(const op_facts *it) {
     return it->info->types == GROUT_TYPES_MMA;
+}
+
+static bool is_scan(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_SCAN);
 }
 
 static bool counts_up(const op_facts *it) {
@@ -247,6 +247,11 @@ static bool fences_smem(const op_facts *it) {
 static bool loads_by_tma(const op_facts *it) {
     return is_mode(it, MODE(STARTS)) && is_object(it, BARRIERS) && has_letter(it, "G") &&
            has_effect(it, ACCESS(ARRIVE));
+}
+
+static bool moves_boxes(const op_facts *it) {
+    return (is_mode(it, MODE(STARTS)) && has_letter(it, "G")) ||
+           has_rule(it, GROUT_RULE_DESCRIPTOR);
 }
 
 static bool counts_lanes(const op_facts *it) {
@@ -309,6 +314,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_OOB, moves_boxes,
+     "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
     {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
     {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
      "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},
