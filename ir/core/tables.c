@@ -341,7 +341,7 @@ grout_opcode grout_op_get_scanned(grout_opcode opcode) {
     return (grout_opcode)scanned[opcode];
 }
 
-/* Of f64 they are those of f32 in the upper half, but for the length of the exponent. */
+/* Those of f64 are the ones of f32 in the upper half, but for the length of the exponent. */
 uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     const bool is_signed = info->class_ == GROUT_CLASS_SINT;

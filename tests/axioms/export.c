@@ -139,6 +139,21 @@ static void add_attrs(export *it, const grout_op *op) {
     grout_text_add(&it->out, "}");
 }
 
+/* The dimensions of the array that an op makes. */
+static void add_dims(export *it, const grout_op *op) {
+    const grout_type *type =
+        op->result_count == 1 ? grout_module_get_type(it->module, op->first_result) : NULL;
+    if (type == NULL || type->kind != GROUT_TYPE_ARRAY) {
+        return;
+    }
+    grout_text_add(&it->out, ",\"dims\":[");
+    for (uint32_t i = 0; i < type->rank; i++) {
+        add_comma(it, i);
+        grout_text_add(&it->out, "%" PRId64, type->dims[i]);
+    }
+    grout_text_add(&it->out, "]");
+}
+
 static void add_block(export *it, grout_block_id id);
 
 static void add_region(export *it, const grout_op *op) {
@@ -172,6 +187,7 @@ static void add_op(export *it, grout_op_id id) {
     }
     grout_text_add(&it->out, "]");
     add_attrs(it, op);
+    add_dims(it, op);
     if (op->block_count > 0) {
         add_region(it, op);
     }

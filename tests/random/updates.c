@@ -16,14 +16,19 @@ bool update_by_op(grout_opcode opcode, const update *it, reference_number *out) 
     case GROUT_OP_ATOMIC_FETCH_ADD:
         return combine(GROUT_OP_ADD, it, out);
     case GROUT_OP_ATOMIC_MAX:
+    case GROUT_OP_ATOMIC_FETCH_MAX:
         return combine(GROUT_OP_MAX, it, out);
     case GROUT_OP_ATOMIC_MIN:
+    case GROUT_OP_ATOMIC_FETCH_MIN:
         return combine(GROUT_OP_MIN, it, out);
     case GROUT_OP_ATOMIC_AND:
+    case GROUT_OP_ATOMIC_FETCH_AND:
         return combine(GROUT_OP_AND, it, out);
     case GROUT_OP_ATOMIC_OR:
+    case GROUT_OP_ATOMIC_FETCH_OR:
         return combine(GROUT_OP_OR, it, out);
     case GROUT_OP_ATOMIC_XOR:
+    case GROUT_OP_ATOMIC_FETCH_XOR:
         return combine(GROUT_OP_XOR, it, out);
     case GROUT_OP_ATOMIC_EXCHANGE:
         *out = it->value;
