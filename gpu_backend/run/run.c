@@ -32,8 +32,8 @@ typedef struct run {
     grout_gpu_plan plan;
     grout_binary binary;
     uint32_t *buffer_of_param; /* by parameter */
-    uint32_t first_workspace; /* buffer of the plan's first workspace */
-    void **contents;          /* by workspace; NULL of those that a pattern fills */
+    uint32_t first_workspace;  /* buffer of the plan's first workspace */
+    void **contents;           /* by workspace; NULL of those that a pattern fills */
     grout_gpu_param *params;
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_diags *diags;
@@ -48,8 +48,8 @@ static bool compile_kernel(run *r) {
     const bool is_done =
         grout_emit_check_externs(r->module, r->launch->kernel, options.extern_source, r->diags) &&
         grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
-        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc,
-                           &r->binary, r->diags);
+        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc, &r->binary,
+                           r->diags);
     grout_text_free(&source);
     if (is_done) {
         (void)grout_binary_report_losses(&r->binary, r->module, r->launch->kernel, r->diags);
@@ -76,8 +76,8 @@ static bool check_arguments(const run *r) {
     return true;
 }
 
-/* Of an array that several launches are given, what the host has to do with it: brings it, unless
- * the first one takes it as 'out'; fetches it, if any may write it. */
+/* What the host has to do with an array that several launches are given: it brings it, unless the
+ * first one takes it as 'out', and fetches it, if any may write it. */
 static grout_gpu_direction join_directions(grout_gpu_direction first, grout_gpu_direction later) {
     bool is_filled = first == GROUT_GPU_OUT;
     bool is_fetched = first != GROUT_GPU_IN || later != GROUT_GPU_IN;

@@ -290,9 +290,9 @@ typedef enum grout_event_kind {
     GROUT_EVENT_FAULT,       /* u.fault: an access or value that is wrong by itself */
     GROUT_EVENT_DEADLOCK,    /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
-    GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
-    GROUT_EVENT_REGISTERS,  /* u.registers: a thread has taken some of the CTA's pool, or given */
-    GROUT_EVENT_GRID_WAIT, /* a griddepcontrol_wait returned */
+    GROUT_EVENT_TEST_FALSE,   /* u.wait: a test that was false; barrier and is_test alone are set */
+    GROUT_EVENT_REGISTERS,    /* u.registers: a thread has taken some of the CTA's pool, or given */
+    GROUT_EVENT_GRID_WAIT,    /* a griddepcontrol_wait returned */
     GROUT_EVENT_GRID_TRIGGER, /* griddepcontrol_launch_dependents */
     /* a select or an atomic met something undefined: what becomes of it may depend on the schedule
      */

@@ -483,14 +483,13 @@ GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module
 GROUT_API uint32_t grout_module_get_launch_count(const grout_module *module);
 GROUT_API const grout_launch_line *grout_module_get_launch(const grout_module *module,
                                                            grout_launch_id id);
-GROUT_API const grout_launch_argument *
-grout_module_get_launch_argument(const grout_module *module, const grout_launch_line *launch,
-                                 uint32_t index);
+GROUT_API const grout_launch_argument *grout_module_get_launch_argument(
+    const grout_module *module, const grout_launch_line *launch, uint32_t index);
 /* The kernel of a line; 0 if there is none of its name (verify.h refuses that). */
 GROUT_API grout_kernel_id grout_module_get_launch_kernel(const grout_module *module,
                                                          grout_launch_id id);
-/* Whether a launch may begin before an earlier one of the list has ended: all after the earlier one,
- * up to the later one, are dependent. */
+/* Whether a launch may begin before an earlier one of the list has ended: all after the earlier
+ * one, up to the later one, are dependent. */
 GROUT_API bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
                                              grout_launch_id later);
 GROUT_API const grout_param *grout_module_get_param(const grout_module *module,
