@@ -113,6 +113,7 @@ static const char maps_preamble[] =
     "    uint64_t dims[5], strides[4]; // bytes, from dimension 1 on\n"
     "    uint32_t box[5];\n"
     "    CUtensorMapSwizzle swizzle;\n"
+    "    CUtensorMapFloatOOBfill oob_fill;\n"
     "};\n"
     "\n"
     "static CUtensorMap encode(const Map &map, CUdeviceptr address) {\n"
@@ -123,7 +124,7 @@ static const char maps_preamble[] =
     "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
     "                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
     "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
-    "                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),\n"
+    "                                 map.oob_fill),\n"
     "          \"encode a tensor map\");\n"
     "    return encoded;\n"
     "}\n"
@@ -216,10 +217,12 @@ static void add_maps(const host *h) {
         grout_text_add(h->out, ", ");
         add_numbers(h, map->tma.box, map->tma.rank);
         if (map->tma.swizzle == 0) {
-            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_NONE};\n");
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_NONE");
         } else {
-            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B};\n", map->tma.swizzle);
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B", map->tma.swizzle);
         }
+        grout_text_add(h->out, ",\n    CU_TENSOR_MAP_FLOAT_OOB_FILL_%s};\n",
+                       map->tma.oob == GROUT_CHOICE_OOB_NAN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
     }
 }
 

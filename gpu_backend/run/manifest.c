@@ -184,7 +184,8 @@ static void add_maps(const manifest *m) {
         add_numbers(m->out, map->tma.box, map->tma.rank);
         grout_text_add(m->out, ", \"element_strides\": ");
         add_numbers(m->out, ones, map->tma.rank);
-        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 "}", map->tma.swizzle);
+        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
+                       map->tma.swizzle, map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
     }
     grout_text_add(m->out, "%s],\n", m->plan->map_count == 0 ? "" : "\n  ");
 }

@@ -157,7 +157,8 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
     grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)type->dtype),
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
-                                 .oob = GROUT_GPU_OOB_ZERO,
+                                 .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN
+                                                                             : GROUT_GPU_OOB_ZERO,
                                  .l2_promotion = GROUT_GPU_L2_128B};
     GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= GROUT_GPU_TENSOR_RANK_MAX);
     for (uint32_t k = 0; k < map->tma.rank; k++) {

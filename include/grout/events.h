@@ -316,6 +316,13 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
 } grout_uninitialised_use;
 
+/* Why a TMA box may not hang over the end of its array. */
+typedef enum grout_outside {
+    GROUT_OUTSIDE_PLAIN,    /* it is no such box */
+    GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
+    GROUT_OUTSIDE_FOLDED    /* the dimension is a part of one of the tensor map */
+} grout_outside;
+
 /* A fault: code says which of the numbers count. */
 typedef struct grout_fault {
     grout_diag_code code;
@@ -325,7 +332,7 @@ typedef struct grout_fault {
     uint32_t dimension;
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;          /* grout_uninitialised_use */
+    uint32_t use;          /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside */
     uint32_t element;      /* BARRIER_*: the barrier element */
     uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;

@@ -630,6 +630,10 @@ GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const gro
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/* What becomes of the elements outside the array of a copy's box: what its oob(..) says, or that of
+ * the tensor_descriptor that a load goes through; GROUT_CHOICE_OOB_ZERO if neither says anything.
+ */
+GROUT_API grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op);
 /*
  * What a slice, reshape or concatenate takes of one of its operands: the elements of a box,
  * extent[d] of them from start[d] on in each dimension. Element i of it, by its index in the box,
@@ -646,6 +650,26 @@ GROUT_API grout_part grout_op_get_part(const grout_module *module, const grout_o
  * -1: none. type: the operand's. */
 GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type *type,
                                        int64_t element);
+/*
+ * What an access by indices or with a mask touches (rules GATHER, SCATTER, MASKED_..): for each
+ * element of an array, the result or the value that is written, an element of the reference.
+ */
+typedef struct grout_pick {
+    grout_type type;              /* the array, or a scalar */
+    uint8_t value, indices, mask; /* operands; 0: it has none (operand 0 is the reference) */
+    uint8_t ref_rank;             /* of the reference */
+    uint8_t dim;                  /* of the reference: the dimension that the indices count */
+    int64_t limit;                /* how many elements it has */
+    bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
+    bool is_mask_along; /* so has the mask */
+    uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the
+                         * others all goes together */
+} grout_pick;
+/* False if the op is none. */
+GROUT_API bool grout_op_get_pick(const grout_module *module, const grout_op *op,
+                                 grout_pick *pick_out);
+/* The dimension of the reference in which the array's dimension counts; -1: the indices say. */
+GROUT_API int grout_pick_get_dim(const grout_pick *pick, uint32_t dim);
 /* How the op combines with memory, as an atomic or by its reduce(..); NONE: it does not. */
 GROUT_API grout_update grout_op_get_update(const grout_module *module, const grout_op *op);
 

@@ -26,7 +26,7 @@ GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
  */
 GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
 
-/* How a copy between GMEM and SMEM maps to one TMA instruction. Filled by grout_tma_plan. */
+/* How a copy between GMEM and SMEM maps to TMA instructions. Filled by grout_tma_plan. */
 typedef struct grout_tma {
     uint8_t rank; /* 1 to 5, dimension 0 is the fastest */
     uint8_t element_bytes;
@@ -38,6 +38,14 @@ typedef struct grout_tma {
     /* Elements of that dimension that a coordinate counts: 1, or of a dimension that is split the
      * elements of a tile; the part inside the tile has 0 here, and always starts at 0. */
     int64_t steps[5];
+    /*
+     * Where the array has more dimensions than 5, those that are indexed away become one, the
+     * outermost: its coordinate is the sum of their indices, each times its step. An index outside
+     * its dimension would be another element of the array, so they have to lie inside.
+     */
+    uint8_t fold_count;                /* 0: none is folded */
+    uint8_t fold_dims[GROUT_RANK_MAX]; /* of the GMEM object */
+    int64_t fold_steps[GROUT_RANK_MAX];
     uint32_t box_bytes; /* bytes of one instruction's box = its transaction count */
     /*
      * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
@@ -61,6 +69,17 @@ typedef struct grout_tma {
     uint32_t part_count;
     uint8_t part_dim;
     int64_t part_elements;
+    /* What becomes of elements outside the array (a GROUT_ATTR_OOB choice). */
+    uint8_t oob;
+    /*
+     * It takes no tensor map: one bulk copy of box_bytes bytes, which lie one after another on both
+     * sides, from a multiple of 16 bytes on (cp.async.bulk). The rank is 0 then. A start in
+     * dimension d of the GMEM object moves it by object_strides[d] bytes; the array has
+     * array_bytes.
+     */
+    bool is_bulk;
+    int64_t object_strides[GROUT_RANK_MAX];
+    int64_t array_bytes;
 } grout_tma;
 
 /*
@@ -104,6 +123,7 @@ typedef struct grout_wgmma {
     uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
     uint8_t accumulator_dtype; /* F32, F16 or I32 */
     bool has_use;              /* use_acc is written, and not the constant true */
+    bool is_saturating;        /* of i32 */
     int64_t column;            /* first column of the accumulator object (a slice in N) */
     grout_wgmma_operand a, b;
 } grout_wgmma;
@@ -116,6 +136,25 @@ typedef struct grout_wgmma {
  */
 GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
                                 grout_wgmma *wgmma_out, grout_diags *diags);
+
+/* How an mma maps to mma.sync instructions, which multiply 16 rows of each warp by 8 columns over
+ * 32 bytes of K. Filled by grout_mma_plan. */
+typedef struct grout_mma {
+    uint32_t m, n, k;
+    uint32_t k_step;           /* K of one instruction */
+    uint32_t block_count;      /* instructions of a warp along M: m / 64 */
+    uint32_t column_count;     /* along N: n / 8 */
+    uint32_t step_count;       /* along K */
+    uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
+    uint8_t accumulator_dtype; /* of c and the result: F32, F16 or I32 */
+    bool is_saturating;
+} grout_mma;
+
+/* Works out the tensor-core form of an mma of a bound module. On failure returns false and, if
+ * diags is not NULL, says why. Source: PTX ISA 9.1 'Matrix fragments for mma.m16n8k16' and those of
+ * the other shapes. */
+GROUT_API bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_mma *mma_out,
+                              grout_diags *diags);
 
 /* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
  * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */

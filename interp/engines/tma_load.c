@@ -73,9 +73,7 @@ static void move_captured(const grout_cta *cta, grout_flight *flight, const grou
                           const grout_box *to) {
     grout_machine *machine = cta->machine;
     uint32_t slot = flight->bytes.copy.source;
-    if (!from->is_inside) {
-        memset(machine->linear, 0, (size_t)from->plan->bytes);
-    }
+    grout_move__fill_outside(machine, grout_flight__inst(machine, flight), from);
     grout_capture__read(cta, from, slot);
     grout_box__scatter(machine, to, grout_slots__get(cta, slot));
     grout_slots__give(cta, slot);

@@ -52,10 +52,16 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
+    case GROUT_RULE_SCAN:
+    case GROUT_RULE_MASKED_LOAD:
+    case GROUT_RULE_MASKED_STORE:
+    case GROUT_RULE_GATHER:
+    case GROUT_RULE_SCATTER:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
+    case GROUT_RULE_MMA:
     case GROUT_RULE_PRINT:
     case GROUT_RULE_EXTERN: /* calls what is not ours, an element at a time */
     case GROUT_RULE_OBJECT:

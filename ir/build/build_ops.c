@@ -30,12 +30,17 @@
     VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
 #define DEFINE_V1_ATTRS(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), uint32_t attrs), OPERANDS(a), .attrs = attrs)
+#define DEFINE_V3_ATTRS(OP, name)                                                  \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+          OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N0(OP, name) NOTHING(OP, name, (BUILDER), .operand_count = 0)
 #define DEFINE_N1(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a)), OPERANDS(a))
 #define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
-#define DEFINE_N3_OPTION(OP, name) DEFINE_N3(OP, name)
+#define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+            OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -64,6 +69,23 @@
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+/* An operand of kind NONE, the last, is left away. */
+#define DIMENSION \
+    .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension
+#define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
+#define DEFINE_GATHER(OP, name)                                                            \
+    VALUE(OP, name,                                                                        \
+          (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(mask), grout_expr_id dimension), \
+          .operands = (const grout_operand[]){a, indices, mask}, LEAST(2, mask), DIMENSION)
+#define DEFINE_SCATTER(OP, name)                                               \
+    NOTHING(OP, name,                                                          \
+            (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(b), OPERAND(mask), \
+             grout_expr_id dimension),                                         \
+            .operands = (const grout_operand[]){a, indices, b, mask}, LEAST(3, mask), DIMENSION)
+#define DEFINE_SCAN(OP, name)                                                                    \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
+          .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
+          .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
@@ -92,11 +114,12 @@ enum {
     operands_of_V2 = 2,
     operands_of_V3 = 3,
     operands_of_V1_ATTRS = 1,
+    operands_of_V3_ATTRS = 3,
     operands_of_N0 = 0,
     operands_of_N1 = 1,
     operands_of_N2 = 2,
     operands_of_N3 = 3,
-    operands_of_N3_OPTION = 4,
+    operands_of_N3_OPTION_ATTRS = 4,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,
@@ -111,6 +134,9 @@ enum {
     operands_of_SHAPED = 1,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
+    operands_of_SCAN = 1,
+    operands_of_GATHER = 3,
+    operands_of_SCATTER = 4,
     operands_of_CONCATENATE = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,

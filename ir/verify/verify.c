@@ -41,6 +41,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__mbarrier(verifying, op);
     grout_verify__semaphore(verifying, op);
     grout_verify__atomic(verifying, op);
+    grout_verify__oob(verifying, op);
     grout_verify__pieces(verifying, id, op);
     grout_verify__descriptor(verifying, op);
     grout_verify__warps(verifying, op);

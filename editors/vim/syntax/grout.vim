@@ -90,6 +90,10 @@ syntax keyword groutOperation
     \ axis_index
     \ load
     \ store
+    \ masked_load
+    \ masked_store
+    \ gather
+    \ scatter
     \ commit_smem
     \ fence_async_shared
     \ commit_gmem
@@ -131,9 +135,17 @@ syntax keyword groutOperation
     \ atomic_and
     \ atomic_or
     \ atomic_xor
+    \ atomic_scatter_add
+    \ atomic_scatter_max
+    \ atomic_scatter_min
+    \ atomic_scatter_and
+    \ atomic_scatter_or
+    \ atomic_scatter_xor
+    \ atomic_scatter_exchange
     \ atomic_fetch_add
     \ atomic_exchange
     \ atomic_cas
+    \ mma
     \ wgmma
     \ wgmma_async
     \ wgmma_wait
@@ -203,6 +215,7 @@ syntax keyword groutAttribute
     \ wgmma_col
     \ wg_strided
     \ layout
+    \ saturate
     \ wait
     \ increase
     \ decrease
@@ -214,6 +227,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -223,8 +237,15 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ mma_lhs_32bit
+    \ mma_rhs_32bit
+    \ mma_rhs_16bit
+    \ mma_rhs_8bit
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release

@@ -120,7 +120,8 @@ struct product {
     unsigned cols, depth, element_bytes;
     std::string a_type, b_type; /* f16, bf16, tf32, e4m3, e5m2, s8, u8 */
     bool is_f16;                /* the accumulator's elements, in pairs */
-    bool is_s32;                /* the accumulator's elements: sums wrap */
+    bool is_s32;                /* the accumulator's elements: sums wrap, or: */
+    bool is_saturating;
     bool is_fresh;              /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
     std::uint64_t a, b;                            /* descriptors */
@@ -242,12 +243,14 @@ unsigned char *at_smem_of(cta &owner, std::uint64_t address, unsigned size) {
 unsigned char *at_smem(std::uint64_t address, unsigned size, bool is_for_cluster = false) {
     return at_smem_of(get_owner(address, is_for_cluster), address, size);
 }
-unsigned char *at_gmem(std::uint64_t address, unsigned size) {
+/* An address in GMEM; alignment: of what has to be a multiple of less than its size. */
+unsigned char *at_gmem(std::uint64_t address, unsigned size, unsigned alignment = 0) {
     unsigned char *pointer = reinterpret_cast<unsigned char *>(address);
     for (const emulate_array &array : arrays) {
         if (pointer >= array.data && pointer + size <= array.data + array.size) {
-            if (address % size != 0) {
-                fail("GMEM address not a multiple of " + std::to_string(size));
+            if (address % (alignment == 0 ? size : alignment) != 0) {
+                fail("GMEM address not a multiple of " +
+                     std::to_string(alignment == 0 ? size : alignment));
             }
             return pointer;
         }
@@ -295,8 +298,8 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
     return swizzle == 0 ? address : address ^ ((address >> 7 & (swizzle / 16 - 1)) << 4);
 }
 
-/* The box of a map at these coordinates, element by element; outside, zeros come in and nothing
- * goes out. */
+/* The box of a map at these coordinates, element by element; outside, zeros or NaN come in and
+ * nothing goes out. */
 void combine(const emulate_map &map, const std::string &op, unsigned char *to,
              const unsigned char *from);
 
@@ -327,7 +330,10 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
-            std::memset(to, 0, width);
+            /* the patterns of 16 bits that an H100 and H200 fill with */
+            for (unsigned k = 0; k < width; k++) {
+                to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
+            }
         } else if (is_inside && op == "store") {
             std::memcpy(map.data + offset, to, width);
         } else if (is_inside) {
@@ -970,7 +976,8 @@ void make_arrival(machine &m, const statement &s, mbarrier &barrier) {
 void use_mbarrier(machine &m, const statement &s) {
     const std::string &what = s.words[1];
     const bool is_test = what == "try_wait" || what == "test_wait";
-    const bool is_first = what == "init" || what == "inval" || what == "expect_tx";
+    const bool is_first =
+        what == "init" || what == "inval" || what == "expect_tx" || what == "complete_tx";
     const bool is_for_cluster = has_word(s, "shared::cluster");
     const argument &place = s.arguments[is_first ? 0 : 1];
     const std::uint64_t address = m.get(place.list[0]);
@@ -982,6 +989,10 @@ void use_mbarrier(machine &m, const statement &s) {
         here->mbarriers.erase(address);
     } else if (what == "expect_tx") {
         get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[1]);
+    } else if (what == "complete_tx") {
+        mbarrier &barrier = get_mbarrier(address, is_for_cluster);
+        barrier.bytes -= (long long)m.get(s.arguments[1]);
+        settle(barrier);
     } else if (what == "arrive" || what == "arrive_drop") {
         make_arrival(m, s, get_mbarrier(address, is_for_cluster));
     } else if (is_test) {
@@ -1058,6 +1069,57 @@ void do_or_keep(std::vector<std::function<void()>> &kept, const std::function<vo
     }
 }
 
+/* cp.async.bulk without a tensor map: bytes, one after another on both sides. */
+struct run_of_bytes {
+    std::uint64_t smem;
+    unsigned char *gmem;
+    unsigned bytes;
+};
+
+void check_run(const run_of_bytes &run) {
+    if (run.smem % 16 != 0 || (std::uint64_t)run.gmem % 16 != 0 || run.bytes % 16 != 0 ||
+        run.bytes == 0) {
+        fail("a bulk copy's addresses and size are multiples of 16 bytes");
+    }
+}
+
+void load_run(const run_of_bytes &run, cta *to, std::uint64_t barrier_address) {
+    if (to->left == 0) {
+        fail("a copy to CTA " + std::to_string(to->index) + ", which has ended");
+    }
+    std::memcpy(at_smem_of(*to, run.smem, run.bytes), run.gmem, run.bytes);
+    mbarrier &barrier = get_mbarrier_of(*to, barrier_address);
+    barrier.bytes -= run.bytes;
+    settle(barrier);
+}
+
+void copy_run(machine &m, const statement &s) {
+    const bool is_load = has_word(s, "shared::cluster");
+    const unsigned bytes = (unsigned)m.get(s.arguments[2]);
+    const run_of_bytes run = {m.get(s.arguments[is_load ? 0 : 1].list[0]),
+                              at_gmem(m.get(s.arguments[is_load ? 1 : 0].list[0]), bytes, 16),
+                              bytes};
+    check_run(run);
+    if (!is_load) {
+        cta *from = here;
+        do_or_keep(stores[current].open, [=] {
+            std::memcpy(run.gmem, at_smem_of(*from, run.smem, run.bytes), run.bytes);
+        });
+        return;
+    }
+    const std::uint64_t barrier_address = m.get(s.arguments[3].list[0]);
+    const std::uint64_t peers =
+        has_word(s, "multicast::cluster") ? m.get(s.arguments[4]) : 1ull << here->rank;
+    if (peers >> here->peers->ctas.size() != 0) {
+        fail("a copy to CTAs that the cluster does not have: " + std::to_string(peers));
+    }
+    for (cta *to : here->peers->ctas) {
+        if ((peers >> to->rank & 1) != 0) {
+            do_or_keep(loads, [=] { load_run(run, to, barrier_address); });
+        }
+    }
+}
+
 void use_bulk_groups(machine &m, const statement &s) {
     if (has_word(s, "commit_group")) {
         close_group(current);
@@ -1085,6 +1147,10 @@ void copy_tensor(machine &m, const statement &s) {
     }
     if (s.words[2] != "bulk" && s.words[1] == "async") {
         copy_async(m, s);
+        return;
+    }
+    if (has_word(s, "global") && !has_word(s, "tensor")) {
+        copy_run(m, s);
         return;
     }
     if (!has_word(s, "tensor")) {
@@ -1180,6 +1246,16 @@ double read_a(const product &p, unsigned row, unsigned k) {
                                       k % per_lane * p.element_bytes);
 }
 
+/* The sum of an i32 and what the products of one instruction come to. */
+std::uint32_t add_integers(std::uint32_t before, double sum, bool is_saturating) {
+    const std::int64_t all = (std::int32_t)before + (std::int64_t)sum;
+    if (is_saturating) {
+        return (std::uint32_t)std::min<std::int64_t>(std::max<std::int64_t>(all, INT32_MIN),
+                                                     INT32_MAX);
+    }
+    return (std::uint32_t)all;
+}
+
 void multiply(const product &p, unsigned warp) {
     for (unsigned row = 0; row < 16; row++) {
         for (unsigned col = 0; col < p.cols; col++) {
@@ -1200,7 +1276,7 @@ void multiply(const product &p, unsigned warp) {
             } else if (p.is_s32) {
                 std::uint32_t *to =
                     static_cast<std::uint32_t *>(p.accumulators[lane][pair * 2 + col % 2]);
-                *to = (p.is_fresh ? 0 : *to) + (std::uint32_t)(std::int64_t)sum;
+                *to = add_integers(p.is_fresh ? 0 : *to, sum, p.is_saturating);
             } else {
                 float *to = static_cast<float *>(p.accumulators[lane][pair * 2 + col % 2]);
                 *to = (float)((p.is_fresh ? 0 : *to) + sum);
@@ -1228,6 +1304,7 @@ void start_product(machine &m, const statement &s) {
     p.depth = get_extent(s.words[4], 'k');
     p.is_f16 = s.words[5] == "f16";
     p.is_s32 = s.words[5] == "s32";
+    p.is_saturating = has_word(s, "satfinite");
     p.a_type = s.words[6];
     p.b_type = s.words[7];
     p.element_bytes = get_operand_bytes(p.a_type);
@@ -1262,6 +1339,85 @@ void start_product(machine &m, const statement &s) {
             multiply(p, warp);
         }
     });
+}
+
+/* ---- mma.sync ---- */
+
+/* What a lane brings to an mma, and where its sums go: 4 registers, or 2 of pairs. */
+struct mma_lane {
+    std::vector<std::uint32_t> a, b, c;
+    std::vector<void *> d;
+};
+
+/* The fragments of PTX: of a matrix whose rows a quad shares, a register has 4 bytes of a row. */
+double read_fragment(const std::vector<std::uint32_t> &registers, const std::string &type,
+                     unsigned k, unsigned reg) {
+    const unsigned bytes = get_operand_bytes(type), per_lane = 4 / bytes;
+    const std::uint32_t word = registers.at(reg);
+    return read_element(type, reinterpret_cast<const char *>(&word) + k % per_lane * bytes);
+}
+
+void multiply_fragments(const std::vector<void *> &lanes, const std::vector<std::string> &types,
+                        unsigned depth, bool is_saturating) {
+    const std::string &sums = types[0];
+    const unsigned per_quad = 16 / get_operand_bytes(types[1]);
+    const unsigned per_lane = per_quad / 4;
+    for (unsigned row = 0; row < 16; row++) {
+        for (unsigned col = 0; col < 8; col++) {
+            double sum = 0; /* exact: of integers, and of the floats that the tests use */
+            for (unsigned k = 0; k < depth; k++) {
+                const unsigned in_quad = k % per_quad / per_lane, half = k / per_quad;
+                const auto *of_a = static_cast<const mma_lane *>(lanes[row % 8 * 4 + in_quad]);
+                const auto *of_b = static_cast<const mma_lane *>(lanes[col * 4 + in_quad]);
+                sum += read_fragment(of_a->a, types[1], k, row / 8 + half * 2) *
+                       read_fragment(of_b->b, types[2], k, half);
+            }
+            auto *to = static_cast<mma_lane *>(lanes[row % 8 * 4 + col / 2]);
+            const unsigned at = row / 8 * 2 + col % 2;
+            if (sums == "f16") {
+                const std::uint16_t before = (std::uint16_t)(to->c[at / 2] >> at % 2 * 16);
+                static_cast<std::uint16_t *>(to->d[at / 2])[at % 2] = (std::uint16_t)write_number(
+                    "f16", (double)read_number("f16", before) + sum, true);
+            } else if (sums == "s32") {
+                *static_cast<std::uint32_t *>(to->d[at]) =
+                    add_integers(to->c[at], sum, is_saturating);
+            } else {
+                *static_cast<float *>(to->d[at]) = (float)(as_f32(to->c[at]) + sum);
+            }
+        }
+    }
+}
+
+/* mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 {d}, {a}, {b}, {c} */
+void multiply_registers(machine &m, const statement &s) {
+    const bool is_saturating = has_word(s, "satfinite");
+    const auto first = s.words.end() - 4;
+    const std::vector<std::string> types(first, s.words.end());
+    const unsigned depth = get_extent(s.words[3], 'k');
+    mma_lane mine;
+    if (s.words.size() != (is_saturating ? 11u : 10u) || s.words[4] != "row" ||
+        s.words[5] != "col" || types[3] != types[0] || get_extent(s.words[3], 'm') != 16 ||
+        depth * get_operand_bytes(types[1]) != 32 || s.arguments.size() != 4) {
+        fail_unknown(s, __func__);
+    }
+    std::vector<std::uint32_t> *const inputs[] = {&mine.a, &mine.b, &mine.c};
+    for (unsigned k = 0; k < 3; k++) {
+        for (const argument &a : s.arguments[k + 1].list) {
+            inputs[k]->push_back((std::uint32_t)m.get(a));
+        }
+    }
+    for (const argument &a : s.arguments[0].list) {
+        mine.d.push_back(m.operands.at((size_t)a.operand).target);
+    }
+    const unsigned sums = types[0] == "f16" ? 2 : 4;
+    if (mine.a.size() != 4 || mine.b.size() != 2 || mine.c.size() != sums ||
+        mine.d.size() != sums) {
+        fail("an mma with too few or too many registers");
+    }
+    meet(here->warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &mine,
+         [&](const std::vector<void *> &all) {
+             multiply_fragments(all, types, depth, is_saturating);
+         });
 }
 
 void use_wgmma(machine &m, const statement &s) {
@@ -1391,6 +1547,7 @@ instruction *find_instruction(const statement &s) {
         {"atom", do_atomic},
         {"mov", move},
         {"wgmma", use_wgmma},
+        {"mma", multiply_registers},
     };
     auto found = instructions.find(s.words[0]);
     if (found == instructions.end()) {

@@ -131,9 +131,15 @@ def make_element(dtype, value):
     return abs(int(value)) if dtype.startswith("u") else int(value)
 
 
+# 0 to 4 as 8-bit floats; with 128 more they are negative.
+SMALL_F8 = {"f8e4m3": (0x00, 0x38, 0x40, 0x44, 0x48), "f8e5m2": (0x00, 0x3C, 0x40, 0x42, 0x44)}
+
+
 def make_elements(dtype, kind, count, source):
     if dtype == "bool":
         return source.choices(range(2), k=count)
+    if dtype in SMALL_F8 and kind[0] == "ints":
+        return source.choices([sign + code for sign in (0, 128) for code in SMALL_F8[dtype]], k=count)
     if dtype in ("f8e4m3", "f8e5m2", "f8e8m0"):
         return source.choices(range(256 if dtype == "f8e8m0" else 128), k=count)
     if kind[0] in ("zeros", "ones"):
@@ -149,7 +155,7 @@ def make_input(array, what):
     source = random.Random("%s %s" % (array["name"], what))
     count = math.prod(array["shape"])
     letter = DTYPES[array["dtype"]][0]
-    elements = make_elements(array["dtype"], (what or "ints").split(":"), count, source)
+    elements = make_elements(array["dtype"], (what or "any").split(":"), count, source)
     return struct.pack("<%d%s" % (count, letter), *elements)
 
 
@@ -349,11 +355,12 @@ class Kernel:
                     "%s_space_%d" % (name, tensor_map["workspace"]))
             declarations.append("static emulate_map %s_record;" % variable)
             declarations.append("static grout_tensor_map %s;" % variable)
-            body.append('%s_record = {%s.data, %d, %d, %d, "%s", {%s}, {%s}, {%s}};' % (
+            body.append('%s_record = {%s.data, %d, %d, %d, "%s", {%s}, {%s}, {%s}, %s};' % (
                 variable, data, tensor_map["rank"], size, tensor_map["swizzle_bytes"],
                 tensor_map["dtype"].replace("i", "s"), ", ".join(map(str, tensor_map["dims"])),
                 ", ".join(map(str, [size] + tensor_map["strides_bytes"])),
-                ", ".join(map(str, tensor_map["box"]))))
+                ", ".join(map(str, tensor_map["box"])),
+                "true" if tensor_map["oob_fill"] == "nan" else "false"))
             body.append("%s.opaque[0] = (grout_u64)&%s_record;" % (variable, variable))
         for parameter in manifest["parameters"]:
             arguments.append(self.write_argument(parameter))

@@ -264,13 +264,16 @@ static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
     size_t at = (size_t)snprintf(text, size, "%s@", info->results > 0 ? "%r = " : "");
     for (const char *letter = info->operands; *letter != '\0'; letter++) {
         const grout_letter_kind kind = (grout_letter_kind)grout_letter_get_info(*letter)->kind;
-        const char *operand = kind == GROUT_LETTER_CONSTANT ? "1"
-                              : kind == GROUT_LETTER_AXIS   ? "x"
-                              : kind == GROUT_LETTER_TEXT   ? "\"text\""
-                              : kind == GROUT_LETTER_MEMORY ? "%a[:, ds(0, 4)]"
-                              : kind == GROUT_LETTER_VALUE  ? "%n"
-                              : kind == GROUT_LETTER_OPTION ? "true"
-                              : kind == GROUT_LETTER_REST   ? "%n"
+        const char *operand = kind == GROUT_LETTER_CONSTANT        ? "1"
+                              : kind == GROUT_LETTER_AXIS          ? "x"
+                              : kind == GROUT_LETTER_TEXT          ? "\"text\""
+                              : kind == GROUT_LETTER_MEMORY        ? "%a[:, ds(0, 4)]"
+                              : kind == GROUT_LETTER_VALUE         ? "%n"
+                              : kind == GROUT_LETTER_OPTION        ? "true"
+                              : kind == GROUT_LETTER_MASK          ? "true"
+                              : kind == GROUT_LETTER_OPTIONAL_MASK ? "true"
+                              : kind == GROUT_LETTER_INDICES       ? "%n"
+                              : kind == GROUT_LETTER_REST          ? "%n"
                               : kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER
                                   ? "%n"
                                   : "%a[0]";
