@@ -407,29 +407,10 @@ START_TEST(each_mistake_is_reported_once) {
 }
 END_TEST
 
-/* As many as there may be, before and after the kernel. */
-START_TEST(launches_are_built) {
-    static const char *const arguments[] = {"a", "n"};
-    grout_text text = {0};
-    grout_text_add(&text, "launch @k(%%a, %%n)\n");
-    grout_build_launch(b, "k", arguments, 2, false);
-    begin_kernel();
-    grout_builder_end_kernel(b);
-    grout_text_add(&text, "\nkernel @k(%%a: in gmem f32[4, 8], %%n: i32) grid(x = 2)\n{\n}\n");
-    for (int i = 1; i < GROUT_LAUNCHES_MAX; i++) {
-        grout_build_launch(b, "k", arguments, 2, i % 2 == 1);
-        grout_text_add(&text, "launch @k(%%a, %%n)%s\n", i % 2 == 1 ? " dependent" : "");
-    }
-    check_text(grout_builder_finish(b, diags), text.data);
-    grout_text_free(&text);
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("build_sync");
     TCase *tcase = tcase_create("build_sync");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, objects_of_each_kind_are_built);
     tcase_add_test(tcase, references_name_other_ctas);
     tcase_add_test(tcase, each_form_is_built);
