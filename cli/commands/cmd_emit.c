@@ -137,10 +137,11 @@ static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
     grout_text text = {0}, notes = {0};
     bool is_good = true;
-    grout_emit_options options = {.line_directives =
-                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
-                                  .extern_source = load->externs.source.data,
-                                  .notes = session->is_verbose ? &notes : NULL};
+    grout_emit_options options = {
+        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+        .no_debug_checks = grout_options__has(&session->options, GROUT_OPTION_NO_DEBUG_CHECKS),
+        .extern_source = load->externs.source.data,
+        .notes = session->is_verbose ? &notes : NULL};
     const bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
     for (size_t i = 0; i < load->kernel_count && is_good && !is_text; i++) {
         is_good = grout_emit_check_externs(load->bound, load->kernels[i], options.extern_source,

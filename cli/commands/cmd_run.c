@@ -29,8 +29,9 @@ static bool read_device(grout_session *session, int32_t *device) {
 
 static bool check_options(grout_session *session, bool is_gpu) {
     static const grout_option_id gpu_only[] = {GROUT_OPTION_COMPARE, GROUT_OPTION_REPEATS,
-                                               GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG};
-    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK};
+                                               GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG,
+                                               GROUT_OPTION_NO_DEBUG_CHECKS};
+    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK, GROUT_OPTION_NON_FINITE};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
     size_t count =
         is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];
@@ -81,6 +82,7 @@ static grout_gpu_launch make_launch(const gpu_work *work, const grout_nvrtc_sear
         .watchdog_seconds = grout_options__has(options, GROUT_OPTION_NO_WATCHDOG) ? -1 : 0,
         .warmup = warmup > UINT32_MAX ? UINT32_MAX : (uint32_t)warmup,
         .repeats = repeats > UINT32_MAX ? UINT32_MAX : (uint32_t)repeats,
+        .no_debug_checks = grout_options__has(options, GROUT_OPTION_NO_DEBUG_CHECKS),
         .extern_source = work->load->externs.source.data,
         .nvrtc = search->options,
     };

@@ -364,6 +364,10 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
     set_text(json, object, "status", get_status(outcome));
     set_count(json, object, "steps", outcome->stats.steps);
     set_count(json, object, "async_ops", outcome->stats.async_ops);
+    if (outcome->settings.track_non_finite) {
+        set_count(json, object, "non_finite_made", outcome->stats.non_finite_made);
+        set_count(json, object, "non_finite_follow", outcome->stats.non_finite_follow);
+    }
     set(json, object, "checked", json_boolean(outcome->checker != NULL));
     if (outcome->checker != NULL) {
         set_checked(json, object, outcome);

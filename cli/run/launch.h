@@ -18,6 +18,7 @@ typedef struct grout_launch_settings {
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
+    bool track_non_finite;
     bool is_silent;                 /* debug_print goes nowhere */
     grout_reach *reach;             /* counts what the run reaches; NULL: nothing does */
     const grout_observer *observer; /* one more; NULL: none */

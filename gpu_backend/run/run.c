@@ -42,6 +42,7 @@ typedef struct run {
 static bool compile_kernel(run *r) {
     const bool has_watchdog = r->first->watchdog_seconds >= 0;
     const grout_emit_options options = {.watchdog = has_watchdog,
+                                        .no_debug_checks = r->first->no_debug_checks,
                                         .line_directives = r->first->nvrtc.line_info,
                                         .extern_source = r->launch->extern_source};
     grout_text source = {0};

@@ -226,6 +226,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                       uint32_t attrs);
 #define GROUT_BUILD_N1_K(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_expr_id n);
+#define GROUT_BUILD_V1_K(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id n);
 #define GROUT_BUILD_K1_ATTRS(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
@@ -273,6 +276,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_PRINT(name)                                                                 \
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
+                                      const grout_operand *values);
+/* The condition, the text, and at most GROUT_CHECK_VALUES_MAX values for its {}. */
+#define GROUT_BUILD_CHECK(name)                                                        \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand condition, \
+                                      const char *text, uint32_t count,                \
                                       const grout_operand *values);
 #define GROUT_BUILD_EXTERN(name)                                                          \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \

@@ -313,7 +313,8 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_ADDRESS, /* index of a reference */
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
     GROUT_USE_PRINT,
-    GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
+    GROUT_USE_SYNC, /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
+    GROUT_USE_CHECK /* condition of a debug_check */
 } grout_uninitialised_use;
 
 /* Why a TMA box may not hang over the end of its array. */
@@ -322,6 +323,8 @@ typedef enum grout_outside {
     GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
     GROUT_OUTSIDE_FOLDED    /* the dimension is a part of one of the tensor map */
 } grout_outside;
+/* Values that a fault may show. */
+#define GROUT_FAULT_VALUES_MAX 8
 
 /* A fault: code says which of the numbers count. */
 typedef struct grout_fault {
@@ -336,8 +339,18 @@ typedef struct grout_fault {
     uint32_t element;      /* BARRIER_*: the barrier element */
     uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
-    int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
-    bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+    /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
+     * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and
+     * the bits of the first, which stands at 'start' */
+    int64_t have, need;
+    uint8_t dtype; /* NON_FINITE, NON_FINITE_INPUT: of the element whose bits 'need' are */
+    /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of
+     * an array of 'extent' elements (0: the condition is a scalar), by their bits, and which of
+     * them are undefined. NON_FINITE: the same of the operands, if the operation goes element by
+     * element; 'have' elements of the result were made */
+    uint64_t values[GROUT_FAULT_VALUES_MAX];
+    uint32_t undefined;
+    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
 
 /* In what the copies that two CTAs of a set issue differ. */
@@ -546,7 +559,8 @@ typedef struct grout_launch_info {
     /* fewer clusters fit than that matters for: some begin, in grid order, when others have ended
      */
     bool has_late_clusters;
-    bool has_foreign_loop; /* some loop may go round until another cluster has done something */
+    bool tracks_non_finite; /* what makes NaN or infinity is a fault */
+    bool has_foreign_loop;  /* some loop may go round until another cluster has done something */
     const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
     uint32_t earlier_count;
     /* barrier element -> object and index inside it */

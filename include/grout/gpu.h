@@ -31,6 +31,7 @@ typedef struct grout_bank_use {
 typedef struct grout_emit_options {
     bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
     bool line_directives; /* #line back to the kernel's file */
+    bool no_debug_checks; /* leave out what debug_check asks for */
     /* CUDA source that stands in front of the first kernel of a text: it defines what
      * extern_elementwise calls, as extern "C" __device__ functions, whose parameters are those of
      * function.h. NULL or "": none; such functions are declared all the same. */
@@ -135,6 +136,7 @@ typedef struct grout_gpu_launch {
     double watchdog_seconds;   /* of one barrier wait; 0: 2. Negative: no watchdog */
     uint32_t warmup, repeats;  /* timed launches beside the one whose results count; 0: none */
     bool flush_l2;             /* before each timed launch */
+    bool no_debug_checks;      /* grout_emit_options has it */
     const char *extern_source; /* grout_emit_options has it */
     grout_nvrtc_options nvrtc;
     /*
@@ -155,8 +157,8 @@ typedef struct grout_gpu_result {
 /*
  * Emits, compiles and launches in a child process. True: the outputs are in the arguments' data.
  * False: diags say why, and the data of 'out' arrays is unchanged: gpu-missing, nvrtc-missing,
- * gpu-fault, gpu-hang (with each hanging thread's barrier, phase and source line as notes),
- * gpu-driver.
+ * debug-check-failed, gpu-fault, gpu-hang (with each hanging thread's barrier, phase and source
+ * line as notes), gpu-driver.
  */
 GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                              grout_diags *diags);

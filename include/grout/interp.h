@@ -116,7 +116,10 @@ typedef struct grout_launch {
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
-    bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
+    /* Look at what operations make of floats: NaN and infinity out of numbers are faults
+     * (non-finite), what follows from them is counted. Slower: elementwise ops run one by one. */
+    bool track_non_finite;
+    bool is_unfused; /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
     uint32_t extern_count;
     /*
@@ -164,6 +167,9 @@ typedef struct grout_run_stats {
     uint64_t steps, async_ops, events;
     int64_t ctas_done;
     uint64_t peak_bytes; /* machine state, arrays excluded */
+    /* with track_non_finite: elements that were made NaN or infinite, and those computed from such
+     */
+    uint64_t non_finite_made, non_finite_follow;
 } grout_run_stats;
 
 typedef struct grout_machine grout_machine;

@@ -50,7 +50,9 @@ extern "C" {
 /* Functions that a module calls by name, and what one of them is given. */
 #define GROUT_EXTERNS_MAX         64
 #define GROUT_EXTERN_OPERANDS_MAX 16
-#define GROUT_LAUNCHES_MAX        64 /* lines of a launch list */
+#define GROUT_LAUNCHES_MAX        64         /* lines of a launch list */
+#define GROUT_CHECK_VALUES_MAX    8          /* that a debug_check shows */
+#define GROUT_DELAY_MAX           1000000000 /* nanoseconds of a delay */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 
@@ -501,6 +503,13 @@ GROUT_API const grout_operand *grout_module_get_operand(const grout_module *modu
                                                         const grout_op *op, uint32_t index);
 GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
                                                          const grout_op *op, grout_attr attr);
+/* Appends an element of some type, as its bits: "-3", "true", "0.1". */
+GROUT_API void grout_element_print(grout_dtype dtype, uint64_t bits, grout_text *out);
+/* Appends the text of an op, its k-th {} replaced by the k-th of the values, which are the bits of
+ * elements of its operands' types, or by the word if its bit is set in 'unknown'. */
+GROUT_API void grout_op_print_message(const grout_module *bound, const grout_op *op,
+                                      const uint64_t *values, uint32_t unknown, const char *word,
+                                      grout_text *out);
 /* The name of the function that an extern_elementwise calls; NULL for other ops. */
 GROUT_API const char *grout_op_get_extern_name(const grout_module *module, const grout_op *op);
 /* The first op that calls each such function, in the order of the text: at most GROUT_EXTERNS_MAX,

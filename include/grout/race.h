@@ -168,6 +168,14 @@ GROUT_API void grout_finding_path_free(grout_finding_path *path);
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
 
 /*
+ * The headline of a fault that is about a value alone: debug-check-failed, not-a-multiple,
+ * non-finite, non-finite-input. False for any other, of which nothing is said. For observers beside
+ * the checker.
+ */
+GROUT_API bool grout_race_describe_fault(const grout_module *bound, grout_op_id op,
+                                         const grout_fault *fault, grout_text *out);
+
+/*
  * Whether the order of the atomics on an array may decide a branch, an address or a synchronisation
  * of the kernel: their order is then part of the schedule. It may do so through what they return,
  * or through what those that do not commute leave (float sums, exchanges, different ones). The

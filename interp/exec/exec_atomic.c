@@ -9,6 +9,7 @@
 #include "atomic_math.h"
 #include "convert.h"
 #include "exec.h"
+#include "non_finite.h"
 #include "pick.h"
 #include "spin.h"
 #include "undo.h"
@@ -81,9 +82,13 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
-    grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
-                        grout_space_is_of_launch(box.plan->space), machine->linear,
-                        grout_slot__data(cta, thread, slot), box.plan->count);
+    const grout_origin origin = grout_cta__origin(cta, thread, inst);
+    grout_non_finite__update(
+        machine, &origin,
+        &(grout_update_plan){.update = (grout_update)inst->update,
+                             .dtype = (grout_dtype)box.plan->dtype,
+                             .is_gmem = grout_space_is_of_launch(box.plan->space)},
+        machine->linear, grout_slot__data(cta, thread, slot), box.plan->count);
     if (machine->tracks) {
         combine_masks(cta, thread, inst, &box);
     }

@@ -413,6 +413,8 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_CHECK:
+    case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:

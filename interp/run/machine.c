@@ -7,6 +7,7 @@
 #include "component.h"
 #include "engine.h"
 #include "memory.h"
+#include "non_finite.h"
 #include "run.h"
 #include "workers.h"
 
@@ -286,6 +287,10 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
         return machine->run.status;
     }
     grout_run_status status;
+    if (machine->launch.track_non_finite && !machine->has_looked) {
+        machine->has_looked = true;
+        grout_non_finite__inputs(machine);
+    }
     if (max_steps == 0 && machine->run.facts.next_cluster == 0 &&
         grout_workers__run(machine, &status)) {
         return end_run(machine, status, diags);

@@ -19,6 +19,7 @@ bool grout_observers__begin(grout_machine *machine) {
                                     .cta_count = machine->plan->cta_count,
                                     .has_foreign_order = machine->plan->has_foreign_order,
                                     .has_late_clusters = has_late_clusters(machine),
+                                    .tracks_non_finite = machine->launch.track_non_finite,
                                     .has_foreign_loop = machine->plan->has_foreign_loop,
                                     .earlier = machine->launch.earlier,
                                     .earlier_count = machine->launch.earlier_count,

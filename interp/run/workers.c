@@ -307,6 +307,8 @@ static void add_stats(grout_machine *machine, const grout_machine *part) {
     sum->async_ops += more->async_ops;
     sum->events += more->events;
     sum->ctas_done += more->ctas_done;
+    sum->non_finite_made += more->non_finite_made;
+    sum->non_finite_follow += more->non_finite_follow;
     machine->heap.peak += part->heap.peak;
 }
 

@@ -346,6 +346,7 @@ struct grout_machine {
     const struct grout_engine_info *engines; /* by grout_engine: engine.h */
     uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
+    bool has_looked;                  /* at its arrays (track_non_finite) */
     uint64_t max_steps;
     /* state */
     grout_run_state run;

@@ -416,6 +416,10 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_PRINT:
         check_print(binding, op);
         return true;
+    case GROUT_RULE_CHECK:
+        return grout_infer__check(binding, op, types);
+    case GROUT_RULE_PROMISE:
+        return grout_infer__promise(binding, op, types, type);
     case GROUT_RULE_EXTERN:
         return infer_extern(binding, op, type);
     case GROUT_RULE_CONDITION:

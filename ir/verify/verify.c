@@ -31,6 +31,7 @@ static const grout_op *find_specialize(const grout_module *module, grout_kernel_
 
 static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_verify__types(verifying, op);
+    grout_verify__check(verifying, op);
     grout_verify__order(verifying, op);
     grout_verify__objects(verifying, op);
     grout_verify__inits(verifying, op);

@@ -44,6 +44,7 @@ void grout_verify__registers(grout_verifying *verifying);
 void grout_verify__named(grout_verifying *verifying);
 /* Rules of one op, or of the objects that it makes: */
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
+void grout_verify__check(grout_verifying *verifying, const grout_op *op);
 void grout_verify__order(grout_verifying *verifying, const grout_op *op);
 void grout_verify__objects(grout_verifying *verifying, const grout_op *op);
 void grout_verify__inits(grout_verifying *verifying, const grout_op *op);

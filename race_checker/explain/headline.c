@@ -245,7 +245,8 @@ static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITT
                                        [GROUT_USE_ADDRESS] = GROUT_PHRASE_UNWRITTEN_ADDRESS_HEAD,
                                        [GROUT_USE_OUTPUT] = GROUT_PHRASE_UNWRITTEN_OUTPUT_HEAD,
                                        [GROUT_USE_PRINT] = GROUT_PHRASE_UNWRITTEN_PRINT_HEAD,
-                                       [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD};
+                                       [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD,
+                                       [GROUT_USE_CHECK] = GROUT_PHRASE_UNWRITTEN_CHECK_HEAD};
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
@@ -288,7 +289,7 @@ static void add_output_headline(const grout_wording *wording, grout_text *out) {
 
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_SYNC) {
+    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_CHECK) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
@@ -299,6 +300,9 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
         grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
+    } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,
+                                         out)) {
+        return;
     } else if (wording->record->code == GROUT_DIAG_STEP_LIMIT) {
         grout_sentence__add(out, GROUT_SENTENCE_STEP_LIMIT_HEAD,
                             &(grout_words){.have = wording->facts->have});

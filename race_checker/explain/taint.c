@@ -91,6 +91,42 @@ static grout_op_id find_printed(const grout_flow *it, const grout_op *op, grout_
     return is_print ? grout_flow__find_input(it, op, trait) : 0;
 }
 
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
+/* The condition of a debug_check. */
+static grout_op_id find_checked(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    return get_rule(op) == GROUT_RULE_CHECK ? grout_flow__find_operand(it, op, 0, trait) : 0;
+}
+
+/* The value of a multiple_of. */
+static grout_op_id find_promised(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    return get_rule(op) == GROUT_RULE_PROMISE ? grout_flow__find_operand(it, op, 0, trait) : 0;
+}
+
+/* An operand of what computes floats, where the launch asks what that makes. */
+static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_rule rule = get_rule(op);
+    const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
+                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE;
+    if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
+        grout_dtype_get_info(
+            (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
+                ->class_ != GROUT_CLASS_FLOAT) {
+        return 0;
+    }
+    return grout_flow__find_input(it, op, trait);
+}
+
+/* How long a delay is: undefined it is a finding. */
+static grout_op_id find_hint(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const bool is_number = info->effect_row == GROUT_EFFECT_ROW_HINT && op->operand_count > 0 &&
+                           grout_flow__get_letter_kind(op, 0) == GROUT_LETTER_INTEGER;
+    return is_number ? grout_flow__find_operand(it, op, 0, trait) : 0;
+}
+
 /* A constant, or an array of copies of one. */
 static bool is_constant(const grout_flow *it, const grout_operand *operand, int64_t *value_out) {
     while (operand->kind == GROUT_OPERAND_VALUE) {
@@ -159,13 +195,17 @@ static const struct sink {
     {find_address, GROUT_PHRASE_TAINT_ADDRESS, VALUE | DEFINED},
     {find_scattered, GROUT_PHRASE_TAINT_SCATTERED, VALUE | DEFINED},
     {find_printed, GROUT_PHRASE_TAINT_PRINTED, VALUE | DEFINED},
+    {find_checked, GROUT_PHRASE_TAINT_CHECKED, VALUE | DEFINED},
+    {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},
+    {find_promised, GROUT_PHRASE_TAINT_PROMISED, VALUE},
+    {find_made, GROUT_PHRASE_TAINT_MADE, VALUE},
     {find_quotient, GROUT_PHRASE_TAINT_QUOTIENT, VALUE},
     {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
 };
 enum { SINK_COUNT = sizeof SINKS / sizeof *SINKS };
 
-/* BRANCH, SYNC, ADDRESS, PRINT, OUTPUT; a new use of an undefined value needs a row. */
-_Static_assert(GROUT_USE_SYNC == 4, "each grout_uninitialised_use has a row in SINKS");
+/* BRANCH, SYNC, ADDRESS, PRINT, OUTPUT, CHECK; a new use of an undefined value needs a row. */
+_Static_assert(GROUT_USE_CHECK == 5, "each grout_uninitialised_use has a row in SINKS");
 
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);

@@ -202,6 +202,7 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_MATH:
     case GROUT_FORM_MATH_BINARY:
     case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_PROMISE: /* which is kept */
         reference__run_elementwise(ref, op);
         break;
     case GROUT_FORM_BROADCAST:

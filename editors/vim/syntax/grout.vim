@@ -91,6 +91,7 @@ syntax keyword groutOperation
     \ reshape
     \ concatenate
     \ extern_elementwise
+    \ multiple_of
     \ axis_index
     \ load
     \ store
@@ -161,6 +162,8 @@ syntax keyword groutOperation
     \ acc_load
     \ acc_store
     \ set_max_registers
+    \ delay
+    \ debug_check
     \ debug_print
     \ print_layout
 syntax keyword groutType

@@ -101,6 +101,8 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_CHECK] = {"CHECK", "vt*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(BOOL)},
+    [GROUT_RULE_PROMISE] = {"PROMISE", "sk", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
     [GROUT_RULE_EXTERN] = {"EXTERN", "t*", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
     [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
@@ -340,6 +342,7 @@ static const char *find_own_build(const op_facts *it) {
         return strcmp(info->operands, "x") == 0    ? "AXIS"
                : info->rule == GROUT_RULE_EXTERN   ? "EXTERN"
                : strcmp(info->operands, "t*") == 0 ? "PRINT"
+               : info->rule == GROUT_RULE_CHECK    ? "CHECK"
                : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
                                                    : "OWN";
     }
