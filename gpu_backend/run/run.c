@@ -77,8 +77,8 @@ static bool check_arguments(const run *r) {
     return true;
 }
 
-/* Of an array that several launches are given, what the host has to do with it: brings it, unless
- * the first one takes it as 'out'; fetches it, if any may write it. */
+/* What the host has to do with an array that several launches are given: it brings it, unless the
+ * first one takes it as 'out', and fetches it, if any may write it. */
 static grout_gpu_direction join_directions(grout_gpu_direction first, grout_gpu_direction later) {
     bool is_filled = first == GROUT_GPU_OUT;
     bool is_fetched = first != GROUT_GPU_IN || later != GROUT_GPU_IN;

@@ -267,11 +267,11 @@ void grout_build_launch(grout_builder *builder, const char *kernel, const char *
         (void)grout_builder__error(builder, "more than %d launches", GROUT_LAUNCHES_MAX);
         return;
     }
-    grout_launch_line launch = {
-        .kernel_name = grout_builder__name(builder, kernel, "a kernel of a launch"),
-        .loc = builder->loc,
-        .argument_count = argument_count,
-        .is_dependent = is_dependent};
+    grout_launch_line launch = {.kernel_name =
+                                    grout_builder__name(builder, kernel, "a kernel of a launch"),
+                                .loc = builder->loc,
+                                .argument_count = argument_count,
+                                .is_dependent = is_dependent};
     for (uint32_t i = 0; i < argument_count; i++) {
         grout_launch_argument argument = {
             grout_builder__name(builder, arguments[i], "an argument of a launch"), builder->loc};

@@ -3,9 +3,9 @@
  *
  * usage: axioms_export FILE...
  *
- * A line is the program as it stands, or each launch of its list, bound: axes, objects, and the operations with
- * their operands resolved. It says nothing of what orders what: that is for the judge. A file that
- * does not parse, bind or verify gives {"file": .., "error": ..}.
+ * A line is the program as it stands, or each launch of its list, bound: axes, objects, and the
+ * operations with their operands resolved. It says nothing of what orders what: that is for the
+ * judge. A file that does not parse, bind or verify gives {"file": .., "error": ..}.
  */
 #include "grout/ir.h"
 #include "grout/text.h"
@@ -270,8 +270,9 @@ static void add_params(export *it) {
         const grout_param *param = grout_module_get_param(it->module, kernel, i);
         const grout_value *value = grout_module_get_value(it->module, param->value);
         add_comma(it, i);
-        grout_text_add(&it->out, "{\"object\":%" PRIu32 ",\"direction\":%u,\"name\":",
-                       param->object, param->direction);
+        grout_text_add(&it->out,
+                       "{\"object\":%" PRIu32 ",\"direction\":%u,\"name\":", param->object,
+                       param->direction);
         add_string(it, grout_module_get_string(it->module, value->name));
         grout_text_add(&it->out, "}");
     }
