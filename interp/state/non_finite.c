@@ -173,21 +173,42 @@ static void add_operands(const computing *it, grout_fault *fault) {
     }
 }
 
-static void check(const computing *it, bool is_reduction) {
+/* The same of an mma c, a, b: an element of c, a row of a and a column of b. */
+static grout_finiteness get_worst_product(const computing *it, uint32_t i) {
+    const grout_module *module = it->cta->machine->launch.module;
+    const grout_op *op = grout_module_get_op(module, it->inst->op);
+    const grout_type *type = grout_module_get_type(module, op->first_result);
+    const uint32_t columns = (uint32_t)type->dims[type->rank - 1];
+    const uint32_t depth = it->slots[2].count / columns, row = i / columns, column = i % columns;
+    grout_finiteness worst =
+        grout_finiteness_get(it->slots[0].dtype, get_element(it, &it->slots[0], i));
+    for (uint32_t k = 0; k < depth; k++) {
+        const grout_finiteness left = grout_finiteness_get(
+            it->slots[1].dtype, get_element(it, &it->slots[1], row * depth + k));
+        const grout_finiteness right = grout_finiteness_get(
+            it->slots[2].dtype, get_element(it, &it->slots[2], k * columns + column));
+        worst = left > worst ? left : worst;
+        worst = right > worst ? right : worst;
+    }
+    return worst;
+}
+
+/* The worst element that this one of the result was made of. */
+typedef grout_finiteness get_worst(const computing *it, uint32_t i);
+
+static void check(const computing *it, get_worst *get) {
     const grout_slot *result = &it->inst->result;
     grout_non_finite noted = {.first = -1, .extent = result->is_array ? result->count : 0};
     for (uint32_t i = 0; i < result->count; i++) {
         const uint8_t *element = get_element(it, result, i);
         if (grout_finiteness_get(result->dtype, element) != GROUT_FINITE && !is_undefined(it, i)) {
-            grout_non_finite__note(
-                &noted, i, is_reduction ? get_worst_reduced(it, i) : get_worst_operand(it, i),
-                result->dtype, element);
+            grout_non_finite__note(&noted, i, get(it, i), result->dtype, element);
         }
     }
     count(it->cta->machine, &noted);
     if (noted.made > 0) {
         grout_fault fault = make_fault(&noted);
-        if (!is_reduction) {
+        if (get == get_worst_operand) {
             add_operands(it, &fault);
         }
         grout_cta__fault(it->cta, it->thread, it->inst, 0, &fault);
@@ -200,9 +221,13 @@ void grout_non_finite__check(const grout_cta *cta, uint32_t thread, const grout_
     }
     const computing it = {cta, thread, inst, grout_plan__slot(cta->machine->plan, inst, 0)};
     const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)inst->opcode)->rule;
-    if (rule == GROUT_RULE_REDUCE || rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
-        rule == GROUT_RULE_EXTERN) { /* the others move elements, or have none that are computed */
-        check(&it, rule == GROUT_RULE_REDUCE);
+    /* The other rules move elements, or have none that are computed. */
+    if (rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT || rule == GROUT_RULE_EXTERN) {
+        check(&it, get_worst_operand);
+    } else if (rule == GROUT_RULE_REDUCE) {
+        check(&it, get_worst_reduced);
+    } else if (rule == GROUT_RULE_MMA) {
+        check(&it, get_worst_product);
     }
 }
 
