@@ -187,7 +187,7 @@ static bool run_machine(call *c) {
     return is_done;
 }
 
-/* The findings go over into the list of the call, and the verdict to who asks for it. */
+/* The findings go over into the list of the call, and judge gets the verdict. */
 static bool copy_findings(const call *c, const grout_checker *checker, bool was_cut) {
     const grout_check_summary summary = grout_checker_get_summary(checker, was_cut);
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {

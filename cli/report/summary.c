@@ -37,7 +37,15 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
                                    const grout_outcome *outcome) {
     const grout_launch_settings *settings = &outcome->settings;
     grout_text inputs = {0};
-    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    if (settings->launch > 0) {
+        grout_text_add(out, "; launch %u of %u%s", settings->launch,
+                       grout_module_get_launch_count(load->bound) - 1,
+                       grout_module_get_launch(load->bound, settings->launch)->is_dependent
+                           ? ", dependent"
+                           : "");
+    }
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, settings->launch,
+                                    &inputs);
     if (inputs.size > 0) {
         grout_text_add(out, "; inputs %s", inputs.data);
     }

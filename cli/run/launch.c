@@ -126,6 +126,9 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .pct_depth = settings->pct_depth,
         .replay = settings->replay,
         .record = settings->record,
+        .earlier = settings->earlier,
+        .earlier_count = settings->earlier_count,
+        .stale = settings->stale,
         .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
         .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
         .workers = get_option_u32(session, GROUT_OPTION_THREADS),
@@ -142,6 +145,9 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
     }
     if (settings->reach != NULL) {
         launch.observers[launch.observer_count++] = &settings->reach->observer;
+    }
+    if (settings->observer != NULL) {
+        launch.observers[launch.observer_count++] = settings->observer;
     }
     return launch;
 }

@@ -188,6 +188,12 @@ GROUT_DEVICE void grout_fence_async_gmem() {
 GROUT_DEVICE void grout_fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
+// Programmatic dependent launch: waits for the end of the grid before and sees all that it did; lets
+// the grid after begin. Without the launch attribute neither does anything.
+GROUT_DEVICE void grout_grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+GROUT_DEVICE void grout_grid_launch_dependents() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 // commit_smem: every lane fences what it did, then all wait, so that any of them may issue.
 GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
     grout_fence_async_smem();
@@ -571,6 +577,49 @@ GROUT_TMA("5", "%0, %1, %2, %3, %4", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c
           grout_i32 c4)
 #undef GROUT_TMA
 #undef GROUT_LIST
+
+// ---- bulk copies ---------------------------------------------------------------------------------
+// One run of bytes without a tensor map, by one lane: start bytes into the array, to or from an SMEM
+// address; both and the number of bytes are multiples of 16.
+
+GROUT_DEVICE const void *grout_bulk_address(const void *array, grout_i64 start) {
+    return static_cast<const char *>(array) + start;
+}
+GROUT_DEVICE void grout_bulk_load(grout_u32 smem, const void *array, grout_i64 start,
+                                  grout_u32 bytes, grout_u32 mbarrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];"
+                 ::"r"(smem), "l"(grout_bulk_address(array, start)), "r"(bytes), "r"(mbarrier)
+                 : "memory");
+}
+GROUT_DEVICE void grout_bulk_load_multicast(grout_u32 smem, const void *array, grout_i64 start,
+                                            grout_u32 bytes, grout_u32 mbarrier, grout_u32 peers) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;"
+                 ::"r"(smem), "l"(grout_bulk_address(array, start)), "r"(bytes), "r"(mbarrier),
+                   "h"(static_cast<grout_u16>(peers))
+                 : "memory");
+}
+// Of the run only what the array has; the mbarrier gets the bytes of all.
+GROUT_DEVICE void grout_bulk_load_clipped(grout_u32 smem, const void *array, grout_i64 start,
+                                          grout_u32 bytes, grout_i64 array_bytes,
+                                          grout_u32 mbarrier) {
+    const grout_i64 low = start < 0 ? 0 : start;
+    const grout_i64 high = start + bytes < array_bytes ? start + bytes : array_bytes;
+    const grout_u32 inside = high > low ? static_cast<grout_u32>(high - low) : 0;
+    if (inside > 0) {
+        grout_bulk_load(smem + static_cast<grout_u32>(low - start), array, low, inside, mbarrier);
+    }
+    if (inside < bytes) {
+        asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+                     ::"r"(mbarrier), "r"(bytes - inside) : "memory");
+    }
+}
+GROUT_DEVICE void grout_bulk_store(grout_u32 smem, const void *array, grout_i64 start,
+                                   grout_u32 bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 ::"l"(grout_bulk_address(array, start)), "r"(smem), "r"(bytes) : "memory");
+}
 
 // Closes the lane's open bulk group of stores.
 GROUT_DEVICE void grout_bulk_commit() {

@@ -179,11 +179,17 @@ static bool start_step(child *c, uint32_t index) {
                                     c->steps[index].params, c->error);
 }
 
+static bool is_programmatic(const child *c, uint32_t index) {
+    return index < c->job->step_count && c->job->steps[index].shape.is_programmatic;
+}
+
+/* A programmatic step follows the one before it on the stream, with nothing between the two. */
 static bool run_step(child *c, uint32_t index) {
     char what[256];
     (void)snprintf(what, sizeof what, "run kernel '%.200s'", c->job->steps[index].kernel);
-    return fill_scratch(c) && start_step(c, index) &&
-           grout_gpu__driver_synchronize(&c->driver, what, c->error);
+    return (is_programmatic(c, index) || fill_scratch(c)) && start_step(c, index) &&
+           (is_programmatic(c, index + 1) ||
+            grout_gpu__driver_synchronize(&c->driver, what, c->error));
 }
 
 static bool read_outputs(child *c) {

@@ -59,6 +59,12 @@ GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_oper
 GROUT_API void grout_build_require(grout_builder *builder, grout_expr_id condition,
                                    const char *text);
 
+/* A line of the launch list: a kernel, by its name and without '@', and one name for each of its
+ * parameters. The kernel may come later. */
+GROUT_API void grout_build_launch(grout_builder *builder, const char *kernel,
+                                  const char *const *arguments, uint32_t argument_count,
+                                  bool is_dependent);
+
 /* The kernel: header first, then its body. grout_builder_end_kernel closes it. */
 GROUT_API void grout_builder_kernel(grout_builder *builder, const char *name);
 GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
@@ -250,6 +256,19 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_REDUCE(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
+/* dimension 0 (no expression): that of an array which has one */
+#define GROUT_BUILD_SCAN(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id dimension, uint32_t attrs);
+/* mask of kind GROUT_OPERAND_NONE: without one; dimension 0 (no expression): without dim(d) */
+#define GROUT_BUILD_GATHER(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,   \
+                                                grout_operand indices, grout_operand mask, \
+                                                grout_expr_id dimension);
+#define GROUT_BUILD_SCATTER(name)                                                                 \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,                    \
+                                      grout_operand indices, grout_operand b, grout_operand mask, \
+                                      grout_expr_id dimension);
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);

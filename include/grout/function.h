@@ -50,7 +50,7 @@ typedef struct grout_kernel_function_options {
     grout_launch launch;
     /* Each call runs under the race checker, too; what it finds goes to report, and an error makes
      * the call false. Takes one of the launch's observers. A call that is true is clean under the
-     * launch's schedule and timing; whether that holds for every other one, judge is told. */
+     * launch's schedule and timing; whether that holds for every other one, judge hears. */
     bool is_checked;
     /*
      * Gets what a call has to say, at its end and in its OS thread, if that is anything: why it

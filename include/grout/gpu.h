@@ -68,6 +68,9 @@ GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel
                                const grout_emit_options *options, grout_text *out,
                                grout_diags *diags);
 
+/* The same for the launch list of the module, over one cubin with all its kernels. */
+GROUT_API bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diags *diags);
+
 /* ---- compilation ------------------------------------------------------------------------------
  */
 
@@ -136,6 +139,13 @@ typedef struct grout_gpu_launch {
     bool no_debug_checks;      /* grout_emit_options has it */
     const char *extern_source; /* grout_emit_options has it */
     grout_nvrtc_options nvrtc;
+    /*
+     * The launch after this one in a list, NULL: there is none. They run on one stream, and
+     * arguments with the same data are one array. Device, limits, timing (of this launch alone) and
+     * NVRTC are those of the first.
+     */
+    const struct grout_gpu_launch *next;
+    bool is_dependent; /* programmatic: it may begin before the one before it has ended */
 } grout_gpu_launch;
 
 typedef struct grout_gpu_result {

@@ -79,6 +79,13 @@ typedef struct grout_extern {
     void *payload;
 } grout_extern;
 
+/* What an array held before the launches that may still run wrote it, and what it holds when this
+ * one begins: both as large as the argument. An actor that has not waited for them may read either.
+ */
+typedef struct grout_stale_array {
+    const void *before, *now; /* NULL: they do not write it */
+} grout_stale_array;
+
 typedef struct grout_launch {
     const grout_module *module; /* bound and verified; borrowed until the machine is freed */
     grout_kernel_id kernel;
@@ -115,6 +122,16 @@ typedef struct grout_launch {
     bool is_unfused; /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
     uint32_t extern_count;
+    /*
+     * Of a launch list: the launches before this one that may still run when it begins, because
+     * this one is dependent, the oldest first; all are over here, and their results in the
+     * arguments. stale: by parameter; NULL: none. Under lazy and random timing an actor that has
+     * not waited (griddepcontrol_wait) reads the older contents. Borrowed until the machine is
+     * freed. One worker runs such a launch.
+     */
+    const grout_earlier_launch *earlier;
+    uint32_t earlier_count;
+    const grout_stale_array *stale;
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;

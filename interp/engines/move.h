@@ -11,6 +11,10 @@
 /* Copies a box to a box. */
 void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                       const grout_box *to);
+/* Gives the elements of the linear scratch that a source box has outside its array what arrives in
+ * their place; those inside become anything. Nothing, if none is outside. */
+void grout_move__fill_outside(grout_machine *machine, const grout_inst *inst,
+                              const grout_box *from);
 /* A store's copy: moves, or reduces. origin: the store. */
 void grout_move__store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                        const grout_box *to, const grout_origin *origin);

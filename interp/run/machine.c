@@ -6,6 +6,7 @@
 #include "machine.h"
 #include "component.h"
 #include "engine.h"
+#include "memory.h"
 #include "non_finite.h"
 #include "run.h"
 #include "workers.h"
@@ -153,7 +154,7 @@ static bool add_arrays(grout_machine *machine) {
     machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
     machine->arrays = grout_machine__keep(machine, machine->array_count * sizeof *machine->arrays);
     return machine->arrays != NULL && add_params(machine) &&
-           add_gmem_scratches(machine, kernel->param_count);
+           add_gmem_scratches(machine, kernel->param_count) && grout_stale__add(machine);
 }
 
 /* Workers make launches of their own from them. */

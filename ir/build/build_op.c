@@ -270,7 +270,10 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
+    case GROUT_LETTER_OPTIONAL_MASK:
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;

@@ -71,6 +71,23 @@
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+/* An operand of kind NONE, the last, is left away. */
+#define DIMENSION \
+    .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension
+#define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
+#define DEFINE_GATHER(OP, name)                                                            \
+    VALUE(OP, name,                                                                        \
+          (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(mask), grout_expr_id dimension), \
+          .operands = (const grout_operand[]){a, indices, mask}, LEAST(2, mask), DIMENSION)
+#define DEFINE_SCATTER(OP, name)                                               \
+    NOTHING(OP, name,                                                          \
+            (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(b), OPERAND(mask), \
+             grout_expr_id dimension),                                         \
+            .operands = (const grout_operand[]){a, indices, b, mask}, LEAST(3, mask), DIMENSION)
+#define DEFINE_SCAN(OP, name)                                                                    \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
+          .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
+          .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
@@ -137,6 +154,9 @@ enum {
     operands_of_SHAPED = 1,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
+    operands_of_SCAN = 1,
+    operands_of_GATHER = 3,
+    operands_of_SCATTER = 4,
     operands_of_CONCATENATE = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,

@@ -43,6 +43,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COLLECTIVE_AXES:
     case GROUT_ATTR_MULTICAST:
     case GROUT_ATTR_REDUCE:
+    case GROUT_ATTR_OOB: /* verify_oob.c */
     case GROUT_ATTR_ORDER:
     case GROUT_ATTR_SCOPE:
     case GROUT_ATTR_NO_DECREMENT:
@@ -51,6 +52,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_READ_ONLY:
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:
+    case GROUT_ATTR_REVERSE:
+    case GROUT_ATTR_EXCLUSIVE:
     case GROUT_ATTR_APPROX:
     case GROUT_ATTR_LAYOUT_WGMMA:
     case GROUT_ATTR_LAYOUT_WGMMA_8BIT:

@@ -116,10 +116,25 @@ static void add_atomics_headline(const grout_wording *wording, grout_text *out) 
     }
 }
 
+/* Two launches of a list. */
+static void add_grid_headline(const grout_wording *wording, grout_text *out) {
+    const grout_words words = {.object = name_side_object(wording, 0),
+                               .access = grout_wording__get_access(wording,
+                                                                   &wording->facts->sides[1]),
+                               .line = get_line(wording, 1)};
+    if (wording->facts->primary_is_earlier) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_AFTER_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_BEFORE_HEAD, &words);
+    }
+}
+
 static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
-    if (facts->near.kind != GROUT_NEAR_NOTHING) {
+    if (grout_near__is_of_grids(&facts->near)) {
+        add_grid_headline(wording, out);
+    } else if (facts->near.kind != GROUT_NEAR_NOTHING) {
         grout_sentence__add(
             out, GROUT_SENTENCE_RACE_READING_HEAD,
             &(grout_words){.object = name_side_object(wording, 0),
@@ -278,6 +293,11 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
+    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
+        const grout_words words = {.have = fault->have,
+                                   .need = fault->need,
+                                   .object = grout_wording__name_object(wording, fault->object)};
+        grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
     } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,

@@ -47,12 +47,31 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
     return found;
 }
 
+/* Whether the operand says which elements of the memory are touched. */
+static bool is_pick(const grout_op *op, uint32_t operand) {
+    const uint8_t kind = grout_flow__get_letter_kind(op, operand);
+    return kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK ||
+           kind == GROUT_LETTER_OPTIONAL_MASK;
+}
+
 static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {
     grout_op_id found = 0;
     for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = find_index(it, grout_module_get_operand(it->module, op, i), trait);
+        found = is_pick(op, i) ? grout_flow__find_operand(it, op, i, trait)
+                               : find_index(it, grout_module_get_operand(it->module, op, i), trait);
     }
     return found;
+}
+
+/* Values of which two may go to one place, if they are equal. */
+static grout_op_id find_scattered(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    grout_pick pick;
+    if (info->rule != GROUT_RULE_SCATTER || info->update != GROUT_UPDATE_NONE ||
+        !grout_op_get_pick(it->module, op, &pick)) {
+        return 0;
+    }
+    return grout_flow__find_operand(it, op, pick.value, trait);
 }
 
 /* An operand that says how often, on which phase or for how many an op synchronises. */
@@ -91,7 +110,7 @@ static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_tra
     const grout_rule rule = get_rule(op);
     const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
                           rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE ||
-                          rule == GROUT_RULE_MMA;
+                          rule == GROUT_RULE_SCAN || rule == GROUT_RULE_MMA;
     if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
         grout_dtype_get_info(
             (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
@@ -175,6 +194,7 @@ static const struct sink {
     {find_branch, GROUT_PHRASE_TAINT_BRANCH, VALUE | DEFINED},
     {find_sync_operand, GROUT_PHRASE_TAINT_SYNC, VALUE | DEFINED},
     {find_address, GROUT_PHRASE_TAINT_ADDRESS, VALUE | DEFINED},
+    {find_scattered, GROUT_PHRASE_TAINT_SCATTERED, VALUE | DEFINED},
     {find_printed, GROUT_PHRASE_TAINT_PRINTED, VALUE | DEFINED},
     {find_checked, GROUT_PHRASE_TAINT_CHECKED, VALUE | DEFINED},
     {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},

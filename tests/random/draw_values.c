@@ -1,6 +1,7 @@
 /* draw_values.c - kernels of element-wise operations, casts, broadcasts, reductions and loops,
  * drawn from the op table: an operation that joins the table with a known form is drawn from then
  * on. SPDX-License-Identifier: Apache-2.0 */
+#include "cells.h"
 #include "draw.h"
 
 #include <inttypes.h>
@@ -26,10 +27,10 @@ typedef struct values {
 
 /* bool stands last: it has no input. The types that most kernels compute in stand twice. */
 static const grout_dtype dtypes[] = {
-    GROUT_DTYPE_F32, GROUT_DTYPE_I32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_F32,
-    GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_I8,
-    GROUT_DTYPE_U8,  GROUT_DTYPE_I16, GROUT_DTYPE_U16, GROUT_DTYPE_I64,  GROUT_DTYPE_U64,
-    GROUT_DTYPE_F64, GROUT_DTYPE_BOOL};
+    GROUT_DTYPE_F32, GROUT_DTYPE_I32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_F32,
+    GROUT_DTYPE_I32, GROUT_DTYPE_U32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_I8,
+    GROUT_DTYPE_U8,  GROUT_DTYPE_I16,    GROUT_DTYPE_U16,    GROUT_DTYPE_I64,    GROUT_DTYPE_U64,
+    GROUT_DTYPE_F64, GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F8E8M0, GROUT_DTYPE_BOOL};
 enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
 
 static const char *get_text(grout_dtype dtype) {
@@ -63,7 +64,8 @@ static uint32_t find(values *v, grout_dtype dtype, shape of) {
         if (candidate->shape == of && candidate->dtype == dtype) {
             return candidate->name;
         }
-        any = candidate->shape == of ? candidate->name : any;
+        const bool can_be_cast = cells_has((cell){GROUT_OP_CAST, candidate->dtype, dtype});
+        any = candidate->shape == of && can_be_cast ? candidate->name : any;
     }
     if (any == UINT32_MAX) {
         return UINT32_MAX;
@@ -107,6 +109,9 @@ static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info
 static void draw_cast(values *v) {
     const value from = v->list[draw_below(&v->d, v->count)];
     const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    if (!cells_has((cell){GROUT_OP_CAST, from.dtype, to})) {
+        return;
+    }
     const uint32_t name = keep(v, to, from.shape);
     draw_line(&v->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", name, from.name, get_text(to));
 }
@@ -270,6 +275,9 @@ static void draw_reshape(values *v) {
 static void draw_iota(values *v) {
     char type[64];
     const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
+    if (!cells_has((cell){GROUT_OP_IOTA, dtype, dtype})) {
+        return;
+    }
     get_type(v, dtype, FULL, type, sizeof type);
     const uint32_t name = keep(v, dtype, FULL);
     draw_line(&v->d, "%%v%" PRIu32 " = iota dim(%" PRIu32 ") : %s", name, draw_below(&v->d, 2),

@@ -77,6 +77,10 @@ syntax keyword groutOperation
     \ reduce_and
     \ reduce_or
     \ reduce_xor
+    \ cumsum
+    \ cumprod
+    \ cummax
+    \ cummin
     \ select
     \ cast
     \ bitcast
@@ -91,6 +95,10 @@ syntax keyword groutOperation
     \ axis_index
     \ load
     \ store
+    \ masked_load
+    \ masked_store
+    \ gather
+    \ scatter
     \ commit_smem
     \ fence_async_shared
     \ commit_gmem
@@ -121,6 +129,8 @@ syntax keyword groutOperation
     \ cluster_arrive
     \ cluster_wait
     \ cluster_barrier
+    \ griddepcontrol_wait
+    \ griddepcontrol_launch_dependents
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
@@ -130,7 +140,19 @@ syntax keyword groutOperation
     \ atomic_and
     \ atomic_or
     \ atomic_xor
+    \ atomic_scatter_add
+    \ atomic_scatter_max
+    \ atomic_scatter_min
+    \ atomic_scatter_and
+    \ atomic_scatter_or
+    \ atomic_scatter_xor
+    \ atomic_scatter_exchange
     \ atomic_fetch_add
+    \ atomic_fetch_max
+    \ atomic_fetch_min
+    \ atomic_fetch_and
+    \ atomic_fetch_or
+    \ atomic_fetch_xor
     \ atomic_exchange
     \ atomic_cas
     \ mma
@@ -180,6 +202,8 @@ syntax keyword groutModule
     \ const
     \ require
     \ kernel
+    \ launch
+    \ dependent
     \ attr
     \ in
     \ out
@@ -197,6 +221,8 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ reverse
+    \ exclusive
     \ approx
     \ wgmma_8bit
     \ wgmma_row
@@ -215,6 +241,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -230,6 +257,9 @@ syntax keyword groutChoice
     \ mma_rhs_8bit
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release

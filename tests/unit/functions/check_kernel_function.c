@@ -304,7 +304,7 @@ static const char by_chance[] = "kernel @by_chance(%y: out gmem f32[4]) grid(x =
                                 "  }\n"
                                 "}\n";
 
-/* The verdicts that were told, and the last of them. */
+/* How many verdicts there were, and the last of them. */
 typedef struct judged {
     uint32_t calls;
     grout_verdict verdict;
