@@ -24,7 +24,6 @@
 #define GROUT_FUNCTION_H
 
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +40,8 @@ typedef struct grout_array {
 
 /* The type that a function pointer is converted to and from. */
 typedef void grout_any_function(void);
+
+struct grout_check_summary; /* race.h */
 
 typedef struct grout_kernel_function grout_kernel_function;
 
@@ -64,7 +65,7 @@ typedef struct grout_kernel_function_options {
      * launch, and not_well_synchronised_because why not. The strings last as long as judge. May be
      * NULL.
      */
-    void (*judge)(void *payload, const grout_check_summary *summary);
+    void (*judge)(void *payload, const struct grout_check_summary *summary);
     void *payload;
 } grout_kernel_function_options;
 
