@@ -530,24 +530,16 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
     return (step > divisor ? step / divisor : 1) * layout->stride[digit];
 }
 
-static int64_t get_common_divisor(int64_t a, int64_t b) {
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* By how many elements the start of a dimension of the box in SMEM moves at the least, as far as
  * its digit can tell: by whole tiles, or by more if the start is known to be a multiple of more. */
 static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
     const grout_layout *layout = plan->layout;
     const uint32_t dim = layout->dim[digit];
     const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
-    const int64_t known =
-        get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
-                           layout->divisor[digit] * layout->extent[digit]);
+    const grout_view_start bound = {
+        .known = layout->divisor[digit] * layout->extent[digit],
+        .divisor = grout_view__get_start(plan->module, &plan->smem, dim).divisor};
+    const int64_t known = grout_view_start__get_divisor(&bound);
     return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
 }
 
