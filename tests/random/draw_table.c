@@ -112,23 +112,37 @@ static void store_held(table *t, uint32_t value, grout_dtype dtype, const road_s
 
 /* ---- register layouts ------------------------------------------------------------------------ */
 
-/* A layout that the shape has, as layout_cast names it. */
+/* Of matrices, as layout_cast names them: rows and columns are multiples of these. */
+static const struct {
+    const char *name;
+    uint32_t rows, columns;
+} layouts[] = {{"wg_strided", 1, 1},
+               {"wgmma", 64, 8},
+               {"layout(wgmma_transposed)", 64, 8},
+               {"wgmma_8bit", 64, 16},
+               {"layout(wgmma_upcast_2x)", 64, 16},
+               {"layout(wgmma_upcast_4x)", 64, 32},
+               {"layout(mma_lhs_32bit)", 64, 8},
+               {"layout(mma_rhs_32bit)", 8, 8},
+               {"layout(mma_rhs_16bit)", 16, 8},
+               {"layout(mma_rhs_8bit)", 32, 8}};
+enum { LAYOUT_COUNT = sizeof layouts / sizeof *layouts };
+
+/* A layout that the shape has. */
 static const char *draw_layout(table *t, const road_shape *shape) {
-    static const char *const all[] = {"wg_strided",
-                                      "wgmma",
-                                      "layout(wgmma_transposed)",
-                                      "wgmma_8bit",
-                                      "layout(wgmma_upcast_2x)",
-                                      "layout(wgmma_upcast_4x)"};
-    if (shape->rank == 2 && shape->dims[0] % 64 == 0 && shape->dims[1] % 8 == 0) {
-        const uint32_t count = shape->dims[1] % 32 == 0 ? 6 : shape->dims[1] % 16 == 0 ? 5 : 3;
-        return all[draw_below(&t->d, count)];
+    const uint32_t *dims = shape->dims;
+    uint32_t which = 0;
+    if (shape->rank == 2) {
+        do {
+            which = draw_below(&t->d, LAYOUT_COUNT);
+        } while (dims[0] % layouts[which].rows != 0 || dims[1] % layouts[which].columns != 0);
     }
-    if (shape->rank == 1 && shape->dims[0] % 64 == 0 && draw_below(&t->d, 2) == 0) {
-        return "wgmma_row";
+    if (shape->rank == 1 && draw_below(&t->d, 2) == 0) {
+        return dims[0] % 64 == 0 && draw_below(&t->d, 2) == 0 ? "wgmma_row"
+               : dims[0] % 8 == 0                             ? "wgmma_col"
+                                                              : layouts[0].name;
     }
-    return shape->rank == 1 && shape->dims[0] % 8 == 0 && draw_below(&t->d, 2) == 0 ? "wgmma_col"
-                                                                                    : all[0];
+    return layouts[which].name;
 }
 
 static void draw_layout_cast(table *t) {

@@ -132,6 +132,7 @@ syntax keyword groutOperation
     \ atomic_fetch_add
     \ atomic_exchange
     \ atomic_cas
+    \ mma
     \ wgmma
     \ wgmma_async
     \ wgmma_wait
@@ -199,6 +200,7 @@ syntax keyword groutAttribute
     \ wgmma_col
     \ wg_strided
     \ layout
+    \ saturate
     \ wait
     \ increase
     \ decrease
@@ -219,6 +221,10 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ mma_lhs_32bit
+    \ mma_rhs_32bit
+    \ mma_rhs_16bit
+    \ mma_rhs_8bit
     \ inc
     \ dec
     \ relaxed
