@@ -42,7 +42,8 @@ static grout_opcode draw_atomic(draw *d, bool has_result) {
     uint32_t count = 0;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         const grout_op_info *info = grout_op_get_info((grout_opcode)i);
-        if (is_atomic(info) && (info->results > 0) == has_result) {
+        if (is_atomic(info) && info->form != GROUT_FORM_SCATTER &&
+            (info->results > 0) == has_result) {
             found[count++] = (grout_opcode)i;
         }
     }

@@ -300,6 +300,34 @@ static void draw_print(values *v) {
     draw_line(&v->d, "debug_print \"cta {}:%s\", (axis_index x)%s", holes, operands);
 }
 
+/* A condition that holds, and values that nobody sees. */
+static void draw_check(values *v) {
+    const value of = v->list[draw_below(&v->d, v->count)];
+    const bool is_float = grout_dtype_get_info(of.dtype)->class_ == GROUT_CLASS_FLOAT;
+    if (is_float || draw_below(&v->d, 3) == 0) {
+        draw_line(&v->d, "debug_check true, \"no value\"");
+    } else {
+        draw_line(&v->d,
+                  "debug_check (eq %%v%" PRIu32 ", %%v%" PRIu32 "), \"{} of {}\", %%v%" PRIu32
+                  ", (axis_index x)",
+                  of.name, of.name, of.name);
+    }
+}
+
+/* Eight times a scalar, which stays a multiple of 8 where it wraps. */
+static void draw_promise(values *v) {
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const uint32_t from =
+        grout_type_rule_takes(GROUT_TYPES_INT, dtype) ? find(v, dtype, SCALAR) : UINT32_MAX;
+    if (from == UINT32_MAX) {
+        return;
+    }
+    const uint32_t number = 1u << draw_below(&v->d, 4);
+    const uint32_t name = keep(v, dtype, SCALAR);
+    draw_line(&v->d, "%%v%" PRIu32 " = multiple_of (mul %%v%" PRIu32 ", 8), %" PRIu32, name, from,
+              number);
+}
+
 /* One operation of the table, if its form is one of these and operands are there. */
 static void draw_op(values *v) {
     const grout_opcode opcode = (grout_opcode)(1 + draw_below(&v->d, GROUT_OP_COUNT - 1));
@@ -329,6 +357,12 @@ static void draw_op(values *v) {
         draw_concatenate(v);
     } else if (form == GROUT_FORM_PRINT) {
         draw_print(v);
+    } else if (form == GROUT_FORM_CHECK) {
+        draw_check(v);
+    } else if (form == GROUT_FORM_PROMISE) {
+        draw_promise(v);
+    } else if (form == GROUT_FORM_DELAY) {
+        draw_line(&v->d, "delay %" PRIu32, draw_below(&v->d, 1000));
     }
 }
 

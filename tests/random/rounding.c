@@ -342,7 +342,7 @@ bool rounding_apply(grout_opcode opcode, grout_dtype from, grout_dtype to, const
         *result = pick(in[0], in[1], in[2]);
         return true;
     }
-    if (opcode == GROUT_OP_LAYOUT_CAST) {
+    if (opcode == GROUT_OP_LAYOUT_CAST || opcode == GROUT_OP_MULTIPLE_OF) {
         *result = in[0];
         return true;
     }
