@@ -45,7 +45,7 @@ static bool is_float(grout_dtype dtype) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Of wgmma's layouts, of rows that TMA moves, or of any sizes. */
+/* Sizes that wgmma's layouts have, rows that TMA moves, or any. */
 static road_shape draw_shape(draw *d) {
     const uint32_t way = draw_below(d, 8);
     road_shape s = {2, {64, 8, 0}};
@@ -112,7 +112,7 @@ static void store_held(table *t, uint32_t value, grout_dtype dtype, const road_s
 
 /* ---- register layouts ------------------------------------------------------------------------ */
 
-/* Of matrices, as layout_cast names them: rows and columns are multiples of these. */
+/* What layout_cast makes of a matrix whose rows and columns are multiples of these. */
 static const struct {
     const char *name;
     uint32_t rows, columns;
@@ -487,7 +487,7 @@ static void draw_move(table *t) {
                      : is_async       ? ROAD_ASYNC_COPY
                      : is_accumulator ? ROAD_ACCUMULATOR
                                       : ROAD_COUNT;
-    const uint32_t row = 16 / grout_dtype_get_info(t->now.from)->bytes;
+    const uint32_t row = 16u / grout_dtype_get_info(t->now.from)->bytes;
     road_shape shape = {2, {64, row * (1 + draw_below(&t->d, 4)), 0}};
     shape.dims[1] = is_accumulator ? 8 * (1 + draw_below(&t->d, 4)) : shape.dims[1];
     if (way == ROAD_COUNT) {
