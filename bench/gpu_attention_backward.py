@@ -3,34 +3,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/gpu_attention_backward.py GROUT S,HEADS,D,CAUSAL[,NAME=VALUE...] ...
 
-Times the three kernels of kernels/attention_hopper_backward.grout, one after the other, by 'grout run --repeats', and
-the backward pass of scaled_dot_product_attention by CUDA events, with cuDNN and with torch's FlashAttention; medians.
-The ratio is that of the whole, all three kernels, to cuDNN. Counted are 10 S S D operations for each head; a causal
-mask halves them. Exit code 77 without a GPU or torch.
+Times kernels/attention_hopper_backward.grout (with D = 256 attention_hopper_backward_wide), and what comes before and
+after it in attention_hopper_backward_rows, by 'grout run --repeats', and the backward pass of
+scaled_dot_product_attention by CUDA events, with cuDNN and with torch's FlashAttention; medians. The ratio is that of
+the whole, all three kernels, to cuDNN. Counted are 10 S S D operations for each head; a causal mask halves them. Exit
+code 77 without a GPU or torch.
 """
 
 import sys
 
 from gpu_timing import find_torch, time_grout, time_torch
 
-KERNEL = "kernels/attention_hopper_backward.grout"
+KERNEL = "kernels/attention_hopper_backward{}.grout"
 REPEATS = 10
-INPUTS = {"rows": ["o", "do", "lse"], "": ["q", "k", "v", "do", "delta"], "queries": ["sums"]}
 
 
 def time_ours(grout, shape, defines):
-    """Microseconds of the main kernel and of all three, or None."""
+    """Microseconds of the products, and of all three kernels; or None."""
     s, heads, d, is_causal = shape
-    defines = [f"S={s}", f"HEADS={heads}", f"D={d}", f"CAUSAL={is_causal}", *defines]
-    times = {}
-    for part, inputs in INPUTS.items():
-        # A row's sum is about S exp(1/2) of its terms.
-        options = ["--kernel", "@attention_backward" + ("_" + part if part else "")]
-        options += [] if part else ["--input", f"lse2={s.bit_length()}"]
-        times[part] = time_grout(grout, KERNEL, inputs, defines, REPEATS, options)
-        if times[part] is None:
-            return None
-    return times[""], sum(times.values())
+    sizes = [f"S={s}", f"HEADS={heads}", f"D={d}"]
+    # A row's sum is about S exp(1/2) of its terms.
+    lse = ["--input", f"lse2={s.bit_length()}"]
+    times = [time_grout(grout, KERNEL.format("_wide" if d > 128 else ""), ["q", "k", "v", "do", "delta"],
+                        [*sizes, f"CAUSAL={is_causal}", *defines], REPEATS, lse)]
+    for name, inputs in (("rows", ["o", "do", "lse"]), ("queries", ["sums"])):
+        options = ["--kernel", "@attention_backward_" + name]
+        times.append(time_grout(grout, KERNEL.format("_rows"), inputs, sizes, REPEATS, options))
+    return None if None in times else (times[0], sum(times))
 
 
 def time_theirs(torch, shape, backend):
@@ -54,7 +53,8 @@ def main():
         return 2
     torch = find_torch()
     is_ok = True
-    print(f"{'case':28} {'main us':>9} {'all us':>9} {'TFLOP/s':>8} {'cuDNN us':>9} {'TFLOP/s':>8} {'ratio':>6} {'torch us':>9}")
+    print(f"{'case':28} {'main us':>9} {'all us':>9} {'TFLOP/s':>8} {'cuDNN us':>9} {'TFLOP/s':>8} {'ratio':>6}"
+          f" {'torch us':>9}")
     for case in sys.argv[2:]:
         parts = case.split(",")
         shape = tuple(int(part) for part in parts[:4])
@@ -66,8 +66,8 @@ def main():
             is_ok = False
             continue
         cudnn, flash = (one or float("nan") for one in theirs)
-        print(f"{case:28} {ours[0]:9.1f} {ours[1]:9.1f} {flop / ours[1] / 1e6:8.1f} {cudnn:9.1f} {flop / cudnn / 1e6:8.1f}"
-              f" {cudnn / ours[1]:6.3f} {flash:9.1f}", flush=True)
+        print(f"{case:28} {ours[0]:9.1f} {ours[1]:9.1f} {flop / ours[1] / 1e6:8.1f} {cudnn:9.1f}"
+              f" {flop / cudnn / 1e6:8.1f} {cudnn / ours[1]:6.3f} {flash:9.1f}", flush=True)
     return 0 if is_ok else 1
 
 

@@ -530,6 +530,27 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
     return (step > divisor ? step / divisor : 1) * layout->stride[digit];
 }
 
+static int64_t get_common_divisor(int64_t a, int64_t b) {
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* By how many elements the start of a dimension of the box in SMEM moves at the least, as far as
+ * its digit can tell: by whole tiles, or by more if the start is known to be a multiple of more. */
+static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
+    const grout_layout *layout = plan->layout;
+    const uint32_t dim = layout->dim[digit];
+    const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
+    const int64_t known =
+        get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
+                           layout->divisor[digit] * layout->extent[digit]);
+    return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
+}
+
 /* The same of the parts of a collective copy: the least distance that is no multiple. */
 static int64_t get_part_step(const planning *plan) {
     const grout_layout *layout = plan->layout;
@@ -554,7 +575,7 @@ static bool check_alignment(planning *plan) {
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         uint32_t dim = layout->dim[k];
         int64_t start = plan->smem.start_const[dim];
-        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tiles[dim]);
+        int64_t step = get_digit_step(layout, k, get_start_step(plan, k, tiles[dim]));
         if (plan->smem.start_term_count[dim] > 0 && step % plan->alignment != 0) {
             worst = step;
         }

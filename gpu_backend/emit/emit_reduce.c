@@ -24,7 +24,7 @@ typedef struct reduction {
 } reduction;
 
 /* The type that grout_widen gives, and grout_partial of the device header. */
-static grout_dtype get_partial(grout_dtype dtype) {
+grout_dtype grout_emit__get_partial(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     if (info->bytes >= 4) {
         return dtype;
@@ -35,7 +35,7 @@ static grout_dtype get_partial(grout_dtype dtype) {
 }
 
 static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_dtype partial = get_partial(grout_emit__dtype(e, op->first_result));
+    const grout_dtype partial = grout_emit__get_partial(grout_emit__dtype(e, op->first_result));
     reduction r = {.id = id,
                    .op = op,
                    .source = grout_module_get_operand(e->module, op, 0),
@@ -172,18 +172,19 @@ static uint32_t reduce_registers(grout_emitter *e, const reduction *r, uint32_t 
 }
 
 /* Lanes that hold the same elements are left out: those of a quad in the rows' layout, all quads
- * but one in the columns'. */
+ * but one in the columns', all warps but one where each has everything. */
 static void reduce_all(grout_emitter *e, const reduction *r) {
     const bool is_row = r->from->kind == GROUT_LAYOUT_WGMMA_ROW;
     const bool is_col = r->from->kind == GROUT_LAYOUT_WGMMA_COL;
-    if (!is_col && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
+    const bool is_in_warp = grout_register_layout_is_whole_in_warps(r->from);
+    if (!is_in_warp && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
         return;
     }
     const uint32_t function = write_function(e, r);
     const uint32_t number = reduce_registers(e, r, function);
     grout_emit__line(e, "x%" PRIu32 " = grout_reduce_lanes<%d, %d>(x%" PRIu32 ", x%" PRIu32 "());",
                      number, is_row ? 4 : 1, is_col ? 2 : 16, number, function);
-    if (is_col) {
+    if (is_in_warp) {
         begin_result(e, r);
         grout_emit__end(e, "x%" PRIu32 ");", number);
         return;

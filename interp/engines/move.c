@@ -6,6 +6,7 @@
 #include "move.h"
 #include "atomic_math.h"
 #include "convert.h"
+#include "non_finite.h"
 
 #include <string.h>
 
@@ -82,22 +83,25 @@ void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grou
 }
 
 void grout_move__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                        const uint8_t *elements) {
+                        const uint8_t *elements, const grout_origin *origin) {
     uint8_t *held = machine->linear + to->plan->bytes;
     grout_box__gather(machine, to, held);
-    grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, true, held,
-                        elements, to->plan->count);
+    grout_non_finite__update(machine, origin,
+                             &(grout_update_plan){.update = (grout_update)inst->reduction,
+                                                  .dtype = (grout_dtype)to->plan->dtype,
+                                                  .is_gmem = true},
+                             held, elements, to->plan->count);
     grout_box__scatter(machine, to, held);
 }
 
 void grout_move__store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                       const grout_box *to) {
+                       const grout_box *to, const grout_origin *origin) {
     if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_move__copy(machine, inst, from, to);
         return;
     }
     grout_box__gather(machine, from, machine->linear);
-    grout_move__reduce(machine, inst, to, machine->linear);
+    grout_move__reduce(machine, inst, to, machine->linear, origin);
 }
 
 void grout_move__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,

@@ -23,6 +23,7 @@ typedef struct grout_box {
     bool is_empty;      /* nothing of it is inside */
     bool is_nowhere;    /* of a CTA outside the cluster; empty too */
     bool is_shaped;     /* the plan's shape holds */
+    bool is_stale;      /* shown as it was before the launches that have not been waited for */
     uint32_t outside;   /* first dimension that leaves the object, if not is_inside */
 } grout_box;
 
@@ -32,6 +33,12 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
                              uint32_t index);
 /* The box at a given start, in the CTA. */
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
+
+/* stale.c: whether an actor may be shown older contents of a box that it reads; shows them; the
+ * memory for it, false without. */
+bool grout_stale__is_shown(const grout_cta *cta, uint32_t thread, const grout_box *box);
+void grout_stale__show(grout_machine *machine, grout_box *box);
+bool grout_stale__add(grout_machine *machine);
 
 /* Whether all of the box is inside its object; reported as out of bounds if not, unless it is
  * nowhere, which its resolution has reported. */

@@ -266,6 +266,16 @@ const grout_letter_info *grout_letter_get_info(char letter) {
     return number < 128 && letters[number].doc != NULL ? &letters[number] : NULL;
 }
 
+bool grout_op_takes_picks(grout_opcode opcode) {
+    for (const char *letter = op_infos[opcode].operands; *letter != '\0'; letter++) {
+        const uint8_t kind = grout_letter_get_info(*letter)->kind;
+        if (kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
     const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
     return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);
@@ -321,6 +331,34 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
 #undef GROUT_XOR
     };
     return (grout_update)reductions[opcode];
+}
+
+grout_opcode grout_op_get_scanned(grout_opcode opcode) {
+    static const uint16_t scanned[GROUT_OP_COUNT] = {
+#define GROUT_SCAN(NAME, text, REDUCE, DOC) [GROUT_OP_##NAME] = GROUT_OP_##REDUCE,
+#include "grout/ops.def"
+    };
+    return (grout_opcode)scanned[opcode];
+}
+
+/* Of f64 they are those of f32 in the upper half, but for the length of the exponent. */
+uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const bool is_signed = info->class_ == GROUT_CLASS_SINT;
+    const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1), ones = sign | (sign - 1);
+    const uint64_t least = is_signed ? sign : 0, largest = is_signed ? sign - 1 : ones;
+    const bool is_wide = info->bytes == 8;
+    if (info->class_ != GROUT_CLASS_FLOAT) {
+        return update == GROUT_UPDATE_MUL   ? 1
+               : update == GROUT_UPDATE_MAX ? least
+               : update == GROUT_UPDATE_MIN ? largest
+                                            : 0;
+    }
+    const uint64_t upper = update == GROUT_UPDATE_MUL   ? (is_wide ? 0x3ff00000u : 0x3f800000u)
+                           : update == GROUT_UPDATE_MAX ? (is_wide ? 0xfff00000u : 0xff800000u)
+                           : update == GROUT_UPDATE_MIN ? (is_wide ? 0x7ff00000u : 0x7f800000u)
+                                                        : 0;
+    return is_wide ? upper << 32 : upper;
 }
 
 uint32_t grout_op_find_target(grout_opcode opcode) {
@@ -384,7 +422,7 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
     bool is_float = is_number && info->class_ == GROUT_CLASS_FLOAT;
     switch (rule) {
     case GROUT_TYPES_ANY:
-    case GROUT_TYPES_MMA: /* lowering/wgmma_plan.c says which */
+    case GROUT_TYPES_MMA: /* lowering/wgmma_types.c says which */
         return true;
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:

@@ -78,7 +78,8 @@ static void list_spaces(grout_effect_space wanted, char text[SPACES_TEXT_MAX]) {
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
     const grout_effect_space space = get_wanted_space(op, index, effect);
-    const bool is_read = effect == NULL || effect->access == GROUT_ACCESS_READ;
+    const bool is_pick = grout_op_takes_picks((grout_opcode)op->opcode);
+    const bool is_read = !is_pick && (effect == NULL || effect->access == GROUT_ACCESS_READ);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
     if (fits_space(type.space, space, is_read) || type.kind != GROUT_TYPE_REF || has_plan(op)) {
@@ -137,6 +138,7 @@ typedef struct index_check {
     bool is_tma;                   /* a box of a gmem array: it may hang over */
     bool is_promised;              /* it says that it does not */
     bool is_bulk;                  /* its alignment is that of the whole box */
+    bool is_masked;                /* it may hang over, where the mask is false */
     bool is_box;                   /* through a descriptor: indices are starts of a box */
     bool is_written;
 } index_check;
@@ -219,7 +221,8 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
         if (check->is_promised && is_known && (start >= 0 || !check->is_written)) {
             check_start(check, loc, dim, start, check->is_box ? check->boxes[dim] : size);
         }
-    } else if (size > check->sizes[dim] || is_known) {
+    } else if (!(check->is_masked && is_slice && check->is_whole[dim]) &&
+               (size > check->sizes[dim] || is_known)) {
         check_start(check, loc, dim, start, size);
     }
     if (is_slice && check->tiles[dim] > 1) {
@@ -294,6 +297,8 @@ static void check_indices(grout_verifying *verifying, grout_op_id id, const grou
     check.base = view.base;
     check.is_box = view.descriptor != 0;
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
+    grout_pick pick;
+    check.is_masked = grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
     if (check.is_tma) {
         grout_tma tma;

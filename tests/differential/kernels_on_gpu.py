@@ -34,10 +34,11 @@ LARGER = {
     "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
     "matmul_ragged_transposed": ("TOTAL=1000 M=520 N=328", "TOTAL=3000 M=264 N=520 SMS=5"),
     "attention_hopper": ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128 BN=176"),
-    "attention_hopper_backward@attention_backward":
+    "attention_hopper_backward":
         ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128", "S=900 SK=1000 D=128 HEADS=4 GROUP=4 CAUSAL=1"),
-    "attention_hopper_backward@attention_backward_rows": ("S=1000 HEADS=3 D=128",),
-    "attention_hopper_backward@attention_backward_queries": ("S=1000 HEADS=3 D=128",),
+    "attention_hopper_backward_wide": ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=900 SK=800"),
+    "attention_hopper_backward_rows@attention_backward_rows": ("S=1000 HEADS=3 D=128", "S=1000 D=256"),
+    "attention_hopper_backward_rows@attention_backward_queries": ("S=1000 HEADS=3 D=128",),
     "scan": ("N=655360",), "rms_norm": ("R=1000 C=1024",), "layer_norm": ("R=999 C=1024 THREADS=3",),
     "softmax": ("R=1000 C=256",), "histogram": ("N=65536 BINS=256",), "add_tma": ("X=1000 Y=1000",),
     "transpose@transpose_f32": ("M=1000 N=520",), "transpose@transpose_bf16": ("M=1000 N=520",),

@@ -151,6 +151,7 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_ASYNC_COPY:
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
+    case GROUT_OP_MMA:
     case GROUT_OP_DEBUG_PRINT:
         return true; /* and not extern_elementwise, whose meaning is somebody else's */
     default:
@@ -201,6 +202,7 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_MATH:
     case GROUT_FORM_MATH_BINARY:
     case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_PROMISE: /* which is kept */
         reference__run_elementwise(ref, op);
         break;
     case GROUT_FORM_BROADCAST:
@@ -240,6 +242,9 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_WGMMA:
         run_known(ref, op, reference__run_wgmma);
         break;
+    case GROUT_FORM_MMA:
+        run_known(ref, op, reference__run_mma);
+        break;
     case GROUT_FORM_PRINT:
         run_known(ref, op, reference__run_print);
         break;
@@ -255,6 +260,8 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_SCOPED:
         run_known(ref, op, run_scope);
         break;
+    case GROUT_FORM_DESCRIPTOR: /* a name for boxes, which a view sees through */
+        return;
     default: /* ops without a result order, and here everything has an order */
         if (writes_memory(op) || has_value(op)) {
             reference__lack(ref, op);

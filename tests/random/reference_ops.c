@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reference_state.h"
 
+#include "formats.h"
 #include "rounding.h"
 #include "updates.h"
 
@@ -27,7 +28,7 @@ void reference__run_elementwise(reference *ref, const grout_op *op) {
     num *result = reference__define(ref, op->first_result);
     const int64_t count = grout_type_get_count(type);
     for (int64_t i = 0; i < count; i++) {
-        num in[3] = {{0, 0}, {0, 0}, {0, 0}};
+        num in[3] = {{.bound = 0}, {.bound = 0}, {.bound = 0}};
         for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
             in[k] = from[k][counts[k] == 1 ? 0 : i];
         }
@@ -135,7 +136,10 @@ void reference__run_iota(reference *ref, const grout_op *op) {
         inner *= type->dims[d];
     }
     for (int64_t i = 0; i < grout_type_get_count(type); i++) {
-        const num index[3] = {{(double)(i / inner % type->dims[dim]), 0}, {0, 0}, {0, 0}};
+        const num index[3] = {
+            formats_make_whole(GROUT_DTYPE_I64, (uint64_t)(i / inner % type->dims[dim])),
+            {.bound = 0},
+            {.bound = 0}};
         (void)rounding_apply(GROUT_OP_CAST, GROUT_DTYPE_I64, (grout_dtype)type->dtype, index,
                              &result[i]);
     }
@@ -292,6 +296,10 @@ static bool uses_accumulator(reference *ref, const grout_op *op) {
                : ref->values[use->id][0].value != 0;
 }
 
+static bool saturates(const reference *ref, const grout_op *op) {
+    return grout_module_find_attr(ref->module, op, GROUT_ATTR_SATURATE) != NULL;
+}
+
 void reference__run_wgmma(reference *ref, const grout_op *op) {
     const grout_operand *operands[3];
     grout_type types[3];
@@ -310,13 +318,46 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
                                   .b_stride = n,
                                   .depth = depth,
                                   .operand_dtype = (grout_dtype)types[1].dtype,
-                                  .accumulator_dtype = (grout_dtype)types[0].dtype};
-        const num before = has_before ? reference__read_box(&acc, i) : (num){0, 0};
+                                  .accumulator_dtype = (grout_dtype)types[0].dtype,
+                                  .is_saturating = saturates(ref, op)};
+        const num before = has_before ? reference__read_box(&acc, i) : formats_make(0, 0);
         reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);
     free(a);
     free(b);
+}
+
+/* c + a b, all of them values. */
+void reference__run_mma(reference *ref, const grout_op *op) {
+    const num *from[3];
+    num constants[3];
+    grout_type types[3];
+    int64_t count;
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(ref->module, op, k);
+        types[k] = grout_module_get_operand_type(ref->module, operand);
+        from[k] = reference__get_operand(ref, operand, &constants[k], &count);
+    }
+    const int64_t m = types[0].dims[0], n = types[0].dims[1], depth = types[1].dims[1];
+    num *sums = calloc((size_t)(m * n), sizeof *sums);
+    for (int64_t i = 0; sums != NULL && i < m * n; i++) {
+        const rounding_dot dot = {.a = from[1] + i / n * depth,
+                                  .b = from[2] + i % n,
+                                  .b_stride = n,
+                                  .depth = depth,
+                                  .operand_dtype = (grout_dtype)types[1].dtype,
+                                  .accumulator_dtype = (grout_dtype)types[0].dtype,
+                                  .is_saturating = saturates(ref, op)};
+        sums[i] = rounding_dot_add(&dot, from[0][i]);
+    }
+    num *to = sums == NULL ? NULL : reference__define(ref, op->first_result);
+    if (to == NULL) {
+        ref->why = "memory";
+    } else {
+        memcpy(to, sums, (size_t)(m * n) * sizeof *sums);
+    }
+    free(sums);
 }
 
 void reference__run_axis(reference *ref, const grout_op *op) {

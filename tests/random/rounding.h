@@ -7,8 +7,6 @@
 
 #include "reference.h"
 
-/* The value of an element's bits, which stand in the low end. */
-double rounding_decode(grout_dtype dtype, uint64_t bits);
 /* Rounded to an element of the type; an exact number stays exact. */
 reference_number rounding_round(grout_dtype dtype, reference_number number);
 /* result = op(in); the operands have type from, the result type to. False: no such operation. */
@@ -23,11 +21,12 @@ typedef struct rounding_row {
 bool rounding_reduce(grout_opcode opcode, grout_dtype dtype, const rounding_row *row,
                      reference_number *result);
 
-/* One element of a wgmma: row a, column b (b_stride apart). */
+/* One element of a wgmma or mma: row a, column b (b_stride apart). */
 typedef struct rounding_dot {
     const reference_number *a, *b;
     int64_t b_stride, depth;
     grout_dtype operand_dtype, accumulator_dtype;
+    bool is_saturating; /* sums of integers, after every 32 products */
 } rounding_dot;
 reference_number rounding_dot_add(const rounding_dot *dot, reference_number acc);
 

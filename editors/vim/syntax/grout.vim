@@ -77,6 +77,10 @@ syntax keyword groutOperation
     \ reduce_and
     \ reduce_or
     \ reduce_xor
+    \ cumsum
+    \ cumprod
+    \ cummax
+    \ cummin
     \ select
     \ cast
     \ bitcast
@@ -87,9 +91,14 @@ syntax keyword groutOperation
     \ reshape
     \ concatenate
     \ extern_elementwise
+    \ multiple_of
     \ axis_index
     \ load
     \ store
+    \ masked_load
+    \ masked_store
+    \ gather
+    \ scatter
     \ commit_smem
     \ fence_async_shared
     \ commit_gmem
@@ -120,6 +129,8 @@ syntax keyword groutOperation
     \ cluster_arrive
     \ cluster_wait
     \ cluster_barrier
+    \ griddepcontrol_wait
+    \ griddepcontrol_launch_dependents
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
@@ -129,15 +140,30 @@ syntax keyword groutOperation
     \ atomic_and
     \ atomic_or
     \ atomic_xor
+    \ atomic_scatter_add
+    \ atomic_scatter_max
+    \ atomic_scatter_min
+    \ atomic_scatter_and
+    \ atomic_scatter_or
+    \ atomic_scatter_xor
+    \ atomic_scatter_exchange
     \ atomic_fetch_add
+    \ atomic_fetch_max
+    \ atomic_fetch_min
+    \ atomic_fetch_and
+    \ atomic_fetch_or
+    \ atomic_fetch_xor
     \ atomic_exchange
     \ atomic_cas
+    \ mma
     \ wgmma
     \ wgmma_async
     \ wgmma_wait
     \ acc_load
     \ acc_store
     \ set_max_registers
+    \ delay
+    \ debug_check
     \ debug_print
     \ print_layout
 syntax keyword groutType
@@ -176,6 +202,8 @@ syntax keyword groutModule
     \ const
     \ require
     \ kernel
+    \ launch
+    \ dependent
     \ attr
     \ in
     \ out
@@ -193,12 +221,15 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ reverse
+    \ exclusive
     \ approx
     \ wgmma_8bit
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
     \ layout
+    \ saturate
     \ wait
     \ increase
     \ decrease
@@ -220,6 +251,10 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ mma_lhs_32bit
+    \ mma_rhs_32bit
+    \ mma_rhs_16bit
+    \ mma_rhs_8bit
     \ inc
     \ dec
     \ zero

@@ -183,7 +183,9 @@ static bool has_rule(const op_facts *it, grout_rule rule) {
 
 static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
-           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE);
+           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
+           has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) ||
+           has_rule(it, GROUT_RULE_SCATTER);
 }
 
 static bool is_function(const op_facts *it) {
@@ -192,6 +194,14 @@ static bool is_function(const op_facts *it) {
 
 static bool is_layout(const op_facts *it) {
     return has_rule(it, GROUT_RULE_LAYOUT);
+}
+
+static bool adds_products(const op_facts *it) {
+    return it->info->types == GROUT_TYPES_MMA;
+}
+
+static bool is_scan(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_SCAN);
 }
 
 static bool counts_up(const op_facts *it) {
@@ -280,7 +290,10 @@ enum {
 
 static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
-     "DIM is of the RULEs BROADCAST, IOTA, REDUCE and CONCATENATE"},
+     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER and "
+     "SCATTER"},
+    {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
+     "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
     {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
@@ -290,6 +303,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_FROM_CTA, posts_on_mbarriers,
      "FROM_CTA is of what POSTS on an MBARRIER, that of another CTA too"},
     {GROUT_ATTR_BIT_NO_DECREMENT, takes_units, "NO_DECREMENT is of WAITS for units (SEMAPHORE)"},
+    {GROUT_ATTR_BIT_SATURATE, adds_products,
+     "SATURATE is of what adds up products of the tensor core (TYPES MMA)"},
     {GROUT_ATTR_BIT_WAIT_GROUPS, may_wait_for_groups,
      "WAIT_GROUPS is of WAITS for groups that have no constant (k) for it"},
     {GROUT_ATTR_BIT_READ_ONLY, waits_for_both_sides,
