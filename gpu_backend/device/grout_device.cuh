@@ -662,7 +662,7 @@ GROUT_DEVICE void grout_bulk_load_multicast(grout_u32 smem, const void *array, g
                    "h"(static_cast<grout_u16>(peers))
                  : "memory");
 }
-// Of the run only what the array has; the mbarrier gets the bytes of all.
+// Only what the array has of the run; the mbarrier gets the bytes of all.
 GROUT_DEVICE void grout_bulk_load_clipped(grout_u32 smem, const void *array, grout_i64 start,
                                           grout_u32 bytes, grout_i64 array_bytes,
                                           grout_u32 mbarrier) {

@@ -56,6 +56,38 @@ START_TEST(boxes_outside_are_legal) {
 }
 END_TEST
 
+/* What arrives from outside the array: bits, by what the copy says; from the array as it is now,
+ * and from one whose last stores the engine does not see yet. */
+START_TEST(oob_says_what_comes_from_outside) {
+    static const struct {
+        const char *oob, *store;
+        uint32_t bits, faults;
+    } cases[] = {{"", "", 0, 0},
+                 {"oob(zero)", "", 0, 0},
+                 {"oob(nan)", "", 0x7ff77ff7u, 0},
+                 {"oob(undefined)", "", POISON, 1},
+                 {"oob(nan)", "store %x[ds(60, 4)], (load %x[ds(60, 4)])\n", 0x7ff77ff7u, 0},
+                 {"oob(undefined)", "store %x[ds(60, 4)], (load %x[ds(60, 4)])\n", POISON, 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "kernel @k(%%x: inout gmem f32[64], %%y: out gmem f32[32]) {\n"
+                       " scratch %%s : smem f32[32]\n scratch %%b : barrier[1]\n %s"
+                       " copy_gmem_to_smem %%x[ds(48, 32)], %%s, %%b[0] %s\n"
+                       " barrier_wait %%b[0]\n store %%y, (load %%s) }",
+                       cases[c].store, cases[c].oob);
+        run *r = run_new(text, _i);
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+        for (size_t i = 0; i < 32; i++) {
+            ck_assert_uint_eq(get_bits(r, 1, i), i < 16 ? get_bits(r, 0, 48 + i) : cases[c].bits);
+        }
+        ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], cases[c].faults);
+        ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], cases[c].faults);
+        run_delete(r);
+    }
+}
+END_TEST
+
 #define HEAD                                                                                       \
     "kernel @k(%x: in gmem f32[8, 64], %y: out gmem f32[8, 64]) {\n"                               \
     " scratch %s : smem f32[2, 8, 32]\n scratch %t : smem f32[16, 64] tile(8, 32) swizzle(128)\n"  \
@@ -78,6 +110,19 @@ static const struct refusal {
      GROUT_DIAG_OUT_OF_BOUNDS, 2, 2},
     {HEAD "copy_gmem_to_smem %x, %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }",
      GROUT_DIAG_MISALIGNED, 2, 32},
+    /* promises, of boxes and of runs of bytes, and the start of a run */
+    {HEAD "copy_gmem_to_smem %x[ds(%two, 8), ds(0, 32)], %s[0], %b[0] oob(in_bounds)\n"
+          " barrier_wait %b[0] }",
+     GROUT_DIAG_OUT_OF_BOUNDS, 2, 8},
+    {HEAD "copy_smem_to_gmem %s[0], %y[ds(%two, 8), ds(0, 32)] oob(in_bounds)\n"
+          " wait_smem_to_gmem 0 }",
+     GROUT_DIAG_OUT_OF_BOUNDS, 2, 8},
+    {HEAD "copy_gmem_to_smem %x[%two * 4, ds(0, 32)], %s[0, 0], %b[0] oob(in_bounds)\n"
+          " barrier_wait %b[0] }",
+     GROUT_DIAG_OUT_OF_BOUNDS, 8, 8},
+    {HEAD "copy_gmem_to_smem %x[0, ds(%two, 32)], %s[0, 0], %b[0] oob(in_bounds)\n"
+          " barrier_wait %b[0] }",
+     GROUT_DIAG_MISALIGNED, 2, 16},
 };
 
 /* A refused copy makes its arrival, and moves nothing. */
@@ -338,6 +383,7 @@ int main(void) {
     TCase *tests = tcase_create("tma");
     tcase_add_loop_test(tests, edges_fill_with_zeros_and_clip, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, boxes_outside_are_legal, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, oob_says_what_comes_from_outside, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, refusals_are_faults, 0, (int)(sizeof refusals / sizeof refusals[0]));
     tcase_add_loop_test(tests, a_load_lands_when_the_timing_says, 0, RUN_VARIANTS);
     tcase_add_test(tests, random_timing_is_random);
