@@ -208,8 +208,8 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
     }
     grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
     const grout_type *type = grout_module_get_type(inf->module, value);
-    const uint32_t cap =
-        GROUT_WIDE_BYTES_MAX / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const uint32_t cap = GROUT_WIDE_BYTES_MAX / info->bytes * info->packed;
     const uint32_t width = grout_view_get_access_width(inf->module, &view);
     wanted->cap = wanted->cap == 0 || cap < wanted->cap ? (uint8_t)cap : wanted->cap;
     wanted->best = width > wanted->best ? (uint8_t)width : wanted->best;

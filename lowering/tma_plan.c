@@ -48,6 +48,7 @@ typedef struct planning {
     const grout_operand *gmem_operand, *smem_operand;
     grout_view gmem, smem;
     const grout_type *gmem_type;
+    int64_t gmem_dims[GROUT_RANK_MAX]; /* as the layout counts them */
     const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
     view_digit digits[DIGITS_MAX];
     uint32_t digit_count;
@@ -101,7 +102,7 @@ static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) 
     const grout_layout *layout = plan->layout;
     int64_t tiles[GROUT_RANK_MAX];
     grout_object__get_tiles(plan->module, plan->smem.object, tiles);
-    if (elements % tiles[dim] != 0) {
+    if (elements * grout_view_get_term_divisor(&plan->smem, dim) % tiles[dim] != 0) {
         return false;
     }
     for (uint32_t k = 0; layout->swizzle != 0 && k < layout->tiled_rank; k++) {
@@ -163,7 +164,7 @@ static bool choose_dims(planning *plan) {
     uint32_t count = 0;
     plan->inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
     for (uint8_t dim = 0; dim < gmem->rank; dim++) {
-        plan->is_kept[dim] = plan->gmem_type->dims[dim] > 1 || gmem->extent[dim] > 1 ||
+        plan->is_kept[dim] = plan->gmem_dims[dim] > 1 || gmem->extent[dim] > 1 ||
                              gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
                              is_part_dim(plan, dim);
         if (plan->is_kept[dim]) {
@@ -188,7 +189,7 @@ static bool choose_dims(planning *plan) {
 static int64_t get_stride(const planning *plan, uint32_t dim) {
     int64_t stride = plan->tma->element_bytes;
     for (uint32_t k = dim + 1; k < plan->gmem.rank; k++) {
-        stride *= plan->gmem_type->dims[k];
+        stride *= plan->gmem_dims[k];
     }
     return stride;
 }
@@ -199,7 +200,7 @@ static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
     uint32_t place = tma->rank++;
     GROUT_ASSERT(place < GROUT_RANK_MAX && !plan->is_boxed[dim] && extent >= 1);
     tma->object_dim[place] = dim;
-    tma->dims[place] = plan->gmem_type->dims[dim];
+    tma->dims[place] = plan->gmem_dims[dim];
     tma->strides[place] = get_stride(plan, dim);
     tma->box[place] = extent;
     tma->steps[place] = 1;
@@ -284,10 +285,12 @@ static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
     const grout_tma *tma = plan->tma;
     int64_t bytes = extent * tma->element_bytes;
     if (bytes % 16 != 0) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)plan->gmem_type->dtype);
         fail(plan, GROUT_DIAG_TMA_INNER_BYTES, plan->gmem_operand,
-             "rows of the box have %" PRId64 " elements of %d bytes, %" PRId64
+             "rows of the box have %" PRId64 " elements of %d %s, %" PRId64
              " bytes: TMA needs a multiple of 16",
-             extent, tma->element_bytes, bytes);
+             extent * info->packed, info->packed > 1 ? info->bits : tma->element_bytes,
+             info->packed > 1 ? "bits" : "bytes", bytes);
         help(plan, "take wider rows, or copy with load and store");
         return false;
     }
@@ -350,7 +353,7 @@ static bool has_whole_tiles(const planning *plan, uint32_t place, int64_t elemen
     const grout_tma *tma = plan->tma;
     const uint32_t dim = tma->object_dim[place];
     const grout_view_start start = grout_view__get_start(plan->module, &plan->gmem, dim);
-    return tma->box[place] == elements && plan->gmem_type->dims[dim] % elements == 0 &&
+    return tma->box[place] == elements && plan->gmem_dims[dim] % elements == 0 &&
            grout_view_start__is_multiple(&start, elements) &&
            (!is_part_dim(plan, dim) || tma->part_elements % elements == 0);
 }
@@ -449,13 +452,16 @@ static bool check_box(planning *plan) {
     for (uint32_t k = 0; k < tma->rank; k++) {
         if (tma->box[k] > BOX_MAX) {
             ok = fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
-                      "the TMA box takes %" PRId64 " elements of dimension %d: at most %d",
-                      tma->box[k], tma->object_dim[k], BOX_MAX);
+                      "the TMA box takes %" PRId64 " %s of dimension %d: at most %d", tma->box[k],
+                      grout_view_get_term_divisor(&plan->gmem, tma->object_dim[k]) > 1
+                          ? "bytes of packed elements"
+                          : "elements",
+                      tma->object_dim[k], BOX_MAX);
             help(plan, "copy it in parts, or tile the SMEM array");
         }
     }
     grout_type type = grout_view__get_type(plan->module, &plan->gmem);
-    int64_t bytes = grout_type_get_count(&type) * tma->element_bytes * tma->part_count;
+    int64_t bytes = grout_type_get_bytes(&type) * tma->part_count;
     bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
     if (bytes > PHASE_BYTES_MAX && has_phase) {
         ok = fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
@@ -505,7 +511,8 @@ static bool check_alignment(planning *plan) {
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         uint32_t dim = layout->dim[k];
         int64_t start = plan->smem.start_const[dim];
-        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tiles[dim]);
+        const int64_t tile = tiles[dim] / grout_view_get_term_divisor(&plan->smem, dim);
+        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tile);
         if (plan->smem.start_term_count[dim] > 0 && step % SMEM_ALIGNMENT != 0) {
             worst = step;
         }
@@ -549,6 +556,9 @@ static bool find_sides(planning *plan) {
         return false;
     }
     plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
+    for (uint32_t dim = 0; dim < plan->gmem_type->rank; dim++) {
+        plan->gmem_dims[dim] = grout_object_get_extent(plan->module, plan->gmem.object, dim);
+    }
     if (smem == UINT32_MAX) {
         return true;
     }

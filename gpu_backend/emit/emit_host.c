@@ -136,7 +136,10 @@ static const char maps_preamble[] =
 static const char *get_tensor_type(grout_dtype dtype) {
     static const char *const types[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_NONE] = "UINT8",    [GROUT_DTYPE_BOOL] = "UINT8",
-        [GROUT_DTYPE_I8] = "UINT8",      [GROUT_DTYPE_U8] = "UINT8",
+        [GROUT_DTYPE_I4] = "UINT8",      [GROUT_DTYPE_U4] = "UINT8",
+        [GROUT_DTYPE_F4E2M1] = "UINT8",  [GROUT_DTYPE_F6E2M3] = "UINT8",
+        [GROUT_DTYPE_F6E3M2] = "UINT8",  [GROUT_DTYPE_I8] = "UINT8",
+        [GROUT_DTYPE_U8] = "UINT8",
         [GROUT_DTYPE_I16] = "UINT16",    [GROUT_DTYPE_U16] = "UINT16",
         [GROUT_DTYPE_I32] = "INT32",     [GROUT_DTYPE_U32] = "UINT32",
         [GROUT_DTYPE_I64] = "INT64",     [GROUT_DTYPE_U64] = "UINT64",
@@ -166,7 +169,8 @@ static void add_arrays(const host *h) {
                        grout_gpu__get_param_name(h->module, h->kernel, k),
                        param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
                        param->direction == GROUT_DIRECTION_IN ? "false" : "true",
-                       grout_type_get_count(type) * dtype->bytes, dtype->poison, dtype->bytes);
+                       grout_type_get_bytes(type),
+                       grout_dtype_get_fill((grout_dtype)type->dtype, dtype->poison), dtype->bytes);
         grout_type_print(type, h->out);
         grout_text_add(h->out, "\n");
     }

@@ -87,7 +87,9 @@ static void make_buffer(run *r, uint32_t index) {
                            .size = argument->size,
                            .input = argument->data,
                            .output = argument->data,
-                           .fill = {.pattern = dtype->poison, .pattern_size = dtype->bytes}};
+                           .fill = {.pattern = grout_dtype_get_fill((grout_dtype)type->dtype,
+                                                                    dtype->poison),
+                                    .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -110,6 +112,9 @@ static bool make_workspace(run *r, uint32_t index) {
 
 static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
     static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_I4] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U4] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F4E2M1] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F6E2M3] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F6E3M2] = GROUT_GPU_TENSOR_U8,
         [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,   [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,
         [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,
         [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,

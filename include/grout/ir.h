@@ -391,6 +391,22 @@ typedef struct grout_type {
 
 /* Number of elements; 1 for rank 0. Types of a bound module never overflow. */
 GROUT_API int64_t grout_type_get_count(const grout_type *type);
+/* Bytes of an array in memory, where elements of 4 bits are packed. */
+GROUT_API int64_t grout_type_get_bytes(const grout_type *type);
+/* What memory is filled with, grout_dtype_info.bytes at a time, for each element to be this. */
+GROUT_API uint64_t grout_dtype_get_fill(grout_dtype dtype, uint64_t element);
+/* One element, in grout_dtype_info.bytes as values in registers have it, to its place in an array
+ * in memory, and back. Elements are put in ascending order: the first of a byte clears the rest. */
+GROUT_API void grout_element_put(grout_dtype dtype, void *memory, int64_t index,
+                                 const void *element);
+GROUT_API void grout_element_get(grout_dtype dtype, const void *memory, int64_t index,
+                                 void *element_out);
+/* Elements as values in registers have them, each in grout_dtype_info.bytes, to memory, and back.
+ * The count is a multiple of the packed elements of a byte. Both may start at one address. */
+GROUT_API void grout_elements_pack(grout_dtype dtype, const void *elements, void *memory,
+                                   int64_t count);
+GROUT_API void grout_elements_unpack(grout_dtype dtype, const void *memory, void *elements,
+                                     int64_t count);
 GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
 /* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
@@ -407,6 +423,10 @@ typedef struct grout_view {
     grout_value_id base;
     uint8_t rank;                     /* of the object */
     uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
+    /* Elements in a byte, of a type of 4 bits, else 1. In the last dimension of such an object,
+     * which is the last one of the reference too, extent and start_const count these bytes, and so
+     * do the layout's digits; start_terms count elements, and are multiples of it. */
+    uint8_t packed;
     uint8_t view_dim[GROUT_RANK_MAX]; /* by dimension of the reference: that of the object */
     uint8_t order[GROUT_RANK_MAX]; /* all dimensions of the object: squeezed ones, then view_dim */
     bool is_squeezed[GROUT_RANK_MAX];
@@ -556,6 +576,13 @@ GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_o
 /* Bytes that a CTA of the kernel takes of a space: objects, and in SMEM the barriers. */
 GROUT_API int64_t grout_kernel_get_space_bytes(const grout_module *module, grout_kernel_id id,
                                                grout_space space);
+/* A dimension of an object as its layout counts it: in elements, or packed bytes of them. */
+GROUT_API int64_t grout_object_get_extent(const grout_module *module, grout_object_id id,
+                                          uint32_t dim);
+/* Elements that a start term counts for one that start_const counts. */
+GROUT_API int64_t grout_view_get_term_divisor(const grout_view *view, uint32_t dim);
+/* Elements of a view. */
+GROUT_API int64_t grout_view_get_count(const grout_view *view);
 /* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */
 GROUT_API bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                                      grout_view *view_out);

@@ -402,7 +402,9 @@ typedef struct grout_choice_info {
 typedef struct grout_dtype_info {
     const char *text, *doc;
     uint64_t poison; /* pattern of an unwritten element, in its low bits */
-    uint8_t bytes;
+    uint8_t bits;
+    uint8_t bytes;      /* of an element in registers; in memory, of as many as are packed */
+    uint8_t packed;     /* elements in a byte of memory: 2 of a type of 4 bits, else 1 */
     uint8_t class_;     /* grout_dtype_class */
     bool is_arithmetic; /* may be an operand of ALU ops */
 } grout_dtype_info;

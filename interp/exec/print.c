@@ -38,7 +38,7 @@ static void print_element(grout_text *out, grout_dtype dtype, const uint8_t *ele
         grout_text_add(out, "%s", bits != 0 ? "true" : "false");
         break;
     case GROUT_CLASS_SINT:
-        integer = (int64_t)(bits << (64 - 8 * info->bytes)) >> (64 - 8 * info->bytes);
+        integer = (int64_t)(bits << (64 - info->bits)) >> (64 - info->bits);
         grout_text_add(out, "%" PRId64, integer);
         break;
     case GROUT_CLASS_UINT:

@@ -263,6 +263,10 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         if (grout_space_is_of_thread(box->space)) {
             continue;
         }
+        if (box->packed > 1) {
+            raise(&plan->linear_bytes_max, box->bytes);
+            raise(&plan->mask_count_max, box->bytes);
+        }
         if (access->is_atomic && !access->is_async) {
             raise(&plan->linear_bytes_max, box->bytes);
             raise(&plan->mask_count_max, box->bytes);

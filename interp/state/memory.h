@@ -33,6 +33,8 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
 /* The box at a given start, in the CTA. */
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
 
+/* Numbers of a fault that count as the box does become numbers of elements. */
+void grout_box__count_elements(const grout_box *box, grout_fault *fault);
 /* Whether all of the box is inside its object; reported as out of bounds if not, unless it is
  * nowhere, which its resolution has reported. */
 bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
