@@ -14,9 +14,8 @@ static int64_t get_start_divisor(const grout_module *module, const grout_view *v
     const int64_t elements = grout_view_get_term_divisor(view, dim);
     int64_t divisor = grout_divisor__of_constant(view->start_const[dim]);
     for (uint32_t k = 0; k < view->start_term_count[dim]; k++) {
-        divisor =
-            min_i64(divisor,
-                    grout_value_get_known_divisor(module, view->start_terms[dim][k]) / elements);
+        divisor = min_i64(
+            divisor, grout_value_get_known_divisor(module, view->start_terms[dim][k]) / elements);
     }
     return divisor;
 }

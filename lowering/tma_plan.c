@@ -49,7 +49,7 @@ typedef struct planning {
     grout_view gmem, smem;
     const grout_type *gmem_type;
     int64_t gmem_dims[GROUT_RANK_MAX]; /* as the layout counts them */
-    const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
+    const grout_layout *layout;        /* of the SMEM object; NULL: the op has no SMEM side */
     view_digit digits[DIGITS_MAX];
     uint32_t digit_count;
     bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */

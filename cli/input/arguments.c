@@ -35,8 +35,9 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
         .index = index,
     };
     p.count = (uint64_t)grout_type_get_count(&p.type);
-    p.bytes = p.type.kind == GROUT_TYPE_SCALAR ? grout_dtype_get_info((grout_dtype)p.type.dtype)->bytes
-                                               : (uint64_t)grout_type_get_bytes(&p.type);
+    p.bytes = p.type.kind == GROUT_TYPE_SCALAR
+                  ? grout_dtype_get_info((grout_dtype)p.type.dtype)->bytes
+                  : (uint64_t)grout_type_get_bytes(&p.type);
     return p;
 }
 
@@ -146,7 +147,8 @@ static bool check_bits(grout_session *session, const grout_binding *binding, con
     grout_diags_add(session->diags, GROUT_DIAG_BAD_NPY, grout_nowhere,
                     "element %lld of '%s' is the byte 0x%02x, which is no %s", (long long)index,
                     binding->path, binding->npy.data[index], grout_dtype_get_info(dtype)->text);
-    grout_diags_help(session->diags, "one element a byte, in its low %d bits; the file is never packed",
+    grout_diags_help(session->diags,
+                     "one element a byte, in its low %d bits; the file is never packed",
                      grout_dtype_get_info(dtype)->bits);
     return false;
 }

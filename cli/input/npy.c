@@ -286,8 +286,9 @@ static const char *get_kind(grout_dtype dtype) {
 /* bf16, the 8-bit floats and all narrower types have no type in numpy: files hold their bits, each
  * element in bytes of its own, as ml_dtypes writes them. */
 static bool is_raw(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_BF16 || grout_dtype_get_info(dtype)->bits < 8 || dtype == GROUT_DTYPE_F8E4M3 ||
-           dtype == GROUT_DTYPE_F8E5M2 || dtype == GROUT_DTYPE_F8E8M0;
+    return dtype == GROUT_DTYPE_BF16 || grout_dtype_get_info(dtype)->bits < 8 ||
+           dtype == GROUT_DTYPE_F8E4M3 || dtype == GROUT_DTYPE_F8E5M2 ||
+           dtype == GROUT_DTYPE_F8E8M0;
 }
 
 /* Whether the file's elements are bits of dtype, byte order aside. */

@@ -20,7 +20,7 @@ typedef struct grout_writers_flight {
 typedef struct grout_writers {
     grout_observer observer;
     grout_object_id object;
-    uint32_t param_index; /* of the parameter that it is */
+    uint32_t param_index;   /* of the parameter that it is */
     uint32_t element_bytes; /* of an element, or of as many as are packed */
     uint32_t packed;
     int64_t count;       /* elements */

@@ -148,8 +148,7 @@ static grout_bank_use count_access(const grout_emitter *e, const access *a) {
 grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *view,
                                       const grout_register_layout *layout, uint32_t width) {
     access best = {.view = view, .layout = layout, .width = width};
-    if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2 ||
-        view->packed > 1) {
+    if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2 || view->packed > 1) {
         return best.turn;
     }
     uint32_t least = count_access(e, &best).passes;

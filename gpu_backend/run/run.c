@@ -81,15 +81,14 @@ static void make_buffer(run *r, uint32_t index) {
     const grout_type *type = grout_object_get_type(r->module, param->object);
     const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
     r->buffer_of_param[index] = r->buffer_count;
-    r->buffers[r->buffer_count++] =
-        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
-                           .direction = directions[param->direction],
-                           .size = argument->size,
-                           .input = argument->data,
-                           .output = argument->data,
-                           .fill = {.pattern = grout_dtype_get_fill((grout_dtype)type->dtype,
-                                                                    dtype->poison),
-                                    .pattern_size = dtype->bytes}};
+    r->buffers[r->buffer_count++] = (grout_gpu_buffer){
+        .name = grout_gpu__get_param_name(r->module, r->kernel, index),
+        .direction = directions[param->direction],
+        .size = argument->size,
+        .input = argument->data,
+        .output = argument->data,
+        .fill = {.pattern = grout_dtype_get_fill((grout_dtype)type->dtype, dtype->poison),
+                 .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -114,15 +113,15 @@ static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
     static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_I4] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U4] = GROUT_GPU_TENSOR_U8,
         [GROUT_DTYPE_F4E2M1] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F6E2M3] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F6E3M2] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,   [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,
-        [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,
-        [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,   [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,
-        [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,   [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,
-        [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16, [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,
-        [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,   [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F6E3M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,
+        [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,   [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,
+        [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,   [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,
+        [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,   [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16,
+        [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,   [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,
+        [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
     };
     GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     return types[dtype];
@@ -164,6 +163,11 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
         param.scalar_size =
             (uint32_t)(argument->size < sizeof param.scalar ? argument->size : sizeof param.scalar);
         memcpy(param.scalar, argument->data, param.scalar_size);
+        const grout_param *scalar = grout_module_get_param(r->module, r->kernel, arg->index);
+        const uint32_t bits = grout_dtype_get_info((grout_dtype)scalar->dtype)->bits;
+        if (bits < 8) { /* what is above them in its byte does not count */
+            param.scalar[0] &= (uint8_t)((1u << bits) - 1);
+        }
         break;
     }
     case GROUT_GPU_ARG_MAP:

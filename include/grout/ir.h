@@ -421,8 +421,8 @@ GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 typedef struct grout_view {
     grout_object_id object;
     grout_value_id base;
-    uint8_t rank;                     /* of the object */
-    uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
+    uint8_t rank;      /* of the object */
+    uint8_t view_rank; /* of the reference: dimensions that were not indexed away */
     /* Elements in a byte, of a type of 4 bits, else 1. In the last dimension of such an object,
      * which is the last one of the reference too, extent and start_const count these bytes, and so
      * do the layout's digits; start_terms count elements, and are multiples of it. */

@@ -215,27 +215,27 @@ static inline float double_to_f32(double value) {
     X(F64, double, (double)a, (double)a, a)
 
 /* WIDEN(dtype, C type, carrier, expression) */
-#define WIDEN_LIST(X)                                    \
-    X(BOOL, uint8_t, int64_t, a != 0)                    \
-    X(I4, uint8_t, int64_t, i4_to_signed(a))             \
-    X(U4, uint8_t, int64_t, a & 15)                      \
-    X(I8, int8_t, int64_t, a)                            \
-    X(U8, uint8_t, int64_t, a)                           \
-    X(I16, int16_t, int64_t, a)                          \
-    X(U16, uint16_t, int64_t, a)                         \
-    X(I32, int32_t, int64_t, a)                          \
-    X(U32, uint32_t, int64_t, a)                         \
-    X(I64, int64_t, int64_t, a)                          \
-    X(U64, uint64_t, uint64_t, a)                        \
+#define WIDEN_LIST(X)                                                  \
+    X(BOOL, uint8_t, int64_t, a != 0)                                  \
+    X(I4, uint8_t, int64_t, i4_to_signed(a))                           \
+    X(U4, uint8_t, int64_t, a & 15)                                    \
+    X(I8, int8_t, int64_t, a)                                          \
+    X(U8, uint8_t, int64_t, a)                                         \
+    X(I16, int16_t, int64_t, a)                                        \
+    X(U16, uint16_t, int64_t, a)                                       \
+    X(I32, int32_t, int64_t, a)                                        \
+    X(U32, uint32_t, int64_t, a)                                       \
+    X(I64, int64_t, int64_t, a)                                        \
+    X(U64, uint64_t, uint64_t, a)                                      \
     X(F4E2M1, uint8_t, double, (double)tiny_to_f32(&format_f4e2m1, a)) \
     X(F6E2M3, uint8_t, double, (double)tiny_to_f32(&format_f6e2m3, a)) \
     X(F6E3M2, uint8_t, double, (double)tiny_to_f32(&format_f6e3m2, a)) \
-    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a)) \
-    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a)) \
-    X(F8E8M0, uint8_t, double, (double)f8e8m0_to_f32(a)) \
-    X(F16, uint16_t, double, (double)f16_to_f32(a))      \
-    X(BF16, uint16_t, double, (double)bf16_to_f32(a))    \
-    X(F32, float, double, (double)a)                     \
+    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a))               \
+    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a))               \
+    X(F8E8M0, uint8_t, double, (double)f8e8m0_to_f32(a))               \
+    X(F16, uint16_t, double, (double)f16_to_f32(a))                    \
+    X(BF16, uint16_t, double, (double)bf16_to_f32(a))                  \
+    X(F32, float, double, (double)a)                                   \
     X(F64, double, double, a)
 
 /* One element of any type, or one carrier. */

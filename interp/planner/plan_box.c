@@ -72,8 +72,8 @@ static void add_place(grout_planner *planner, grout_box_plan *box, const grout_v
                 planner->failed = true;
                 return;
             }
-            *(grout_term *)grout_pool__at(&plan->terms, index) =
-                (grout_term){.dimension = i, .divisor = 1, .slot = planner->value_slots[operand->id]};
+            *(grout_term *)grout_pool__at(&plan->terms, index) = (grout_term){
+                .dimension = i, .divisor = 1, .slot = planner->value_slots[operand->id]};
             box->place_term_count++;
         }
     }

@@ -291,16 +291,16 @@ static bool bind_packing(grout_binding *binding, const grout_object *object,
                          grout_layout_spec *spec) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
     const uint32_t last = spec->rank - 1u;
-    const grout_value_text name = grout_value__get_text(binding->module, object->value, "the array");
+    const grout_value_text name =
+        grout_value__get_text(binding->module, object->value, "the array");
     if (info->packed <= 1 || object->kind != GROUT_OBJECT_ARRAY) {
         return true;
     }
     if (spec->rank == 0 || spec->dims[last] % info->packed != 0) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, object->loc,
-                              "a row of %s ends inside a byte: it has %" PRId64
-                              " elements of %s, of which %d fill one",
-                              name.chars, spec->rank == 0 ? INT64_C(1) : spec->dims[last],
-                              info->text, info->packed);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_DIMENSION, object->loc,
+            "a row of %s, %" PRId64 " of %s, ends inside a byte, which has %d of them", name.chars,
+            spec->rank == 0 ? INT64_C(1) : spec->dims[last], info->text, info->packed);
         grout_diags_help(binding->diags, "make the last dimension a multiple of %d", info->packed);
         return false;
     }

@@ -231,11 +231,11 @@ static bool infer_bitcast(grout_binding *binding, const grout_op *op, const grou
     if (grout_dtype_get_info(before)->bits == grout_dtype_get_info(after)->bits) {
         return true;
     }
-    grout_binding__report(
-        binding, GROUT_DIAG_BAD_CAST, op->loc, "'%s' from %s to %s: they have %d and %d bits",
-        grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
-        grout_infer__get_dtype_text(after), grout_dtype_get_info(before)->bits,
-        grout_dtype_get_info(after)->bits);
+    grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
+                          "'%s' from %s to %s: they have %d and %d bits",
+                          grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
+                          grout_infer__get_dtype_text(after), grout_dtype_get_info(before)->bits,
+                          grout_dtype_get_info(after)->bits);
     grout_diags_help(binding->diags, "cast between integers of both sizes, before it or after it");
     return false;
 }

@@ -156,9 +156,10 @@ static void report_packed(grout_binding *binding, const grout_view_problem *prob
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const grout_loc_id loc = problem->step->loc;
     if (problem->fault == GROUT_VIEW_PACKED_ORDER) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
-                              "%s is %s, packed along the last dimension, which has to stay the last",
-                              name, grout_type__get_text(type).chars);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, loc,
+            "%s is %s, packed along the last dimension, which has to stay the last", name,
+            grout_type__get_text(type).chars);
         grout_diags_help(binding->diags, "load it as it lies, and transpose the value");
         return;
     }
@@ -171,8 +172,9 @@ static void report_packed(grout_binding *binding, const grout_view_problem *prob
                          "the value",
                          info->packed);
     } else {
-        grout_diags_help(binding->diags, "start at a multiple of %d in the last dimension, and take "
-                                         "a multiple of %d",
+        grout_diags_help(binding->diags,
+                         "start at a multiple of %d in the last dimension, and take "
+                         "a multiple of %d",
                          info->packed, info->packed);
     }
 }

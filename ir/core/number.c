@@ -75,8 +75,8 @@ static uint64_t round_number(exact_number number, float_format format, bool *ove
     int bias = format.bias;
     int mantissa = format.mantissa_bits;
     uint64_t infinity = ((UINT64_C(1) << format.exponent_bits) - 1) << mantissa;
-    uint64_t largest = format.has_infinity ? infinity - 1
-                                           : infinity + (1u << mantissa) - (format.has_nan ? 2 : 1);
+    uint64_t largest =
+        format.has_infinity ? infinity - 1 : infinity + (1u << mantissa) - (format.has_nan ? 2 : 1);
     *overflow_out = false;
     if (number.magnitude == 0) {
         return 0;
@@ -148,7 +148,9 @@ uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
             return get_scale(&value, &overflow);
         }
         if (value.is_float && isnan(value.number)) {
-            return info->bits < 8 ? mask >> 1 : info->bytes == 1 ? 0x7f : mask >> 1; /* the NaN that conversions on a GPU make */
+            return info->bits < 8     ? mask >> 1
+                   : info->bytes == 1 ? 0x7f
+                                      : mask >> 1; /* the NaN that conversions on a GPU make */
         }
         exact_number number = split_number(&value);
         uint64_t bits = round_number(number, get_format(dtype), &overflow);

@@ -31,7 +31,7 @@ void grout_element_get(grout_dtype dtype, const void *memory, int64_t index, voi
         memcpy(element_out, from + index * info->bytes, info->bytes);
         return;
     }
-    *(uint8_t *)element_out = from[index / 2] >> (index % 2 == 0 ? 0 : 4) & 15u;
+    *(uint8_t *)element_out = (uint8_t)(from[index / 2] >> (index % 2 == 0 ? 0 : 4)) & 15u;
 }
 
 void grout_elements_pack(grout_dtype dtype, const void *elements, void *memory, int64_t count) {

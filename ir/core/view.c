@@ -311,9 +311,10 @@ grout_type grout_view__get_type(const grout_module *module, const grout_view *vi
     grout_type type = module->bound->object_types[view->object];
     type.rank = view->view_rank;
     for (uint32_t k = 0; k < GROUT_RANK_MAX; k++) {
-        type.dims[k] = k < view->view_rank ? view->extent[view->view_dim[k]] *
-                                                 grout_view_get_term_divisor(view, view->view_dim[k])
-                                           : 0;
+        type.dims[k] = k < view->view_rank
+                           ? view->extent[view->view_dim[k]] *
+                                 grout_view_get_term_divisor(view, view->view_dim[k])
+                           : 0;
     }
     return type;
 }

@@ -142,6 +142,8 @@ syntax keyword groutOperation
     \ print_layout
 syntax keyword groutType
     \ bool
+    \ i4
+    \ u4
     \ i8
     \ u8
     \ i16
@@ -150,6 +152,9 @@ syntax keyword groutType
     \ u32
     \ i64
     \ u64
+    \ f4e2m1
+    \ f6e2m3
+    \ f6e3m2
     \ f8e4m3
     \ f8e5m2
     \ f8e8m0
