@@ -61,6 +61,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_SLICE:
     case GROUT_RULE_RESHAPE:
     case GROUT_RULE_CONCATENATE:
+    case GROUT_RULE_TRANSPOSE: /* of one of dimensions of size 1 */
         for (uint32_t k = 0; k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
@@ -104,7 +105,8 @@ bool grout_layout__is_source(const grout_op *op) {
 
 bool grout_layout__takes_parts(const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    return rule == GROUT_RULE_SLICE || rule == GROUT_RULE_RESHAPE || rule == GROUT_RULE_CONCATENATE;
+    return rule == GROUT_RULE_SLICE || rule == GROUT_RULE_RESHAPE ||
+           rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_TRANSPOSE;
 }
 
 /* ---- demands --------------------------------------------------------------------------------- */

@@ -75,10 +75,30 @@ static bool has_same_wide_dims(const grout_type *a, const grout_type *b) {
     }
 }
 
+/* Whether dimensions of more than one element change their order on the way to a value. */
+static bool is_turned(const grout_layout_inference *inf, grout_value_id to) {
+    const grout_value *value = grout_module_get_value(inf->module, to);
+    const grout_op *op =
+        value->kind == GROUT_VALUE_RESULT ? grout_module_get_op(inf->module, value->op) : NULL;
+    if (op == NULL ||
+        grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_TRANSPOSE) {
+        return false;
+    }
+    const grout_part part = grout_op_get_part(inf->module, op, 0);
+    int64_t before = INT64_MAX;
+    for (uint32_t dim = 0; dim < part.rank; dim++) {
+        if (part.extent[dim] > 1 && part.stride[dim] > before) {
+            return true;
+        }
+        before = part.extent[dim] > 1 ? part.stride[dim] : before;
+    }
+    return false;
+}
+
 bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
                             grout_value_id to) {
     return from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id) &&
-           grout_layout__is_spread(inf, to) &&
+           grout_layout__is_spread(inf, to) && !is_turned(inf, to) &&
            has_same_wide_dims(grout_module_get_type(inf->module, from->id),
                               grout_module_get_type(inf->module, to));
 }

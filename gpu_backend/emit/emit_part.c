@@ -1,4 +1,4 @@
-/* emit_part.c - slice, reshape, concatenate: elements that stay as they are, in a lane's registers
+/* emit_part.c - slice, reshape, transpose, concatenate: elements that stay as they are, in a lane's registers
  * where it has them, else through SMEM. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
@@ -187,6 +187,10 @@ void grout_emit__slice(grout_emitter *e, grout_op_id id, const grout_op *op) {
 }
 
 void grout_emit__reshape(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    emit_parts(e, id, op);
+}
+
+void grout_emit__transpose(grout_emitter *e, grout_op_id id, const grout_op *op) {
     emit_parts(e, id, op);
 }
 

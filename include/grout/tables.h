@@ -104,6 +104,7 @@ typedef enum grout_rule {
     GROUT_RULE_SLICE,
     GROUT_RULE_RESHAPE,
     GROUT_RULE_CONCATENATE,
+    GROUT_RULE_TRANSPOSE,
     GROUT_RULE_LAYOUT,
     GROUT_RULE_REDUCE,
     GROUT_RULE_LOAD,  /* the result is what the reference holds */
@@ -171,7 +172,8 @@ typedef enum grout_argument_kind {
     GROUT_ARGUMENT_FLAG,
     GROUT_ARGUMENT_INT,
     GROUT_ARGUMENT_AXES,
-    GROUT_ARGUMENT_CHOICE
+    GROUT_ARGUMENT_CHOICE,
+    GROUT_ARGUMENT_DIMS
 } grout_argument_kind;
 
 typedef enum grout_opcode {

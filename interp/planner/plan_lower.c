@@ -331,6 +331,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_SLICE:
     case GROUT_RULE_CONCATENATE:
+    case GROUT_RULE_TRANSPOSE:
         add_parts(planner, index, op);
         break;
     case GROUT_RULE_RESHAPE:

@@ -386,6 +386,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__reshape(binding, op, types, type);
     case GROUT_RULE_CONCATENATE:
         return grout_infer__concatenate(binding, op, type);
+    case GROUT_RULE_TRANSPOSE:
+        return grout_infer__transpose(binding, op, types, type);
     case GROUT_RULE_LAYOUT:
         return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:

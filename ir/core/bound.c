@@ -197,6 +197,11 @@ uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op, grout
     return value == NULL ? 0 : value->axes;
 }
 
+uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op, grout_attr attr) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    return value == NULL ? 0 : value->dims;
+}
+
 int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op, grout_attr attr,
                                   int64_t fallback) {
     const grout_attr_value *value = grout_module_find_attr(module, op, attr);
