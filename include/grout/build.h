@@ -245,11 +245,14 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);
-/* dims: so many dimensions of the array, in the order of the result. 'grout_build_transpose' makes a
- * reference. */
+/* dims: so many dimensions of the array, in the order of the result. 'grout_build_transpose' makes
+ * a reference. */
 #define GROUT_BUILD_TRANSPOSE(name)                                                              \
     GROUT_API grout_value_id grout_build_##name##_value(grout_builder *builder, grout_operand a, \
                                                         uint32_t count, const uint32_t *dims);
+#define GROUT_BUILD_RELAYOUT(name)                                                       \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                const char *text);
 #define GROUT_BUILD_AXIS(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_PRINT(name)                                                                 \

@@ -300,7 +300,7 @@ static bool get_text_operand(grout_builder *b, const grout_op_info *info, const 
         return grout_builder__error(b, "'%s' needs a text", info->text);
     }
     operand->loc = b->loc;
-    if (info->operands[0] == 't') {
+    if (strchr(info->operands, 't') != NULL) {
         operand->kind = GROUT_OPERAND_STRING;
         operand->id = grout_builder__string(b, text);
         return grout_builder__is_ok(b);
@@ -327,8 +327,9 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         b->module->failed |= grout_table__push(operands, &operand) == 0;
         letters++;
     }
-    uint32_t wanted = (uint32_t)strcspn(letters, "*"), least = grout_letters_count_least(letters);
-    bool has_rest = letters[wanted] == '*';
+    uint32_t wanted = (uint32_t)strcspn(letters, "*t"), least = grout_letters_count_least(letters);
+    bool has_rest = letters[wanted] == '*', has_text = letters[wanted] == 't';
+    least = least > wanted ? wanted : least;
     if (args->operand_count < least || (args->operand_count > wanted && !has_rest)) {
         return grout_builder__error(b, "'%s' takes %u operands, not %u", info->text,
                                     (unsigned)wanted, (unsigned)args->operand_count);
@@ -341,6 +342,13 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         operand = args->operands[i];
         if (!grout_builder__check_operand(b, &operand) ||
             !check_letter(b, info, letter, &operand)) {
+            return false;
+        }
+        b->module->failed |= grout_table__push(operands, &operand) == 0;
+    }
+    if (has_text) { /* behind the others */
+        operand = (grout_operand){0};
+        if (!get_text_operand(b, info, args->text, &operand)) {
             return false;
         }
         b->module->failed |= grout_table__push(operands, &operand) == 0;
@@ -424,10 +432,9 @@ static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t
         return get_choice(b, args, attr);
     case GROUT_ARGUMENT_DIMS:
         attr->dims = args->attr_dims;
-        return attr->dims != 0 || grout_builder__error(b, "'%s' of no dimensions, or of too many",
-                                                       grout_attr_get_info(
-                                                           (grout_attr)attr->attr)
-                                                           ->text);
+        return attr->dims != 0 ||
+               grout_builder__error(b, "'%s' of no dimensions, or of too many",
+                                    grout_attr_get_info((grout_attr)attr->attr)->text);
     }
     return false;
 }
