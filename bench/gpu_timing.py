@@ -23,9 +23,9 @@ def find_torch():
     return torch
 
 
-def time_grout(grout, path, inputs, defines, repeats):
+def time_grout(grout, path, inputs, defines, repeats, options=()):
     """Microseconds of a kernel, or None if it failed. Each array of inputs gets random normal numbers."""
-    command = [grout, "run", path, "--device", "cuda", "--no-watchdog"]
+    command = [grout, "run", path, "--device", "cuda", "--no-watchdog", *options]
     command += ["--repeats", str(repeats), "--warmup", str(WARMUP)]
     for seed, name in enumerate(inputs, 1):
         command += ["--input", f"{name}=randn:{seed}"]

@@ -18,6 +18,10 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "wgmma_transposed",
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "wgmma_upcast_2x",
         [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "wgmma_upcast_4x",
+        [GROUT_LAYOUT_MMA_LHS_32BIT] = "mma_lhs_32bit",
+        [GROUT_LAYOUT_MMA_RHS_32BIT] = "mma_rhs_32bit",
+        [GROUT_LAYOUT_MMA_RHS_16BIT] = "mma_rhs_16bit",
+        [GROUT_LAYOUT_MMA_RHS_8BIT] = "mma_rhs_8bit",
         [GROUT_LAYOUT_TILED] = "tiled",
     };
     return texts[kind];
@@ -38,33 +42,70 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
         [GROUT_LAYOUT_WGMMA] = {64,
                                 8,
                                 2,
+                                1,
                                 {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
                                 {{0, 1}, {8, 0}}},
         [GROUT_LAYOUT_WGMMA_8BIT] = {64,
                                      16,
                                      3,
+                                     1,
                                      {{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
                                      {{0, 1}, {0, 2}, {8, 0}}},
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] =
             {64,
              8,
              2,
+             1,
              {{0, 2}, {0, 4}, {0, 1}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
              {{1, 0}, {8, 0}}},
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] =
             {64,
              16,
              3,
+             1,
              {{0, 8}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
              {{0, 1}, {0, 2}, {8, 0}}},
         [GROUT_LAYOUT_WGMMA_UPCAST_4X] =
             {64,
              32,
              4,
+             1,
              {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
              {{0, 1}, {0, 2}, {0, 4}, {8, 0}}},
+        [GROUT_LAYOUT_MMA_LHS_32BIT] = {64,
+                                        8,
+                                        2,
+                                        1,
+                                        {{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+                                        {{8, 0}, {0, 4}}},
+        [GROUT_LAYOUT_MMA_RHS_32BIT] =
+            {8, 8, 1, 4, {{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 0}, {0, 0}}, {{4, 0}}},
+        [GROUT_LAYOUT_MMA_RHS_16BIT] = {16,
+                                        8,
+                                        2,
+                                        4,
+                                        {{2, 0}, {4, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 0}, {0, 0}},
+                                        {{1, 0}, {8, 0}}},
+        [GROUT_LAYOUT_MMA_RHS_8BIT] = {32,
+                                       8,
+                                       3,
+                                       4,
+                                       {{4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 0}, {0, 0}},
+                                       {{1, 0}, {2, 0}, {16, 0}}},
     };
     return tilings[kind].rows == 0 ? NULL : &tilings[kind];
+}
+
+grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes) {
+    return element_bytes == 1   ? GROUT_LAYOUT_WGMMA_8BIT
+           : element_bytes == 2 ? GROUT_LAYOUT_WGMMA
+                                : GROUT_LAYOUT_MMA_LHS_32BIT;
+}
+
+grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes) {
+    return element_bytes == 1   ? GROUT_LAYOUT_MMA_RHS_8BIT
+           : element_bytes == 2 ? GROUT_LAYOUT_MMA_RHS_16BIT
+                                : GROUT_LAYOUT_MMA_RHS_32BIT;
 }
 
 /* Adds where the bits of a number lead. */
@@ -108,6 +149,10 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
     case GROUT_LAYOUT_TILED:
+    case GROUT_LAYOUT_MMA_LHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_16BIT:
+    case GROUT_LAYOUT_MMA_RHS_8BIT:
         element = get_tiled_element(layout, lane, register_index);
         break;
     case GROUT_LAYOUT_WGMMA_ROW:
@@ -145,7 +190,7 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
     if (tiling != NULL && wide == 2) {
         layout.rows = type->dims[dims[0]];
         layout.cols = type->dims[dims[1]];
-        layout.registers = (uint32_t)(layout.count / GROUT_LANES);
+        layout.registers = (uint32_t)(layout.count * tiling->copies / GROUT_LANES);
     } else if (kind == GROUT_LAYOUT_WGMMA_ROW && wide == 1) {
         layout.rows = layout.count;
         layout.registers = (uint32_t)(layout.rows / 32);
@@ -155,7 +200,8 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
     } else {
         return none;
     }
-    const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL || layout.rows % BLOCK_ROWS == 0;
+    const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL ||
+                          layout.rows % (tiling == NULL ? BLOCK_ROWS : tiling->rows) == 0;
     const bool has_columns =
         kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % (tiling == NULL ? 8 : tiling->cols) == 0;
     return has_rows && has_columns ? layout : none;

@@ -20,6 +20,7 @@ typedef struct search {
     origin *origins;        /* by element of the result */
     uint32_t *places;       /* by element of the operands in turn: lane and register, plus 1 */
     uint32_t *first_places; /* by operand */
+    bool is_out_of_memory;
 } search;
 
 static const grout_register_layout splat = {
@@ -114,7 +115,8 @@ static bool match_lanes(const search *s, grout_register_pick *picks) {
     return true;
 }
 
-/* only: the operand that counts, or UINT32_MAX: all of them. */
+/* only: the operand that counts, or UINT32_MAX: all of them. Without memory is_out_of_memory is
+ * set, since the answer could be another one with it. */
 static bool find_picks(search *s, uint32_t only, grout_register_pick *picks_out) {
     const grout_allocator *allocator = grout_module_get_allocator(s->module);
     size_t places = 0;
@@ -126,8 +128,9 @@ static bool find_picks(search *s, uint32_t only, grout_register_pick *picks_out)
     s->places = grout__new(allocator, places, sizeof *s->places);
     s->origins = grout__new(allocator, (size_t)s->to->count, sizeof *s->origins);
     grout_register_pick *picks = grout__new(allocator, s->to->registers, sizeof *picks);
-    bool is_found = s->first_places != NULL && s->places != NULL && s->origins != NULL &&
-                    picks != NULL && s->to->registers <= UINT16_MAX;
+    s->is_out_of_memory =
+        s->first_places == NULL || s->places == NULL || s->origins == NULL || picks == NULL;
+    bool is_found = !s->is_out_of_memory && s->to->registers <= UINT16_MAX;
     if (is_found) {
         find_origins(s);
         for (int64_t i = 0; only != UINT32_MAX && i < s->to->count; i++) {
@@ -147,21 +150,22 @@ static bool find_picks(search *s, uint32_t only, grout_register_pick *picks_out)
 
 bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
                                        const grout_module *bound, const grout_op *op,
-                                       grout_register_pick *picks_out) {
+                                       grout_register_pick *picks_out, grout_diags *diags) {
     search s = {.module = bound,
                 .op = op,
                 .to = get_layout(grout_register_layouts_get(layouts, op->first_result))};
     s.from = grout__new(grout_module_get_allocator(bound), op->operand_count, sizeof *s.from);
+    s.is_out_of_memory = s.from == NULL;
     for (uint32_t k = 0; s.from != NULL && k < count_operands(op); k++) {
         const grout_operand *operand = grout_module_get_operand(bound, op, k);
         s.from[k] = *get_layout(grout_register_layouts_get(layouts, operand->id));
     }
     const bool is_found = s.from != NULL && find_picks(&s, UINT32_MAX, picks_out);
     grout__free(s.from);
-    return is_found;
+    return is_found || (s.is_out_of_memory && grout_diags_add_oom(diags));
 }
 
-bool grout_layout__keeps_lanes(const grout_layout_inference *inf, const grout_op *op, uint32_t k,
+bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, uint32_t k,
                                uint8_t kind) {
     const grout_register_layout to =
         grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, op->first_result));
@@ -174,7 +178,11 @@ bool grout_layout__keeps_lanes(const grout_layout_inference *inf, const grout_op
     for (uint32_t i = 0; s.from != NULL && i < op->operand_count; i++) {
         s.from[i] = i == k ? from : splat;
     }
+    s.is_out_of_memory = s.from == NULL;
     const bool keeps = s.from != NULL && find_picks(&s, k, NULL);
     grout__free(s.from);
+    if (s.is_out_of_memory) {
+        inf->ok = grout_diags_add_oom(inf->diags);
+    }
     return keeps;
 }

@@ -122,6 +122,15 @@ static const char *get_text(const grout_layout_demand *demand) {
     return grout_layout__get_text(demand->kind);
 }
 
+/* The same as layout_cast takes it: the kinds from WGMMA_TRANSPOSED on have no word of their own. */
+static value_text get_word(const grout_layout_demand *demand) {
+    const char *text = get_text(demand);
+    value_text word;
+    (void)snprintf(word.chars, sizeof word.chars,
+                   demand->kind >= GROUT_LAYOUT_WGMMA_TRANSPOSED ? "layout(%s)" : "%s", text);
+    return word;
+}
+
 static bool is_consumer(const grout_layout_demand *demand) {
     return demand->operand != GROUT_LAYOUT_IS_RESULT;
 }
@@ -168,7 +177,8 @@ static void help_conflict(grout_layout_inference *inf, const grout_layout_demand
     const value_text value = describe(inf, at->value, at->op);
     const value_text op = describe_op(inf, at, !is_first);
     const int64_t bytes = get_cast_bytes(inf, at->value);
-    const char *kind = is_consumer(at) ? get_text(at) : get_text(first);
+    const value_text word = get_word(is_consumer(at) ? at : first);
+    const char *kind = word.chars;
     if ((is_consumer(at) ? at : first)->kind >= GROUT_LAYOUT_COUNT) {
         grout_diags_help(inf->diags,
                          "put a 'relayout' to the layout that is spelt out around %s%s: %" PRId64
@@ -224,6 +234,10 @@ void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, 
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "two dimensions, multiples of 64 and of 8",
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "two dimensions, multiples of 64 and of 16",
         [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "two dimensions, multiples of 64 and of 32",
+        [GROUT_LAYOUT_MMA_LHS_32BIT] = "two dimensions, multiples of 64 and of 8",
+        [GROUT_LAYOUT_MMA_RHS_32BIT] = "two dimensions, multiples of 8",
+        [GROUT_LAYOUT_MMA_RHS_16BIT] = "two dimensions, multiples of 16 and of 8",
+        [GROUT_LAYOUT_MMA_RHS_8BIT] = "two dimensions, multiples of 32 and of 8",
         [GROUT_LAYOUT_TILED] = ""};
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     char multiples[64] = "";

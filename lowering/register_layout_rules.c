@@ -74,6 +74,9 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_REGION:
         visit_region(inf, id, op, act);
         return;
+    case GROUT_RULE_MMA: /* what it adds to */
+        act(inf, id, grout_module_get_operand(inf->module, op, 0), op->first_result);
+        return;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
     case GROUT_RULE_INTEGER:
@@ -100,7 +103,7 @@ static grout_rule get_rule(const grout_op *op) {
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
     return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
-           rule == GROUT_RULE_CONCATENATE;
+           rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_MMA;
 }
 
 bool grout_layout__takes_parts(const grout_op *op) {
@@ -124,7 +127,11 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
     static const grout_register_layout_kind chosen[GROUT_CHOICE_COUNT] = {
         [GROUT_CHOICE_LAYOUT_WGMMA_TRANSPOSED] = GROUT_LAYOUT_WGMMA_TRANSPOSED,
         [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_2X] = GROUT_LAYOUT_WGMMA_UPCAST_2X,
-        [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_4X] = GROUT_LAYOUT_WGMMA_UPCAST_4X};
+        [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_4X] = GROUT_LAYOUT_WGMMA_UPCAST_4X,
+        [GROUT_CHOICE_LAYOUT_MMA_LHS_32BIT] = GROUT_LAYOUT_MMA_LHS_32BIT,
+        [GROUT_CHOICE_LAYOUT_MMA_RHS_32BIT] = GROUT_LAYOUT_MMA_RHS_32BIT,
+        [GROUT_CHOICE_LAYOUT_MMA_RHS_16BIT] = GROUT_LAYOUT_MMA_RHS_16BIT,
+        [GROUT_CHOICE_LAYOUT_MMA_RHS_8BIT] = GROUT_LAYOUT_MMA_RHS_8BIT};
     const grout_choice choice = grout_op_get_choice(inf->module, op, GROUT_ATTR_LAYOUT);
     if (op->operand_count == 2) {
         return grout_layout__find_spelt(inf, op);
@@ -232,6 +239,27 @@ static uint8_t get_left_kind(const grout_layout_inference *inf, const grout_op *
                                                                      : GROUT_LAYOUT_WGMMA;
 }
 
+/* How an mma holds what it adds to and gives, and its two operands: in mma.sync's fragments. */
+static void demand_mma(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                       grout_layout_demander *act) {
+    const grout_type a =
+        grout_module_get_operand_type(inf->module, grout_module_get_operand(inf->module, op, 1));
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)a.dtype)->bytes;
+    demand(inf, (grout_layout_demand){.op = id, .operand = 0, .kind = GROUT_LAYOUT_WGMMA}, act);
+    demand(inf,
+           (grout_layout_demand){
+               .op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = GROUT_LAYOUT_WGMMA},
+           act);
+    demand(inf,
+           (grout_layout_demand){
+               .op = id, .operand = 1, .kind = (uint8_t)grout_register_layout_get_mma_left(bytes)},
+           act);
+    demand(inf,
+           (grout_layout_demand){
+               .op = id, .operand = 2, .kind = (uint8_t)grout_register_layout_get_mma_right(bytes)},
+           act);
+}
+
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                  grout_layout_demander *act) {
     grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
@@ -239,6 +267,8 @@ void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, co
     if (rule == GROUT_RULE_WGMMA) {
         wanted.kind = get_left_kind(inf, op);
         demand(inf, wanted, act);
+    } else if (rule == GROUT_RULE_MMA) {
+        demand_mma(inf, id, op, act);
     } else if (rule == GROUT_RULE_LAYOUT) {
         demand_cast(inf, id, op, act);
     } else if (rule == GROUT_RULE_REDUCE) {
@@ -304,7 +334,7 @@ static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
                           const grout_register_layout *from, const grout_register_layout *to) {
     return is_same_layout(from, to) ||
            (get_rule(op) == GROUT_RULE_LAYOUT &&
-            grout_register_layouts_find_picks(inf->out, inf->module, op, NULL)) ||
+            grout_register_layouts_find_picks(inf->out, inf->module, op, NULL, inf->diags)) ||
            (get_rule(op) == GROUT_RULE_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
             from->kind != GROUT_LAYOUT_WGMMA && from->kind == classify_broadcast(inf, op));
 }
@@ -318,7 +348,7 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
     case REDUCTION_NONE:
         return 0;
     case REDUCTION_ALL:
-        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * partial_bytes;
+        return grout_register_layout_is_whole_in_warps(from) ? 0 : WARPS * partial_bytes;
     case REDUCTION_COLUMNS:
         return is_wgmma ? 0 : array_bytes;
     case REDUCTION_ROWS:
@@ -330,21 +360,24 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
 }
 
 /* The exchange area holds the result. */
-static int64_t get_part_bytes(const grout_layout_inference *inf, const grout_op *op) {
+static int64_t get_part_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     bool is_spread = false;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         is_spread |= grout_layout__is_spread(inf, grout_module_get_operand(inf->module, op, k)->id);
     }
-    if (!is_spread || grout_register_layouts_find_picks(inf->out, inf->module, op, NULL)) {
+    const uint64_t diag_count = grout_diags_total(inf->diags);
+    if (!is_spread ||
+        grout_register_layouts_find_picks(inf->out, inf->module, op, NULL, inf->diags)) {
         return 0;
     }
+    inf->ok = inf->ok && grout_diags_total(inf->diags) == diag_count; /* or without memory */
     const int64_t bytes =
         grout_type_get_count(type) * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     return (bytes + 15) / 16 * 16;
 }
 
-int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
+int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
     if (grout_layout__takes_parts(op)) {
         return get_part_bytes(inf, op);

@@ -90,7 +90,7 @@ typedef struct grout_layout_wish {
 grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, const grout_op *op);
 
 /* As grout_register_layouts_get_exchange_bytes, once all values have their layouts. */
-int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op);
+int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op);
 
 /* ---- register_layout.c ---- */
 
@@ -118,7 +118,7 @@ bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id v
 
 /* Whether no element of an op that takes parts changes its lane if its k-th operand, and its
  * result, have the layout of a kind; the other operands count as they need to. */
-bool grout_layout__keeps_lanes(const grout_layout_inference *inf, const grout_op *op, uint32_t k,
+bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, uint32_t k,
                                uint8_t kind);
 
 /* ---- register_layout_report.c ---- */

@@ -17,13 +17,21 @@
 #define GROUT_REGISTERS_MAX  256
 #define GROUT_REGISTERS_STEP 8
 
-/* A wgmma being planned. */
+/* A wgmma being planned, or an mma. */
 typedef struct grout_wgmma_planning {
     const grout_module *module;
     grout_diags *diags; /* or NULL */
     const grout_op *op;
-    grout_wgmma *wgmma;
+    grout_wgmma *wgmma; /* or: */
+    grout_mma *mma;
 } grout_wgmma_planning;
+
+/* wgmma_types.c: the types in which products of two element types are added up, as bits 1 <<
+ * grout_dtype; 0: the tensor core does not multiply them. */
+uint32_t grout_wgmma__get_accumulators(grout_dtype a, grout_dtype b);
+#define GROUT_WGMMA_PAIRS_TEXT                                                             \
+    "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 exponent and 10 " \
+    "fraction bits), f8e4m3 or f8e5m2 by either, and i8 or u8 by either"
 
 /* Reports at an operand, if anybody listens; returns false. */
 bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,

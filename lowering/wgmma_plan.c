@@ -16,30 +16,6 @@
 enum { ACC, A, B, USE };
 
 #define INTEGER_STEP_FROM 32 /* columns: above it, those of integers come in steps of 16 */
-#define BIT(NAME)         (1u << GROUT_DTYPE_##NAME)
-
-/* What the tensor core multiplies, a of any of the operands by b of any of them, and adds up in. */
-static const struct {
-    uint32_t operands, accumulators;
-} combinations[] = {
-    {BIT(F16), BIT(F32) | BIT(F16)},
-    {BIT(BF16), BIT(F32)},
-    {BIT(F32), BIT(F32)},
-    {BIT(F8E4M3) | BIT(F8E5M2), BIT(F32) | BIT(F16)},
-    {BIT(I8) | BIT(U8), BIT(I32)},
-};
-
-/* The accumulators' types for two operands' types; 0: they have no product. */
-static uint32_t get_accumulators(const grout_type *a, const grout_type *b) {
-    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
-        if ((combinations[k].operands >> a->dtype & combinations[k].operands >> b->dtype & 1) !=
-            0) {
-            return combinations[k].accumulators;
-        }
-    }
-    return 0;
-}
-
 static const char *get_mnemonic(const grout_wgmma_planning *planning) {
     return grout_op_get_info((grout_opcode)planning->op->opcode)->text;
 }
@@ -72,16 +48,30 @@ static bool check_space(grout_wgmma_planning *planning, uint32_t index, const gr
 }
 
 static void help_types(grout_wgmma_planning *planning, const grout_type types[3]) {
-    const uint32_t accumulators = get_accumulators(&types[A], &types[B]);
+    const uint32_t accumulators =
+        grout_wgmma__get_accumulators((grout_dtype)types[A].dtype, (grout_dtype)types[B].dtype);
     if (accumulators != 0) {
         grout_wgmma__help(planning, "accumulate in %s and cast what is loaded from it",
-                          (accumulators & BIT(F32)) != 0 ? "f32" : "i32");
+                          (accumulators >> GROUT_DTYPE_F32 & 1) != 0 ? "f32" : "i32");
     } else {
-        grout_wgmma__help(planning,
-                          "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 "
-                          "exponent and 10 fraction bits), f8e4m3 or f8e5m2 by either, and i8 or "
-                          "u8 by either");
+        grout_wgmma__help(planning, "%s", GROUT_WGMMA_PAIRS_TEXT);
     }
+}
+
+/* Only sums of integers can wrap, or stop. */
+static bool check_saturation(grout_wgmma_planning *planning, const grout_type *acc) {
+    const grout_attr_value *saturate =
+        grout_module_find_attr(planning->module, planning->op, GROUT_ATTR_SATURATE);
+    planning->wgmma->is_saturating = saturate != NULL;
+    if (saturate == NULL || acc->dtype == GROUT_DTYPE_I32) {
+        return true;
+    }
+    grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES,
+                      grout_module_get_operand(planning->module, planning->op, ACC),
+                      "saturate is of sums of integers, and the accumulator is %s",
+                      grout_type__get_text(acc).chars);
+    grout_wgmma__help(planning, "leave it out: a sum of floats that is too large is an infinity");
+    return false;
 }
 
 static bool check_types(grout_wgmma_planning *planning, const grout_type types[3]) {
@@ -90,7 +80,9 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
     for (uint32_t k = 0; k < 3; k++) {
         texts[k] = grout_dtype_get_info((grout_dtype)types[k].dtype)->text;
     }
-    if ((get_accumulators(&types[A], &types[B]) >> types[ACC].dtype & 1) == 0) {
+    const uint32_t accumulators =
+        grout_wgmma__get_accumulators((grout_dtype)types[A].dtype, (grout_dtype)types[B].dtype);
+    if ((accumulators >> types[ACC].dtype & 1) == 0) {
         grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES, a,
                           "no wgmma multiplies %s by %s into %s", texts[A], texts[B], texts[ACC]);
         help_types(planning, types);
@@ -103,7 +95,7 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
         grout_wgmma__help(planning, "store it to SMEM, or cast it: (cast .. : bf16)");
         return false;
     }
-    return true;
+    return check_saturation(planning, &types[ACC]);
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */

@@ -74,6 +74,9 @@ GROUT_DEVICE grout_u32 grout_matrix_col_trans(grout_u32 lane, int reg, int cols)
 }
 
 // Two neighbouring 16-bit registers as one of 32 bits, the first one in the low half; and back.
+template <typename T> GROUT_DEVICE grout_u32 grout_word(const T *v) {
+    return grout_bits_as<grout_u32>(v[0]);
+}
 template <typename T> GROUT_DEVICE grout_u32 grout_pair(const T *v) {
     return grout_bits_as<grout_u16>(v[0]) | (grout_u32)grout_bits_as<grout_u16>(v[1]) << 16;
 }

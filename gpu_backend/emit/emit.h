@@ -97,12 +97,18 @@ void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source);
 /* A value, a scalar too, from there. */
 void grout_emit__read_exchange(grout_emitter *e, grout_value_id value);
 
-/* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c) ---- */
+/* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c, emit_mma.c) ---- */
 
 /* "grout_wgmma_m64n128k16_f32_bf16": the function that is one form of the instruction. */
 grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma);
+/* An element type as PTX calls it; f32 operands are tf32. */
+const char *grout_emit__get_ptx_type(uint8_t dtype, bool is_operand);
+/* Whether the text, which may hold other kernels, has the function that is a form. */
+bool grout_emit__has_function(const grout_emitter *e, const char *name);
 /* Those that the kernel uses, unless the text has them. */
 void grout_emit__wgmma_forms(grout_emitter *e);
+/* Those of mma.sync. */
+void grout_emit__mma_forms(grout_emitter *e);
 
 /* ---- an a in registers (emit_wgmma_hold.c) ---- */
 

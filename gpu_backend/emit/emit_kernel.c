@@ -151,6 +151,7 @@ void grout_emit__kernel(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
     e->forks = grout_emit__find_forks(e);
     grout_emit__wgmma_forms(e);
+    grout_emit__mma_forms(e);
     write_signature(e);
     grout_emit__line(e, "const grout_u32 warp = grout_warp();");
     if (plan->thread_count == 1) {

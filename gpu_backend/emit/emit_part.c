@@ -173,11 +173,13 @@ void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
     }
     grout_register_pick *picks =
         grout__new(grout_module_get_allocator(e->module), registers, sizeof *picks);
-    if (picks == NULL ||
-        !grout_register_layouts_find_picks(e->plan->layouts, e->module, op, picks)) {
-        (void)grout_diags_add_oom(e->diags); /* the plan has found them */
-    } else {
+    if (picks == NULL) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+    } else if (grout_register_layouts_find_picks(e->plan->layouts, e->module, op, picks,
+                                                 e->diags)) {
         emit_picks(e, op, picks);
+    } else {
+        e->failed = true; /* the plan has found them: only memory can be missing */
     }
     grout__free(picks);
 }

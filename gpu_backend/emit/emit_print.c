@@ -145,7 +145,7 @@ void grout_emit__print_layout(grout_emitter *e, grout_op_id id, const grout_op *
         }
     }
     if (line.failed) {
-        (void)grout_diags_add_oom(e->diags);
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
     } else {
         grout_diags_add(e->diags, GROUT_DIAG_REGISTER_LAYOUT,
                         grout_module_get_place(e->module, op->loc), "%s",

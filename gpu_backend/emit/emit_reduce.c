@@ -172,11 +172,12 @@ static uint32_t reduce_registers(grout_emitter *e, const reduction *r, uint32_t 
 }
 
 /* Lanes that hold the same elements are left out: those of a quad in the rows' layout, all quads
- * but one in the columns'. */
+ * but one in the columns', all warps but one where each has everything. */
 static void reduce_all(grout_emitter *e, const reduction *r) {
     const bool is_row = r->from->kind == GROUT_LAYOUT_WGMMA_ROW;
     const bool is_col = r->from->kind == GROUT_LAYOUT_WGMMA_COL;
-    if (!is_col && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
+    const bool is_in_warp = grout_register_layout_is_whole_in_warps(r->from);
+    if (!is_in_warp && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
         return;
     }
     const uint32_t function = write_function(e, r);
@@ -191,7 +192,7 @@ static void reduce_all(grout_emitter *e, const reduction *r) {
     }
     grout_emit__line(e, "x%" PRIu32 " = grout_reduce_lanes<%d, %d>(x%" PRIu32 ", x%" PRIu32 "());",
                      number, is_row ? 4 : 1, is_col ? 2 : 16, number, function);
-    if (is_col) {
+    if (is_in_warp) {
         begin_result(e, r);
         grout_emit__end(e, "x%" PRIu32 ");", number);
         return;

@@ -8,8 +8,7 @@
 
 #define PER_LINE 8 /* operands */
 
-/* An element type as PTX calls it; f32 operands are tf32. */
-static const char *get_ptx_type(uint8_t dtype, bool is_operand) {
+const char *grout_emit__get_ptx_type(uint8_t dtype, bool is_operand) {
     static const char *const texts[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_F16] = "f16",     [GROUT_DTYPE_BF16] = "bf16",   [GROUT_DTYPE_F32] = "f32",
         [GROUT_DTYPE_F8E4M3] = "e4m3", [GROUT_DTYPE_F8E5M2] = "e5m2", [GROUT_DTYPE_I8] = "s8",
@@ -17,8 +16,14 @@ static const char *get_ptx_type(uint8_t dtype, bool is_operand) {
     return dtype == GROUT_DTYPE_F32 && is_operand ? "tf32" : texts[dtype];
 }
 
+bool grout_emit__has_function(const grout_emitter *e, const char *name) {
+    char head[sizeof(grout_gpu_name) + 32];
+    (void)snprintf(head, sizeof head, "GROUT_DEVICE void %s(", name);
+    return e->out->data != NULL && strstr(e->out->data, head) != NULL;
+}
+
 static const char *get_accumulator(const grout_wgmma *wgmma) {
-    return get_ptx_type(wgmma->accumulator_dtype, false);
+    return grout_emit__get_ptx_type(wgmma->accumulator_dtype, false);
 }
 
 static bool is_integer(const grout_wgmma *wgmma) {
@@ -34,11 +39,13 @@ grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma) {
     grout_gpu_name name;
     const bool is_mixed = wgmma->a_dtype != wgmma->b_dtype;
     (void)snprintf(name.text, sizeof name.text,
-                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s%s%s%s", wgmma->n,
-                   wgmma->k_step, get_accumulator(wgmma), get_ptx_type(wgmma->a_dtype, true),
-                   is_mixed ? "_" : "", is_mixed ? get_ptx_type(wgmma->b_dtype, true) : "",
+                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s%s%s%s%s", wgmma->n,
+                   wgmma->k_step, get_accumulator(wgmma),
+                   grout_emit__get_ptx_type(wgmma->a_dtype, true), is_mixed ? "_" : "",
+                   is_mixed ? grout_emit__get_ptx_type(wgmma->b_dtype, true) : "",
                    wgmma->a.is_register ? "_ra" : "", wgmma->a.is_transposed ? "_ta" : "",
-                   wgmma->b.is_transposed ? "_tb" : "", wgmma->has_use ? "_use" : "");
+                   wgmma->b.is_transposed ? "_tb" : "", wgmma->has_use ? "_use" : "",
+                   wgmma->is_saturating ? "_saturating" : "");
     return name;
 }
 
@@ -96,10 +103,11 @@ static void write_predicate(grout_emitter *e, const grout_wgmma *wgmma, uint32_t
 
 /* "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " */
 static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
-    grout_emit__line(e, "%s\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s \"",
-                     wgmma->has_use ? "    " : "asm volatile(", wgmma->n, wgmma->k_step,
-                     get_accumulator(wgmma), get_ptx_type(wgmma->a_dtype, true),
-                     get_ptx_type(wgmma->b_dtype, true));
+    grout_emit__line(
+        e, "%s\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s%s \"",
+        wgmma->has_use ? "    " : "asm volatile(", wgmma->n, wgmma->k_step, get_accumulator(wgmma),
+        grout_emit__get_ptx_type(wgmma->a_dtype, true),
+        grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }
 
 static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *name) {
@@ -126,13 +134,6 @@ static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *n
     grout_emit__line(e, "%s", "");
 }
 
-/* Whether the text, which may hold other kernels, has the function. */
-static bool is_written(const grout_emitter *e, const char *name) {
-    char head[sizeof(grout_gpu_name) + 32];
-    (void)snprintf(head, sizeof head, "GROUT_DEVICE void %s(", name);
-    return e->out->data != NULL && strstr(e->out->data, head) != NULL;
-}
-
 static bool visit(void *payload, grout_op_id id, const grout_op *op) {
     grout_emitter *e = payload;
     grout_wgmma wgmma;
@@ -146,7 +147,7 @@ static bool visit(void *payload, grout_op_id id, const grout_op *op) {
         return false;
     }
     const grout_gpu_name name = grout_emit__wgmma_name(&wgmma);
-    if (!is_written(e, name.text)) {
+    if (!grout_emit__has_function(e, name.text)) {
         write_form(e, &wgmma, name.text);
     }
     return true;

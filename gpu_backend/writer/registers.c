@@ -59,6 +59,10 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     case GROUT_LAYOUT_SPLAT:
     case GROUT_LAYOUT_WGMMA_ROW:
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_MMA_LHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_16BIT:
+    case GROUT_LAYOUT_MMA_RHS_8BIT:
     case GROUT_LAYOUT_COUNT:
         break;
     }
@@ -78,6 +82,10 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
     case GROUT_LAYOUT_WGMMA_8BIT:
+    case GROUT_LAYOUT_MMA_LHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_16BIT:
+    case GROUT_LAYOUT_MMA_RHS_8BIT:
         return GROUT_EMIT_AT_MATRIX;
     case GROUT_LAYOUT_TILED:
         return layout->rows > 1 && layout->cols > 1 ? GROUT_EMIT_AT_MATRIX
@@ -180,6 +188,10 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
     case GROUT_LAYOUT_TILED:
+    case GROUT_LAYOUT_MMA_LHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_32BIT:
+    case GROUT_LAYOUT_MMA_RHS_16BIT:
+    case GROUT_LAYOUT_MMA_RHS_8BIT:
         open_tiled(e, layout);
         return;
     case GROUT_LAYOUT_STRIDED:
@@ -220,6 +232,18 @@ uint32_t grout_emit__get_copies(const grout_register_layout *layout) {
                                               : 0;
 }
 
+/* The lanes that have the first copy of an element, as a condition; NULL: there are no others. */
+static const char *get_owners(const grout_register_layout *layout) {
+    const grout_register_tiling *tiling =
+        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+    if (tiling != NULL) {
+        return tiling->copies > 1 ? "lane < 32" : NULL; /* of four warps */
+    }
+    return layout->kind == GROUT_LAYOUT_WGMMA_ROW   ? "lane % 4 == 0" /* of the four of a quad */
+           : layout->kind == GROUT_LAYOUT_WGMMA_COL ? "lane < 4"
+                                                    : NULL;
+}
+
 void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout) {
     const uint32_t copies = grout_emit__get_copies(layout);
     if (copies != 0) {
@@ -227,18 +251,15 @@ void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layo
         grout_emit__add(e, "if ((lane & %" PRIu32 ") == 0)", copies);
         grout_emit__open(e);
     }
-    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+    if (get_owners(layout) != NULL) {
         grout_emit__begin(e);
-        grout_emit__add(e, layout->kind == GROUT_LAYOUT_WGMMA_ROW
-                               ? "if (lane %% 4 == 0)" /* of the four of a quad */
-                               : "if (lane < 4)");
+        grout_emit__add(e, "if (%s)", get_owners(layout));
         grout_emit__open(e);
     }
 }
 
 void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout) {
-    if (grout_emit__get_copies(layout) != 0 || layout->kind == GROUT_LAYOUT_WGMMA_ROW ||
-        layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+    if (get_owners(layout) != NULL || grout_emit__get_copies(layout) != 0) {
         grout_emit__close(e, "");
     }
 }

@@ -186,8 +186,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
  * operands in the order of its syntax ('grout ops NAME'); that of a slice is a grout_build_ref of
  * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
  * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
- * set_max_registers. What has no argument here (dim of a broadcast, wait of an acc_load, count of a
- * barrier_arrive, use_acc of a wgmma) is for grout_build_op.
+ * set_max_registers, SATURATE or none of wgmma, wgmma_async and mma. What has no argument here (dim
+ * of a broadcast, wait of an acc_load, count of a barrier_arrive, use_acc of a wgmma) is for
+ * grout_build_op.
  */
 #define GROUT_BUILD_V1(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
@@ -200,6 +201,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_V1_ATTRS(name)                                                       \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 uint32_t attrs);
+#define GROUT_BUILD_V3_ATTRS(name)                                                       \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_operand b, grout_operand c, uint32_t attrs);
 #define GROUT_BUILD_N0(name) GROUT_API void grout_build_##name(grout_builder *builder);
 #define GROUT_BUILD_N1(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a);
@@ -209,7 +213,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c);
 /* of an op with one operand more, which is left away */
-#define GROUT_BUILD_N3_OPTION(name) GROUT_BUILD_N3(name)
+#define GROUT_BUILD_N3_OPTION_ATTRS(name)                                                       \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, uint32_t attrs);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);

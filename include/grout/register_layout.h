@@ -45,6 +45,10 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_WGMMA_TRANSPOSED, /* these: see grout_register_tiling */
     GROUT_LAYOUT_WGMMA_UPCAST_2X,
     GROUT_LAYOUT_WGMMA_UPCAST_4X,
+    GROUT_LAYOUT_MMA_LHS_32BIT, /* a of an mma */
+    GROUT_LAYOUT_MMA_RHS_32BIT, /* b of an mma: each warp has all of it, so there are 4 copies */
+    GROUT_LAYOUT_MMA_RHS_16BIT,
+    GROUT_LAYOUT_MMA_RHS_8BIT,
     GROUT_LAYOUT_TILED, /* one that a kernel spells out itself (relayout): see its tiling */
     GROUT_LAYOUT_COUNT
 } grout_register_layout_kind;
@@ -59,13 +63,15 @@ typedef struct grout_register_step {
 /*
  * A layout of matrices in tiles: where an element of a tile is, by the bits of the numbers of its
  * lane (two of them that of the warp) and of its register. Each lane has 2^register_bits registers
- * of a tile; tiles follow each other in its registers, row-major. A bit of a lane that leads
- * nowhere tells apart lanes that hold the same elements. Tiles of one row, or of one column, are
- * for arrays of one dimension too.
+ * of a tile; tiles follow each other in its registers, row-major. A step of a lane that leads
+ * nowhere means copies: those of all four warps, where a tile is that of one warp, or in a layout
+ * that a kernel spells out those of any lanes. Tiles of one row, or of one column, are for arrays of
+ * one dimension too.
  */
 typedef struct grout_register_tiling {
     uint16_t rows, cols;
     uint8_t register_bits;
+    uint8_t copies; /* of a kind: 1 or 4 */
     grout_register_step lanes[7], registers[GROUT_TILING_REGISTER_BITS_MAX];
 } grout_register_tiling;
 
@@ -111,6 +117,17 @@ grout_register_tiling_get_kind(const grout_register_tiling *tiling);
  * them. */
 GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind kind);
 
+/* The layouts of a and b of an mma, for elements of so many bytes: 1, 2 or 4. */
+GROUT_API grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes);
+GROUT_API grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes);
+
+/* Whether each warp has all elements: of WGMMA_COL, and of an mma's b. */
+static inline bool grout_register_layout_is_whole_in_warps(const grout_register_layout *layout) {
+    const grout_register_tiling *tiling =
+        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+    return layout->kind == GROUT_LAYOUT_WGMMA_COL || (tiling != NULL && tiling->copies > 1);
+}
+
 /* Whether a layout has rows and columns: one of those with a tiling. */
 static inline bool grout_register_layout_is_matrix(const grout_register_layout *layout) {
     const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
@@ -126,9 +143,9 @@ GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout 
                                                     uint32_t lane, uint32_t register_index);
 
 /*
- * The layout that an array of a type has in one of the WGMMA kinds; kind NONE if its shape is none
- * that the kind holds, or the kind is another. Dimensions of 1 do not count: an [R, 1] has a
- * WGMMA_ROW as an [R] has. What an accumulator's registers hold is the WGMMA layout of its type.
+ * The layout that an array of a type has in one of the WGMMA and MMA kinds; kind NONE if its shape
+ * is none that the kind holds, or the kind is another. Dimensions of 1 do not count: an [R, 1] has
+ * a WGMMA_ROW as an [R] has. What an accumulator's registers hold is the WGMMA layout of its type.
  */
 GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
                                                            const grout_type *type);
@@ -164,7 +181,7 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *                of a quad share a row); along the rows 4 bytes for each column from each of the
  *                4 warps. For one dimension in another layout: the elements, in row-major order.
  *                For all elements: 4 bytes from each of the 4 warps; none if every warp has all of
- *                them (WGMMA_COL, splat). None if the dimension has one element
+ *                them (WGMMA_COL, the b of an mma, splat). None if the dimension has one element
  *
  *   slice, reshape, concatenate     none if each lane has in its registers what it needs; else the
  *                elements of the result, in row-major order
@@ -180,10 +197,11 @@ typedef struct grout_register_pick {
 } grout_register_pick;
 /* picks_out: one for each register of the result, or NULL; of registers that hold no element in any
  * lane, register 0 of operand 0. False if some lane does not have what it needs, or not where the
- * others have it; or without memory. */
+ * others have it; or without memory, which is a diagnostic. */
 GROUT_API bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
                                                  const grout_module *bound, const grout_op *op,
-                                                 grout_register_pick *picks_out);
+                                                 grout_register_pick *picks_out,
+                                                 grout_diags *diags);
 /* The most that any op of the kernel needs of each thread: they take turns. */
 GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
 

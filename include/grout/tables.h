@@ -113,6 +113,7 @@ typedef enum grout_rule {
     GROUT_RULE_COPY,  /* two boxes of one shape and element type */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
+    GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
     GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */
     GROUT_RULE_OBJECT,    /* the result is the object made */

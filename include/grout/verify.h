@@ -104,6 +104,7 @@ typedef struct grout_wgmma {
     uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
     uint8_t accumulator_dtype; /* F32, F16 or I32 */
     bool has_use;              /* use_acc is written, and not the constant true */
+    bool is_saturating;        /* of i32 */
     int64_t column;            /* first column of the accumulator object (a slice in N) */
     grout_wgmma_operand a, b;
 } grout_wgmma;
@@ -116,6 +117,25 @@ typedef struct grout_wgmma {
  */
 GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
                                 grout_wgmma *wgmma_out, grout_diags *diags);
+
+/* How an mma maps to mma.sync instructions, which multiply 16 rows of each warp by 8 columns over
+ * 32 bytes of K. Filled by grout_mma_plan. */
+typedef struct grout_mma {
+    uint32_t m, n, k;
+    uint32_t k_step;           /* K of one instruction */
+    uint32_t block_count;      /* instructions of a warp along M: m / 64 */
+    uint32_t column_count;     /* along N: n / 8 */
+    uint32_t step_count;       /* along K */
+    uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */
+    uint8_t accumulator_dtype; /* of c and the result: F32, F16 or I32 */
+    bool is_saturating;
+} grout_mma;
+
+/* Works out the tensor-core form of an mma of a bound module. On failure returns false and, if
+ * diags is not NULL, says why. Source: PTX ISA 9.1 'Matrix fragments for mma.m16n8k16' and those of
+ * the other shapes. */
+GROUT_API bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_mma *mma_out,
+                              grout_diags *diags);
 
 /* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
  * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */

@@ -23,6 +23,15 @@ struct grout_tile {
     uint64_t used;    /* when, in calls */
 };
 
+/* What an mma works in: sums, a bit and a byte for each. */
+static bool add_mma(grout_machine *machine) {
+    const grout_plan *plan = machine->plan;
+    machine->sums =
+        grout_machine__keep(machine, plan->sums_max * (sizeof(float) + 1) + plan->sums_max / 8);
+    machine->turned = grout_machine__keep(machine, plan->turned_max);
+    return machine->sums != NULL && machine->turned != NULL;
+}
+
 bool grout_operand__new(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     if (plan->products.count == 0) {
@@ -39,6 +48,9 @@ bool grout_operand__new(grout_machine *machine) {
         machine, ctas * (size_t)(1 + grout_smem__get_page_count(plan)) * sizeof(uint64_t));
     if (machine->tiles == NULL || machine->tile_data == NULL || machine->chunk_offsets == NULL ||
         machine->all_page_versions == NULL) {
+        return false;
+    }
+    if (!add_mma(machine)) {
         return false;
     }
     machine->tile_count = count;

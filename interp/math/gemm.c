@@ -6,9 +6,12 @@
 #include "gemm.h"
 
 #include "grout/num.h"
+#include "invariant.h"
 
 #include <math.h>
 #include <string.h>
+
+#define STEP_WORDS 16 /* of 32 integers of K, an instruction's */
 
 const char *grout_gemm__get_text(grout_gemm_kind kind) {
     switch (kind) {
@@ -91,6 +94,29 @@ static void run_integers(const grout_gemm *gemm, float *c, const float *a, const
     }
 }
 
+/* What 32 products and an accumulator are as an i32. */
+static int32_t clamp(int64_t sum) {
+    return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
+}
+
+static void run_saturating(const grout_gemm *gemm, float *c, const float *a, const float *b) {
+    const size_t m = gemm->m, words = gemm->k / 2;
+    for (size_t n = 0; n < gemm->n; n++) {
+        for (size_t i = 0; i < m; i++) {
+            int32_t sum;
+            memcpy(&sum, &c[n * m + i], sizeof sum);
+            for (size_t k = 0; k < words; k += STEP_WORDS) {
+                int64_t exact = sum;
+                for (size_t j = k; j < k + STEP_WORDS; j++) {
+                    exact += (int32_t)multiply_words(&a[j * m + i], &b[n * words + j]);
+                }
+                sum = clamp(exact);
+            }
+            memcpy(&c[n * m + i], &sum, sizeof sum);
+        }
+    }
+}
+
 static void run_exact(const grout_gemm *gemm, float *c, const float *a, const float *b) {
     const grout_tensor_tiles tiles = {
         .m = gemm->m, .n = gemm->n, .k = gemm->k, .has_k_rows = gemm->has_k_rows};
@@ -107,8 +133,12 @@ static void init_exact(grout_gemm *gemm, grout_gemm_kind fastest) {
 
 void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
     gemm->kind = GROUT_GEMM_PLAIN;
-    gemm->loop = gemm->is_integer ? run_integers : run_plain;
+    gemm->loop = gemm->is_saturating ? run_saturating : gemm->is_integer ? run_integers : run_plain;
     gemm->code = NULL;
+    if (gemm->is_saturating) {
+        GROUT_ASSERT(gemm->is_integer && gemm->k / 2 % STEP_WORDS == 0);
+        return;
+    }
     if (gemm->core.block != 0) {
         init_exact(gemm, fastest);
         return;

@@ -7,8 +7,8 @@
  * c[n][m] = fma(a[k][m], b[n][k], c[n][m]) for k = 0, 1, ... in turn, in f32, rounded to nearest
  * even at each step; or b[k][n], as it comes. An f16 accumulator is kept as f32: after every
  * round_step of k, an instruction's, it is rounded to f16 (to nearest even). Every loop gives these
- * bits; only which NaN a NaN is may differ (grout_accumulator__load makes them one). Integers wrap,
- * by both numerics.
+ * bits; only which NaN a NaN is may differ (grout_accumulator__load makes them one). By both
+ * numerics integers wrap or, if they saturate, are clamped after every 32 of k, an instruction's.
  */
 #ifndef GROUT_INTERP_GEMM_H
 #define GROUT_INTERP_GEMM_H
@@ -38,6 +38,7 @@ struct grout_gemm {
     uint32_t m, n, k;
     bool has_k_rows;        /* b is [k][n] */
     bool is_integer;        /* an i32 accumulator */
+    bool is_saturating;     /* its sums stop at the largest and the least i32; k % 32 == 0 */
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */
     grout_tensor_core core; /* exact numerics, for k in its blocks; block 0: fast */

@@ -8,6 +8,7 @@
  * less than 2^(fraction + 2), so its integer part fits an int32, and so does a sum of EIGHT.
  */
 #include "tensor_core.h"
+#include "gemm.h"
 
 #include "grout/num.h"
 #include "invariant.h"
@@ -54,10 +55,26 @@ grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dty
                                .floor = (int16_t)(least_out - 7)};
 }
 
+grout_tensor_core grout_tensor_core__get_mma(grout_dtype a, grout_dtype b,
+                                             grout_dtype accumulator) {
+    if (grout_dtype_get_info(a)->bytes != 1) {
+        return grout_tensor_core__get(a, b, accumulator);
+    }
+    grout_tensor_core core = grout_tensor_core__get(GROUT_DTYPE_F16, GROUT_DTYPE_F16, accumulator);
+    core.is_split = true;
+    return core;
+}
+
 bool grout_tensor_core__is_same(const grout_tensor_core *one, const grout_tensor_core *other) {
     return one->block == other->block && one->fraction == other->fraction &&
            one->out_bits == other->out_bits && one->is_half == other->is_half &&
-           one->least_a == other->least_a && one->least_b == other->least_b;
+           one->is_split == other->is_split && one->least_a == other->least_a &&
+           one->least_b == other->least_b;
+}
+
+/* Where the k-th product of a block is, from the block's first one on. */
+static inline size_t get_place(const grout_tensor_core *core, size_t k) {
+    return core->is_split ? k / 2 * 4 + k % 2 : k;
 }
 
 /* ---- one value ------------------------------------------------------------------------------- */
@@ -120,7 +137,7 @@ float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a
     specials found = {0};
     note_special(&found, c);
     for (size_t k = 0; k < core->block; k++) {
-        const float x = a[k * a_step], y = b[k * b_step];
+        const float x = a[get_place(core, k) * a_step], y = b[get_place(core, k) * b_step];
         const int32_t exponent = get_exponent(x, core->least_a) + get_exponent(y, core->least_b);
         if (exponent > LARGE) {
             note_special(&found, x * y);
@@ -137,7 +154,8 @@ float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a
     const double scale = get_power(core->fraction - top);
     double sum = trunc((double)c * scale);
     for (size_t k = 0; k < core->block; k++) {
-        sum += trunc((double)a[k * a_step] * (double)b[k * b_step] * scale);
+        const size_t place = get_place(core, k);
+        sum += trunc((double)a[place * a_step] * (double)b[place * b_step] * scale);
     }
     return round_sum(core, sum * get_power(top - core->fraction));
 }
@@ -161,7 +179,7 @@ typedef struct block {
 ALWAYS_INLINE void take_rows(const grout_tensor_core *core, block *it, const float *a, size_t m) {
     for (size_t k = 0; k < core->block; k++) {
         for (size_t i = 0; i < ROWS; i++) {
-            const float value = a[k * m + i];
+            const float value = a[get_place(core, k) * m + i];
             it->a[k][i] = get_finite(value);
             it->a_exponents[k][i] = get_exponent(value, core->least_a);
         }
@@ -171,8 +189,9 @@ ALWAYS_INLINE void take_rows(const grout_tensor_core *core, block *it, const flo
 ALWAYS_INLINE void take_column(const grout_tensor_core *core, block *it, const float *b,
                                size_t step) {
     for (size_t k = 0; k < core->block; k++) {
-        it->b[k] = get_finite(b[k * step]);
-        it->b_exponents[k] = get_exponent(b[k * step], core->least_b);
+        const float value = b[get_place(core, k) * step];
+        it->b[k] = get_finite(value);
+        it->b_exponents[k] = get_exponent(value, core->least_b);
     }
 }
 
@@ -255,11 +274,12 @@ typedef struct place {
 } place;
 
 /* One block of K of ROWS rows of a column. */
-ALWAYS_INLINE void add_column(const grout_tensor_core *core, const block *it, float *c, place at) {
+ALWAYS_INLINE void add_column(const grout_tensor_core *core, block *it, float *c, place at) {
     int32_t tops[ROWS];
     double scales[ROWS], sums[ROWS];
     float before[ROWS];
     uint8_t is_odd[ROWS];
+    take_column(core, it, at.b, at.down);
     find_tops(core, it, c, tops);
     for (size_t i = 0; i < ROWS; i++) {
         scales[i] = tops[i] > LARGE ? 0.0 : get_power(core->fraction - tops[i]);
@@ -276,18 +296,39 @@ ALWAYS_INLINE void add_column(const grout_tensor_core *core, const block *it, fl
     }
 }
 
+/* Two blocks of one instruction, whose sum is added to the column as f32 and f16 are. */
+ALWAYS_INLINE void add_halves(const grout_tensor_core *core, block *its, float *c, place at) {
+    float sums[ROWS] = {0};
+    for (size_t half = 0; half < 2; half++) {
+        add_column(core, &its[half], sums, at);
+        at.a += 2 * at.m;
+        at.b += 2 * at.down;
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        const float sum = c[i] + sums[i];
+        c[i] = core->is_half ? grout_gemm__round_f16(sum) : sum;
+    }
+}
+
 ALWAYS_INLINE void multiply(const grout_tensor_core *core, const grout_tensor_tiles *tiles,
                             float *c, const float *a, const float *b) {
     const size_t m = tiles->m, across = tiles->has_k_rows ? 1 : tiles->k;
     const size_t down = tiles->has_k_rows ? tiles->n : 1;
-    block it;
-    for (size_t k = 0; k < tiles->k; k += core->block) {
+    const size_t step = grout_tensor_core__get_step(core);
+    block its[2];
+    for (size_t k = 0; k < tiles->k; k += step) {
         for (size_t row = 0; row < m; row += ROWS) {
-            take_rows(core, &it, a + k * m + row, m);
+            take_rows(core, &its[0], a + k * m + row, m);
+            if (core->is_split) {
+                take_rows(core, &its[1], a + (k + 2) * m + row, m);
+            }
             for (size_t n = 0; n < tiles->n; n++) {
                 const place at = {a + k * m + row, b + n * across + k * down, m, down};
-                take_column(core, &it, at.b, down);
-                add_column(core, &it, c + n * m + row, at);
+                if (core->is_split) {
+                    add_halves(core, its, c + n * m + row, at);
+                } else {
+                    add_column(core, &its[0], c + n * m + row, at);
+                }
             }
         }
     }
@@ -316,7 +357,8 @@ static bool has_avx2(void) {
 
 void grout_tensor_core__multiply(const grout_tensor_core *core, const grout_tensor_tiles *tiles,
                                  bool is_wide, float *c, const float *a, const float *b) {
-    GROUT_ASSERT(core->block > 0 && tiles->k % core->block == 0 && tiles->m % ROWS == 0);
+    GROUT_ASSERT(core->block > 0 && tiles->k % grout_tensor_core__get_step(core) == 0 &&
+                 tiles->m % ROWS == 0);
     if (is_wide && has_avx2()) {
         multiply_avx2(core, tiles, c, a, b);
     } else {

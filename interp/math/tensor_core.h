@@ -30,6 +30,7 @@ typedef struct grout_tensor_core {
     uint8_t fraction;         /* bits kept below 2^E */
     uint8_t out_bits;         /* fraction bits of a result */
     bool is_half;             /* the accumulator is an f16 */
+    bool is_split;            /* see grout_tensor_core__get_mma */
     int16_t least_a, least_b; /* the least exponents of the operands' types */
     int16_t least_out, floor; /* of the accumulator's type; the least E */
 } grout_tensor_core;
@@ -37,14 +38,27 @@ typedef struct grout_tensor_core {
 /* The rule of a wgmma. f32 operands are tf32. */
 grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dtype accumulator);
 
+/*
+ * The rule of an mma. It is that of a wgmma but for 8-bit floats, which Hopper multiplies as f16:
+ * of 32 products those with k % 4 < 2 make a sum that starts at 0, the others add to it, both by
+ * the rule of f16 in blocks of 16; what they come to is then added to the accumulator, rounded to
+ * nearest even.
+ */
+grout_tensor_core grout_tensor_core__get_mma(grout_dtype a, grout_dtype b, grout_dtype accumulator);
+
 bool grout_tensor_core__is_same(const grout_tensor_core *one, const grout_tensor_core *other);
+
+/* K of one instruction. */
+static inline uint32_t grout_tensor_core__get_step(const grout_tensor_core *core) {
+    return core->is_split ? 2u * core->block : core->block;
+}
 
 /* One block: operands widened to f32, steps apart; tf32 with its low bits 0. f16 accumulators come
  * and go as f32. */
 float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a, size_t a_step,
                                    const float *b, size_t b_step, float c);
 
-/* The tiles of a grout_gemm (gemm.h): c += a b, for a k that is a multiple of the block. is_wide:
+/* The tiles of a grout_gemm (gemm.h): c += a b, for a k that is a multiple of the step. is_wide:
  * by the processor's vector instructions; the bits are the same. */
 typedef struct grout_tensor_tiles {
     uint32_t m, n, k;

@@ -57,6 +57,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_COPY:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
+    case GROUT_RULE_MMA:
     case GROUT_RULE_PRINT:
     case GROUT_RULE_EXTERN: /* calls what is not ours, an element at a time */
     case GROUT_RULE_OBJECT:

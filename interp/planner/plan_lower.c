@@ -358,6 +358,9 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_WGMMA:
         grout_planner__lower_wgmma(planner, index);
         break;
+    case GROUT_RULE_MMA:
+        grout_planner__lower_mma(planner, index);
+        break;
     case GROUT_RULE_LOAD:
         grout_planner__lower_load(planner, index, op);
         break;

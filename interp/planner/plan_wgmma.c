@@ -1,5 +1,5 @@
 /*
- * plan_wgmma.c - accumulators, and wgmmas as packed tiles and the product of them.
+ * plan_wgmma.c - accumulators, and wgmmas and mmas as packed tiles and the product of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -133,7 +133,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
         const grout_gemm *gemm = grout_pool__at(pool, i);
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
             gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
-            gemm->is_integer == shape->is_integer &&
+            gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
             grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
@@ -145,6 +145,19 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
         grout_gemm__init(gemm, GROUT_GEMM_LIBXSMM);
     }
     return index;
+}
+
+static void add_product(grout_planner *planner, uint32_t inst_index, grout_product_plan *product,
+                        const grout_gemm *shape) {
+    grout_plan *plan = planner->plan;
+    product->gemm = find_gemm(planner, shape);
+    uint32_t index = grout_pool__take(&plan->products, plan->heap);
+    if (index == 0 || product->gemm == 0) {
+        planner->failed = true;
+        return;
+    }
+    *(grout_product_plan *)grout_pool__at(&plan->products, index) = *product;
+    grout_planner__get_inst(planner, inst_index)->u.product = index;
 }
 
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
@@ -170,7 +183,8 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                         .n = wgmma->n,
                         .k = wgmma->k,
                         .has_k_rows = !product.b.has_mn_rows,
-                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32};
+                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
+                        .is_saturating = wgmma->is_saturating};
     if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
@@ -179,14 +193,48 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
             grout_tensor_core__get((grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
                                    (grout_dtype)wgmma->accumulator_dtype);
     }
-    product.gemm = find_gemm(planner, &shape);
-    uint32_t index = grout_pool__take(&plan->products, plan->heap);
-    if (index == 0 || product.gemm == 0) {
+    add_product(planner, inst_index, &product, &shape);
+}
+
+/* An operand in registers, whose bytes are packed as so many rows. */
+static void add_register_operand(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
+                                 uint32_t cols) {
+    operand->is_register = true;
+    add_pack(planner, operand, rows, cols);
+}
+
+/* a is turned as that of a wgmma is. b comes as it lies, [K, N], as one row: the rows of 8 columns
+ * of bytes are half a chunk. That of integers is turned before it is packed (exec_mma.c). */
+void grout_planner__lower_mma(grout_planner *planner, uint32_t inst_index) {
+    grout_plan *plan = planner->plan;
+    grout_mma mma;
+    const grout_op_id id = grout_planner__get_inst(planner, inst_index)->op;
+    if (!grout_mma_plan(planner->module, id, &mma, planner->diags)) {
         planner->failed = true;
         return;
     }
-    *(grout_product_plan *)grout_pool__at(&plan->products, index) = product;
-    grout_planner__get_inst(planner, inst_index)->u.product = index;
+    grout_gemm shape = {.m = mma.m,
+                        .n = mma.n,
+                        .k = mma.k,
+                        .has_k_rows = mma.accumulator_dtype != GROUT_DTYPE_I32,
+                        .is_integer = mma.accumulator_dtype == GROUT_DTYPE_I32,
+                        .is_saturating = mma.is_saturating};
+    grout_product_plan product = {.count = mma.n};
+    product.a.pack = (grout_pack){.dtype = mma.a_dtype, .is_turned = true};
+    product.b.pack = (grout_pack){.dtype = mma.b_dtype};
+    add_register_operand(planner, &product.a, mma.m, mma.k);
+    add_register_operand(planner, &product.b, shape.is_integer ? mma.n : 1,
+                         shape.is_integer ? mma.k : mma.k * mma.n);
+    raise(&plan->sums_max, mma.m * mma.n);
+    raise(&plan->turned_max, shape.is_integer ? mma.k * mma.n : 0);
+    if (mma.accumulator_dtype == GROUT_DTYPE_F16) {
+        shape.round_step = (uint8_t)mma.k_step;
+    }
+    if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
+        shape.core = grout_tensor_core__get_mma((grout_dtype)mma.a_dtype, (grout_dtype)mma.b_dtype,
+                                                (grout_dtype)mma.accumulator_dtype);
+    }
+    add_product(planner, inst_index, &product, &shape);
 }
 
 void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, const grout_op *op) {

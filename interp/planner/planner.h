@@ -132,6 +132,7 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
 void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst);
+void grout_planner__lower_mma(grout_planner *planner, uint32_t inst);
 void grout_planner__lower_load(grout_planner *planner, uint32_t inst, const grout_op *op);
 
 /* plan_chain.c: lowers a chain that begins with an op. Its last op, or 0 if there is no chain. */

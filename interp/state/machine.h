@@ -364,6 +364,8 @@ struct grout_machine {
     uint64_t *all_page_versions;
     int32_t *chunk_offsets;
     uint32_t tile_count;
+    float *sums;     /* of an mma, as those of an accumulator, with their masks and marks */
+    uint8_t *turned; /* its b of integers, column by column */
     uint64_t tile_clock, tiles_packed;
     uint32_t *clock_scratch;
     uint8_t *strips;             /* see strip.h */

@@ -194,7 +194,7 @@ typedef struct grout_operand_plan {
     grout_pack pack;
 } grout_operand_plan;
 
-/* A wgmma. */
+/* A wgmma, or an mma, which has no accumulator: its slots are what it adds to, a and b. */
 typedef struct grout_product_plan {
     uint32_t accumulator, gemm;
     uint32_t column, count; /* of the accumulator: its part */
@@ -264,7 +264,7 @@ typedef struct grout_inst {
         struct {                 /* a load of an accumulator */
             int64_t groups_left; /* in flight; -1: it does not wait */
         } acc_load;
-        uint32_t product;             /* of a wgmma */
+        uint32_t product;             /* of a wgmma or mma */
         uint32_t partitions;          /* of a warp_specialize: its fork and its join */
         uint32_t chain;               /* the elementwise ops that run strip by strip */
         const char *text;             /* of a debug_print */
@@ -336,6 +336,7 @@ typedef struct grout_plan {
     grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
+    uint32_t sums_max, turned_max;   /* elements of the largest result of an mma, bytes of b */
     grout_pool objects;              /* grout_object_id: lists of scopes */
     grout_pool semaphores;           /* number i at i + 1 */
     uint32_t async_copy_waits_max;   /* largest n of an async_copy_wait */

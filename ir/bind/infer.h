@@ -23,6 +23,8 @@ bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout
                          grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
+bool grout_infer__mma(grout_binding *binding, const grout_op *op, const grout_type *types,
+                      grout_type *type);
 /* Reports an operand that is no array of an element type that the op takes, and returns its type;
  * kind NONE after a report. */
 grout_type grout_infer__get_array(grout_binding *binding, const grout_op *op, uint32_t index,

@@ -184,6 +184,17 @@ bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout
     return type->kind != GROUT_TYPE_NONE;
 }
 
+/* The result is like what the product is added to; grout_mma_plan asks whether the three fit. */
+bool grout_infer__mma(grout_binding *binding, const grout_op *op, const grout_type *types,
+                      grout_type *type) {
+    bool ok = true;
+    for (uint32_t k = 0; k < 3; k++) {
+        ok = grout_infer__get_array(binding, op, k, types[k]).kind != GROUT_TYPE_NONE && ok;
+    }
+    *type = types[0];
+    return ok;
+}
+
 /* Without dim(d) all elements become one; with it the result has one dimension less, and is a
  * scalar if none is left. */
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,

@@ -76,7 +76,7 @@ static const char *get_rule_text(grout_type_rule rule) {
         return "i32 or u32";
     case GROUT_TYPES_NONE:
     case GROUT_TYPES_ANY:
-    case GROUT_TYPES_MMA: /* grout_wgmma_plan's */
+    case GROUT_TYPES_MMA: /* those of the plan of the op */
         break;
     }
     return "any element type";

@@ -30,12 +30,17 @@
     VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
 #define DEFINE_V1_ATTRS(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), uint32_t attrs), OPERANDS(a), .attrs = attrs)
+#define DEFINE_V3_ATTRS(OP, name)                                                  \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+          OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N0(OP, name) NOTHING(OP, name, (BUILDER), .operand_count = 0)
 #define DEFINE_N1(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a)), OPERANDS(a))
 #define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
-#define DEFINE_N3_OPTION(OP, name) DEFINE_N3(OP, name)
+#define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+            OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -98,11 +103,12 @@ enum {
     operands_of_V2 = 2,
     operands_of_V3 = 3,
     operands_of_V1_ATTRS = 1,
+    operands_of_V3_ATTRS = 3,
     operands_of_N0 = 0,
     operands_of_N1 = 1,
     operands_of_N2 = 2,
     operands_of_N3 = 3,
-    operands_of_N3_OPTION = 4,
+    operands_of_N3_OPTION_ATTRS = 4,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_K1_ATTRS = 1,

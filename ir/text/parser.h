@@ -153,6 +153,7 @@ typedef enum grout_needs {
     GROUT_NEEDS_BLACKWELL,
     GROUT_NEEDS_GPUS,
     GROUT_NEEDS_PIPELINES,
+    GROUT_NEEDS_FACTS,
     GROUT_NEEDS_WORK
 } grout_needs;
 typedef struct grout_later {

@@ -62,6 +62,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_LAYOUT_COL:
     case GROUT_ATTR_LAYOUT_STRIDED:
     case GROUT_ATTR_LAYOUT:
+    case GROUT_ATTR_SATURATE: /* of integers: the plan of the op */
     case GROUT_ATTR_WAIT_GROUPS:
     case GROUT_ATTR_LANES:
     case GROUT_ATTR_INCREASE:

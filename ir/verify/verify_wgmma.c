@@ -1,4 +1,4 @@
-/* verify_wgmma.c - the tensor core: accumulators, their slices, wgmma, its waits, registers.
+/* verify_wgmma.c - the tensor core: accumulators, their slices, wgmma, its waits, mma, registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
@@ -67,6 +67,13 @@ static void check_plan(grout_verifying *verifying, grout_op_id id, const grout_o
     }
 }
 
+static void check_mma(grout_verifying *verifying, grout_op_id id) {
+    grout_mma mma;
+    if (!grout_mma_plan(verifying->module, id, &mma, verifying->diags)) {
+        verifying->ok = false;
+    }
+}
+
 static void check_groups(grout_verifying *verifying, grout_loc_id loc, const char *what,
                          int64_t count) {
     if (count < 0 || count > GROUT_WGMMA_GROUPS_MAX) {
@@ -126,6 +133,10 @@ void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout
     check_objects(verifying, op);
     if (rule == GROUT_RULE_WGMMA) {
         check_plan(verifying, id, op);
+        return;
+    }
+    if (rule == GROUT_RULE_MMA) {
+        check_mma(verifying, id);
         return;
     }
     if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {

@@ -52,6 +52,20 @@ $(awk '/^\/\/ same: / { sub("^// same: ", ""); own = own " " $0 }
 EOF
 }
 
+# products TYPES FILE ARGUMENT...: the kernels of a and b whose names begin as TYPES, a pattern, says,
+# by the bits of the tensor core. Inputs are the arguments', not those of comments.
+products() {
+    types=$1
+    file=$2
+    shift 2
+    while read -r kernel; do
+        expect 0 '' run "$file" --kernel "$kernel" --device cuda --compare cpu --numerics exact "$@"
+    done <<EOF
+$(awk -v "types=^@$types" '/^kernel @.*%a: .*%b: in/ { name = $2; sub("[^@A-Za-z0-9_].*", "", name)
+    if (name ~ types) print name }' "$file")
+EOF
+}
+
 # Shipped kernels, at their own sizes and at others.
 for file in kernels/*.grout; do
     same "$file"
@@ -103,6 +117,21 @@ for name in matmul_hopper matmul_hopper_cluster matmul_hopper_ws; do
             set -- "$1" "$2" "$3" $inputs
             same "kernels/$name.grout" -D M="$1" -D N="$2" -D K="$3" --input a="$4" --input b="$5" --numerics exact
         done
+    done
+done
+
+# Every pair of element types of wgmma and mma, every type of sums, short and long K.
+for name in products mma; do
+    file=tests/differential/$name.grout
+    same "$file"
+    for depth in 128 512 8192; do
+        for inputs in 'randn:1 randn:2' 'uniform:3:-400:400 uniform:4:-400:400' 'uniform:5:-1e-3:1e-3 randn:6'; do
+            # shellcheck disable=SC2086 # to be split
+            set -- $inputs
+            products '[bfet]' "$file" -D K="$depth" --input a="$1" --input b="$2"
+        done
+        products '[iu]8' "$file" -D K="$depth" --input a=ints --input b=127
+        products '[iu]8' "$file" -D K="$depth" --input a=126 --input b=ints
     done
 done
 

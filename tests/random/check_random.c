@@ -2,8 +2,8 @@
  * and the checker, which has nothing to find.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, groups,
- * updates, forms
+ * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, mma,
+ * groups, updates, forms
  *
  * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
  * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
@@ -264,6 +264,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
         draw_values(seed, out);
     } else if (strcmp(kind, "copies") == 0) {
         draw_copies(seed, out);
+    } else if (strcmp(kind, "mma") == 0) {
+        draw_mma(seed, out);
     } else if (strcmp(kind, "groups") == 0) {
         draw_groups(seed, out);
     } else if (strcmp(kind, "updates") == 0) {
@@ -307,8 +309,9 @@ static uint32_t count_unchecked(const totals *sum) {
 
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: check_random values|copies|wgmma|groups|updates|forms FIRST COUNT "
-                        "[STRIDE [print]]\n");
+        fprintf(stderr,
+                "usage: check_random values|copies|wgmma|mma|groups|updates|forms FIRST COUNT "
+                "[STRIDE [print]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);

@@ -29,6 +29,7 @@ __attribute__((format(printf, 2, 3))) void draw_line(draw *d, const char *format
 void draw_values(uint64_t seed, grout_text *out);  /* ops of the table, reductions, loops */
 void draw_copies(uint64_t seed, grout_text *out);  /* SMEM layouts, TMA both ways, rings */
 void draw_wgmma(uint64_t seed, grout_text *out);   /* a matrix product of a form drawn at random */
+void draw_mma(uint64_t seed, grout_text *out);     /* products of arrays in registers */
 void draw_groups(uint64_t seed, grout_text *out);  /* wgmmas in flight among other accesses */
 void draw_updates(uint64_t seed, grout_text *out); /* atomics, copies that reduce */
 /* The number-th of all legal combinations of types, swizzles, transpositions and N; false: past the

@@ -17,6 +17,7 @@ typedef struct product {
     uint32_t steps;       /* wgmmas, each with a slot of its own */
     uint32_t in_flight;   /* groups that wgmma_wait leaves; 8: use wgmma */
     uint32_t use;         /* of the texts below */
+    bool is_saturating;   /* of integers: no drawn sum is so large */
 } product;
 
 /* The operand use_acc: left away, constant, known to the run only. */
@@ -106,10 +107,11 @@ static void add_body(draw *d, const product *p) {
     if (p->is_register) {
         draw_line(d, "  %%a = load %%p0[%%i]");
     }
-    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
+    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s%s%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
               p->is_register ? "%a" : "%s0[%i]",
               !p->is_register && p->is_transposed[0] ? ".transpose(1, 0)" : "",
-              p->is_transposed[1] ? ".transpose(1, 0)" : "", uses[p->use]);
+              p->is_transposed[1] ? ".transpose(1, 0)" : "", uses[p->use],
+              p->is_saturating ? " saturate" : "");
     if (p->in_flight < 8) {
         draw_line(d, "  wgmma_wait %" PRIu32, p->in_flight);
     }
@@ -193,6 +195,7 @@ void draw_wgmma(uint64_t seed, grout_text *out) {
                       .in_flight = draw_below(&d, 9),
                       .use = draw_below(&d, 2 * USE_COUNT) % USE_COUNT};
         p.k = types[p.type].k_step * (1 + draw_below(&d, 8));
+        p.is_saturating = p.type >= FIRST_INTEGER && draw_below(&d, 2) == 0;
         p.swizzle[0] = swizzles[draw_below(&d, 4)];
         p.swizzle[1] = swizzles[draw_below(&d, 4)];
     } while (!is_legal(&p));

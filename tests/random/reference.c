@@ -151,6 +151,7 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_ASYNC_COPY:
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
+    case GROUT_OP_MMA:
     case GROUT_OP_DEBUG_PRINT:
         return true; /* and not extern_elementwise, whose meaning is somebody else's */
     default:
@@ -239,6 +240,9 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_WGMMA:
         run_known(ref, op, reference__run_wgmma);
+        break;
+    case GROUT_FORM_MMA:
+        run_known(ref, op, reference__run_mma);
         break;
     case GROUT_FORM_PRINT:
         run_known(ref, op, reference__run_print);

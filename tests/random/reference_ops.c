@@ -292,6 +292,10 @@ static bool uses_accumulator(reference *ref, const grout_op *op) {
                : ref->values[use->id][0].value != 0;
 }
 
+static bool saturates(const reference *ref, const grout_op *op) {
+    return grout_module_find_attr(ref->module, op, GROUT_ATTR_SATURATE) != NULL;
+}
+
 void reference__run_wgmma(reference *ref, const grout_op *op) {
     const grout_operand *operands[3];
     grout_type types[3];
@@ -310,13 +314,46 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
                                   .b_stride = n,
                                   .depth = depth,
                                   .operand_dtype = (grout_dtype)types[1].dtype,
-                                  .accumulator_dtype = (grout_dtype)types[0].dtype};
+                                  .accumulator_dtype = (grout_dtype)types[0].dtype,
+                                  .is_saturating = saturates(ref, op)};
         const num before = has_before ? reference__read_box(&acc, i) : (num){0, 0};
         reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);
     free(a);
     free(b);
+}
+
+/* c + a b, all of them values. */
+void reference__run_mma(reference *ref, const grout_op *op) {
+    const num *from[3];
+    num constants[3];
+    grout_type types[3];
+    int64_t count;
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(ref->module, op, k);
+        types[k] = grout_module_get_operand_type(ref->module, operand);
+        from[k] = reference__get_operand(ref, operand, &constants[k], &count);
+    }
+    const int64_t m = types[0].dims[0], n = types[0].dims[1], depth = types[1].dims[1];
+    num *sums = calloc((size_t)(m * n), sizeof *sums);
+    for (int64_t i = 0; sums != NULL && i < m * n; i++) {
+        const rounding_dot dot = {.a = from[1] + i / n * depth,
+                                  .b = from[2] + i % n,
+                                  .b_stride = n,
+                                  .depth = depth,
+                                  .operand_dtype = (grout_dtype)types[1].dtype,
+                                  .accumulator_dtype = (grout_dtype)types[0].dtype,
+                                  .is_saturating = saturates(ref, op)};
+        sums[i] = rounding_dot_add(&dot, from[0][i]);
+    }
+    num *to = sums == NULL ? NULL : reference__define(ref, op->first_result);
+    if (to == NULL) {
+        ref->why = "memory";
+    } else {
+        memcpy(to, sums, (size_t)(m * n) * sizeof *sums);
+    }
+    free(sums);
 }
 
 void reference__run_axis(reference *ref, const grout_op *op) {

@@ -62,6 +62,7 @@ void reference__run_fetch(reference *ref, const grout_op *op);
 void reference__run_copy(reference *ref, const grout_op *op);
 void reference__run_print(reference *ref, const grout_op *op);
 void reference__run_wgmma(reference *ref, const grout_op *op);
+void reference__run_mma(reference *ref, const grout_op *op);
 void reference__run_axis(reference *ref, const grout_op *op);
 
 #endif

@@ -569,7 +569,22 @@ static num cut(num a) {
     return (num){trunc(a.value / quantum) * quantum, a.bound > 0 ? a.bound + quantum : 0};
 }
 
+/* A sum of integers that stops at the largest and the least i32 after every 32 products. */
+static num add_saturating(const rounding_dot *dot, num acc) {
+    double sum = acc.value;
+    for (int64_t k = 0; k < dot->depth; k++) {
+        sum += dot->a[k].value * dot->b[k * dot->b_stride].value;
+        if (k % 32 == 31) {
+            sum = fmin(fmax(sum, (double)INT32_MIN), (double)INT32_MAX);
+        }
+    }
+    return (num){sum, 0};
+}
+
 num rounding_dot_add(const rounding_dot *dot, num acc) {
+    if (dot->is_saturating) {
+        return add_saturating(dot, acc);
+    }
     double sum = acc.value, magnitude = fabs(acc.value), bound = acc.bound;
     bool is_whole = acc.bound == 0 && acc.value == rint(acc.value);
     for (int64_t k = 0; k < dot->depth; k++) {

@@ -23,11 +23,12 @@ typedef struct rounding_row {
 bool rounding_reduce(grout_opcode opcode, grout_dtype dtype, const rounding_row *row,
                      reference_number *result);
 
-/* One element of a wgmma: row a, column b (b_stride apart). */
+/* One element of a wgmma or mma: row a, column b (b_stride apart). */
 typedef struct rounding_dot {
     const reference_number *a, *b;
     int64_t b_stride, depth;
     grout_dtype operand_dtype, accumulator_dtype;
+    bool is_saturating; /* sums of integers, after every 32 products */
 } rounding_dot;
 reference_number rounding_dot_add(const rounding_dot *dot, reference_number acc);
 

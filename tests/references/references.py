@@ -145,6 +145,16 @@ def compute_matmul_ragged(arrays, sizes):
     return {"c": result}
 
 
+def compute_matmul_ragged_transposed(arrays, sizes):
+    x, y, result = cut_rows(arrays["x"], sizes["M"]), cut_rows(arrays["y"], sizes["N"]), []
+    for low, high in zip(arrays["offsets"], arrays["offsets"][1:]):
+        if low == high:
+            result += [0.0] * (sizes["M"] * sizes["N"])
+        else:
+            result += multiply(list(zip(*x[low:high])), list(zip(*y[low:high])))
+    return {"out": result}
+
+
 def compute_matmul_blocks(arrays, sizes):
     """The products of each block of K by themselves, with their scales."""
     count, padded = sizes["K"], len(arrays["a_scale"]) // sizes["STEPS"]
@@ -199,16 +209,75 @@ def compute_attention(arrays, sizes):
     return result
 
 
+def compute_backward_rows(arrays, sizes):
+    rows, padded = sizes["S"], sizes["ROWS"]
+    products = list(map(operator.mul, arrays["o"], arrays["do"]))
+    deltas = [math.fsum(row) for row in cut_rows(products, sizes["D"])]
+    lse2 = [value / math.log(2) if i % padded < rows else math.inf for i, value in enumerate(arrays["lse"])]
+    return {"lse2": lse2, "delta": [delta for head in cut_rows(deltas, rows) for delta in head + [0] * (padded - rows)],
+            "sums": [0.0] * len(products)}
+
+
+def derive_backward(arrays, sizes):
+    """What @attention_backward gets of the forward pass."""
+    padded = sizes["ROWS"] - sizes["S"]
+    result = compute_attention({**arrays}, {**sizes, "WGS": 1})
+    per_head = -(-sizes["S"] // 64) * 64
+    logs = [log for head in cut_rows(result["lse"], per_head) for log in head[:sizes["S"]] + [math.inf] * padded]
+    rows = compute_backward_rows({"o": result["o"], "do": arrays["do"], "lse": logs}, sizes)
+    return {"lse2": rows["lse2"], "delta": rows["delta"]}
+
+
+def compute_backward_head(queries, keys, values, outward, rows, is_causal):
+    """The unscaled gradients of one head, each a list of rows; rows: lse to base 2 and delta of each query."""
+    dq, dk, dv = ([[0.0] * len(queries[0]) for _ in part] for part in (queries, keys, keys))
+    for i, (query, grad, (lse2, delta)) in enumerate(zip(queries, outward, rows)):
+        count = len(keys) - len(queries) + i + 1 if is_causal else len(keys)
+        products = multiply([query], keys[:count])
+        weights = [2 ** (0.125 / math.log(2) * value - lse2) for value in products]
+        changes = [weight * (value - delta) for weight, value in zip(weights, multiply([grad], values[:count]))]
+        dq[i] = multiply([changes], list(zip(*keys[:count])))
+        for j, (weight, change) in enumerate(zip(weights, changes)):
+            dv[j] = [old + weight * value for old, value in zip(dv[j], grad)]
+            dk[j] = [old + change * value for old, value in zip(dk[j], query)]
+    return dq, dk, dv
+
+
+def compute_backward(arrays, sizes):
+    """The sums of dQ, which are not scaled yet, dK and dV."""
+    d, group, result = sizes["D"], sizes["GROUP"], {"sums": [], "dk": [], "dv": []}
+    queries, outward = (cut_rows(arrays[name], sizes["S"] * d) for name in ("q", "do"))
+    keys, values = (cut_rows(arrays[name], sizes["SK"] * d) for name in "kv")
+    rows = cut_rows(list(zip(arrays["lse2"], arrays["delta"])), sizes["ROWS"])
+    for shared, (key, value) in enumerate(zip(keys, values)):
+        heads = [compute_backward_head(*(cut_rows(part, d) for part in (queries[head], key, value, outward[head])),
+                                       rows[head], sizes["CAUSAL"])
+                 for head in range(shared * group, (shared + 1) * group)]
+        result["sums"] += itertools.chain(*(row for head in heads for row in head[0]))
+        for name, at, scale in (("dk", 1, 0.125), ("dv", 2, 1.0)):
+            for parts in zip(*(head[at] for head in heads)):
+                result[name] += [scale * sum(column) for column in zip(*parts)]
+    return result
+
+
+def compute_backward_queries(arrays, sizes):
+    del sizes
+    return {"dq": [0.125 * value for value in arrays["sums"]]}
+
+
 # ---- the cases ----
 
 MATMUL = {"a": "M K", "b": "K N"}
+BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS",
+            "delta": "HEADS ROWS"}
 # FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers); relative and absolute
 # tolerance; the consts of each case
 CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
-    ("matmul_hopper_cluster", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=128 N=512 K=64", "M=64 N=256 K=256"]),
+    ("matmul_hopper_cluster", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=72 N=264 K=136", "M=64 N=1000 K=256"]),
     ("matmul_hopper_union", compute_matmul, MATMUL, 0, 1e-5, ["M=256 N=512 K=64", "M=128 N=256 K=320"]),
     ("matmul_hopper_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=257 N=264 K=72 SMS=1", "M=64 N=128 K=640 SMS=1"]),
@@ -225,6 +294,9 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
+     {"x": "TOTAL M", "y": "TOTAL N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 M=8 N=8", "TOTAL=130 M=72 N=264", "TOTAL=500 M=136 N=72 SMS=2"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -255,14 +327,32 @@ CASES = [
     ("attention_hopper", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
       "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
+    ("attention_hopper_backward_rows@attention_backward_rows", compute_backward_rows,
+     {"o": "HEADS S D", "do": "HEADS S D", "lse": "HEADS ROWS"}, 2 ** -20, 1e-5,
+     ["S=1", "S=70", "S=130 D=128", "S=70 D=256"]),
+    ("attention_hopper_backward", compute_backward, BACKWARD, 2 ** -9, 0.008,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70 GROUP=2",
+      "S=40 SK=136 D=128 GROUP=2 CAUSAL=1", "S=200 SK=130 D=128", "S=300 SK=300 CAUSAL=1"]),
+    ("attention_hopper_backward_rows@attention_backward_queries", compute_backward_queries, {"sums": "HEADS S D"},
+     2 ** -10, 1e-7, ["S=1", "S=70 D=128", "S=70 D=256"]),
+    ("attention_hopper_backward_wide", compute_backward, BACKWARD, 2 ** -9, 0.03,
+     ["S=1 SK=1", "S=70 SK=70 CAUSAL=1 GROUP=2", "S=130 SK=40", "S=40 SK=136 CAUSAL=1"]),
 ]
+# Inputs that are computed from the drawn ones.
+DERIVED = {"attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
+
+
 # The first rows of the groups, and the number of all rows: the second group is empty, and others where they can be.
 def draw_offsets(generator, sizes):
     inner = sorted(generator.randint(0, sizes["TOTAL"]) for _ in range(sizes["G"] - 2))
     return [0, *inner[:1], *inner[:1], *inner[1:], sizes["TOTAL"]]
 
 
-DEFAULTS = {"matmul_ragged": {"G": 4}, "attention_hopper": {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}}
+HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
+GROUPS = {"G": 4}
+DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "attention_hopper": HEADS,
+            "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
+            "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
 
 def get_dims(words, sizes):
@@ -279,7 +369,7 @@ def find_difference(name, got, wanted, relative, absolute):
     if len(got) != len(wanted):
         return f"%{name} has {len(got)} elements, not {len(wanted)}"
     for i, (ours, theirs) in enumerate(zip(got, wanted)):
-        if theirs is not None and not abs(ours - theirs) <= absolute + relative * abs(theirs):
+        if theirs is not None and ours != theirs and not abs(ours - theirs) <= absolute + relative * abs(theirs):
             return f"%{name}, element {i}: {ours!r}, float64 says {theirs!r}"
     return ""
 
@@ -288,9 +378,9 @@ def run_case(grout, case, options):
     """What is wrong, or nothing."""
     name, compute, inputs, relative, absolute, _ = case
     given = {key: int(value) for key, value in (option.split("=") for option in options.split())}
-    sizes = {**DEFAULTS.get(name, {}), **given}
+    sizes = {**DEFAULTS.get(name.partition("@")[0], {}), **given}
     if "HEADS" in sizes:
-        sizes["KV"] = sizes["HEADS"] // sizes["GROUP"]
+        sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {options}")
@@ -302,10 +392,11 @@ def run_case(grout, case, options):
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)
-                dims = [len(arrays[array])]
             else:
-                dims = get_dims(words, sizes)
-                arrays[array] = draw(generator, math.prod(dims), words.startswith(INTEGERS))
+                arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words.startswith(INTEGERS))
+        arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})
+        for array, words in inputs.items():
+            dims = [len(arrays[array])] if words == "offsets" else get_dims(words, sizes)
             write_array(f"{folder}/{array}.npy", dims, arrays[array], words)
             command += ["--input", f"{array}={folder}/{array}.npy"]
         wanted = compute(arrays, sizes)

@@ -82,10 +82,12 @@ syntax keyword groutOperation
     \ bitcast
     \ broadcast
     \ layout_cast
+    \ relayout
     \ iota
     \ slice
     \ reshape
     \ concatenate
+    \ transpose
     \ extern_elementwise
     \ axis_index
     \ load
@@ -132,6 +134,7 @@ syntax keyword groutOperation
     \ atomic_fetch_add
     \ atomic_exchange
     \ atomic_cas
+    \ mma
     \ wgmma
     \ wgmma_async
     \ wgmma_wait
@@ -173,7 +176,6 @@ syntax keyword groutStorage
     \ global
     \ tile
     \ swizzle
-    \ transpose
     \ alias
     \ ds
 syntax keyword groutModule
@@ -198,12 +200,14 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ perm
     \ approx
     \ wgmma_8bit
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
     \ layout
+    \ saturate
     \ wait
     \ increase
     \ decrease
@@ -224,6 +228,10 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ mma_lhs_32bit
+    \ mma_rhs_32bit
+    \ mma_rhs_16bit
+    \ mma_rhs_8bit
     \ inc
     \ dec
     \ relaxed

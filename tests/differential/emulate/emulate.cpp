@@ -120,7 +120,8 @@ struct product {
     unsigned cols, depth, element_bytes;
     std::string a_type, b_type; /* f16, bf16, tf32, e4m3, e5m2, s8, u8 */
     bool is_f16;                /* the accumulator's elements, in pairs */
-    bool is_s32;                /* the accumulator's elements: sums wrap */
+    bool is_s32;                /* the accumulator's elements: sums wrap, or: */
+    bool is_saturating;
     bool is_fresh;              /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
     std::uint64_t a, b;                            /* descriptors */
@@ -1180,6 +1181,16 @@ double read_a(const product &p, unsigned row, unsigned k) {
                                       k % per_lane * p.element_bytes);
 }
 
+/* The sum of an i32 and what the products of one instruction come to. */
+std::uint32_t add_integers(std::uint32_t before, double sum, bool is_saturating) {
+    const std::int64_t all = (std::int32_t)before + (std::int64_t)sum;
+    if (is_saturating) {
+        return (std::uint32_t)std::min<std::int64_t>(std::max<std::int64_t>(all, INT32_MIN),
+                                                     INT32_MAX);
+    }
+    return (std::uint32_t)all;
+}
+
 void multiply(const product &p, unsigned warp) {
     for (unsigned row = 0; row < 16; row++) {
         for (unsigned col = 0; col < p.cols; col++) {
@@ -1200,7 +1211,7 @@ void multiply(const product &p, unsigned warp) {
             } else if (p.is_s32) {
                 std::uint32_t *to =
                     static_cast<std::uint32_t *>(p.accumulators[lane][pair * 2 + col % 2]);
-                *to = (p.is_fresh ? 0 : *to) + (std::uint32_t)(std::int64_t)sum;
+                *to = add_integers(p.is_fresh ? 0 : *to, sum, p.is_saturating);
             } else {
                 float *to = static_cast<float *>(p.accumulators[lane][pair * 2 + col % 2]);
                 *to = (float)((p.is_fresh ? 0 : *to) + sum);
@@ -1228,6 +1239,7 @@ void start_product(machine &m, const statement &s) {
     p.depth = get_extent(s.words[4], 'k');
     p.is_f16 = s.words[5] == "f16";
     p.is_s32 = s.words[5] == "s32";
+    p.is_saturating = has_word(s, "satfinite");
     p.a_type = s.words[6];
     p.b_type = s.words[7];
     p.element_bytes = get_operand_bytes(p.a_type);
@@ -1262,6 +1274,85 @@ void start_product(machine &m, const statement &s) {
             multiply(p, warp);
         }
     });
+}
+
+/* ---- mma.sync ---- */
+
+/* What a lane brings to an mma, and where its sums go: 4 registers, or 2 of pairs. */
+struct mma_lane {
+    std::vector<std::uint32_t> a, b, c;
+    std::vector<void *> d;
+};
+
+/* The fragments of PTX: of a matrix whose rows a quad shares, a register has 4 bytes of a row. */
+double read_fragment(const std::vector<std::uint32_t> &registers, const std::string &type,
+                     unsigned k, unsigned reg) {
+    const unsigned bytes = get_operand_bytes(type), per_lane = 4 / bytes;
+    const std::uint32_t word = registers.at(reg);
+    return read_element(type, reinterpret_cast<const char *>(&word) + k % per_lane * bytes);
+}
+
+void multiply_fragments(const std::vector<void *> &lanes, const std::vector<std::string> &types,
+                        unsigned depth, bool is_saturating) {
+    const std::string &sums = types[0];
+    const unsigned per_quad = 16 / get_operand_bytes(types[1]);
+    const unsigned per_lane = per_quad / 4;
+    for (unsigned row = 0; row < 16; row++) {
+        for (unsigned col = 0; col < 8; col++) {
+            double sum = 0; /* exact: of integers, and of the floats that the tests use */
+            for (unsigned k = 0; k < depth; k++) {
+                const unsigned in_quad = k % per_quad / per_lane, half = k / per_quad;
+                const auto *of_a = static_cast<const mma_lane *>(lanes[row % 8 * 4 + in_quad]);
+                const auto *of_b = static_cast<const mma_lane *>(lanes[col * 4 + in_quad]);
+                sum += read_fragment(of_a->a, types[1], k, row / 8 + half * 2) *
+                       read_fragment(of_b->b, types[2], k, half);
+            }
+            auto *to = static_cast<mma_lane *>(lanes[row % 8 * 4 + col / 2]);
+            const unsigned at = row / 8 * 2 + col % 2;
+            if (sums == "f16") {
+                const std::uint16_t before = (std::uint16_t)(to->c[at / 2] >> at % 2 * 16);
+                static_cast<std::uint16_t *>(to->d[at / 2])[at % 2] = (std::uint16_t)write_number(
+                    "f16", (double)read_number("f16", before) + sum, true);
+            } else if (sums == "s32") {
+                *static_cast<std::uint32_t *>(to->d[at]) =
+                    add_integers(to->c[at], sum, is_saturating);
+            } else {
+                *static_cast<float *>(to->d[at]) = (float)(as_f32(to->c[at]) + sum);
+            }
+        }
+    }
+}
+
+/* mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 {d}, {a}, {b}, {c} */
+void multiply_registers(machine &m, const statement &s) {
+    const bool is_saturating = has_word(s, "satfinite");
+    const auto first = s.words.end() - 4;
+    const std::vector<std::string> types(first, s.words.end());
+    const unsigned depth = get_extent(s.words[3], 'k');
+    mma_lane mine;
+    if (s.words.size() != (is_saturating ? 11u : 10u) || s.words[4] != "row" ||
+        s.words[5] != "col" || types[3] != types[0] || get_extent(s.words[3], 'm') != 16 ||
+        depth * get_operand_bytes(types[1]) != 32 || s.arguments.size() != 4) {
+        fail_unknown(s, __func__);
+    }
+    std::vector<std::uint32_t> *const inputs[] = {&mine.a, &mine.b, &mine.c};
+    for (unsigned k = 0; k < 3; k++) {
+        for (const argument &a : s.arguments[k + 1].list) {
+            inputs[k]->push_back((std::uint32_t)m.get(a));
+        }
+    }
+    for (const argument &a : s.arguments[0].list) {
+        mine.d.push_back(m.operands.at((size_t)a.operand).target);
+    }
+    const unsigned sums = types[0] == "f16" ? 2 : 4;
+    if (mine.a.size() != 4 || mine.b.size() != 2 || mine.c.size() != sums ||
+        mine.d.size() != sums) {
+        fail("an mma with too few or too many registers");
+    }
+    meet(here->warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &mine,
+         [&](const std::vector<void *> &all) {
+             multiply_fragments(all, types, depth, is_saturating);
+         });
 }
 
 void use_wgmma(machine &m, const statement &s) {
@@ -1390,6 +1481,7 @@ instruction *find_instruction(const statement &s) {
         {"atom", do_atomic},
         {"mov", move},
         {"wgmma", use_wgmma},
+        {"mma", multiply_registers},
     };
     auto found = instructions.find(s.words[0]);
     if (found == instructions.end()) {

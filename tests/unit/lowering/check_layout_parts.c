@@ -152,7 +152,7 @@ START_TEST(picks_lead_to_the_elements) {
     const grout_register_layout *to = grout_register_layouts_get(it.layouts, op->first_result);
     grout_register_pick picks[64];
     ck_assert_uint_eq(to->registers, 40);
-    ck_assert(grout_register_layouts_find_picks(it.layouts, module, op, picks));
+    ck_assert(grout_register_layouts_find_picks(it.layouts, module, op, picks, it.text.diags));
     for (uint32_t i = 0; i < to->registers * GROUT_LANES; i++) {
         const uint32_t lane = i % GROUT_LANES, r = i / GROUT_LANES, k = picks[r].operand;
         const grout_value_id from = grout_module_get_operand(module, op, k)->id;

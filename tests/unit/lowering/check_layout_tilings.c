@@ -46,10 +46,65 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
 }
 END_TEST
 
+/* An mma's a of 32-bit elements and its b, as PTX has the fragments of mma.m16n8k8, k16 and k32. */
+static const struct {
+    grout_register_layout_kind kind;
+    int64_t rows, per_word; /* of a tile, which has 8 columns; elements in 4 bytes */
+    int64_t wrong_rows, wrong_cols;
+} fragments[] = {{GROUT_LAYOUT_MMA_LHS_32BIT, 64, 1, 32, 4},
+                 {GROUT_LAYOUT_MMA_RHS_32BIT, 8, 1, 4, 4},
+                 {GROUT_LAYOUT_MMA_RHS_16BIT, 16, 2, 8, 4},
+                 {GROUT_LAYOUT_MMA_RHS_8BIT, 32, 4, 16, 4}};
+
+/* The lane in each warp that has it, and the register. */
+static int64_t get_fragment_lane(int64_t which, int64_t r, int64_t c) {
+    const int64_t e = fragments[which].per_word;
+    return which == 0 ? r % 64 / 16 * 32 + r % 8 * 4 + c % 4 : c % 8 * 4 + r % (4 * e) / e;
+}
+
+static int64_t get_fragment_register(int64_t which, int64_t r, int64_t c, int64_t cols) {
+    const int64_t e = fragments[which].per_word, rows = fragments[which].rows;
+    const int64_t tile = r / rows * (cols / 8) + c / 8;
+    return which == 0 ? tile * 4 + c % 8 / 4 * 2 + r % 16 / 8
+                      : tile * 2 * e + r % (8 * e) / (4 * e) * e + r % e;
+}
+
+START_TEST(mma_layouts_are_the_fragments) {
+    const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {128, 24}};
+    const grout_type low = {.kind = GROUT_TYPE_ARRAY,
+                            .rank = 2,
+                            .dims = {fragments[_i].rows, fragments[_i].wrong_cols}};
+    const grout_type narrow = {
+        .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].wrong_rows, 8}};
+    const grout_type least = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].rows, 8}};
+    const grout_register_layout layout = grout_register_layout_make(fragments[_i].kind, &type);
+    const int64_t copies = _i == 0 ? 1 : 4;
+    int64_t faults = 0;
+    ck_assert_uint_eq(layout.kind, fragments[_i].kind);
+    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, 128 * 24 * copies);
+    ck_assert_int_eq(grout_register_layout_is_whole_in_warps(&layout), copies == 4);
+    for (int64_t i = 0; i < 128 * 24; i++) {
+        const int64_t reg = get_fragment_register(_i, i / 24, i % 24, 24);
+        for (int64_t copy = 0; copy < copies; copy++) {
+            const int64_t lane = copy * 32 + get_fragment_lane(_i, i / 24, i % 24);
+            faults +=
+                grout_register_layout_get_element(&layout, (uint32_t)lane, (uint32_t)reg) != i;
+        }
+    }
+    ck_assert_int_eq(faults, 0);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &least).kind,
+                      fragments[_i].kind);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &low).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &narrow).kind,
+                      GROUT_LAYOUT_NONE);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("layout_tilings");
     TCase *tcase = tcase_create("layout_tilings");
     tcase_add_loop_test(tcase, tiled_layouts_are_those_of_mosaic, 0, 3);
+    tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -148,7 +148,7 @@ static inline grout_module *build_tensor_sample(bool is_inline, grout_diags *dia
     grout_operand total = grout_value_operand(grout_build_carry(b, 1));
     grout_operand limit = grout_expr_operand(grout_build_float(b, 100.0));
     grout_build_do(b, grout_value_operand(grout_build_lt(b, total, limit)));
-    grout_build_wgmma(b, acc, a, grout_build_transpose(b, a, 2, order));
+    grout_build_wgmma(b, acc, a, grout_build_transpose(b, a, 2, order), 0);
     grout_value_id loaded = grout_build_load(b, acc);
     grout_value_id next = grout_build_reduce_sum(b, grout_value_operand(loaded), 0);
     grout_operand yields[] = {

@@ -183,8 +183,8 @@ START_TEST(tensor_cores_are_built) {
     grout_operand half = grout_build_ref(b, acc, 2, columns);
     grout_build_acc_store(b, value(acc),
                           value(grout_build_broadcast(b, expr(0), GROUT_DTYPE_F32, 2, dims)));
-    grout_build_wgmma(b, value(acc), value(a), grout_build_transpose(b, value(a), 2, order));
-    grout_build_wgmma_async(b, half, value(grout_build_load(b, value(a))), value(a));
+    grout_build_wgmma(b, value(acc), value(a), grout_build_transpose(b, value(a), 2, order), 0);
+    grout_build_wgmma_async(b, half, value(grout_build_load(b, value(a))), value(a), 0);
     grout_build_wgmma_wait(b, grout_build_int(b, 1), 0);
     grout_operand waiting = value(acc);
     grout_value_id loaded =
@@ -550,7 +550,7 @@ static void reshape_to_no_dimension(void) {
 }
 static void constant_as_matrix(void) {
     begin_kernel();
-    grout_build_wgmma(b, value(a), expr(1), value(a));
+    grout_build_wgmma(b, value(a), expr(1), value(a), 0);
 }
 
 static const struct {

@@ -93,6 +93,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
+    [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_EXTERN] = {"EXTERN", "t*", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},

@@ -194,6 +194,10 @@ static bool is_layout(const op_facts *it) {
     return has_rule(it, GROUT_RULE_LAYOUT);
 }
 
+static bool adds_products(const op_facts *it) {
+    return it->info->types == GROUT_TYPES_MMA;
+}
+
 static bool counts_up(const op_facts *it) {
     return it->region->kind == GROUT_REGION_LOOP && it->region->lead_args == 1;
 }
@@ -285,6 +289,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_FROM_CTA, posts_on_mbarriers,
      "FROM_CTA is of what POSTS on an MBARRIER, that of another CTA too"},
     {GROUT_ATTR_BIT_NO_DECREMENT, takes_units, "NO_DECREMENT is of WAITS for units (SEMAPHORE)"},
+    {GROUT_ATTR_BIT_SATURATE, adds_products,
+     "SATURATE is of what adds up products of the tensor core (TYPES MMA)"},
     {GROUT_ATTR_BIT_WAIT_GROUPS, may_wait_for_groups,
      "WAIT_GROUPS is of WAITS for groups that have no constant (k) for it"},
     {GROUT_ATTR_BIT_READ_ONLY, waits_for_both_sides,
