@@ -122,7 +122,8 @@ static const char *get_text(const grout_layout_demand *demand) {
     return grout_layout__get_text(demand->kind);
 }
 
-/* The same as layout_cast takes it: the kinds from WGMMA_TRANSPOSED on have no word of their own. */
+/* The same as layout_cast takes it: the kinds from WGMMA_TRANSPOSED on have no word of their own.
+ */
 static value_text get_word(const grout_layout_demand *demand) {
     const char *text = get_text(demand);
     value_text word;

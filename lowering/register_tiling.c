@@ -195,7 +195,7 @@ typedef struct parts {
     uint32_t count;
 } parts;
 
-/* One more tile, which divides the last dimensions: its own come behind all others. */
+/* One more tile, which divides the last dimensions: its own come after all others. */
 static bool add_tile(reader *r, parts *p, uint32_t row) {
     const list *tiling = &r->lists[TILING];
     const uint32_t length = tiling->lengths[row], before = p->count;

@@ -278,10 +278,10 @@ enum {
 };
 
 typedef struct grout_attr_value {
-    uint8_t attr;       /* grout_attr */
-    uint8_t choice;     /* CHOICE attributes: grout_choice */
-    uint8_t axes;       /* AXES attributes: bit i for axis i of the kernel */
-    uint32_t dims;      /* DIMS attributes: 4 bits for each, from the lowest on: the number plus 1 */
+    uint8_t attr;   /* grout_attr */
+    uint8_t choice; /* CHOICE attributes: grout_choice */
+    uint8_t axes;   /* AXES attributes: bit i for axis i of the kernel */
+    uint32_t dims;  /* DIMS attributes: 4 bits for each, from the lowest on: the number plus 1 */
     grout_expr_id expr; /* INT attributes */
     grout_loc_id loc;
 } grout_attr_value;
@@ -625,7 +625,8 @@ GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const gr
 /* The choice of a CHOICE attribute, or GROUT_CHOICE_NONE; the axes of an AXES attribute, or 0. */
 GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op,
                                            grout_attr attr);
-/* The dimensions of a DIMS attribute, as grout_attr_value has them; 0 if the op does not have it. */
+/* The dimensions of a DIMS attribute, as grout_attr_value has them; 0 if the op does not have it.
+ */
 GROUT_API uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,

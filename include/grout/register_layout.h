@@ -65,8 +65,8 @@ typedef struct grout_register_step {
  * lane (two of them that of the warp) and of its register. Each lane has 2^register_bits registers
  * of a tile; tiles follow each other in its registers, row-major. A step of a lane that leads
  * nowhere means copies: those of all four warps, where a tile is that of one warp, or in a layout
- * that a kernel spells out those of any lanes. Tiles of one row, or of one column, are for arrays of
- * one dimension too.
+ * that a kernel spells out those of any lanes. Tiles of one row, or of one column, are for arrays
+ * of one dimension too.
  */
 typedef struct grout_register_tiling {
     uint16_t rows, cols;

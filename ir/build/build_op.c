@@ -346,7 +346,7 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         }
         b->module->failed |= grout_table__push(operands, &operand) == 0;
     }
-    if (has_text) { /* behind the others */
+    if (has_text) { /* after the others */
         operand = (grout_operand){0};
         if (!get_text_operand(b, info, args->text, &operand)) {
             return false;

@@ -1,5 +1,5 @@
-/* part.c - which elements of its operands a slice, reshape, transpose or concatenate takes, and where they go.
- * SPDX-License-Identifier: Apache-2.0 */
+/* part.c - which elements of its operands a slice, reshape, transpose or concatenate takes, and
+ * where they go. SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
 /* The box that the indices of a slice name. */

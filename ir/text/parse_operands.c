@@ -264,8 +264,8 @@ static bool parse_dims(grout_parser *p, uint32_t *dims_out) {
         if (p->token.kind != GROUT_TOKEN_INT) {
             return grout_parser__expected(p, "the number of a dimension");
         }
-        if (count == GROUT_RANK_MAX ||
-            !grout_lexer__get_integer(&p->lexer, &p->token, &dim) || dim >= GROUT_RANK_MAX) {
+        if (count == GROUT_RANK_MAX || !grout_lexer__get_integer(&p->lexer, &p->token, &dim) ||
+            dim >= GROUT_RANK_MAX) {
             return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
                                        "an array has at most %d dimensions, numbered from 0",
                                        GROUT_RANK_MAX);
