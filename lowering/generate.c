@@ -294,12 +294,12 @@ void grout_scratch_fill_default(const grout_module *bound, grout_object_id scrat
 bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, grout_dtype dtype,
                            uint64_t *bits_out) {
     if (init->kind == GROUT_GENERATOR_VALUE) {
-        *bits_out = grout_dtype_get_fill(
+        *bits_out = grout_dtype_get_pattern(
             dtype, grout_expr_value_to_bits(get_argument(bound, init, 0), dtype));
         return true;
     }
     const grout_expr_value one = {.integer = init->kind == GROUT_GENERATOR_ONES};
-    *bits_out = grout_dtype_get_fill(dtype, grout_expr_value_to_bits(one, dtype));
+    *bits_out = grout_dtype_get_pattern(dtype, grout_expr_value_to_bits(one, dtype));
     return init->kind == GROUT_GENERATOR_ZEROS || init->kind == GROUT_GENERATOR_ONES;
 }
 

@@ -83,6 +83,21 @@ static bool is_digit_aligned(const grout_module *module, const grout_view *view,
     return step * layout->stride[digit] % bytes == 0;
 }
 
+uint32_t grout_pick_get_access_width(const grout_module *module, const grout_pick *pick,
+                                     const grout_view *view) {
+    grout_view rest = *view;
+    if (pick->lead == pick->type.rank) {
+        return 1;
+    }
+    for (uint32_t k = 0; k < pick->lead; k++) {
+        const uint32_t dim = view->view_dim[k];
+        rest.extent[dim] = 1;
+        rest.start_const[dim] = 1; /* any element of it */
+        rest.start_term_count[dim] = 0;
+    }
+    return grout_view_get_access_width(module, &rest);
+}
+
 uint32_t grout_view_get_access_width(const grout_module *module, const grout_view *view) {
     const grout_layout *layout = grout_object_get_layout(module, view->object);
     const run found = find_run(module, view, layout);

@@ -184,8 +184,14 @@ static moved_array get_moved(const grout_layout_inference *inf, const grout_op *
     if (info->types == GROUT_TYPES_ACC) { /* it stays in registers */
         return none;
     }
-    if (info->rule == GROUT_RULE_LOAD) {
+    if (info->rule == GROUT_RULE_LOAD || info->rule == GROUT_RULE_FETCH) {
         return (moved_array){op->first_result, 0};
+    }
+    grout_pick pick;
+    if (grout_op_get_pick(inf->module, op, &pick)) {
+        const grout_operand *value = grout_module_get_operand(inf->module, op, pick.value);
+        const grout_value_id written = value->kind == GROUT_OPERAND_VALUE ? value->id : 0;
+        return (moved_array){pick.value == 0 ? op->first_result : written, 0};
     }
     if (info->rule != GROUT_RULE_STORE) {
         return none;
@@ -209,7 +215,10 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
     const grout_type *type = grout_module_get_type(inf->module, value);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const uint32_t cap = GROUT_WIDE_BYTES_MAX / info->bytes * info->packed;
-    const uint32_t width = grout_view_get_access_width(inf->module, &view);
+    grout_pick pick;
+    const uint32_t width = grout_op_get_pick(inf->module, op, &pick)
+                               ? grout_pick_get_access_width(inf->module, &pick, &view)
+                               : grout_view_get_access_width(inf->module, &view);
     wanted->cap = wanted->cap == 0 || cap < wanted->cap ? (uint8_t)cap : wanted->cap;
     wanted->best = width > wanted->best ? (uint8_t)width : wanted->best;
 }

@@ -48,6 +48,43 @@ static void visit_region(grout_layout_inference *inf, grout_op_id id, const grou
     }
 }
 
+/* Indices of slices, and a mask of their shape. */
+static void visit_indices(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                          grout_layout_edge *act) {
+    grout_pick pick;
+    if (grout_op_get_pick(inf->module, op, &pick) && pick.is_mask_along) {
+        const grout_operand *indices = grout_module_get_operand(inf->module, op, pick.indices);
+        const grout_operand *mask = grout_module_get_operand(inf->module, op, pick.mask);
+        if (grout_layout__is_spread(inf, indices->id) &&
+            grout_layout__is_joint(inf, mask, indices->id)) {
+            act(inf, id, mask, indices->id);
+        }
+    }
+}
+
+/* A value that is written, and what has its shape. */
+static void visit_written(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                          grout_layout_edge *act) {
+    grout_pick pick;
+    grout_value_id lead = 0;
+    if (!grout_op_get_pick(inf->module, op, &pick)) {
+        return;
+    }
+    const uint8_t operands[] = {pick.value, pick.is_along ? 0 : pick.indices,
+                                pick.is_mask_along ? 0 : pick.mask};
+    for (uint32_t k = 0; k < sizeof operands; k++) {
+        const grout_operand *operand = grout_module_get_operand(inf->module, op, operands[k]);
+        if (operands[k] == 0 || operand->kind != GROUT_OPERAND_VALUE ||
+            !grout_layout__is_spread(inf, operand->id)) {
+            continue;
+        }
+        if (lead != 0) {
+            act(inf, id, operand, lead);
+        }
+        lead = lead == 0 ? operand->id : lead;
+    }
+}
+
 void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                grout_layout_edge *act) {
     switch ((grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule) {
@@ -58,6 +95,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_BITCAST:
     case GROUT_RULE_BROADCAST: /* of these only where no element comes or goes */
     case GROUT_RULE_REDUCE:
+    case GROUT_RULE_SCAN:
     case GROUT_RULE_SLICE:
     case GROUT_RULE_RESHAPE:
     case GROUT_RULE_CONCATENATE:
@@ -70,6 +108,19 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
         for (uint32_t k = 1; k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
+        return;
+    case GROUT_RULE_FETCH: /* of one element there is nothing to hold */
+    case GROUT_RULE_MASKED_LOAD:
+    case GROUT_RULE_GATHER: /* of the indices and the mask those that have the result's shape */
+        for (uint32_t k = 1; k < op->operand_count; k++) {
+            act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
+        }
+        visit_indices(inf, id, op, act);
+        return;
+    case GROUT_RULE_MASKED_STORE:
+    case GROUT_RULE_SCATTER:
+        visit_written(inf, id, op, act);
+        visit_indices(inf, id, op, act);
         return;
     case GROUT_RULE_REGION:
         visit_region(inf, id, op, act);
@@ -84,11 +135,12 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_LAYOUT:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
-    case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_PRINT:
+    case GROUT_RULE_CHECK: /* its values may have any layout */
+    case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:
@@ -102,8 +154,9 @@ static grout_rule get_rule(const grout_op *op) {
 
 bool grout_layout__is_source(const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT ||
-           rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_MMA;
+    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_MASKED_LOAD || rule == GROUT_RULE_GATHER ||
+           rule == GROUT_RULE_FETCH || rule == GROUT_RULE_SCAN || rule == GROUT_RULE_IOTA ||
+           rule == GROUT_RULE_LAYOUT || rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_MMA;
 }
 
 bool grout_layout__takes_parts(const grout_op *op) {
@@ -377,8 +430,55 @@ static int64_t get_part_bytes(grout_layout_inference *inf, const grout_op *op) {
     return (bytes + 15) / 16 * 16;
 }
 
+/* Indices of slices go to every lane that has elements of one. */
+static int64_t get_pick_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    grout_pick pick;
+    if (!grout_op_get_pick(inf->module, op, &pick) || !pick.is_along) {
+        return 0;
+    }
+    const grout_operand *indices = grout_module_get_operand(inf->module, op, pick.indices);
+    const grout_operand *mask = grout_module_get_operand(inf->module, op, pick.mask);
+    const bool is_mask_spread = pick.is_mask_along && mask->kind == GROUT_OPERAND_VALUE &&
+                                grout_layout__is_spread(inf, mask->id);
+    if (!grout_layout__is_spread(inf, indices->id) && !is_mask_spread) {
+        return 0;
+    }
+    const int64_t bytes = grout_type_get_count(grout_module_get_type(inf->module, indices->id)) *
+                          grout_dtype_get_info(GROUT_DTYPE_I32)->bytes;
+    return (bytes + 15) / 16 * 16;
+}
+
+/* What an atomic returns goes to the lanes that hold the same elements as the one that did it. */
+static int64_t get_fetch_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_register_layout *layout = grout_register_layouts_get(inf->out, op->first_result);
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    if (layout->kind != GROUT_LAYOUT_WGMMA_ROW && layout->kind != GROUT_LAYOUT_WGMMA_COL) {
+        return 0;
+    }
+    return (layout->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes + 15) / 16 * 16;
+}
+
+/* Partial results of all elements, as those of a reduction; none of an array that has one. */
+static int64_t get_scan_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    const int64_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const int64_t partial_bytes = bytes < ACCUMULATOR_BYTES ? ACCUMULATOR_BYTES : bytes;
+    return grout_layout__is_spread(inf, op->first_result)
+               ? (grout_type_get_count(type) * partial_bytes + 15) / 16 * 16
+               : 0;
+}
+
 int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_rule rule = get_rule(op);
+    if (rule == GROUT_RULE_GATHER || rule == GROUT_RULE_SCATTER) {
+        return get_pick_bytes(inf, op);
+    }
+    if (rule == GROUT_RULE_FETCH) {
+        return get_fetch_bytes(inf, op);
+    }
+    if (rule == GROUT_RULE_SCAN) {
+        return get_scan_bytes(inf, op);
+    }
     if (grout_layout__takes_parts(op)) {
         return get_part_bytes(inf, op);
     }

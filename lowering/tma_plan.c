@@ -14,10 +14,16 @@
  * one. The instruction has 5 dimensions at most.
  *
  * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
+ *
+ * A copy that promises to stay inside, or whose elements outside may be anything, is a bulk copy if
+ * it is one run of bytes on both sides: it needs no tensor map, and has none of its limits.
  */
+
+#include "bulk_plan.h"
 
 #include "bound.h"
 #include "invariant.h"
+#include "tma_fold.h"
 #include "type.h"
 #include "view_digits.h"
 
@@ -30,8 +36,9 @@
 #define BOX_MAX         256
 #define STRIDE_MAX      ((1ll << 40) - 16)
 #define PHASE_BYTES_MAX ((1 << 20) - 1)
-#define SMEM_ALIGNMENT  128
-#define SWIZZLE_ROWS    8 /* a swizzle's pattern repeats after so many rows of its width */
+#define BOX_ALIGNMENT   128 /* of a tensor copy in SMEM */
+#define BULK_ALIGNMENT  16  /* of a bulk copy, on both sides */
+#define SWIZZLE_ROWS    8   /* a swizzle's pattern repeats after so many rows of its width */
 #define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
 #define TMA_RANK_MAX    5
 
@@ -55,6 +62,7 @@ typedef struct planning {
     bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
     bool is_boxed[GROUT_RANK_MAX]; /* it has its place in the box */
     uint8_t inner;                 /* GMEM dimension that is dimension 0 */
+    int64_t alignment;             /* of every start in SMEM */
     grout_tma *tma;
 } planning;
 
@@ -81,6 +89,19 @@ static void help(planning *plan, const char *text) {
 
 static grout_value_text get_name(const planning *plan, const grout_view *view) {
     return grout_value__get_text(plan->module, view->base, "the array");
+}
+
+/* ---- bulk copies ----------------------------------------------------------------------------- */
+
+/* Whether it could go without a tensor map if its oob were this. */
+static bool can_be_bulk(const planning *plan, grout_choice oob) {
+    return plan->layout != NULL && plan->gmem.packed == 1 &&
+           grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
+                                                       .op = plan->op,
+                                                       .gmem = &plan->gmem,
+                                                       .smem = &plan->smem,
+                                                       .smem_layout = plan->layout,
+                                                       .oob = oob});
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -158,6 +179,21 @@ static bool is_part_dim(const planning *plan, uint32_t dim) {
     return plan->tma->part_count > 1 && plan->gmem.view_dim[plan->tma->part_dim] == dim;
 }
 
+/* Its coordinate is an i32. */
+static bool check_fold(planning *plan) {
+    if (plan->tma->fold_count == 0 ||
+        grout_fold__get_size(plan->gmem_type, plan->tma) <= INT32_MAX) {
+        return true;
+    }
+    fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
+         "the dimensions of %s that are indexed would be one of %" PRId64
+         " elements for TMA: at most %" PRId32,
+         get_name(plan, &plan->gmem).chars, grout_fold__get_size(plan->gmem_type, plan->tma),
+         INT32_MAX);
+    help(plan, "join dimensions of the array, or copy with load and store");
+    return false;
+}
+
 /* Dimensions of size 1 that stand at 0 are left out: nothing lies beside them. */
 static bool choose_dims(planning *plan) {
     const grout_view *gmem = &plan->gmem;
@@ -175,23 +211,18 @@ static bool choose_dims(planning *plan) {
     if (count == 0 && gmem->rank > 0) {
         plan->is_kept[plan->inner] = true;
     }
-    if (count > 5) {
+    if (count > TMA_RANK_MAX) {
+        count -= grout_fold__choose(&plan->gmem, plan->inner, plan->is_kept, plan->tma);
+    }
+    if (count > TMA_RANK_MAX) {
         fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
-             "a TMA descriptor has at most 5 dimensions, and %s has %" PRIu32,
-             get_name(plan, gmem).chars, count);
-        help(plan, "join dimensions of the array, or copy with load and store");
+             "a TMA descriptor has at most %d dimensions, and %s has %" PRIu32 "%s", TMA_RANK_MAX,
+             get_name(plan, gmem).chars, count,
+             plan->tma->fold_count > 0 ? ", those that are indexed counted as one" : "");
+        help(plan, "index more of them, join dimensions of the array, or copy with load and store");
         return false;
     }
-    return true;
-}
-
-/* Bytes from one element to the next along a dimension of the GMEM object. */
-static int64_t get_stride(const planning *plan, uint32_t dim) {
-    int64_t stride = plan->tma->element_bytes;
-    for (uint32_t k = dim + 1; k < plan->gmem.rank; k++) {
-        stride *= plan->gmem_dims[k];
-    }
-    return stride;
+    return check_fold(plan);
 }
 
 /* Gives a GMEM dimension the next place in the box. */
@@ -201,10 +232,25 @@ static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
     GROUT_ASSERT(place < GROUT_RANK_MAX && !plan->is_boxed[dim] && extent >= 1);
     tma->object_dim[place] = dim;
     tma->dims[place] = plan->gmem_dims[dim];
-    tma->strides[place] = get_stride(plan, dim);
+    tma->strides[place] = tma->object_strides[dim];
     tma->box[place] = extent;
     tma->steps[place] = 1;
     plan->is_boxed[dim] = true;
+}
+
+/* The dimensions that the row and the rows of SMEM have left, each one element wide, or as wide as
+ * the view (is_whole). */
+static void add_rest(planning *plan, bool is_whole) {
+    grout_tma *tma = plan->tma;
+    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
+        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
+            add_dim(plan, (uint8_t)dim, is_whole ? plan->gmem.extent[dim] : 1);
+        }
+    }
+    if (tma->fold_count > 0) {
+        add_dim(plan, tma->fold_dims[tma->fold_count - 1], 1);
+        tma->dims[tma->rank - 1] = grout_fold__get_size(plan->gmem_type, plan->tma);
+    }
 }
 
 static bool check_pitches(planning *plan) {
@@ -417,11 +463,7 @@ static bool plan_box(planning *plan) {
             return false;
         }
     }
-    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
-        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
-            add_dim(plan, (uint8_t)dim, 1);
-        }
-    }
+    add_rest(plan, false);
     for (uint8_t k = 0; tma->band_count > 1 && k < tma->rank; k++) {
         if (tma->object_dim[k] == tma->band_dim) {
             tma->band_dim = k;
@@ -438,10 +480,22 @@ static bool plan_bare_box(planning *plan) {
     if (!add_row(plan, plan->gmem.extent[plan->inner], &row_bytes)) {
         return false;
     }
-    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
-        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
-            add_dim(plan, (uint8_t)dim, plan->gmem.extent[dim]);
-        }
+    add_rest(plan, true);
+    return true;
+}
+
+/* A barrier phase counts so many bytes. */
+static bool check_phase(planning *plan) {
+    const grout_tma *tma = plan->tma;
+    grout_type type = grout_view__get_type(plan->module, &plan->gmem);
+    int64_t bytes = grout_type_get_bytes(&type) * tma->part_count;
+    bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
+    if (bytes > PHASE_BYTES_MAX && has_phase) {
+        fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
+             "a copy of %" PRId64 " bytes: a barrier phase counts at most %d", bytes,
+             PHASE_BYTES_MAX);
+        help(plan, "copy it in parts, each with a phase of its own");
+        return false;
     }
     return true;
 }
@@ -457,18 +511,13 @@ static bool check_box(planning *plan) {
                           ? "bytes of packed elements"
                           : "elements",
                       tma->object_dim[k], BOX_MAX);
-            help(plan, "copy it in parts, or tile the SMEM array");
+            help(plan, can_be_bulk(plan, GROUT_CHOICE_OOB_IN_BOUNDS)
+                           ? "if it lies inside the array, say so: with oob(in_bounds) one run of "
+                             "bytes has no such limit. Or copy it in parts"
+                           : "copy it in parts, or tile the SMEM array");
         }
     }
-    grout_type type = grout_view__get_type(plan->module, &plan->gmem);
-    int64_t bytes = grout_type_get_bytes(&type) * tma->part_count;
-    bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
-    if (bytes > PHASE_BYTES_MAX && has_phase) {
-        ok = fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
-                  "a copy of %" PRId64 " bytes: a barrier phase counts at most %d", bytes,
-                  PHASE_BYTES_MAX);
-        help(plan, "copy it in parts, each with a phase of its own");
-    }
+    ok = check_phase(plan) && ok;
     int64_t box_bytes = tma->element_bytes;
     for (uint32_t k = 0; ok && k < tma->rank; k++) {
         box_bytes *= tma->box[k];
@@ -487,13 +536,34 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
     return (step > divisor ? step / divisor : 1) * layout->stride[digit];
 }
 
+static int64_t get_common_divisor(int64_t a, int64_t b) {
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* By how many elements the start of a dimension of the box in SMEM moves at the least, as far as
+ * its digit can tell: by whole tiles, or by more if the start is known to be a multiple of more. */
+static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
+    const grout_layout *layout = plan->layout;
+    const uint32_t dim = layout->dim[digit];
+    const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
+    const int64_t known =
+        get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
+                           layout->divisor[digit] * layout->extent[digit]);
+    return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
+}
+
 /* The same of the parts of a collective copy: the least distance that is no multiple. */
 static int64_t get_part_step(const planning *plan) {
     const grout_layout *layout = plan->layout;
     for (uint32_t k = 0; plan->tma->part_count > 1 && k < layout->tiled_rank; k++) {
         if (layout->dim[k] == plan->smem.view_dim[plan->tma->part_dim]) {
             const int64_t step = get_digit_step(layout, k, plan->tma->part_elements);
-            if (step % SMEM_ALIGNMENT != 0) {
+            if (step % plan->alignment != 0) {
                 return step;
             }
         }
@@ -511,33 +581,36 @@ static bool check_alignment(planning *plan) {
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         uint32_t dim = layout->dim[k];
         int64_t start = plan->smem.start_const[dim];
-        const int64_t tile = tiles[dim] / grout_view_get_term_divisor(&plan->smem, dim);
-        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tile);
-        if (plan->smem.start_term_count[dim] > 0 && step % SMEM_ALIGNMENT != 0) {
+        int64_t step = get_digit_step(
+            layout, k,
+            get_start_step(plan, k, tiles[dim] / grout_view_get_term_divisor(&plan->smem, dim)));
+        if (plan->smem.start_term_count[dim] > 0 && step % plan->alignment != 0) {
             worst = step;
         }
         if (start > 0) {
             offset += start / layout->divisor[k] % layout->extent[k] * layout->stride[k];
         }
     }
-    if (offset % SMEM_ALIGNMENT != 0) {
+    if (offset % plan->alignment != 0) {
         worst = offset;
     }
     const int64_t part = get_part_step(plan);
-    if (part % SMEM_ALIGNMENT != 0) {
+    if (part % plan->alignment != 0) {
         worst = part;
     }
-    if (plan->tma->panel_count > 1 && plan->tma->panel_bytes % SMEM_ALIGNMENT != 0) {
+    if (plan->tma->panel_count > 1 && plan->tma->panel_bytes % plan->alignment != 0) {
         worst = plan->tma->panel_bytes;
     }
-    if (plan->tma->band_count > 1 && plan->tma->band_bytes % SMEM_ALIGNMENT != 0) {
+    if (plan->tma->band_count > 1 && plan->tma->band_bytes % plan->alignment != 0) {
         worst = plan->tma->band_bytes;
     }
     if (worst != 0) {
         fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
-             "a TMA box in %s can start at byte %" PRId64 ": it has to be a multiple of %d",
-             get_name(plan, &plan->smem).chars, worst, SMEM_ALIGNMENT);
-        help(plan, "make a slot, or a tile, a multiple of 128 bytes");
+             "a %s in %s can start at byte %" PRId64 ": it has to be a multiple of %" PRId64,
+             plan->tma->is_bulk ? "bulk copy" : "TMA box", get_name(plan, &plan->smem).chars, worst,
+             plan->alignment);
+        help(plan, plan->tma->is_bulk ? "make a slot a multiple of 16 bytes"
+                                      : "make a slot, or a tile, a multiple of 128 bytes");
         return false;
     }
     return true;
@@ -570,10 +643,54 @@ static bool find_sides(planning *plan) {
     return true;
 }
 
+/* Bytes from one element to the next along each dimension of the GMEM object. */
+static void set_strides(planning *plan) {
+    grout_tma *tma = plan->tma;
+    tma->array_bytes = grout_type_get_bytes(plan->gmem_type);
+    for (int64_t dim = plan->gmem.rank - 1, stride = tma->element_bytes; dim >= 0; dim--) {
+        tma->object_strides[dim] = stride;
+        stride *= plan->gmem_dims[dim];
+    }
+}
+
+/* Where a bulk copy starts in GMEM, as far as that is known. */
+static bool check_bulk_start(planning *plan) {
+    int64_t start = 0;
+    for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
+        if (plan->gmem.start_term_count[dim] > 0 &&
+            plan->tma->object_strides[dim] % BULK_ALIGNMENT != 0) {
+            return true; /* the run checks it */
+        }
+        start += plan->gmem.start_const[dim] * plan->tma->object_strides[dim];
+    }
+    if (start % BULK_ALIGNMENT != 0) {
+        fail(plan, GROUT_DIAG_BAD_INDEX, plan->gmem_operand,
+             "a bulk copy starts at byte %" PRId64 " of %s: it has to be a multiple of %d", start,
+             get_name(plan, &plan->gmem).chars, BULK_ALIGNMENT);
+        help(plan, "start at a multiple of 16 bytes of the array, or copy with load and store");
+        return false;
+    }
+    return true;
+}
+
+static bool plan_bulk(planning *plan) {
+    grout_type type = grout_view__get_type(plan->module, &plan->gmem);
+    const int64_t bytes = grout_type_get_count(&type) * plan->tma->element_bytes;
+    plan->tma->is_bulk = true;
+    plan->alignment = BULK_ALIGNMENT;
+    if (!check_phase(plan) || !check_bulk_start(plan) || !check_alignment(plan)) {
+        return false;
+    }
+    GROUT_ASSERT(bytes > 0 && bytes <= UINT32_MAX); /* it fits SMEM */
+    plan->tma->box_bytes = (uint32_t)bytes;
+    return true;
+}
+
 bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                     grout_diags *diags) {
     const grout_op *op = grout_module_get_op(bound, copy);
-    planning plan = {.module = bound, .diags = diags, .op = op, .tma = tma_out};
+    planning plan = {
+        .module = bound, .diags = diags, .op = op, .alignment = BOX_ALIGNMENT, .tma = tma_out};
     memset(tma_out, 0, sizeof *tma_out);
     if (!find_sides(&plan)) {
         return false;
@@ -581,6 +698,11 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
     tma_out->element_bytes = grout_dtype_get_info((grout_dtype)plan.gmem_type->dtype)->bytes;
     tma_out->swizzle = plan.layout == NULL ? 0 : plan.layout->swizzle;
     tma_out->panel_count = tma_out->band_count = tma_out->part_count = 1;
+    tma_out->oob = (uint8_t)grout_op_get_oob(bound, op);
+    set_strides(&plan);
+    if (can_be_bulk(&plan, (grout_choice)tma_out->oob)) {
+        return plan_bulk(&plan);
+    }
     bool ok = plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
                                   : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {

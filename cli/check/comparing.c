@@ -57,7 +57,8 @@ static bool compare_file(const grout_comparing *it, uint32_t index,
     const grout_options *options = &it->session->options;
     const grout_binding *binding =
         grout_bindings__find(&it->load->bindings, GROUT_BINDING_EXPECT, get_name(it, index));
-    if (binding == NULL || !is_result(it, index)) {
+    bool is_passed_on = arguments->is_passed_on != NULL && arguments->is_passed_on[index];
+    if (binding == NULL || !is_result(it, index) || is_passed_on) {
         return false;
     }
     const grout_argument *actual = &arguments->arguments[index];
@@ -138,7 +139,7 @@ bool grout_comparing__with_cpu(const grout_comparing *it, const grout_argument_s
                                                   .actual = gpu->arguments[i].data,
                                                   .options = *options},
                                    .against = "cpu"};
-        if (!is_result(it, i)) {
+        if (!is_result(it, i) || (cpu->is_passed_on != NULL && cpu->is_passed_on[i])) {
             continue;
         }
         ++*count_out;

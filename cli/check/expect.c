@@ -5,6 +5,7 @@
 #include "array.h"
 #include "files.h"
 #include "invariant.h"
+#include "listing.h"
 #include "silence.h"
 
 #include "report.h"
@@ -257,27 +258,62 @@ static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id ker
     return is_good;
 }
 
+/* One launch, of whatever schedules the options ask for. */
+static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       variant *out) {
+    grout_outcome outcome = {0};
+    bool is_good = true;
+    if (grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
+        is_good = add_explored(run, size, kernel, arguments, settings, out);
+    } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, settings,
+                                 &outcome)) {
+        is_good = add_outcome(run, &outcome, &out->found, &out->identities);
+        out->holds = out->holds && grout_outcome__holds(&outcome);
+    }
+    grout_outcome__deinit(&outcome);
+    return is_good;
+}
+
+/* The launch list of the file at one size. */
+static bool run_list(expect_run *run, expect_size *size, const grout_launch_settings *settings,
+                     variant *out) {
+    grout_listing listing;
+    bool is_good = true, goes_on = true;
+    grout_listing__init(&listing, &size->session, &size->load);
+    while (goes_on && is_good) {
+        grout_argument_set arguments = {0};
+        grout_launch_settings own = *settings;
+        grout_kernel_id kernel = grout_listing__begin(&listing, &arguments, &own);
+        goes_on = kernel != 0;
+        if (goes_on) {
+            is_good = run_launch(run, size, kernel, &arguments, &own, out);
+            goes_on = grout_listing__end(&listing);
+        }
+        grout_argument_set__deinit(&arguments);
+    }
+    grout_listing__deinit(&listing);
+    return is_good;
+}
+
 /* All kernels of the file at one size. */
 static bool run_size(expect_run *run, expect_size *size, const grout_launch_settings *settings,
                      variant *out) {
+    bool is_listed = size->is_loaded && grout_listing__is_wanted(&size->session, &size->load);
     bool is_good = true;
     for (size_t i = 0; i < size->load.kernel_count && size->is_loaded && is_good; i++) {
         grout_argument_set arguments = {0};
-        grout_outcome outcome = {0};
         grout_kernel_id kernel = size->load.kernels[i];
-        bool is_ready = grout_argument_set__init(&size->session, &size->load.bindings,
-                                                 size->load.bound, kernel, &arguments);
-        if (is_ready && grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
-            is_good = add_explored(run, size, kernel, &arguments, settings, out);
-        } else if (is_ready && grout_launch__run(&size->session, &size->load, kernel, &arguments,
-                                                 settings, &outcome)) {
-            is_good = add_outcome(run, &outcome, &out->found, &out->identities);
-            out->holds = out->holds && grout_outcome__holds(&outcome);
+        if (is_listed && grout_listing__has_kernel(&size->load, kernel)) {
+            continue;
         }
-        grout_outcome__deinit(&outcome);
+        if (grout_argument_set__init(&size->session, &size->load.bindings, size->load.bound, kernel,
+                                     &arguments)) {
+            is_good = run_launch(run, size, kernel, &arguments, settings, out);
+        }
         grout_argument_set__deinit(&arguments);
     }
-    return is_good;
+    return is_good && (!is_listed || run_list(run, size, settings, out));
 }
 
 /* All sizes under one schedule and timing. */

@@ -43,13 +43,7 @@ static void run_kernels(sweep *it, grout_session *own, const grout_load *load) {
         (void)grout_diags_add_oom(own->diags);
         return;
     }
-    for (size_t i = 0; i < load->kernel_count; i++) {
-        int so_far = grout_session__get_exit_code(own);
-        if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
-            break;
-        }
-        grout_work__run_kernel(own, load, load->kernels[i], true, &it->report);
-    }
+    grout_work__run_kernels(own, load, true, &it->report);
 }
 
 /* The session of a size: its options with -D, its own diagnostics. */

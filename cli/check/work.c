@@ -6,6 +6,7 @@
 #include "files.h"
 #include "invariant.h"
 #include "joined.h"
+#include "listing.h"
 #include "propose.h"
 #include "schedule_file.h"
 
@@ -194,10 +195,12 @@ static void report_witness(grout_session *session, const grout_load *load, grout
     grout_text_free(&proposal);
 }
 
-static void explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+/* The two below: whether the launch has come to its end. */
+static bool explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
                            const grout_launch_settings *settings, grout_report *report) {
     grout_explored explored = {0};
+    bool is_done = false;
     if (grout_launch__explore(session, load, kernel, arguments, settings, &explored)) {
         const grout_exploration *exploration = &explored.exploration;
         for (uint32_t i = 0; i < exploration->witness_count; i++) {
@@ -213,6 +216,7 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
             report_witness(session, load, kernel, &outcome,
                            i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
             if (!outcome.has_more) {
+                is_done = outcome.status == GROUT_RUN_DONE;
                 finish_run(session, load, kernel, true, arguments, &outcome);
             }
             grout_text_free(&differs);
@@ -222,9 +226,10 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
         }
     }
     grout_explored__deinit(&explored);
+    return is_done;
 }
 
-static void run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+static bool run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                      const grout_argument_set *arguments, const grout_launch_settings *settings,
                      grout_report *report) {
     grout_outcome outcome = {0};
@@ -255,8 +260,10 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         }
         grout_text_free(&path);
     }
+    bool is_done = outcome.status == GROUT_RUN_DONE;
     grout_decisions_deinit(&decisions);
     grout_outcome__deinit(&outcome);
+    return is_done;
 }
 
 void grout_work__begin_budget(grout_session *session) {
@@ -267,34 +274,99 @@ void grout_work__begin_budget(grout_session *session) {
                               : 0;
 }
 
-void grout_work__run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                            bool with_checker, grout_report *report) {
-    grout_argument_set arguments = {0};
+/* One launch: alone, or the next of a list. Returns whether it has run to its end. */
+static bool run_launch(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, grout_launch_settings *settings,
+                       grout_report *report) {
     grout_reach reach = {0};
-    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+    bool is_done = true;
     if (report->joined != NULL) {
-        settings.reach = &report->joined->kernels[kernel].reach;
-    } else if (with_checker && grout_reach__init(&reach, load, kernel)) {
-        settings.reach = &reach;
+        settings->reach = &report->joined->kernels[kernel].reach;
+    } else if (settings->with_checker && grout_reach__init(&reach, load, kernel)) {
+        settings->reach = &reach;
     }
     if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
         report->schedule_count = 0; /* the files have the kernel's name */
     }
+    if (session->replay == NULL && grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
+        is_done = explore_kernel(session, load, kernel, arguments, settings, report);
+    } else {
+        is_done = run_once(session, load, kernel, arguments, settings, report);
+    }
+    settings->reach = NULL;
+    if (settings->with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
+        grout_launch__advise(session, load, kernel, arguments, settings);
+    }
+    grout_reach__deinit(&reach);
+    return is_done;
+}
+
+static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, grout_report *report) {
+    grout_argument_set arguments = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
-        if (session->replay == NULL &&
-            grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
-            explore_kernel(session, load, kernel, &arguments, &settings, report);
-        } else {
-            run_once(session, load, kernel, &arguments, &settings, report);
-        }
-        settings.reach = NULL;
-        if (with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
-            grout_launch__advise(session, load, kernel, &arguments, &settings);
-        }
+        (void)run_launch(session, load, kernel, &arguments, &settings, report);
     }
     grout_report__add_diags(report);
     grout_argument_set__deinit(&arguments);
-    grout_reach__deinit(&reach);
+}
+
+/* Whether something says that nothing more is to run. */
+static bool is_over(const grout_session *session) {
+    int so_far = grout_session__get_exit_code(session);
+    return so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL;
+}
+
+/* What stands between two reports, and the time of the next. */
+static void begin_next(grout_session *session, bool with_checker, bool *is_first) {
+    if (!*is_first && with_checker && !session->is_quiet && !session->is_json &&
+        !session->is_github) {
+        grout_session__print(session, GROUT_STREAM_OUT, "\n");
+    }
+    *is_first = false;
+    grout_work__begin_budget(session);
+}
+
+/* The launches of the list, until one does not come to its end: the next would have no input. */
+static void run_list(grout_session *session, const grout_load *load, bool with_checker,
+                     bool *is_first, grout_report *report) {
+    grout_listing listing;
+    bool goes_on = true;
+    grout_listing__init(&listing, session, load);
+    while (goes_on && !is_over(session)) {
+        grout_argument_set arguments = {0};
+        grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+        grout_kernel_id kernel = grout_listing__begin(&listing, &arguments, &settings);
+        goes_on = kernel != 0;
+        if (goes_on) {
+            begin_next(session, with_checker, is_first);
+            goes_on = run_launch(session, load, kernel, &arguments, &settings, report) &&
+                      grout_listing__end(&listing);
+        }
+        if (!goes_on && listing.at + 1 < grout_module_get_launch_count(load->bound)) {
+            grout_session__note(session, "the launches after it are not run\n");
+        }
+        grout_report__add_diags(report);
+        grout_argument_set__deinit(&arguments);
+    }
+    grout_listing__deinit(&listing);
+}
+
+void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
+                             grout_report *report) {
+    bool is_listed = grout_listing__is_wanted(session, load);
+    bool is_first = true;
+    for (size_t i = 0; i < load->kernel_count && !is_over(session); i++) {
+        bool is_alone = !is_listed || !grout_listing__has_kernel(load, load->kernels[i]);
+        if (is_alone && (with_checker || !is_listed)) {
+            begin_next(session, with_checker, &is_first);
+            run_kernel(session, load, load->kernels[i], with_checker, report);
+        }
+    }
+    if (is_listed) {
+        run_list(session, load, with_checker, &is_first, report);
+    }
 }
 
 int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
@@ -313,18 +385,7 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     session->replay = replay == NULL ? session->replay : &schedule.decisions;
     if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
         report.is_run = !with_checker;
-        for (size_t i = 0; i < load.kernel_count; i++) {
-            int so_far = grout_session__get_exit_code(session);
-            if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
-                break;
-            }
-            if (i > 0 && with_checker && !session->is_quiet && !session->is_json &&
-                !session->is_github) {
-                grout_session__print(session, GROUT_STREAM_OUT, "\n");
-            }
-            grout_work__begin_budget(session);
-            grout_work__run_kernel(session, &load, load.kernels[i], with_checker, &report);
-        }
+        grout_work__run_kernels(session, &load, with_checker, &report);
     }
     grout_report__finish(&report);
     int exit_code = grout_work__get_exit_code(session, &report);

@@ -11,9 +11,9 @@ bool grout_work__load(grout_session *session, const char *path, bool needs_one, 
 /* Runs every selected kernel of a file on the CPU. Returns the exit code. */
 int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
                            bool needs_one);
-/* Runs one kernel on the CPU and reports it. */
-void grout_work__run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                            bool with_checker, grout_report *report);
+/* Runs the selected kernels of a file on the CPU, and its launch list, and reports them. */
+void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
+                             grout_report *report);
 /* Begins the time of --budget. A budget that the user gives bounds the first run too; the default
  * only what comes on top. */
 void grout_work__begin_budget(grout_session *session);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
-#include "load.h"
+#include "listing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +119,13 @@ static bool emit_manifest(grout_session *session, const grout_load *load) {
     if (path == NULL) {
         return true;
     }
+    if (load->kernel_count > 1) {
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "a manifest is about one kernel, and '%s' has %zu", load->name,
+                        load->kernel_count);
+        grout_diags_help(session->diags, "choose one with --kernel");
+        return false;
+    }
     bool is_good = grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
     grout_chunk chunk = {.data = manifest.data, .size = manifest.size};
     is_good = is_good && grout_session__write_file(session, path, &chunk, 1);
@@ -130,16 +137,20 @@ static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
     grout_text text = {0}, notes = {0};
     bool is_good = true;
-    grout_emit_options options = {.line_directives =
-                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
-                                  .extern_source = load->externs.source.data,
-                                  .notes = session->is_verbose ? &notes : NULL};
+    grout_emit_options options = {
+        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+        .no_debug_checks = grout_options__has(&session->options, GROUT_OPTION_NO_DEBUG_CHECKS),
+        .extern_source = load->externs.source.data,
+        .notes = session->is_verbose ? &notes : NULL};
     const bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
     for (size_t i = 0; i < load->kernel_count && is_good && !is_text; i++) {
         is_good = grout_emit_check_externs(load->bound, load->kernels[i], options.extern_source,
                                            session->diags);
     }
-    for (size_t i = 0; i < load->kernel_count && is_good; i++) {
+    const bool is_list = strcmp(to, "host") == 0 && grout_listing__is_wanted(session, load);
+    is_good = is_good &&
+              (!is_list || grout_emit_host_list(load->bound, &text, session->diags));
+    for (size_t i = 0; i < load->kernel_count && is_good && !is_list; i++) {
         is_good =
             strcmp(to, "host") == 0
                 ? grout_emit_host(load->bound, load->kernels[i], &options, &text, session->diags)

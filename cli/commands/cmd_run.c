@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "comparing.h"
+#include "listing.h"
 #include "work.h"
 
 #include <stdlib.h>
@@ -28,8 +29,9 @@ static bool read_device(grout_session *session, int32_t *device) {
 
 static bool check_options(grout_session *session, bool is_gpu) {
     static const grout_option_id gpu_only[] = {GROUT_OPTION_COMPARE, GROUT_OPTION_REPEATS,
-                                               GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG};
-    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK};
+                                               GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG,
+                                               GROUT_OPTION_NO_DEBUG_CHECKS};
+    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK, GROUT_OPTION_NON_FINITE};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
     size_t count =
         is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];
@@ -58,32 +60,44 @@ typedef struct gpu_work {
     grout_gpu_result result;
 } gpu_work;
 
-static bool launch_on_gpu(gpu_work *work) {
-    grout_session *session = work->session;
-    const grout_options *options = &session->options;
-    grout_nvrtc_search search;
+static bool has_backend(grout_session *session) {
     if (session->host->gpu == NULL) {
         grout_diags_add(session->diags, GROUT_DIAG_GPU_MISSING, grout_nowhere,
                         "this grout has no GPU backend");
         grout_diags_help(session->diags, "without --device cuda it runs on the CPU");
-        return false;
     }
-    grout_nvrtc_search__init(&search, session);
+    return session->host->gpu != NULL;
+}
+
+/* What the options say of a launch; its arguments are missing. */
+static grout_gpu_launch make_launch(const gpu_work *work, const grout_nvrtc_search *search) {
+    const grout_options *options = &work->session->options;
     uint64_t repeats = grout_options__get_count(options, GROUT_OPTION_REPEATS, 0);
     uint64_t warmup = grout_options__get_count(options, GROUT_OPTION_WARMUP, repeats > 0 ? 3 : 0);
-    grout_gpu_launch launch = {
+    return (grout_gpu_launch){
         .module = work->load->bound,
         .kernel = work->kernel,
-        .arguments = work->arguments.arguments,
-        .argument_count = work->arguments.count,
         .device = work->device,
         .timeout_seconds = grout_options__get_number(options, GROUT_OPTION_TIMEOUT, 0),
         .watchdog_seconds = grout_options__has(options, GROUT_OPTION_NO_WATCHDOG) ? -1 : 0,
         .warmup = warmup > UINT32_MAX ? UINT32_MAX : (uint32_t)warmup,
         .repeats = repeats > UINT32_MAX ? UINT32_MAX : (uint32_t)repeats,
+        .no_debug_checks = grout_options__has(options, GROUT_OPTION_NO_DEBUG_CHECKS),
         .extern_source = work->load->externs.source.data,
-        .nvrtc = search.options,
+        .nvrtc = search->options,
     };
+}
+
+static bool launch_on_gpu(gpu_work *work) {
+    grout_session *session = work->session;
+    grout_nvrtc_search search;
+    if (!has_backend(session)) {
+        return false;
+    }
+    grout_nvrtc_search__init(&search, session);
+    grout_gpu_launch launch = make_launch(work, &search);
+    launch.arguments = work->arguments.arguments;
+    launch.argument_count = work->arguments.count;
     bool is_done = session->host->gpu->run(&launch, &work->result, session->diags);
     grout_nvrtc_search__deinit(&search);
     return is_done;
@@ -157,29 +171,36 @@ static void compare_with_files(const gpu_work *work) {
     grout_text_free(&differs);
 }
 
-/* The same launch on the CPU, and all arrays that were written compared. */
+/* A launch on the CPU, and all arrays that it leaves compared. */
+static bool compare_run(const gpu_work *work, const grout_launch_settings *settings,
+                        const grout_argument_set *expected, grout_outcome *outcome) {
+    grout_session *session = work->session;
+    if (!grout_launch__run(session, work->load, work->kernel, expected, settings, outcome)) {
+        return false;
+    }
+    if (outcome->cut == GROUT_CUT_INTERRUPT) {
+        return grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                               "Ctrl-C ended the run on the CPU: nothing was compared");
+    }
+    if (outcome->status != GROUT_RUN_DONE) {
+        const char *cut = grout_outcome__get_cut(outcome);
+        return grout_diags_add(session->diags,
+                               cut == NULL ? GROUT_DIAG_DEADLOCK : GROUT_DIAG_STEP_LIMIT,
+                               grout_nowhere, "nothing was compared: on the CPU %s",
+                               cut == NULL ? "the kernel deadlocks" : cut);
+    }
+    return compare_arrays(work, settings, expected);
+}
+
 static bool compare_with_cpu(const gpu_work *work) {
     grout_session *session = work->session;
     grout_argument_set expected = {0};
     grout_outcome outcome = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, false);
     settings.is_silent = true;
-    bool is_equal =
-        grout_argument_set__init(session, &work->load->bindings, work->load->bound, work->kernel,
-                                 &expected) &&
-        grout_launch__run(session, work->load, work->kernel, &expected, &settings, &outcome);
-    if (is_equal && outcome.cut == GROUT_CUT_INTERRUPT) {
-        is_equal = grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                                   "Ctrl-C ended the run on the CPU: nothing was compared");
-    } else if (is_equal && outcome.status != GROUT_RUN_DONE) {
-        const char *cut = grout_outcome__get_cut(&outcome);
-        is_equal = grout_diags_add(session->diags,
-                                   cut == NULL ? GROUT_DIAG_DEADLOCK : GROUT_DIAG_STEP_LIMIT,
-                                   grout_nowhere, "nothing was compared: on the CPU %s",
-                                   cut == NULL ? "the kernel deadlocks" : cut);
-    } else if (is_equal) {
-        is_equal = compare_arrays(work, &settings, &expected);
-    }
+    bool is_equal = grout_argument_set__init(session, &work->load->bindings, work->load->bound,
+                                             work->kernel, &expected) &&
+                    compare_run(work, &settings, &expected, &outcome);
     grout_outcome__deinit(&outcome);
     grout_argument_set__deinit(&expected);
     return is_equal;
@@ -210,6 +231,117 @@ static void run_on_gpu(gpu_work *work) {
                                     &work->arguments);
 }
 
+/* ---- a launch list on the GPU ---------------------------------------------------------------- */
+
+/* All launches of the list, on the GPU. */
+typedef struct gpu_list {
+    gpu_work *works; /* by launch */
+    grout_gpu_launch *launches;
+    size_t count;
+} gpu_list;
+
+static bool is_listed(const gpu_work *work) {
+    return grout_listing__is_wanted(work->session, work->load);
+}
+
+/* Their arguments: arrays of one name are the listing's one array. */
+static bool make_list(const gpu_work *base, grout_listing *listing, gpu_list *out) {
+    size_t count = grout_module_get_launch_count(base->load->bound) - 1;
+    out->works = calloc(count, sizeof *out->works);
+    out->launches = calloc(count, sizeof *out->launches);
+    if (out->works == NULL || out->launches == NULL) {
+        return grout_diags_add_oom(base->session->diags);
+    }
+    for (out->count = 0; out->count < count; out->count++) {
+        gpu_work *work = &out->works[out->count];
+        grout_launch_settings settings = grout_launch_settings__get(base->session, false);
+        *work = *base;
+        work->kernel = grout_listing__begin(listing, &work->arguments, &settings);
+        if (work->kernel == 0) {
+            grout_argument_set__deinit(&work->arguments);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool launch_list(gpu_list *list) {
+    grout_session *session = list->works->session;
+    const grout_module *module = list->works->load->bound;
+    grout_nvrtc_search search;
+    if (!has_backend(session)) {
+        return false;
+    }
+    grout_nvrtc_search__init(&search, session);
+    for (size_t i = 0; i < list->count; i++) {
+        grout_gpu_launch *launch = &list->launches[i];
+        *launch = make_launch(&list->works[i], &search);
+        launch->arguments = list->works[i].arguments.arguments;
+        launch->argument_count = list->works[i].arguments.count;
+        launch->is_dependent =
+            grout_module_get_launch(module, (grout_launch_id)i + 1)->is_dependent;
+        launch->next = i + 1 < list->count ? launch + 1 : NULL;
+    }
+    bool is_done = session->host->gpu->run(list->launches, &list->works->result, session->diags);
+    grout_nvrtc_search__deinit(&search);
+    return is_done;
+}
+
+/* The same launches on the CPU, and the arrays that they leave compared. */
+static bool compare_list(const gpu_list *list) {
+    grout_session *session = list->works->session;
+    grout_listing listing;
+    bool is_equal = true;
+    grout_listing__init(&listing, session, list->works->load);
+    for (size_t i = 0; i < list->count && is_equal; i++) {
+        const gpu_work *work = &list->works[i];
+        grout_argument_set expected = {0};
+        grout_outcome outcome = {0};
+        grout_launch_settings settings = grout_launch_settings__get(session, false);
+        settings.is_silent = true;
+        is_equal = grout_listing__begin(&listing, &expected, &settings) != 0 &&
+                   compare_run(work, &settings, &expected, &outcome) &&
+                   grout_listing__end(&listing);
+        grout_outcome__deinit(&outcome);
+        grout_argument_set__deinit(&expected);
+    }
+    grout_listing__deinit(&listing);
+    return is_equal;
+}
+
+static void run_list_on_gpu(const gpu_work *base) {
+    grout_session *session = base->session;
+    grout_listing listing;
+    gpu_list list = {0};
+    grout_listing__init(&listing, session, base->load);
+    if (grout_options__has(&session->options, GROUT_OPTION_REPEATS)) {
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "--repeats times one kernel, and the file has a launch list");
+        grout_diags_help(session->diags, "choose a kernel with --kernel");
+    } else if (make_list(base, &listing, &list) && launch_list(&list)) {
+        const grout_gpu_result *result = &list.works->result;
+        if (!session->is_quiet) {
+            grout_session__note(session, "ran on %s%s\n", result->device_name,
+                                result->cubin_from_cache ? " (compiled kernel from the cache)"
+                                                         : "");
+        }
+        if (grout_options__has(&session->options, GROUT_OPTION_COMPARE)) {
+            (void)compare_list(&list);
+        }
+        for (size_t i = 0; i < list.count; i++) {
+            compare_with_files(&list.works[i]);
+            (void)grout_argument_set__write(session, &base->load->bindings, base->load->bound,
+                                            list.works[i].kernel, &list.works[i].arguments);
+        }
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        grout_argument_set__deinit(&list.works[i].arguments);
+    }
+    free(list.works);
+    free(list.launches);
+    grout_listing__deinit(&listing);
+}
+
 static int run_file_on_gpu(grout_session *session, int32_t device) {
     grout_bytes text = {0};
     grout_load load;
@@ -221,7 +353,11 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
                          .device = device,
                          .report = &report};
         report.is_run = true;
-        run_on_gpu(&work);
+        if (is_listed(&work)) {
+            run_list_on_gpu(&work);
+        } else {
+            run_on_gpu(&work);
+        }
         grout_argument_set__deinit(&work.arguments);
         grout_report__add_diags(&report);
     }

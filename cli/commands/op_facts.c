@@ -167,6 +167,8 @@ static const char *get_object_text(grout_sync_object object) {
         return "the objects of a scope";
     case GROUT_SYNC_OBJECT_PARTS:
         return "the warps or partitions that it runs";
+    case GROUT_SYNC_OBJECT_GRIDS:
+        return "the grids of the launches before and after";
     }
     return "";
 }

@@ -4,7 +4,7 @@
 
 #include "array.h"
 #include "comparing.h"
-#include "launch.h"
+#include "listing.h"
 #include "silence.h"
 
 #include <stdlib.h>
@@ -159,6 +159,14 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     return is_good;
 }
 
+/* A launch, with the checker. */
+static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
+                       const grout_launch_settings *settings) {
+    return grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)
+               ? explore(it, kernel, arguments, settings)
+               : run_once(it, kernel, arguments, settings);
+}
+
 static bool run_kernel(context *it, grout_kernel_id kernel) {
     grout_argument_set arguments = {0};
     grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
@@ -167,10 +175,8 @@ static bool run_kernel(context *it, grout_kernel_id kernel) {
     if (!grout_argument_set__init(&it->session, &it->load.bindings, it->load.bound, kernel,
                                   &arguments)) {
         it->trial->is_incomplete = true;
-    } else if (grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)) {
-        is_good = explore(it, kernel, &arguments, &settings);
     } else {
-        is_good = run_once(it, kernel, &arguments, &settings);
+        is_good = run_launch(it, kernel, &arguments, &settings);
     }
     grout_argument_set__deinit(&arguments);
     return is_good;
@@ -183,6 +189,38 @@ static bool is_selected(const context *it, grout_kernel_id kernel) {
     return it->task->kernel == NULL || strcmp(it->task->kernel, name) == 0;
 }
 
+/* A launch of the list of which only the results are asked for. */
+static void pass(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
+                 const grout_launch_settings *settings) {
+    grout_outcome outcome = {0};
+    grout_launch_settings own = *settings;
+    own.with_checker = false;
+    (void)grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome);
+    grout_outcome__deinit(&outcome);
+}
+
+static bool run_list(context *it) {
+    grout_listing listing;
+    bool is_good = true, goes_on = true;
+    grout_listing__init(&listing, &it->session, &it->load);
+    while (goes_on && is_good) {
+        grout_argument_set arguments = {0};
+        grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
+        settings.is_silent = true;
+        grout_kernel_id kernel = grout_listing__begin(&listing, &arguments, &settings);
+        goes_on = kernel != 0;
+        if (goes_on && is_selected(it, kernel)) {
+            is_good = run_launch(it, kernel, &arguments, &settings);
+        } else if (goes_on) {
+            pass(it, kernel, &arguments, &settings);
+        }
+        goes_on = goes_on && grout_listing__end(&listing);
+        grout_argument_set__deinit(&arguments);
+    }
+    grout_listing__deinit(&listing);
+    return is_good;
+}
+
 static bool run_text(context *it, const grout_bytes *text) {
     bool is_good = true;
     if (!grout_load__init(&it->session, it->task->path, text, false, &it->load) ||
@@ -191,9 +229,13 @@ static bool run_text(context *it, const grout_bytes *text) {
         it->trial->is_valid = false;
         is_good = add_diags(it);
     } else {
+        bool is_listed = grout_listing__is_wanted(&it->session, &it->load);
         for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
-            is_good = !is_selected(it, it->load.kernels[i]) || run_kernel(it, it->load.kernels[i]);
+            grout_kernel_id kernel = it->load.kernels[i];
+            bool is_alone = !is_listed || !grout_listing__has_kernel(&it->load, kernel);
+            is_good = !is_alone || !is_selected(it, kernel) || run_kernel(it, kernel);
         }
+        is_good = is_good && (!is_listed || run_list(it));
     }
     it->trial->diag_count += grout_diags_count(it->session.diags);
     grout_silencer__deinit(&it->silencer);

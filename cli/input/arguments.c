@@ -298,6 +298,7 @@ void grout_argument_set__deinit(grout_argument_set *set) {
         free(set->owned[i]);
     }
     free(set->owned);
+    free(set->is_passed_on);
     free(set->arguments);
     *set = (grout_argument_set){0};
 }
@@ -376,7 +377,8 @@ bool grout_argument_set__write(grout_session *session, const grout_bindings *bin
         parameter p = get_parameter(bound, kernel, i);
         const void *data = set->arguments[i].data;
         const grout_binding *output = grout_bindings__find(bindings, GROUT_BINDING_OUTPUT, p.name);
-        bool is_result = p.direction == GROUT_DIRECTION_OUT || p.direction == GROUT_DIRECTION_INOUT;
+        bool is_result = grout_direction_is_written((uint8_t)p.direction) &&
+                         (set->is_passed_on == NULL || !set->is_passed_on[i]);
         if (is_result && output != NULL) {
             is_good = write_output(session, output, &p, data) && is_good;
         }

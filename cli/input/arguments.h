@@ -51,6 +51,7 @@ typedef struct grout_argument_set {
     void **owned;              /* the heap blocks that hold them; NULL where borrowed from a file */
     size_t count;
     uint64_t bytes;
+    bool *is_passed_on; /* by parameter: a later launch of the list writes it: no result; NULL: none */
 } grout_argument_set;
 
 /* Makes and fills them; sizes are checked before anything is allocated. False: diagnostics. */
@@ -71,8 +72,9 @@ bool grout_bindings__have_results(const grout_bindings *bindings);
 /* Appends "%c, %d", the arrays that a kernel writes. Returns the first one's name, or NULL. */
 const char *grout_kernel__describe_outputs(const grout_module *module, grout_kernel_id kernel,
                                            grout_text *out);
-/* Appends "%a: ints, %b: b.npy", what the inputs of a kernel are. */
+/* Appends "%a: ints, %b: b.npy", what the inputs of a kernel are. launch: of the list; 0: none. */
 void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,
-                                     grout_kernel_id kernel, grout_text *out);
+                                     grout_kernel_id kernel, grout_launch_id launch,
+                                     grout_text *out);
 
 #endif

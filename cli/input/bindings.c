@@ -370,7 +370,8 @@ static bool check_binding(grout_session *session, const grout_binding *binding,
                                      "write it",
                                get_option_text(binding->kind), binding->param);
     }
-    if (take_count > 1 && binding->kind == GROUT_BINDING_OUTPUT) {
+    bool has_list = grout_module_get_launch_count(module) > 1 && kernel_count > 1;
+    if (take_count > 1 && binding->kind == GROUT_BINDING_OUTPUT && !has_list) {
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                         "--output: %zu kernels of the file write %%%s, and there is one file",
                         take_count, binding->param);
@@ -406,8 +407,24 @@ const char *grout_kernel__describe_outputs(const grout_module *module, grout_ker
     return first;
 }
 
+/* The kernel of the last launch before this one that writes the array; NULL: none does. */
+static const grout_kernel *find_writer(const grout_module *module, const char *name,
+                                       grout_launch_id launch) {
+    for (grout_launch_id id = launch; id > 1;) {
+        const grout_kernel *kernel =
+            grout_module_get_kernel(module, grout_module_get_launch_kernel(module, --id));
+        uint32_t index = grout_module_find_param(module, kernel, name);
+        if (index != UINT32_MAX &&
+            grout_direction_is_written(grout_module_get_param(module, kernel, index)->direction)) {
+            return kernel;
+        }
+    }
+    return NULL;
+}
+
 void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,
-                                     grout_kernel_id kernel_id, grout_text *out) {
+                                     grout_kernel_id kernel_id, grout_launch_id launch,
+                                     grout_text *out) {
     const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
     const char *separator = "";
     for (uint32_t i = 0; i < kernel->param_count; i++) {
@@ -418,7 +435,10 @@ void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout
         }
         grout_text_add(out, "%s%%%s: ", separator, name);
         separator = ", ";
-        if (binding == NULL) {
+        const grout_kernel *writer = find_writer(module, name, launch);
+        if (writer != NULL) {
+            grout_text_add(out, "of @%s", grout_module_get_string(module, writer->name));
+        } else if (binding == NULL) {
             grout_init_print_input(module, get_init(module, kernel, i), out);
         } else if (binding->path != NULL) {
             grout_text_add(out, "%s", binding->path);

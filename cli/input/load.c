@@ -66,7 +66,8 @@ static bool select_kernels(grout_session *session, bool needs_one, grout_load *l
         return grout_diags_add(session->diags, GROUT_DIAG_UNKNOWN_NAME, grout_nowhere,
                                "'%s' has no kernel", load->name);
     }
-    return !needs_one || load->kernel_count == 1 || fail_several(session, load);
+    bool has_list = grout_module_get_launch_count(load->symbolic) > 1;
+    return !needs_one || load->kernel_count == 1 || has_list || fail_several(session, load);
 }
 
 /* ---- defines -------------------------------------------------------------------------------- */

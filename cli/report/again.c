@@ -1,5 +1,6 @@
 /* again.c - the commands that show a report again, and that repair what it found.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "listing.h"
 #include "summary.h"
 #include "wrap.h"
 
@@ -32,14 +33,16 @@ static bool is_kept(grout_option_id id) {
            id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY ||
            id == GROUT_OPTION_EXPECT_OUTPUT || id == GROUT_OPTION_RTOL || id == GROUT_OPTION_ATOL ||
            id == GROUT_OPTION_STRICT_FENCES || id == GROUT_OPTION_NUMERICS ||
-           id == GROUT_OPTION_EXTERN;
+           id == GROUT_OPTION_NON_FINITE || id == GROUT_OPTION_EXTERN;
 }
 
 static void add_call(const grout_report *report, grout_command command, grout_kernel_id kernel,
                      grout_text *out) {
     grout_text_add(out, "grout %s", grout_command__get_info(command)->text);
     add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
-    if (grout_module_get_kernel_count(report->load->bound) > 2) {
+    bool is_listed = grout_listing__is_wanted(report->session, report->load) &&
+                     grout_listing__has_kernel(report->load, kernel);
+    if (grout_module_get_kernel_count(report->load->bound) > 2 && !is_listed) {
         grout_text_add(out, " --kernel @%s", grout_summary__get_kernel_name(report->load, kernel));
     }
 }

@@ -347,7 +347,8 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
                                 const grout_outcome *outcome, const char *command) {
     json_t *object = json_object();
     grout_text inputs = {0};
-    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel,
+                                    outcome->settings.launch, &inputs);
     set_text(
         json, object, "kernel",
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name));
@@ -363,6 +364,10 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
     set_text(json, object, "status", get_status(outcome));
     set_count(json, object, "steps", outcome->stats.steps);
     set_count(json, object, "async_ops", outcome->stats.async_ops);
+    if (outcome->settings.track_non_finite) {
+        set_count(json, object, "non_finite_made", outcome->stats.non_finite_made);
+        set_count(json, object, "non_finite_follow", outcome->stats.non_finite_follow);
+    }
     set(json, object, "checked", json_boolean(outcome->checker != NULL));
     if (outcome->checker != NULL) {
         set_checked(json, object, outcome);

@@ -37,7 +37,15 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
                                    const grout_outcome *outcome) {
     const grout_launch_settings *settings = &outcome->settings;
     grout_text inputs = {0};
-    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    if (settings->launch > 0) {
+        grout_text_add(out, "; launch %u of %u%s", settings->launch,
+                       grout_module_get_launch_count(load->bound) - 1,
+                       grout_module_get_launch(load->bound, settings->launch)->is_dependent
+                           ? ", dependent"
+                           : "");
+    }
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, settings->launch,
+                                    &inputs);
     if (inputs.size > 0) {
         grout_text_add(out, "; inputs %s", inputs.data);
     }
@@ -61,6 +69,26 @@ static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_i
         grout_load__describe_defines(load, NULL, out);
     }
     grout_summary__add_conditions(out, load, kernel, outcome);
+    grout_text_add(out, "\n");
+}
+
+/* What --non-finite has counted. */
+static void add_non_finite(grout_text *out, const grout_outcome *outcome) {
+    const grout_run_stats *stats = &outcome->stats;
+    if (!outcome->settings.track_non_finite) {
+        return;
+    }
+    if (stats->non_finite_made == 0) {
+        grout_text_add(out, "  no operation made NaN or infinity out of numbers");
+    } else {
+        grout_text_add(out, "  %llu element%s made NaN or infinite out of numbers",
+                       (unsigned long long)stats->non_finite_made,
+                       stats->non_finite_made == 1 ? " was" : "s were");
+    }
+    if (stats->non_finite_follow > 0) {
+        grout_text_add(out, "; %llu computed from such stayed so",
+                       (unsigned long long)stats->non_finite_follow);
+    }
     grout_text_add(out, "\n");
 }
 
@@ -217,6 +245,7 @@ void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                             grout_summary__get_word(outcome, counts->errors), outcome->differs,
                             counts, look);
     add_coverage(&lines, report->load, kernel, outcome);
+    add_non_finite(&lines, outcome);
     add_promise(&lines, outcome, has_errors, report->session->is_verbose);
     grout_report__take_lines(look, &lines, out);
     if (!has_errors) {

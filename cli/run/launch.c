@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "asserted.h"
+
 #include "invariant.h"
 
 #include <limits.h>
@@ -42,6 +44,7 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
         .timing = GROUT_TIMING_LAZY,
         .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
         .with_checker = with_checker,
+        .track_non_finite = grout_options__has(&session->options, GROUT_OPTION_NON_FINITE),
     };
     if (schedule != NULL && strncmp(schedule, "pct:", 4) == 0) {
         uint64_t depth = 1;
@@ -123,10 +126,14 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .pct_depth = settings->pct_depth,
         .replay = settings->replay,
         .record = settings->record,
+        .earlier = settings->earlier,
+        .earlier_count = settings->earlier_count,
+        .stale = settings->stale,
         .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
         .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
         .workers = get_option_u32(session, GROUT_OPTION_THREADS),
         .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
+        .track_non_finite = settings->track_non_finite,
         .max_memory = get_machine_memory(session, arguments->bytes),
         .progress = note_progress,
         .print_whole_arrays = grout_options__has(&session->options, GROUT_OPTION_FULL_ARRAYS),
@@ -138,6 +145,9 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
     }
     if (settings->reach != NULL) {
         launch.observers[launch.observer_count++] = &settings->reach->observer;
+    }
+    if (settings->observer != NULL) {
+        launch.observers[launch.observer_count++] = settings->observer;
     }
     return launch;
 }
@@ -158,11 +168,20 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
     }
+    grout_asserted asserted;
+    grout_asserted__init(&asserted, load->bound, kernel);
+    if (!settings->with_checker &&
+        (launch.track_non_finite || grout_asserted__is_needed(load->bound, kernel))) {
+        GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
+        launch.observers[launch.observer_count++] = &asserted.observer;
+    }
     out->machine = grout_machine_new(&launch, session->diags);
     if (out->machine == NULL) {
         return false;
     }
     out->status = grout_machine_run(out->machine, 0, session->diags);
+    grout_asserted__report(&asserted, session->diags);
+    grout_asserted__deinit(&asserted);
     out->stats = grout_machine_get_stats(out->machine);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
     out->cut = payload.line.cut;

@@ -18,8 +18,15 @@ typedef struct grout_launch_settings {
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
+    bool track_non_finite;
     bool is_silent;     /* debug_print goes nowhere */
     grout_reach *reach; /* counts what the run reaches; NULL: nothing does */
+    const grout_observer *observer; /* one more; NULL: none */
+    grout_launch_id launch;         /* of the launch list; 0: the kernel runs alone */
+    /* then: as in grout_launch */
+    const grout_earlier_launch *earlier;
+    uint32_t earlier_count;
+    const grout_stale_array *stale;
 } grout_launch_settings;
 
 /* The result of a launch. Free with grout_outcome__deinit. */

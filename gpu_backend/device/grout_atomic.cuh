@@ -48,40 +48,63 @@ GROUT_RED_SPACES(xor, grout_i32, "xor.b32", "r")
 GROUT_RED_SPACES(xor, grout_u32, "xor.b32", "r")
 #undef GROUT_RED_SPACES
 
-// ---- 16-bit floats, in GMEM ---------------------------------------------------------------------
+// ---- 16-bit floats ------------------------------------------------------------------------------
 
-GROUT_RED(add_gmem, "global", void *, "l", grout_f16, "add.noftz.f16", "h", value.bits)
-GROUT_RED(add_gmem, "global", void *, "l", grout_bf16, "add.noftz.bf16", "h", value.bits)
+#define GROUT_RED_HALF(NAME, SPACE, POINTER, ADDRESS)                                              \
+    GROUT_RED(add_##NAME, SPACE, POINTER, ADDRESS, grout_f16, "add.noftz.f16", "h", value.bits)    \
+    GROUT_RED(add_##NAME, SPACE, POINTER, ADDRESS, grout_bf16, "add.noftz.bf16", "h", value.bits)
+GROUT_RED_HALF(gmem, "global", void *, "l")
+GROUT_RED_HALF(smem, "shared::cta", grout_u32, "r")
+GROUT_RED_HALF(peer, "shared::cluster", grout_u32, "r")
+#undef GROUT_RED_HALF
 
 // There is no instruction for the smaller or larger of one: the element is exchanged until nobody
 // else was in between.
-#define GROUT_CAS_LOOP(NAME, TYPE)                                                                 \
-    template <int scope> GROUT_DEVICE void grout_atomic_##NAME##_gmem(void *at, TYPE value) {      \
-        TYPE seen = grout_load_gmem<TYPE>(at);                                                     \
+#define GROUT_CAS_LOOP(NAME, TYPE, SPACE, POINTER)                                                 \
+    template <int scope> GROUT_DEVICE void grout_atomic_##NAME##_##SPACE(POINTER at, TYPE value) { \
+        TYPE seen = grout_load_##SPACE<TYPE>(at);                                                  \
         while (true) {                                                                             \
             const TYPE wanted =                                                                    \
                 grout_cast<TYPE>(grout_##NAME(grout_widen(seen), grout_widen(value)));             \
-            const grout_u16 old = grout_swap_half<scope>(at, seen.bits, wanted.bits);              \
+            const grout_u16 old = grout_swap_half_##SPACE<scope>(at, seen.bits, wanted.bits);      \
             if (old == seen.bits) {                                                                \
                 return;                                                                            \
             }                                                                                      \
             seen.bits = old;                                                                       \
         }                                                                                          \
     }
-template <int scope>
-GROUT_DEVICE grout_u16 grout_swap_half(void *at, grout_u16 seen, grout_u16 wanted) {
-    grout_u16 old;
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("atom" WORDS ".global.cas.b16 %0, [%1], %2, %3;"                                  \
-                 : "=h"(old) : "l"(at), "h"(seen), "h"(wanted) : "memory")
-    GROUT_EACH_SCOPE(GROUT_FORM, ".relaxed")
-#undef GROUT_FORM
-    return old;
-}
-GROUT_CAS_LOOP(min, grout_f16)
-GROUT_CAS_LOOP(min, grout_bf16)
-GROUT_CAS_LOOP(max, grout_f16)
-GROUT_CAS_LOOP(max, grout_bf16)
+#define GROUT_SWAP_HALF(NAME, SPACE, POINTER, ADDRESS)                                             \
+    template <int scope>                                                                           \
+    GROUT_DEVICE grout_u16 grout_swap_half_##NAME(POINTER at, grout_u16 seen, grout_u16 wanted) {  \
+        grout_u16 old;                                                                             \
+        if (scope == GROUT_CTA) {                                                                  \
+            asm volatile("atom.relaxed.cta." SPACE ".cas.b16 %0, [%1], %2, %3;"                    \
+                         : "=h"(old) : ADDRESS(at), "h"(seen), "h"(wanted) : "memory");            \
+        } else if (scope == GROUT_CLUSTER) {                                                       \
+            asm volatile("atom.relaxed.cluster." SPACE ".cas.b16 %0, [%1], %2, %3;"                \
+                         : "=h"(old) : ADDRESS(at), "h"(seen), "h"(wanted) : "memory");            \
+        } else if (scope == GROUT_GPU) {                                                           \
+            asm volatile("atom.relaxed.gpu." SPACE ".cas.b16 %0, [%1], %2, %3;"                    \
+                         : "=h"(old) : ADDRESS(at), "h"(seen), "h"(wanted) : "memory");            \
+        } else {                                                                                   \
+            asm volatile("atom.relaxed.sys." SPACE ".cas.b16 %0, [%1], %2, %3;"                    \
+                         : "=h"(old) : ADDRESS(at), "h"(seen), "h"(wanted) : "memory");            \
+        }                                                                                          \
+        return old;                                                                                \
+    }
+GROUT_SWAP_HALF(gmem, "global", void *, "l")
+GROUT_SWAP_HALF(smem, "shared::cta", grout_u32, "r")
+GROUT_SWAP_HALF(peer, "shared::cluster", grout_u32, "r")
+#undef GROUT_SWAP_HALF
+#define GROUT_CAS_LOOPS(SPACE, POINTER)                                                            \
+    GROUT_CAS_LOOP(min, grout_f16, SPACE, POINTER)                                                 \
+    GROUT_CAS_LOOP(min, grout_bf16, SPACE, POINTER)                                                \
+    GROUT_CAS_LOOP(max, grout_f16, SPACE, POINTER)                                                 \
+    GROUT_CAS_LOOP(max, grout_bf16, SPACE, POINTER)
+GROUT_CAS_LOOPS(gmem, void *)
+GROUT_CAS_LOOPS(smem, grout_u32)
+GROUT_CAS_LOOPS(peer, grout_u32)
+#undef GROUT_CAS_LOOPS
 #undef GROUT_CAS_LOOP
 
 // ---- several floats at once, in GMEM ------------------------------------------------------------
@@ -147,7 +170,7 @@ GROUT_RED_TWO(max, grout_bf16, "bf16")
 #undef GROUT_LIST
 
 // ---- what was there before ----------------------------------------------------------------------
-// By one lane. 32-bit integers.
+// Of 32-bit integers.
 
 #define GROUT_FETCH_IN(WORDS, ADDRESS, TAIL, ...)                                                  \
     asm volatile("atom" WORDS TAIL : "=r"(old) : ADDRESS(at), __VA_ARGS__ : "memory")
@@ -164,7 +187,13 @@ GROUT_RED_TWO(max, grout_bf16, "bf16")
 // ...: how the address is held, the instruction after its order and scope, its inputs.
 #define GROUT_FETCH(NAME, PARAMETERS, ...)                                                         \
     template <int order, int scope, typename T>                                                    \
-    GROUT_DEVICE T grout_atomic_##NAME PARAMETERS {                                                \
+    GROUT_DEVICE T grout_atomic_##NAME PARAMETERS GROUT_FETCH_BODY(T, __VA_ARGS__)
+// The same of one type.
+#define GROUT_FETCH_OF(T, NAME, PARAMETERS, ...)                                                   \
+    template <int order, int scope>                                                                \
+    GROUT_DEVICE T grout_atomic_##NAME PARAMETERS GROUT_FETCH_BODY(T, __VA_ARGS__)
+#define GROUT_FETCH_BODY(T, ...)                                                                   \
+    {                                                                                              \
         T old;                                                                                     \
         if (order == GROUT_RELAXED) {                                                              \
             GROUT_FETCH_ORDERED(".relaxed", __VA_ARGS__)                                           \
@@ -180,6 +209,20 @@ GROUT_RED_TWO(max, grout_bf16, "bf16")
 #define GROUT_FETCH_SPACE(NAME, SPACE, POINTER, ADDRESS)                                           \
     GROUT_FETCH(fetch_add_##NAME, (POINTER at, T value), ADDRESS,                                  \
                 SPACE ".add.u32 %0, [%1], %2;", "r"(value))                                        \
+    GROUT_FETCH(fetch_and_##NAME, (POINTER at, T value), ADDRESS,                                  \
+                SPACE ".and.b32 %0, [%1], %2;", "r"(value))                                        \
+    GROUT_FETCH(fetch_or_##NAME, (POINTER at, T value), ADDRESS,                                   \
+                SPACE ".or.b32 %0, [%1], %2;", "r"(value))                                         \
+    GROUT_FETCH(fetch_xor_##NAME, (POINTER at, T value), ADDRESS,                                  \
+                SPACE ".xor.b32 %0, [%1], %2;", "r"(value))                                        \
+    GROUT_FETCH_OF(grout_i32, fetch_max_##NAME, (POINTER at, grout_i32 value), ADDRESS,            \
+                   SPACE ".max.s32 %0, [%1], %2;", "r"(value))                                     \
+    GROUT_FETCH_OF(grout_u32, fetch_max_##NAME, (POINTER at, grout_u32 value), ADDRESS,            \
+                   SPACE ".max.u32 %0, [%1], %2;", "r"(value))                                     \
+    GROUT_FETCH_OF(grout_i32, fetch_min_##NAME, (POINTER at, grout_i32 value), ADDRESS,            \
+                   SPACE ".min.s32 %0, [%1], %2;", "r"(value))                                     \
+    GROUT_FETCH_OF(grout_u32, fetch_min_##NAME, (POINTER at, grout_u32 value), ADDRESS,            \
+                   SPACE ".min.u32 %0, [%1], %2;", "r"(value))                                     \
     GROUT_FETCH(exchange_##NAME, (POINTER at, T value), ADDRESS,                                   \
                 SPACE ".exch.b32 %0, [%1], %2;", "r"(value))                                       \
     GROUT_FETCH(cas_##NAME, (POINTER at, T expected, T value), ADDRESS,                            \
@@ -189,6 +232,8 @@ GROUT_FETCH_SPACE(smem, ".shared::cta", grout_u32, "r")
 GROUT_FETCH_SPACE(peer, ".shared::cluster", grout_u32, "r")
 #undef GROUT_FETCH_SPACE
 #undef GROUT_FETCH
+#undef GROUT_FETCH_OF
+#undef GROUT_FETCH_BODY
 #undef GROUT_FETCH_ORDERED
 #undef GROUT_FETCH_IN
 #undef GROUT_EACH_SCOPE

@@ -188,6 +188,12 @@ GROUT_DEVICE void grout_fence_async_gmem() {
 GROUT_DEVICE void grout_fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
+// Programmatic dependent launch: waits for the end of the grid before and sees all that it did; lets
+// the grid after begin. Without the launch attribute neither does anything.
+GROUT_DEVICE void grout_grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+GROUT_DEVICE void grout_grid_launch_dependents() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 // commit_smem: every lane fences what it did, then all wait, so that any of them may issue.
 GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
     grout_fence_async_smem();
@@ -200,8 +206,9 @@ GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
 struct grout_hang {
     grout_u32 code, cta[3], thread, barrier, slot, parity, line, actor;
     grout_u64 waited_ns;
+    grout_u64 values[8]; // of a debug_check: their bits
 };
-static_assert(sizeof(grout_hang) == 48, "as in launch.h");
+static_assert(sizeof(grout_hang) == 112, "as in launch.h");
 
 // Mirrors grout_gpu__watchdog of gpu_backend/run/launch_child.h: a kernel parameter.
 struct grout_watchdog {
@@ -212,7 +219,15 @@ struct grout_watchdog {
 };
 static_assert(sizeof(grout_watchdog) == 32, "as in launch_child.h");
 
-enum { GROUT_HANG_BARRIER = 1, GROUT_HANG_SEMAPHORE = 2 };
+enum { GROUT_HANG_BARRIER = 1, GROUT_HANG_SEMAPHORE = 2, GROUT_HANG_CHECK = 3 };
+
+// Ends the kernel. Not __trap(): ptxas takes a path that ends in one for one that leaves the kernel,
+// and then no longer brings the lanes of a warp together after branches around it (CUDA 13.0,
+// sm_90a; it drops a __syncwarp there, too). The next bar.sync, which half a warp reaches first,
+// never ends. A store to nowhere ends the kernel as well, and to ptxas the path goes on.
+GROUT_DEVICE void grout_fault(grout_u32 code) {
+    asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(0ull), "r"(code) : "memory");
+}
 
 GROUT_DEVICE grout_u64 grout_time_ns() {
     grout_u64 now;
@@ -240,11 +255,7 @@ GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang 
     while (grout_time_ns() - start < 50000000ull) {
         __nanosleep(1000);
     }
-    // Not __trap(): ptxas takes a path that ends in one for one that leaves the kernel, and then no
-    // longer brings the lanes of a warp together after branches around the wait (CUDA 13.0, sm_90a;
-    // it drops a __syncwarp there, too). The next bar.sync, which half a warp reaches first, never
-    // ends. A store to nowhere ends the kernel as well, and to ptxas the path goes on.
-    asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(0ull), "r"(hang.code) : "memory");
+    grout_fault(hang.code);
 }
 
 // Ends the kernel if this wait, which began at start, has lasted too long. A wait shorter than 1 ms
@@ -259,6 +270,41 @@ GROUT_DEVICE void grout_check_hang(const grout_watchdog &dog, grout_u64 start, g
         const grout_hang hang = {code, {blockIdx.x, blockIdx.y, blockIdx.z}, threadIdx.x / 128,
                                  site.barrier, site.slot, parity, site.line, site.actor, waited};
         grout_report_hang(dog, hang);
+    }
+}
+
+// ---- checks and delays --------------------------------------------------------------------------
+
+// The bits of an element.
+template <typename T> GROUT_DEVICE grout_u64 grout_check_bits(const T &value) {
+    return grout_bits_as<typename grout_move<sizeof(T)>::bits>(value);
+}
+// Whether somebody reads records; else what a check says is printed.
+GROUT_DEVICE bool grout_has_records(const grout_watchdog &dog) { return dog.capacity > 0; }
+
+// A debug_check is false, at an element of its condition: the number of the operation, the element,
+// the line and the actor, as in grout_site, and the values that its text shows. unknown: bits of those
+// that the lane does not have.
+template <typename... Values>
+GROUT_DEVICE void grout_fail_check(const grout_watchdog &dog, grout_site site, grout_u32 unknown,
+                                   Values... values) {
+    if (grout_has_records(dog)) {
+        const grout_hang hang = {GROUT_HANG_CHECK, {blockIdx.x, blockIdx.y, blockIdx.z},
+                                 threadIdx.x / 128, site.barrier, site.slot, unknown, site.line,
+                                 site.actor, 0, {grout_check_bits(values)...}};
+        const grout_u32 index = atomicAdd(&dog.state[1], 1u);
+        if (index < dog.capacity) {
+            dog.hangs[index] = hang;
+        }
+        __threadfence_system();
+    }
+    grout_fault(GROUT_HANG_CHECK);
+}
+
+// About so many nanoseconds; the instruction sleeps at most a millisecond.
+GROUT_DEVICE void grout_delay(grout_i32 ns) {
+    for (grout_i32 left = ns < 1000000000 ? ns : 1000000000; left > 0; left -= 1000000) {
+        __nanosleep(left < 1000000 ? left : 1000000);
     }
 }
 
@@ -531,6 +577,49 @@ GROUT_TMA("5", "%0, %1, %2, %3, %4", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c
           grout_i32 c4)
 #undef GROUT_TMA
 #undef GROUT_LIST
+
+// ---- bulk copies ---------------------------------------------------------------------------------
+// One run of bytes without a tensor map, by one lane: start bytes into the array, to or from an SMEM
+// address; both and the number of bytes are multiples of 16.
+
+GROUT_DEVICE const void *grout_bulk_address(const void *array, grout_i64 start) {
+    return static_cast<const char *>(array) + start;
+}
+GROUT_DEVICE void grout_bulk_load(grout_u32 smem, const void *array, grout_i64 start,
+                                  grout_u32 bytes, grout_u32 mbarrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];"
+                 ::"r"(smem), "l"(grout_bulk_address(array, start)), "r"(bytes), "r"(mbarrier)
+                 : "memory");
+}
+GROUT_DEVICE void grout_bulk_load_multicast(grout_u32 smem, const void *array, grout_i64 start,
+                                            grout_u32 bytes, grout_u32 mbarrier, grout_u32 peers) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;"
+                 ::"r"(smem), "l"(grout_bulk_address(array, start)), "r"(bytes), "r"(mbarrier),
+                   "h"(static_cast<grout_u16>(peers))
+                 : "memory");
+}
+// Of the run only what the array has; the mbarrier gets the bytes of all.
+GROUT_DEVICE void grout_bulk_load_clipped(grout_u32 smem, const void *array, grout_i64 start,
+                                          grout_u32 bytes, grout_i64 array_bytes,
+                                          grout_u32 mbarrier) {
+    const grout_i64 low = start < 0 ? 0 : start;
+    const grout_i64 high = start + bytes < array_bytes ? start + bytes : array_bytes;
+    const grout_u32 inside = high > low ? static_cast<grout_u32>(high - low) : 0;
+    if (inside > 0) {
+        grout_bulk_load(smem + static_cast<grout_u32>(low - start), array, low, inside, mbarrier);
+    }
+    if (inside < bytes) {
+        asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+                     ::"r"(mbarrier), "r"(bytes - inside) : "memory");
+    }
+}
+GROUT_DEVICE void grout_bulk_store(grout_u32 smem, const void *array, grout_i64 start,
+                                   grout_u32 bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 ::"l"(grout_bulk_address(array, start)), "r"(smem), "r"(bytes) : "memory");
+}
 
 // Closes the lane's open bulk group of stores.
 GROUT_DEVICE void grout_bulk_commit() {

@@ -117,12 +117,18 @@ static bool add_workspace(const grout_contents *contents, uint32_t index) {
     return true;
 }
 
+void grout_contents__add_functions(grout_text *out) {
+    grout_text_add(out, "%s", functions);
+}
+
 bool grout_contents__declare(const grout_contents *contents) {
     bool ok = true;
     if (!grout_contents__are_there(contents)) {
         return true;
     }
-    grout_text_add(contents->out, "%s", functions);
+    if (contents->array_numbers == NULL) {
+        grout_contents__add_functions(contents->out);
+    }
     for (uint32_t i = 0; i < contents->kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(contents->module, contents->kernel, i);
         if (param->init != 0 && param->direction != GROUT_DIRECTION_SCALAR) {

@@ -12,11 +12,16 @@ typedef struct grout_contents {
     const grout_gpu_plan *plan;
     grout_text *out;
     grout_diags *diags;
+    /* of a launch list: the arrays of all its launches are in one table, and the launch has a
+     * namespace; NULL: a kernel alone */
+    const uint32_t *array_numbers; /* by parameter: which of them it is */
 } grout_contents;
 
 /* Whether the kernel says what any array, scalar or scratch holds at first. */
 bool grout_contents__are_there(const grout_contents *contents);
-/* Functions and tables, for in front of main; nothing for a kernel without an init(..). False: the
+/* The functions that the rest calls. */
+void grout_contents__add_functions(grout_text *out);
+/* Functions (but of a list) and tables, for in front of main; nothing for a kernel without an init(..). False: the
  * contents of a scratch are too large to be listed, as diags say, or there is no memory. */
 bool grout_contents__declare(const grout_contents *contents);
 /* The statement that fills an array of the launcher, unless it has a file. */

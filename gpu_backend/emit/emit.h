@@ -18,6 +18,14 @@
  * (emit_extern.c). */
 void grout_emit__declare_extern(const grout_module *module, const grout_op *op, grout_text *out);
 
+/* ---- printf (emit_print.c) ---- */
+
+/* printf's conversion of an element of an operand, the argument for it, and a character of the
+ * format. */
+const char *grout_emit__conversion(grout_emitter *e, const grout_operand *operand);
+void grout_emit__printed(grout_emitter *e, const grout_operand *operand, const char *index);
+void grout_emit__escaped(grout_emitter *e, char byte);
+
 /* ---- boxes that TMA reaches through a tensor map (emit_copy.c) ---- */
 
 /*
@@ -55,6 +63,9 @@ void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box);
 /* All of it: "name(a_map, as, col, row);", without "as" if there is no SMEM operand. */
 void grout_emit__box_call(grout_emitter *e, const grout_emit_box *box, const char *name);
 
+/* The type of partial results of reductions and scans: what grout_widen gives (emit_reduce.c). */
+grout_dtype grout_emit__get_partial(grout_dtype dtype);
+
 /* ---- between registers and memory (emit_matrix.c, emit_conflicts.c) ---- */
 
 /* stmatrix or ldmatrix, if they can move a value between registers and a view. */
@@ -85,6 +96,24 @@ void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout
 void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
                                       const grout_register_layout *layout,
                                       const grout_emit_matrix *matrix);
+
+/* ---- accesses by indices or with a mask (emit_pick.c) ---- */
+
+/* What the statement at one place needs. */
+typedef struct grout_emit_pick {
+    const grout_op *op;
+    grout_pick pick;
+    grout_view view;                     /* of the memory */
+    const grout_register_layout *layout; /* of the elements; NULL: one element, by one lane */
+    uint32_t width;                      /* elements that one access takes */
+    bool is_exchanged;                   /* the indices go to all lanes by the exchange area */
+} grout_emit_pick;
+
+/* Writes a call for the elements at a place: its address is that of a view. */
+typedef void grout_emit_picked(grout_emitter *e, const grout_emit_pick *p, const grout_view *at);
+/* Stores and atomics: the call for each element that is touched, once. one_lane: of no array. */
+void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *op,
+                             uint32_t width_max, grout_emit_picked *act);
 
 /* ---- between the lanes of a thread (emit_exchange.c) ---- */
 
@@ -194,10 +223,12 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
 grout_emit_op grout_emit__alu;
 grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
+grout_emit_op grout_emit__scan;
 grout_emit_op grout_emit__atomic;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
 #define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
+#define GROUT_SCAN(NAME, text, REDUCE, DOC)
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
     grout_emit_op grout_emit__##text;

@@ -42,17 +42,21 @@ static const char *get_scope_name(const grout_emitter *e, const atomic *a) {
 
 /* ---- arrays ---- */
 
+/* How many elements one instruction takes at most. */
+static uint32_t get_most(const atomic *a) {
+    const bool is_float = a->dtype == GROUT_DTYPE_F32 || grout_emit__is_half(a->dtype);
+    return is_float && a->space[0] == 'g'
+               ? GROUT_WIDE_BYTES_MAX / grout_dtype_get_info(a->dtype)->bytes
+               : 1;
+}
+
 /* How many elements one instruction takes of so many in a row. */
 static uint32_t get_width(const grout_emitter *e, const atomic *a,
                           const grout_register_layout *layout) {
     const uint32_t access = grout_view_get_access_width(e->module, &a->view);
     const uint32_t run = grout_emit__get_run(layout);
-    const bool is_float = a->dtype == GROUT_DTYPE_F32 || grout_emit__is_half(a->dtype);
-    const uint32_t most = is_float && a->space[0] == 'g'
-                              ? GROUT_WIDE_BYTES_MAX / grout_dtype_get_info(a->dtype)->bytes
-                              : 1;
     const uint32_t width = access < run ? access : run;
-    return width < most ? width : most;
+    return width < get_most(a) ? width : get_most(a);
 }
 
 static void begin_call(grout_emitter *e, const atomic *a, grout_emit_at at) {
@@ -138,9 +142,96 @@ static void fetch(grout_emitter *e, const grout_op *op) {
     grout_emit__end_uniform(e, op->first_result);
 }
 
+/* ---- by indices ---- */
+
+/* "grout_atomic_add_gmem<GROUT_GPU>(address, value);" for atomic_scatter_add, and so on. */
+static void update_place(grout_emitter *e, const grout_emit_pick *p, const grout_view *at) {
+    static const char prefix[] = "atomic_scatter_";
+    const bool returns = p->op->opcode == GROUT_OP_ATOMIC_SCATTER_EXCHANGE; /* by name: no red */
+    atomic a;
+    if (!describe(e, p->op, &a)) {
+        return;
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "%sgrout_atomic_%s_%s<%s%s>(", returns ? "(void)" : "",
+                    a.name + sizeof prefix - 1, a.space, returns ? "GROUT_RELAXED, " : "",
+                    get_scope_name(e, &a));
+    grout_emit__address(e, at, GROUT_EMIT_AT_FIRST);
+    grout_emit__add(e, ", ");
+    if (p->width > 1) {
+        grout_emit__add(e, "chunk");
+    } else {
+        grout_emit__element(e, grout_module_get_operand(e->module, p->op, p->pick.value), a.dtype,
+                            p->layout == NULL ? NULL : "reg");
+    }
+    grout_emit__end(e, ");");
+}
+
+static void scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    atomic a;
+    if (describe(e, op, &a)) {
+        grout_emit__write_picks(e, id, op, get_most(&a), update_place);
+    }
+}
+
+/* ---- arrays, with what they held before ---- */
+
+/* "grout_atomic_fetch_add_gmem<GROUT_RELAXED, GROUT_GPU>(address, v[reg])" */
+static void add_fetch(grout_emitter *e, const atomic *a, grout_emit_at at) {
+    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a->name, a->space,
+                    grout_emit__choice(e, a->op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+                    get_scope_name(e, a));
+    grout_emit__address(e, &a->view, at);
+    grout_emit__add(e, ", ");
+    grout_emit__element(e, a->from, a->dtype, "reg");
+    grout_emit__add(e, ")");
+}
+
+/* Each element once. Where several lanes hold it, one of them tells the others. */
+static void fetch_array(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_value_id value = op->first_result;
+    const grout_register_layout *layout = grout_emit__layout(e, value);
+    const bool is_shared = grout_register_layouts_get_exchange_bytes(e->plan->layouts, id) > 0;
+    atomic a;
+    if (!describe(e, op, &a)) {
+        return;
+    }
+    grout_emit__before_access(e, a.view.object, true);
+    if (is_shared) {
+        grout_emit__before_access(e, 0, true);
+    } else {
+        grout_emit__declare_registers(e, value);
+    }
+    grout_emit__open_owners(e, layout);
+    grout_emit__open_registers(e, layout->registers, 1);
+    grout_emit__open_element(e, layout, 1);
+    grout_emit__prepare_address(e, &a.view, grout_emit__get_at(layout));
+    grout_emit__begin(e);
+    if (is_shared) {
+        grout_emit__add(e, "grout_store_smem(exchange + (");
+        grout_emit__flat(e, layout);
+        grout_emit__add(e, " * 4), ");
+    } else {
+        grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
+    }
+    add_fetch(e, &a, grout_emit__get_at(layout));
+    grout_emit__end(e, is_shared ? ");" : ";");
+    grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
+    grout_emit__after_access(e, a.view.object, true);
+    if (is_shared) {
+        grout_emit__after_access(e, 0, true);
+        grout_emit__read_exchange(e, value);
+    }
+}
+
 void grout_emit__atomic(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    if (op->result_count == 0) {
+    if (op->result_count > 0 &&
+        grout_emit__has_registers(grout_emit__layout(e, op->first_result))) {
+        fetch_array(e, id, op);
+    } else if (grout_op_takes_picks((grout_opcode)op->opcode)) {
+        scatter(e, id, op);
+    } else if (op->result_count == 0) {
         update(e, op);
     } else {
         fetch(e, op);

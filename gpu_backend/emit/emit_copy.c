@@ -1,4 +1,4 @@
-/* emit_copy.c - TMA copies: boxes, parts, to one CTA or several of the cluster.
+/* emit_copy.c - TMA copies: boxes, parts, runs of bytes, to one CTA or several of the cluster.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
@@ -86,6 +86,24 @@ static void add_tile_coordinate(grout_emitter *e, const grout_view *view, uint32
     grout_emit__add(e, ") / %" PRId64, elements);
 }
 
+/* ", i * 12 + j * 4": the indices of dimensions that are one for TMA. */
+static void add_fold(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
+    const char *join = ", ";
+    for (uint32_t k = 0; k < tma->fold_count; k++) {
+        const uint32_t dim = tma->fold_dims[k];
+        if (view->start_term_count[dim] > 0 || view->start_const[dim] != 0) {
+            const bool is_product = tma->fold_steps[k] != 1;
+            grout_emit__add(e, "%s%s", join, is_product ? "(" : "");
+            grout_emit__start(e, view, dim);
+            if (is_product) {
+                grout_emit__add(e, ") * %" PRId64, tma->fold_steps[k]);
+            }
+            join = " + ";
+        }
+    }
+    grout_emit__add(e, "%s", *join == ',' ? ", 0" : "");
+}
+
 void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
     const grout_view *view = &box->array;
     const grout_tma *tma = &box->tma;
@@ -95,6 +113,10 @@ void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
         const bool has_band = k == tma->band_dim && tma->band_count > 1;
         const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
         const char *join = "";
+        if (tma->fold_count > 0 && k + 1u == tma->rank) {
+            add_fold(e, view, tma);
+            continue;
+        }
         grout_emit__add(e, ", ");
         if (tma->steps[k] != 1) {
             add_tile_coordinate(e, view, dim, is_zero ? 0 : tma->steps[k]);
@@ -126,6 +148,37 @@ void grout_emit__box_call(grout_emitter *e, const grout_emit_box *box, const cha
     grout_emit__box_coordinates(e, box);
     grout_emit__end(e, ");");
     grout_emit__close_box(e, box);
+}
+
+/* ---- bulk copies ---- */
+
+/* ", array, bytes of the start": where a bulk copy begins in GMEM. */
+static void add_bulk_start(grout_emitter *e, const grout_emit_box *box) {
+    const grout_view *view = &box->array;
+    const char *join = ", ";
+    int64_t constant = 0;
+    grout_emit__add(e, ", %s", grout_emit__name(e, view->base));
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        const int64_t stride = box->tma.object_strides[dim];
+        constant += view->start_term_count[dim] == 0 ? view->start_const[dim] * stride : 0;
+        if (view->start_term_count[dim] > 0) {
+            grout_emit__add(e, "%s(grout_i64)(", join);
+            grout_emit__start(e, view, dim);
+            grout_emit__add(e, ") * %" PRId64, stride);
+            join = " + ";
+        }
+    }
+    if (constant != 0 || *join == ',') {
+        grout_emit__add(e, "%s%" PRId64 "ll", join, constant);
+    }
+}
+
+static void store_bulk(grout_emitter *e, const grout_emit_box *box) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_bulk_store(");
+    grout_emit__smem_start(e, &box->smem);
+    add_bulk_start(e, box);
+    grout_emit__end(e, ", %" PRIu32 ");", box->tma.box_bytes);
 }
 
 /* ---- loads ---- */
@@ -181,6 +234,30 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     grout_emit__end(e, ");");
 }
 
+/* Where elements may lie outside the array, only what lies inside is read. */
+static void load_bulk(grout_emitter *e, const tma_load *load) {
+    const grout_tma *tma = &load->box.tma;
+    const bool is_clipped = tma->oob != GROUT_CHOICE_OOB_IN_BOUNDS;
+    GROUT_ASSERT(!is_clipped || load->axes == 0);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_bulk_load%s(",
+                    is_clipped        ? "_clipped"
+                    : load->axes != 0 ? "_multicast"
+                                      : "");
+    grout_emit__smem_start(e, &load->box.smem);
+    add_bulk_start(e, &load->box);
+    grout_emit__add(e, ", %" PRIu32 ", ", tma->box_bytes);
+    if (is_clipped) {
+        grout_emit__add(e, "%" PRId64 "ll, ", tma->array_bytes);
+    }
+    grout_emit__barrier_address(e, &load->barrier);
+    if (load->axes != 0) {
+        grout_emit__add(e, ", ");
+        grout_emit__group_mask(e, load->axes);
+    }
+    grout_emit__end(e, ");");
+}
+
 static void load_boxes(grout_emitter *e, const tma_load *load) {
     const bool is_multicast = load->axes != 0;
     grout_emit__open_box(e, &load->box);
@@ -225,7 +302,11 @@ void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout
     if (!load.entry->is_explicit) {
         arm_barrier(e, &load);
     }
-    load_boxes(e, &load);
+    if (load.box.tma.is_bulk) {
+        load_bulk(e, &load);
+    } else {
+        load_boxes(e, &load);
+    }
     grout_emit__close_issuer(e);
 }
 
@@ -242,7 +323,11 @@ void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
                    reduce == GROUT_CHOICE_NONE ? "store" : grout_choice_get_info(reduce)->text);
     grout_emit__before_issue(e, "all lanes have written the source");
     grout_emit__open_issuer(e);
-    grout_emit__box_call(e, &box, name);
+    if (box.tma.is_bulk) {
+        store_bulk(e, &box);
+    } else {
+        grout_emit__box_call(e, &box, name);
+    }
     if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
         grout_emit__line(e, "grout_bulk_commit();");
     }

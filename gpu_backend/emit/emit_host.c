@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "contents.h"
 
+#include "alloc.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 
 typedef grout_contents host;
 
@@ -110,6 +113,7 @@ static const char maps_preamble[] =
     "    uint64_t dims[5], strides[4]; // bytes, from dimension 1 on\n"
     "    uint32_t box[5];\n"
     "    CUtensorMapSwizzle swizzle;\n"
+    "    CUtensorMapFloatOOBfill oob_fill;\n"
     "};\n"
     "\n"
     "static CUtensorMap encode(const Map &map, CUdeviceptr address) {\n"
@@ -120,7 +124,7 @@ static const char maps_preamble[] =
     "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
     "                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
     "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
-    "                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),\n"
+    "                                 map.oob_fill),\n"
     "          \"encode a tensor map\");\n"
     "    return encoded;\n"
     "}\n"
@@ -154,30 +158,41 @@ static const grout_param *get_param(const host *h, uint32_t index) {
     return grout_module_get_param(h->module, h->kernel, index);
 }
 
+/* is_output: of a parameter, or of any that is the same array. */
+static void add_array(const host *h, uint32_t index, bool is_output) {
+    const grout_param *param = get_param(h, index);
+    const grout_type *type = grout_object_get_type(h->module, param->object);
+    const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+    grout_text_add(h->out,
+                   "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
+                   grout_gpu__get_param_name(h->module, h->kernel, index),
+                   param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
+                   is_output ? "true" : "false", grout_type_get_bytes(type),
+                   grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison), dtype->bytes);
+    grout_type_print(type, h->out);
+    grout_text_add(h->out, "\n");
+}
+
+static const char arrays_start[] = "static Array arrays[] = {\n";
+static const char arrays_end[] = "    {nullptr, false, false, 0, 0, 1, nullptr, 0},\n};\n\n";
+
 static void add_arrays(const host *h) {
-    grout_text_add(h->out, "static Array arrays[] = {\n");
+    grout_text_add(h->out, "%s", arrays_start);
     for (uint32_t k = 0; k < h->kernel->param_count; k++) {
         const grout_param *param = get_param(h, k);
-        if (param->direction == GROUT_DIRECTION_SCALAR) {
-            continue;
+        if (param->direction != GROUT_DIRECTION_SCALAR) {
+            add_array(h, k, param->direction != GROUT_DIRECTION_IN);
         }
-        const grout_type *type = grout_object_get_type(h->module, param->object);
-        const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
-        grout_text_add(
-            h->out, "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
-            grout_gpu__get_param_name(h->module, h->kernel, k),
-            param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
-            param->direction == GROUT_DIRECTION_IN ? "false" : "true", grout_type_get_bytes(type),
-            grout_dtype_get_fill((grout_dtype)type->dtype, dtype->poison), dtype->bytes);
-        grout_type_print(type, h->out);
-        grout_text_add(h->out, "\n");
     }
-    grout_text_add(h->out, "    {nullptr, false, false, 0, 0, 1, nullptr, 0},\n};\n\n");
+    grout_text_add(h->out, "%s", arrays_end);
 }
 
 /* The place of an array parameter among the arrays. */
 static uint32_t get_array_number(const host *h, uint32_t param_index) {
     uint32_t number = 0;
+    if (h->array_numbers != NULL) {
+        return h->array_numbers[param_index];
+    }
     for (uint32_t k = 0; k < param_index; k++) {
         number += get_param(h, k)->direction == GROUT_DIRECTION_SCALAR ? 0 : 1;
     }
@@ -205,10 +220,12 @@ static void add_maps(const host *h) {
         grout_text_add(h->out, ", ");
         add_numbers(h, map->tma.box, map->tma.rank);
         if (map->tma.swizzle == 0) {
-            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_NONE};\n");
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_NONE");
         } else {
-            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B};\n", map->tma.swizzle);
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B", map->tma.swizzle);
         }
+        grout_text_add(h->out, ",\n    CU_TENSOR_MAP_FLOAT_OOB_FILL_%s};\n",
+                       map->tma.oob == GROUT_CHOICE_OOB_NAN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
     }
 }
 
@@ -222,13 +239,18 @@ static void add_map_address(const host *h, const grout_gpu_map *map) {
     }
 }
 
+/* Of the locals of a launch: in a list they outlive the function that makes them. */
+static const char *get_storage(const host *h) {
+    return h->array_numbers == NULL ? "" : "static ";
+}
+
 static void add_workspaces(const host *h) {
     for (uint32_t k = 0; k < h->plan->workspace_count; k++) {
         const grout_gpu_workspace *workspace = &h->plan->workspaces[k];
         grout_text_add(h->out,
-                       "    CUdeviceptr space_%" PRIu32 " = make_workspace(%" PRId64 ", 0x%" PRIx64
-                       ", %" PRIu32 "); // %%%s\n",
-                       k, workspace->bytes, workspace->fill, workspace->fill_bytes,
+                       "    %sCUdeviceptr space_%" PRIu32 " = make_workspace(%" PRId64
+                       ", 0x%" PRIx64 ", %" PRIu32 "); // %%%s\n",
+                       get_storage(h), k, workspace->bytes, workspace->fill, workspace->fill_bytes,
                        grout_gpu__get_object_name(h->module, workspace->object));
         grout_contents__put_workspace(h, k);
     }
@@ -241,7 +263,8 @@ static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
     const bool is_float = dtype->class_ == GROUT_CLASS_FLOAT && dtype->bytes >= 4;
     const char *type = !is_float ? "long long" : dtype->bytes == 8 ? "double" : "float";
     const char *convert = is_float ? "std::strtod" : "std::strtoll";
-    grout_text_add(h->out, "    %s scalar%" PRIu32 " = (%s)%s(", type, number, type, convert);
+    grout_text_add(h->out, "    %s%s scalar%" PRIu32 " = (%s)%s(", get_storage(h), type, number,
+                   type, convert);
     grout_contents__scalar_text(h, param_index);
     grout_text_add(h->out,
                    ", nullptr%s); // %s\n"
@@ -251,7 +274,9 @@ static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
 
 static void add_parameters(const host *h) {
     add_workspaces(h);
-    grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
+    if (h->array_numbers == NULL) {
+        grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
+    }
     for (uint32_t k = 0; k < h->plan->arg_count; k++) {
         const grout_gpu_arg *arg = &h->plan->args[k];
         switch ((grout_gpu_arg_kind)arg->kind) {
@@ -264,8 +289,8 @@ static void add_parameters(const host *h) {
             break;
         case GROUT_GPU_ARG_MAP: {
             const grout_gpu_map *map = &h->plan->maps[arg->index];
-            grout_text_add(h->out, "    alignas(64) CUtensorMap map%" PRIu32 " = encode(%s, ", k,
-                           grout_gpu__get_map_name(h->module, map).text);
+            grout_text_add(h->out, "    alignas(64) %sCUtensorMap map%" PRIu32 " = encode(%s, ",
+                           get_storage(h), k, grout_gpu__get_map_name(h->module, map).text);
             add_map_address(h, map);
             grout_text_add(h->out, ");\n    parameters[%" PRIu32 "] = &map%" PRIu32 ";\n", k, k);
             break;
@@ -276,12 +301,12 @@ static void add_parameters(const host *h) {
             break;
         case GROUT_GPU_ARG_WATCHDOG:
             grout_text_add(h->out,
-                           "    CUdeviceptr state = 0;\n"
+                           "    %sCUdeviceptr state = 0;\n"
                            "    check(cuMemAlloc(&state, 8), \"allocate the watchdog's state\");\n"
                            "    check(cuMemsetD32(state, 0, 2), \"clear the watchdog's state\");\n"
-                           "    Watchdog watchdog = {0, state, 2000000000, 0, 0};\n"
+                           "    %sWatchdog watchdog = {0, state, 2000000000, 0, 0};\n"
                            "    parameters[%" PRIu32 "] = &watchdog;\n",
-                           k);
+                           get_storage(h), get_storage(h), k);
             break;
         }
     }
@@ -326,11 +351,23 @@ static void add_launch(const host *h) {
                    cluster, grid, grid / cluster, block);
 }
 
-/* Up to the arrays on the GPU. */
-static void add_start(const host *h) {
+/* The function of the cubin, into 'kernel'. */
+static void add_kernel(const host *h) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_gpu__get_symbol(grout_module_get_string(h->module, h->kernel->name), symbol);
     grout_text_add(h->out,
+                   "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n",
+                   symbol);
+}
+
+static const char load_arrays[] = "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+                                  "        array->file = find(argc, argv, array->name);\n"
+                                  "        load(*array);\n"
+                                  "    }\n";
+
+/* Up to the module on the GPU. */
+static void add_start(grout_text *out, const char *more) {
+    grout_text_add(out,
                    "\nint main(int argc, char **argv) {\n"
                    "    if (argc < 2) {\n"
                    "        std::fprintf(stderr, \"usage: %%s KERNEL.cubin [ARRAY=FILE | "
@@ -340,42 +377,47 @@ static void add_start(const host *h) {
                    "    CUdevice device;\n"
                    "    CUcontext context;\n"
                    "    CUmodule module;\n"
-                   "    CUfunction kernel;\n"
+                   "%s"
                    "    check(cuInit(0), \"initialise CUDA\");\n"
                    "    check(cuDeviceGet(&device, 0), \"open the GPU\");\n"
                    "    check(cuDevicePrimaryCtxRetain(&context, device), \"make a context\");\n"
                    "    check(cuCtxSetCurrent(context), \"use the context\");\n"
-                   "    check(cuModuleLoad(&module, argv[1]), \"load the kernel\");\n"
-                   "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n"
-                   "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
-                   "        array->file = find(argc, argv, array->name);\n"
-                   "        load(*array);\n"
-                   "    }\n",
-                   symbol);
+                   "    check(cuModuleLoad(&module, argv[1]), \"load the kernel\");\n",
+                   more);
+}
+
+/* What arrays hold where neither a file nor a launch before says it. */
+static void put_arrays(const host *h, const bool *is_later) {
     for (uint32_t k = 0; k < h->kernel->param_count; k++) {
-        if (get_param(h, k)->direction != GROUT_DIRECTION_SCALAR) {
+        if (get_param(h, k)->direction != GROUT_DIRECTION_SCALAR &&
+            (is_later == NULL || !is_later[k])) {
             grout_contents__put_array(h, k, get_array_number(h, k));
         }
     }
 }
 
+static const char give_smem[] =
+    "    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,\n"
+    "                             (int)smem_bytes),\n"
+    "          \"give the kernel its SMEM\");\n";
+static const char end[] = "    check(cuCtxSynchronize(), \"run the kernel\");\n"
+                          "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+                          "        store(*array);\n"
+                          "    }\n"
+                          "    return 0;\n"
+                          "}\n";
+
 static void add_main(const host *h) {
-    add_start(h);
+    add_start(h->out, "    CUfunction kernel;\n");
+    add_kernel(h);
+    grout_text_add(h->out, "%s", load_arrays);
+    put_arrays(h, NULL);
     add_parameters(h);
-    grout_text_add(
-        h->out,
-        "    const unsigned smem_bytes = %" PRId64 ";\n"
-        "    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,\n"
-        "                             (int)smem_bytes),\n"
-        "          \"give the kernel its SMEM\");\n",
-        h->plan->dynamic_smem_bytes);
+    grout_text_add(h->out, "    const unsigned smem_bytes = %" PRId64 ";\n",
+                   h->plan->dynamic_smem_bytes);
+    grout_text_add(h->out, "%s", give_smem);
     add_launch(h);
-    grout_text_add(h->out, "    check(cuCtxSynchronize(), \"run the kernel\");\n"
-                           "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
-                           "        store(*array);\n"
-                           "    }\n"
-                           "    return 0;\n"
-                           "}\n");
+    grout_text_add(h->out, "%s", end);
 }
 
 bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
@@ -402,4 +444,190 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
     }
     grout_gpu__plan_deinit(&plan);
     return is_planned && (!out->failed || grout_diags_add_oom(diags));
+}
+
+/* ---- a launch list ---- */
+
+/* The first parameter, of the first launch, that is the array of this name. */
+typedef struct listed_array {
+    grout_string_id name;
+    grout_kernel_id kernel;
+    uint32_t index;
+    bool is_output; /* some launch may write it */
+} listed_array;
+
+typedef struct list {
+    const grout_module *module;
+    listed_array *arrays;
+    uint32_t array_count;
+    uint32_t *numbers; /* of the launch at hand, by parameter */
+    bool *is_later;    /* an earlier launch has had the array */
+    grout_text *out;
+    grout_diags *diags;
+} list;
+
+static uint32_t find_array(const list *it, grout_string_id name) {
+    uint32_t i = 0;
+    while (i < it->array_count && it->arrays[i].name != name) {
+        i++;
+    }
+    return i;
+}
+
+/* Numbers the arrays of a launch; new ones come behind those of the launches before. */
+static void number_arrays(list *it, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(it->module, id);
+    for (uint32_t k = 0; k < kernel->param_count; k++) {
+        const grout_param *param = grout_module_get_param(it->module, kernel, k);
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            continue;
+        }
+        grout_string_id name = grout_module_get_value(it->module, param->value)->name;
+        uint32_t number = find_array(it, name);
+        it->numbers[k] = number;
+        it->is_later[k] = number < it->array_count;
+        if (number == it->array_count) {
+            it->arrays[it->array_count++] = (listed_array){name, id, k, false};
+        }
+        it->arrays[number].is_output |= grout_direction_is_written(param->direction);
+    }
+}
+
+static void add_list_arrays(const list *it) {
+    grout_text_add(it->out, "%s", arrays_start);
+    for (uint32_t i = 0; i < it->array_count; i++) {
+        const listed_array *array = &it->arrays[i];
+        const host h = {.module = it->module,
+                        .kernel = grout_module_get_kernel(it->module, array->kernel),
+                        .out = it->out};
+        add_array(&h, array->index, array->is_output);
+    }
+    grout_text_add(it->out, "%s", arrays_end);
+}
+
+static void add_attribute(const host *h, const char *id, const char *value) {
+    grout_text_add(h->out,
+                   "    attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_%s;\n"
+                   "    attributes[config.numAttrs++].value.%s;\n",
+                   id, value);
+}
+
+static void add_listed_launch(const host *h, bool is_dependent) {
+    grout_text_add(h->out,
+                   "static void launch() {\n"
+                   "    CUlaunchAttribute attributes[2] = {};\n"
+                   "    CUlaunchConfig config = {};\n"
+                   "    config.gridDimX = %" PRId64 ";\n"
+                   "    config.gridDimY = config.gridDimZ = 1;\n"
+                   "    config.blockDimX = %" PRIu32 ";\n"
+                   "    config.blockDimY = config.blockDimZ = 1;\n"
+                   "    config.sharedMemBytes = smem_bytes;\n"
+                   "    config.attrs = attributes;\n",
+                   h->plan->grid_size, h->plan->thread_count * GROUT_LANES);
+    if (h->plan->cluster_size > 1) {
+        char value[64];
+        (void)snprintf(value, sizeof value, "clusterDim = {%" PRIu32 ", 1, 1}",
+                       h->plan->cluster_size);
+        add_attribute(h, "CLUSTER_DIMENSION", value);
+    }
+    if (is_dependent) {
+        grout_text_add(h->out, "    // It may begin before the grid before it has ended.\n");
+        add_attribute(h, "PROGRAMMATIC_STREAM_SERIALIZATION",
+                      "programmaticStreamSerializationAllowed = 1");
+    }
+    grout_text_add(h->out, "    check(cuLaunchKernelEx(&config, kernel, parameters, nullptr), "
+                           "\"launch the kernel\");\n}\n");
+}
+
+/* A namespace for a launch: what it needs is made first, for all of them, so that nothing stands
+ * between two launches on the stream. */
+static bool add_listed(list *it, grout_launch_id id) {
+    const grout_launch_line *line = grout_module_get_launch(it->module, id);
+    grout_kernel_id kernel = grout_module_get_launch_kernel(it->module, id);
+    grout_gpu_plan plan;
+    const host h = {.module = it->module,
+                    .kernel = grout_module_get_kernel(it->module, kernel),
+                    .plan = &plan,
+                    .out = it->out,
+                    .diags = it->diags,
+                    .array_numbers = it->numbers};
+    number_arrays(it, kernel);
+    bool ok = grout_gpu__plan_init(&plan, it->module, kernel, it->diags);
+    if (ok) {
+        grout_text_add(it->out,
+                       "// @%s\n"
+                       "namespace launch_%" PRIu32 " {\n"
+                       "static CUfunction kernel;\n"
+                       "static void *parameters[%" PRIu32 "];\n"
+                       "static const unsigned smem_bytes = %" PRId64 ";\n",
+                       grout_module_get_string(it->module, line->kernel_name), id, plan.arg_count,
+                       plan.dynamic_smem_bytes);
+        add_maps(&h);
+        ok = grout_contents__declare(&h);
+        grout_text_add(it->out, "static void prepare(CUmodule module, int argc, char **argv) {\n"
+                                "    (void)argc, (void)argv;\n");
+        add_kernel(&h);
+        put_arrays(&h, it->is_later);
+        add_parameters(&h);
+        grout_text_add(it->out, "%s", give_smem);
+        if (plan.cluster_size > 8) {
+            grout_text_add(it->out, "    check(cuFuncSetAttribute(kernel, "
+                                    "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),\n"
+                                    "          \"allow large clusters\");\n");
+        }
+        grout_text_add(it->out, "}\n");
+        add_listed_launch(&h, line->is_dependent);
+        grout_text_add(it->out, "} // namespace launch_%" PRIu32 "\n\n", id);
+    }
+    grout_gpu__plan_deinit(&plan);
+    return ok;
+}
+
+static void add_list_main(const list *it, grout_launch_id count) {
+    add_start(it->out, "");
+    grout_text_add(it->out, "%s", load_arrays);
+    for (grout_launch_id id = 1; id < count; id++) {
+        grout_text_add(it->out, "    launch_%" PRIu32 "::prepare(module, argc, argv);\n", id);
+    }
+    for (grout_launch_id id = 1; id < count; id++) {
+        grout_text_add(it->out, "    launch_%" PRIu32 "::launch();\n", id);
+    }
+    grout_text_add(it->out, "%s", end);
+}
+
+static bool add_list(list *it) {
+    const grout_launch_id count = grout_module_get_launch_count(it->module);
+    bool ok = true;
+    for (grout_launch_id id = 1; id < count; id++) { /* the table comes first, and whole */
+        number_arrays(it, grout_module_get_launch_kernel(it->module, id));
+    }
+    grout_text_add(it->out, "// Launches the list of launches: nvcc THIS.cpp -lcuda; by grout. The cubin has all kernels.\n"
+                            "// Arrays without a file are zeros, or what their init(..) says; outputs without one are not kept.\n");
+    grout_text_add(it->out, "%s%s", arrays_preamble, maps_preamble);
+    grout_contents__add_functions(it->out);
+    grout_text_add(it->out, "\n");
+    add_list_arrays(it);
+    it->array_count = 0;
+    for (grout_launch_id id = 1; id < count && ok; id++) {
+        ok = add_listed(it, id);
+    }
+    add_list_main(it, count);
+    return ok;
+}
+
+bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diags *diags) {
+    const grout_allocator *allocator = grout_module_get_allocator(bound);
+    const uint32_t count = grout_module_get_value_count(bound); /* more than there are parameters */
+    list it = {.module = bound,
+               .arrays = grout__new(allocator, count, sizeof *it.arrays),
+               .numbers = grout__new(allocator, count, sizeof *it.numbers),
+               .is_later = grout__new(allocator, count, sizeof *it.is_later),
+               .out = out,
+               .diags = diags};
+    bool ok = it.arrays != NULL && it.numbers != NULL && it.is_later != NULL;
+    ok = ok ? add_list(&it) : grout_diags_add_oom(diags);
+    grout__free(it.arrays);
+    grout__free(it.numbers);
+    grout__free(it.is_later);
+    return ok && (!out->failed || grout_diags_add_oom(diags));
 }

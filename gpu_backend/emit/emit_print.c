@@ -27,7 +27,7 @@ static const char *get_conversion(grout_dtype dtype, const char **cast_out) {
     return "?";
 }
 
-static void add_escaped(grout_emitter *e, char byte) {
+void grout_emit__escaped(grout_emitter *e, char byte) {
     if (byte == '%') {
         grout_emit__add(e, "%%%%");
     } else if (byte == '"' || byte == '\\') {
@@ -44,20 +44,32 @@ static grout_dtype get_dtype(const grout_emitter *e, const grout_operand *operan
                                                : grout_emit__dtype(e, operand->id);
 }
 
+const char *grout_emit__conversion(grout_emitter *e, const grout_operand *operand) {
+    const char *cast;
+    return get_conversion(get_dtype(e, operand), &cast);
+}
+
+void grout_emit__printed(grout_emitter *e, const grout_operand *operand, const char *index) {
+    const char *cast;
+    (void)get_conversion(get_dtype(e, operand), &cast);
+    grout_emit__add(e, "grout_cast<%s>(", cast);
+    grout_emit__operand(e, operand, index);
+    grout_emit__add(e, ")");
+}
+
 /* The text; each {} becomes a conversion, or the type of an array, whose elements follow. */
 static void add_format(grout_emitter *e, const grout_op *op, const char *text) {
-    const char *cast;
     uint32_t next = 1;
     for (const char *p = text; *p != '\0'; p++) {
         if (p[0] != '{' || p[1] != '}' || next >= op->operand_count) {
-            add_escaped(e, *p);
+            grout_emit__escaped(e, *p);
             continue;
         }
         const grout_operand *operand = grout_module_get_operand(e->module, op, next++);
         if (grout_emit__is_spread(e, operand)) {
             grout_emit__add(e, "<array>");
         } else {
-            grout_emit__add(e, "%s", get_conversion(get_dtype(e, operand), &cast));
+            grout_emit__add(e, "%s", grout_emit__conversion(e, operand));
         }
         p++;
     }
@@ -82,7 +94,6 @@ static void print_elements(grout_emitter *e, const grout_operand *operand) {
 }
 
 void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const char *cast;
     (void)id;
     grout_emit__open_issuer(e);
     grout_emit__begin(e);
@@ -93,10 +104,8 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(e->module, op, k);
         if (!grout_emit__is_spread(e, operand)) {
-            (void)get_conversion(get_dtype(e, operand), &cast);
-            grout_emit__add(e, ", grout_cast<%s>(", cast);
-            grout_emit__operand(e, operand, NULL);
-            grout_emit__add(e, ")");
+            grout_emit__add(e, ", ");
+            grout_emit__printed(e, operand, NULL);
         }
     }
     grout_emit__end(e, ");");

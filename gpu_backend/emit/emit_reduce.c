@@ -24,7 +24,7 @@ typedef struct reduction {
 } reduction;
 
 /* The type that grout_widen gives, and grout_partial of the device header. */
-static grout_dtype get_partial(grout_dtype dtype) {
+grout_dtype grout_emit__get_partial(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     if (info->bytes >= 4) {
         return dtype;
@@ -35,7 +35,7 @@ static grout_dtype get_partial(grout_dtype dtype) {
 }
 
 static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_dtype partial = get_partial(grout_emit__dtype(e, op->first_result));
+    const grout_dtype partial = grout_emit__get_partial(grout_emit__dtype(e, op->first_result));
     reduction r = {.id = id,
                    .op = op,
                    .source = grout_module_get_operand(e->module, op, 0),

@@ -172,6 +172,20 @@ void grout_emit__commit_gmem(grout_emitter *e, grout_op_id id, const grout_op *o
     grout_emit__thread_barrier(e, "all lanes have");
 }
 
+/* Each lane waits for itself, and they need not meet: what the other grid did is then visible. */
+void grout_emit__griddepcontrol_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    (void)op;
+    grout_emit__line(e, "grout_grid_wait();");
+}
+
+void grout_emit__griddepcontrol_launch_dependents(grout_emitter *e, grout_op_id id,
+                                                  const grout_op *op) {
+    (void)id;
+    (void)op;
+    grout_emit__line(e, "grout_grid_launch_dependents();");
+}
+
 void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     (void)op;

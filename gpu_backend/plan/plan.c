@@ -13,6 +13,9 @@ static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
     if (a->rank != b->rank || a->element_bytes != b->element_bytes || a->swizzle != b->swizzle) {
         return false;
     }
+    if ((a->oob == GROUT_CHOICE_OOB_NAN) != (b->oob == GROUT_CHOICE_OOB_NAN)) {
+        return false;
+    }
     for (uint32_t i = 0; i < a->rank; i++) {
         if (a->dims[i] != b->dims[i] || a->strides[i] != b->strides[i] || a->box[i] != b->box[i]) {
             return false;
@@ -48,7 +51,7 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
     return plan->map_count++;
 }
 
-/* An array that TMA reaches takes a tensor map. */
+/* An array that TMA reaches takes a tensor map, or its address for a bulk copy. */
 static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
     const uint32_t array = grout_op_find_letter((grout_opcode)op->opcode, 'G');
     grout_view view;
@@ -64,6 +67,13 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
     }
     if (!grout_tma_plan(walk->module, id, &tma, walk->diags)) {
         return false;
+    }
+    if (tma.is_bulk) {
+        const uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
+        if (param != UINT32_MAX) {
+            walk->is_plain[param] = true;
+        }
+        return true;
     }
     const uint32_t map = find_or_add_map(walk, view.object, &tma);
     if (map == UINT32_MAX) {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #define HANG_NOTES_MAX 8
-#define HANG_SEMAPHORE 2 /* grout_gpu_hang's code */
 
 /* The wait that a record of the watchdog is about. */
 typedef struct wait_search {
@@ -20,7 +19,7 @@ typedef struct wait_search {
 
 /* The object that a record's number names: a barrier or a semaphore array; 0 if it names none. */
 static grout_object_id get_hang_object(const grout_gpu_hang_report *r, const grout_gpu_hang *hang) {
-    if (hang->code == HANG_SEMAPHORE) {
+    if (hang->code == GROUT_GPU_HANG_SEMAPHORE) {
         return hang->barrier < r->plan->workspace_count ? r->plan->workspaces[hang->barrier].object
                                                         : 0;
     }
@@ -86,8 +85,8 @@ static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
         (void)snprintf(more, sizeof more, ", and so do %" PRIu32 " CTAs more", others);
     }
     (void)snprintf(what, sizeof what,
-                   hang->code == HANG_SEMAPHORE ? "%" PRIu32 " units"
-                                                : "a phase of parity %" PRIu32,
+                   hang->code == GROUT_GPU_HANG_SEMAPHORE ? "%" PRIu32 " units"
+                                                          : "a phase of parity %" PRIu32,
                    hang->parity);
     add_waiter(r, hang, &waiter);
     if (object != 0) {
@@ -147,8 +146,64 @@ static void report_hangs(const grout_gpu_hang_report *r) {
                                "missing, and why");
 }
 
+/* ---- debug_check --------------------------------------------------------------------------------
+ */
+
+/* The operation that a record is about; NULL: none of the module. */
+static const grout_op *find_check(const grout_gpu_hang_report *r, const grout_gpu_hang *hang) {
+    const bool is_check =
+        hang->code == GROUT_GPU_HANG_CHECK && hang->barrier < grout_module_get_op_count(r->module);
+    const grout_op *op = is_check ? grout_module_get_op(r->module, hang->barrier) : NULL;
+    return op != NULL && grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_CHECK
+               ? op
+               : NULL;
+}
+
+/* "CTA 5, thread 0, element [3, 1]: x is 7" */
+static void note_check(const grout_gpu_hang_report *r, const grout_gpu_hang *hang,
+                       const grout_op *op) {
+    const grout_type type =
+        grout_module_get_operand_type(r->module, grout_module_get_operand(r->module, op, 0));
+    grout_text text = {0};
+    add_waiter(r, hang, &text);
+    if (type.kind == GROUT_TYPE_ARRAY) {
+        grout_text_add(&text, ", element ");
+        grout_type_print_element(&type, hang->slot, &text);
+    }
+    grout_text_add(&text, ": ");
+    grout_op_print_message(r->module, op, hang->values, hang->parity, "?", &text);
+    grout_diags_note(r->diags, grout_module_get_place(r->module, op->loc), "%s",
+                     text.data == NULL ? "a check failed" : text.data);
+    grout_text_free(&text);
+}
+
+/* The first records, in the order of CTAs and threads. */
+static void report_checks(const grout_gpu_hang_report *r, const grout_gpu_error *error) {
+    uint32_t noted = 0;
+    for (uint32_t k = 0; k < r->outcome->hang_count && noted < HANG_NOTES_MAX; k++) {
+        const grout_op *op = find_check(r, &r->outcome->hangs[k]);
+        if (op != NULL && noted == 0) {
+            grout_gpu__report(r->diags, error, grout_module_get_place(r->module, op->loc));
+        }
+        if (op != NULL) {
+            note_check(r, &r->outcome->hangs[k], op);
+            noted++;
+        }
+    }
+    if (noted == 0) {
+        grout_gpu__report(r->diags, error, grout_module_get_place(r->module, r->kernel->loc));
+    }
+}
+
+/* ---- all ----------------------------------------------------------------------------------------
+ */
+
 void grout_gpu__report_failure(const grout_gpu_hang_report *r, const grout_gpu_error *error) {
     const bool is_hang = error->code == GROUT_DIAG_GPU_HANG;
+    if (error->code == GROUT_DIAG_DEBUG_CHECK_FAILED) {
+        report_checks(r, error);
+        return;
+    }
     const bool has_hangs = is_hang && r->outcome->hang_count > 0;
     const grout_place place = has_hangs ? find_wait_place(r, &r->outcome->hangs[0])
                                         : grout_module_get_place(r->module, r->kernel->loc);

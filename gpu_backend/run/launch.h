@@ -66,7 +66,8 @@ typedef struct grout_gpu_step {
 } grout_gpu_step;
 
 /*
- * The whole launch. All pointers are borrowed during the call. Steps run one after another, once;
+ * The whole launch. All pointers are borrowed during the call. Steps run one after another, once (a
+ * programmatic one may begin before the one before it has ended, and scratch is not filled between);
  * then the outputs are read; then each timed step is repeated on the same buffers.
  */
 typedef struct grout_gpu_job {
@@ -88,17 +89,21 @@ typedef struct grout_gpu_job {
     void *payload;
 } grout_gpu_job;
 
+/* Codes of a record. */
+enum { GROUT_GPU_HANG_BARRIER = 1, GROUT_GPU_HANG_SEMAPHORE = 2, GROUT_GPU_HANG_CHECK = 3 };
+
 /* What a thread waited for when the watchdog ended it. Written by the device header. */
 typedef struct grout_gpu_hang {
-    uint32_t code;    /* 1 barrier, 2 semaphore */
+    uint32_t code;    /* 1 barrier, 2 semaphore, 3 a debug_check that failed */
     uint32_t cta[3];  /* x, y, z */
     uint32_t thread;  /* warpgroup of the CTA */
-    uint32_t barrier; /* number of the barrier array in the kernel */
-    uint32_t slot;    /* index into it */
-    uint32_t parity;  /* the phase it waited for, modulo 2 */
+    uint32_t barrier; /* number of the barrier array in the kernel; 3: the operation */
+    uint32_t slot;    /* index into it; 3: the element of the condition */
+    uint32_t parity;  /* the phase it waited for, modulo 2; 3: bits of values that are unknown */
     uint32_t line;    /* of the kernel's text */
     uint32_t actor;   /* 0: the whole thread, 1 + w: its warp w (warp_map) */
     uint64_t waited_ns;
+    uint64_t values[8]; /* 3: the bits of the values that its text shows */
 } grout_gpu_hang;
 
 typedef struct grout_gpu_step_result {

@@ -179,11 +179,17 @@ static bool start_step(child *c, uint32_t index) {
                                     c->steps[index].params, c->error);
 }
 
+static bool is_programmatic(const child *c, uint32_t index) {
+    return index < c->job->step_count && c->job->steps[index].shape.is_programmatic;
+}
+
+/* A programmatic step follows the one before it on the stream, with nothing between the two. */
 static bool run_step(child *c, uint32_t index) {
     char what[256];
     (void)snprintf(what, sizeof what, "run kernel '%.200s'", c->job->steps[index].kernel);
-    return fill_scratch(c) && start_step(c, index) &&
-           grout_gpu__driver_synchronize(&c->driver, what, c->error);
+    return (is_programmatic(c, index) || fill_scratch(c)) && start_step(c, index) &&
+           (is_programmatic(c, index + 1) ||
+            grout_gpu__driver_synchronize(&c->driver, what, c->error));
 }
 
 static bool read_outputs(child *c) {
@@ -275,6 +281,14 @@ static bool run_everything(child *c) {
     return read_outputs(c) && (c->job->timing.repeats == 0 || time_steps(c));
 }
 
+static uint32_t count_checks(const grout_gpu__shared *shared) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < shared->hang_count; i++) {
+        count += shared->hangs[i].code == GROUT_GPU_HANG_CHECK ? 1 : 0;
+    }
+    return count;
+}
+
 /* After a fault: hands on what the watchdog wrote, if it was the cause. The order of the records is
  * that of the threads' arrival, and a record that was being written has no code yet. */
 static void collect_hangs(child *c) {
@@ -283,7 +297,13 @@ static void collect_hangs(child *c) {
             c->shared->hangs[c->shared->hang_count++] = c->hangs[i];
         }
     }
-    if (c->shared->hang_count > 0) {
+    const uint32_t check_count = count_checks(c->shared);
+    if (check_count > 0) {
+        grout_gpu__fail(c->error, GROUT_DIAG_DEBUG_CHECK_FAILED,
+                        "kernel '%s': a debug_check failed in %" PRIu32 "%s lanes",
+                        c->job->steps[atomic_load(&c->shared->step)].kernel, check_count,
+                        c->shared->hang_count == GROUT_GPU_HANGS_MAX ? " or more" : "");
+    } else if (c->shared->hang_count > 0) {
         const uint32_t step = atomic_load(&c->shared->step);
         grout_gpu__fail(c->error, GROUT_DIAG_GPU_HANG,
                         "kernel '%s' hung: %" PRIu32 "%s threads were waiting, one for more than "

@@ -17,7 +17,7 @@ typedef struct grout_gpu__watchdog {
 } grout_gpu__watchdog;
 
 _Static_assert(sizeof(grout_gpu__watchdog) == 32, "as in the device header");
-_Static_assert(sizeof(grout_gpu_hang) == 48, "as in the device header");
+_Static_assert(sizeof(grout_gpu_hang) == 112, "as in the device header");
 
 /*
  * Memory that both processes see. The child writes it, the parent reads it once the child has

@@ -116,7 +116,7 @@ static void add_arrays(const manifest *m) {
         add_numbers(m->out, type->dims, type->rank);
         grout_text_add(m->out, ", \"bytes\": %" PRId64, grout_type_get_bytes(type));
         if (param->direction == GROUT_DIRECTION_OUT) {
-            add_fill(m->out, grout_dtype_get_fill((grout_dtype)type->dtype, dtype->poison),
+            add_fill(m->out, grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison),
                      dtype->bytes);
         }
         add_default(m, k, type);
@@ -185,7 +185,8 @@ static void add_maps(const manifest *m) {
         add_numbers(m->out, map->tma.box, map->tma.rank);
         grout_text_add(m->out, ", \"element_strides\": ");
         add_numbers(m->out, ones, map->tma.rank);
-        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 "}", map->tma.swizzle);
+        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
+                       map->tma.swizzle, map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
     }
     grout_text_add(m->out, "%s],\n", m->plan->map_count == 0 ? "" : "\n  ");
 }
@@ -254,6 +255,16 @@ static void add_head(const manifest *m) {
                    m->plan->dynamic_smem_bytes);
 }
 
+/* Whether some launch of the file lets the kernel begin before the launch before it has ended. */
+static bool is_dependent(const grout_module *module, grout_kernel_id kernel) {
+    bool found = false;
+    for (grout_launch_id id = 1; id < grout_module_get_launch_count(module) && !found; id++) {
+        found = grout_module_get_launch(module, id)->is_dependent &&
+                grout_module_get_launch_kernel(module, id) == kernel;
+    }
+    return found;
+}
+
 bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
                          grout_diags *diags) {
     grout_gpu_plan plan;
@@ -264,6 +275,9 @@ bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grou
     const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
     if (is_planned) {
         add_head(&m);
+        if (is_dependent(bound, kernel)) {
+            grout_text_add(out, "  \"programmatic_stream_serialization\": true,\n");
+        }
         add_arrays(&m);
         add_args(&m);
         add_maps(&m);

@@ -16,34 +16,41 @@
 #define TIMEOUT_SECONDS  60 /* of a launch, where it names none */
 #define WATCHDOG_SECONDS 2  /* of one wait, the same */
 
+/* The arrays and workspaces of all launches of a list. */
+typedef struct buffers {
+    grout_gpu_buffer *items;
+    uint32_t count;
+} buffers;
+
 /* The plan of a launch turned into the lower half's data. */
 typedef struct run {
     const grout_gpu_launch *launch;
+    const grout_gpu_launch *first; /* of the list */
+    buffers *all;
     const grout_module *module;
     const grout_kernel *kernel;
     grout_gpu_plan plan;
     grout_binary binary;
-    grout_gpu_buffer *buffers;
     uint32_t *buffer_of_param; /* by parameter */
-    uint32_t buffer_count;
-    uint32_t first_workspace; /* buffer of the plan's first workspace */
-    void **contents;          /* by workspace; NULL of those that a pattern fills */
+    uint32_t first_workspace;  /* buffer of the plan's first workspace */
+    void **contents;           /* by workspace; NULL of those that a pattern fills */
     grout_gpu_param *params;
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_diags *diags;
 } run;
 
 static bool compile_kernel(run *r) {
-    const bool has_watchdog = r->launch->watchdog_seconds >= 0;
+    const bool has_watchdog = r->first->watchdog_seconds >= 0;
     const grout_emit_options options = {.watchdog = has_watchdog,
-                                        .line_directives = r->launch->nvrtc.line_info,
+                                        .no_debug_checks = r->first->no_debug_checks,
+                                        .line_directives = r->first->nvrtc.line_info,
                                         .extern_source = r->launch->extern_source};
     grout_text source = {0};
     const bool is_done =
         grout_emit_check_externs(r->module, r->launch->kernel, options.extern_source, r->diags) &&
         grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
-        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->launch->nvrtc,
-                           &r->binary, r->diags);
+        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc, &r->binary,
+                           r->diags);
     grout_text_free(&source);
     if (is_done) {
         (void)grout_binary_report_losses(&r->binary, r->module, r->launch->kernel, r->diags);
@@ -70,25 +77,49 @@ static bool check_arguments(const run *r) {
     return true;
 }
 
+/* Of an array that several launches are given, what the host has to do with it: brings it, unless
+ * the first one takes it as 'out'; fetches it, if any may write it. */
+static grout_gpu_direction join_directions(grout_gpu_direction first, grout_gpu_direction later) {
+    bool is_filled = first == GROUT_GPU_OUT;
+    bool is_fetched = first != GROUT_GPU_IN || later != GROUT_GPU_IN;
+    return is_filled ? GROUT_GPU_OUT : is_fetched ? GROUT_GPU_INOUT : GROUT_GPU_IN;
+}
+
+static grout_gpu_buffer *find_buffer(const run *r, const void *data) {
+    for (uint32_t i = 0; r->first->next != NULL && i < r->all->count; i++) {
+        if (r->all->items[i].output == data && data != NULL) {
+            return &r->all->items[i];
+        }
+    }
+    return NULL;
+}
+
 static void make_buffer(run *r, uint32_t index) {
     static const grout_gpu_direction directions[] = {[GROUT_DIRECTION_IN] = GROUT_GPU_IN,
                                                      [GROUT_DIRECTION_OUT] = GROUT_GPU_OUT,
                                                      [GROUT_DIRECTION_INOUT] = GROUT_GPU_INOUT,
                                                      [GROUT_DIRECTION_SCALAR] = GROUT_GPU_IN};
     const grout_param *param = grout_module_get_param(r->module, r->kernel, index);
-    GROUT_ASSERT(index < r->kernel->param_count && r->buffer_count < r->kernel->param_count);
+    GROUT_ASSERT(index < r->kernel->param_count);
     const grout_argument *argument = &r->launch->arguments[index];
     const grout_type *type = grout_object_get_type(r->module, param->object);
     const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
-    r->buffer_of_param[index] = r->buffer_count;
-    r->buffers[r->buffer_count++] = (grout_gpu_buffer){
-        .name = grout_gpu__get_param_name(r->module, r->kernel, index),
-        .direction = directions[param->direction],
-        .size = argument->size,
-        .input = argument->data,
-        .output = argument->data,
-        .fill = {.pattern = grout_dtype_get_fill((grout_dtype)type->dtype, dtype->poison),
-                 .pattern_size = dtype->bytes}};
+    grout_gpu_buffer *known = find_buffer(r, argument->data);
+    if (known != NULL) {
+        known->direction = join_directions(known->direction, directions[param->direction]);
+        r->buffer_of_param[index] = (uint32_t)(known - r->all->items);
+        return;
+    }
+    r->buffer_of_param[index] = r->all->count;
+    r->all->items[r->all->count++] =
+        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
+                           .direction = directions[param->direction],
+                           .size = argument->size,
+                           .input = argument->data,
+                           .output = argument->data,
+                           .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype,
+                                                                       dtype->poison),
+                                    .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -100,7 +131,7 @@ static bool make_workspace(run *r, uint32_t index) {
         }
         grout_scratch_fill_default(r->module, workspace->object, r->contents[index]);
     }
-    r->buffers[r->buffer_count++] =
+    r->all->items[r->all->count++] =
         (grout_gpu_buffer){.name = grout_gpu__get_object_name(r->module, workspace->object),
                            .direction = GROUT_GPU_SCRATCH,
                            .size = (uint64_t)workspace->bytes,
@@ -132,7 +163,8 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
     grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)type->dtype),
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
-                                 .oob = GROUT_GPU_OOB_ZERO,
+                                 .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN
+                                                                             : GROUT_GPU_OOB_ZERO,
                                  .l2_promotion = GROUT_GPU_L2_128B};
     GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= GROUT_GPU_TENSOR_RANK_MAX);
     for (uint32_t k = 0; k < map->tma.rank; k++) {
@@ -188,12 +220,13 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
 
 static bool make_tables(run *r) {
     const uint32_t count = r->kernel->param_count;
-    r->buffers = calloc((size_t)count + r->plan.workspace_count + 1, sizeof *r->buffers);
+    const size_t room = r->all->count + (size_t)count + r->plan.workspace_count + 1;
+    grout_gpu_buffer *items = realloc(r->all->items, room * sizeof *items);
+    r->all->items = items == NULL ? r->all->items : items;
     r->buffer_of_param = calloc((size_t)count + 1, sizeof *r->buffer_of_param);
     r->params = calloc((size_t)r->plan.arg_count + 1, sizeof *r->params);
     r->contents = calloc((size_t)r->plan.workspace_count + 1, sizeof *r->contents);
-    if (r->buffers == NULL || r->buffer_of_param == NULL || r->params == NULL ||
-        r->contents == NULL) {
+    if (items == NULL || r->buffer_of_param == NULL || r->params == NULL || r->contents == NULL) {
         return grout_diags_add_oom(r->diags);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -201,7 +234,7 @@ static bool make_tables(run *r) {
             make_buffer(r, i);
         }
     }
-    r->first_workspace = r->buffer_count;
+    r->first_workspace = r->all->count;
     for (uint32_t i = 0; i < r->plan.workspace_count; i++) {
         if (!make_workspace(r, i)) {
             return false;
@@ -209,7 +242,7 @@ static bool make_tables(run *r) {
     }
     for (uint32_t i = 0; i < r->plan.arg_count; i++) {
         r->params[i] = make_param(r, &r->plan.args[i]);
-        GROUT_ASSERT(r->params[i].buffer < r->buffer_count || r->buffer_count == 0);
+        GROUT_ASSERT(r->params[i].buffer < r->all->count || r->all->count == 0);
     }
     return true;
 }
@@ -243,26 +276,41 @@ static grout_gpu_step make_step(const run *r) {
                             .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
                                       .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
                                       .cluster = {r->plan.cluster_size, 1, 1},
-                                      .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
+                                      .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes,
+                                      .is_programmatic = r->launch->is_dependent},
                             .params = r->params,
                             .param_count = r->plan.arg_count,
-                            .is_timed = r->launch->repeats > 0};
+                            .is_timed = r->launch == r->first && r->launch->repeats > 0};
 }
 
-static bool run_job(run *r, grout_gpu_result *result_out) {
-    const grout_gpu_launch *launch = r->launch;
+/* Which launch of a list has failed is not known for certain where several were under way: the
+ * notes about waits, which are in the terms of one kernel, are then left out. */
+static void report_failure(const run *runs, size_t count, grout_gpu_outcome *outcome,
+                           const grout_gpu_error *error) {
+    outcome->hang_count = count > 1 ? 0 : outcome->hang_count;
+    const grout_gpu_hang_report report = {runs->module, runs->kernel, &runs->plan, outcome,
+                                          runs->diags};
+    grout_gpu__report_failure(&report, error);
+}
+
+static bool run_job(const run *runs, uint32_t count, const void **images, grout_gpu_step *steps,
+                    grout_gpu_result *result_out) {
+    const grout_gpu_launch *launch = runs->launch;
     const double watchdog =
         launch->watchdog_seconds > 0 ? launch->watchdog_seconds : WATCHDOG_SECONDS;
-    const void *images[] = {r->binary.data};
-    const grout_gpu_step step = make_step(r);
+    for (uint32_t i = 0; i < count; i++) {
+        images[i] = runs[i].binary.data;
+        steps[i] = make_step(&runs[i]);
+        steps[i].image = i;
+    }
     const grout_gpu_job job = {.device = (uint32_t)launch->device,
                                .cc_major = 9,
                                .images = images,
-                               .image_count = 1,
-                               .buffers = r->buffers,
-                               .buffer_count = r->buffer_count,
-                               .steps = &step,
-                               .step_count = 1,
+                               .image_count = count,
+                               .buffers = runs->all->items,
+                               .buffer_count = runs->all->count,
+                               .steps = steps,
+                               .step_count = count,
                                .timing = {.warm_up = launch->warmup,
                                           .repeats = launch->repeats,
                                           .flush_l2 = launch->flush_l2},
@@ -272,10 +320,9 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
     grout_gpu_error error = {0};
     const bool is_done = grout_gpu__launch_run(&job, &outcome, &error);
     if (is_done) {
-        fill_result(r, &outcome, result_out);
+        fill_result(runs, &outcome, result_out);
     } else {
-        const grout_gpu_hang_report report = {r->module, r->kernel, &r->plan, &outcome, r->diags};
-        grout_gpu__report_failure(&report, &error);
+        report_failure(runs, count, &outcome, &error);
     }
     grout_gpu__outcome_deinit(&outcome);
     return is_done;
@@ -287,25 +334,51 @@ static void deinit(run *r) {
         free(r->contents[i]);
     }
     free(r->contents);
-    free(r->buffers);
     free(r->buffer_of_param);
     free(r->params);
     grout_gpu__plan_deinit(&r->plan);
 }
 
+static bool prepare(run *r) {
+    grout_gpu__get_symbol(grout_module_get_string(r->module, r->kernel->name), r->symbol);
+    return grout_gpu__plan_init(&r->plan, r->module, r->launch->kernel, r->diags) &&
+           check_arguments(r) && compile_kernel(r) && make_tables(r);
+}
+
 bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                    grout_diags *diags) {
-    run r = {.launch = launch,
-             .module = launch->module,
-             .kernel = grout_module_get_kernel(launch->module, launch->kernel),
-             .diags = diags};
+    uint32_t count = 0;
+    for (const grout_gpu_launch *it = launch; it != NULL; it = it->next) {
+        count++;
+    }
+    buffers all = {0};
+    run *runs = calloc(count, sizeof *runs);
+    const void **images = calloc(count, sizeof *images);
+    grout_gpu_step *steps = calloc(count, sizeof *steps);
+    bool ok = runs != NULL && images != NULL && steps != NULL;
     *result_out = (grout_gpu_result){0};
-    grout_gpu__get_symbol(grout_module_get_string(r.module, r.kernel->name), r.symbol);
-    const bool is_done = grout_gpu__plan_init(&r.plan, r.module, launch->kernel, diags) &&
-                         check_arguments(&r) && compile_kernel(&r) && make_tables(&r) &&
-                         run_job(&r, result_out);
-    deinit(&r);
-    return is_done;
+    if (!ok) {
+        grout_diags_add_oom(diags);
+    }
+    const grout_gpu_launch *it = launch;
+    for (uint32_t i = 0; ok && i < count; i++, it = it->next) {
+        runs[i] = (run){.launch = it,
+                        .first = launch,
+                        .all = &all,
+                        .module = it->module,
+                        .kernel = grout_module_get_kernel(it->module, it->kernel),
+                        .diags = diags};
+        ok = prepare(&runs[i]);
+    }
+    ok = ok && run_job(runs, count, images, steps, result_out);
+    for (uint32_t i = 0; runs != NULL && i < count; i++) {
+        deinit(&runs[i]);
+    }
+    free(runs);
+    free(images);
+    free(steps);
+    free(all.items);
+    return ok;
 }
 
 /* ---- doctor ---- */

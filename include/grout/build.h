@@ -59,6 +59,12 @@ GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_oper
 GROUT_API void grout_build_require(grout_builder *builder, grout_expr_id condition,
                                    const char *text);
 
+/* A line of the launch list: a kernel, by its name and without '@', and one name for each of its
+ * parameters. The kernel may come later. */
+GROUT_API void grout_build_launch(grout_builder *builder, const char *kernel,
+                                  const char *const *arguments, uint32_t argument_count,
+                                  bool is_dependent);
+
 /* The kernel: header first, then its body. grout_builder_end_kernel closes it. */
 GROUT_API void grout_builder_kernel(grout_builder *builder, const char *name);
 GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
@@ -221,6 +227,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                       uint32_t attrs);
 #define GROUT_BUILD_N1_K(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_expr_id n);
+#define GROUT_BUILD_V1_K(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id n);
 #define GROUT_BUILD_K1_ATTRS(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
@@ -248,6 +257,19 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_REDUCE(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
+/* dimension 0 (no expression): that of an array which has one */
+#define GROUT_BUILD_SCAN(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id dimension, uint32_t attrs);
+/* mask of kind GROUT_OPERAND_NONE: without one; dimension 0 (no expression): without dim(d) */
+#define GROUT_BUILD_GATHER(name)                                                           \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,   \
+                                                grout_operand indices, grout_operand mask, \
+                                                grout_expr_id dimension);
+#define GROUT_BUILD_SCATTER(name)                                                                 \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,                    \
+                                      grout_operand indices, grout_operand b, grout_operand mask, \
+                                      grout_expr_id dimension);
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);
@@ -263,6 +285,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_PRINT(name)                                                                 \
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
+                                      const grout_operand *values);
+/* The condition, the text, and at most GROUT_CHECK_VALUES_MAX values for its {}. */
+#define GROUT_BUILD_CHECK(name)                                                        \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand condition, \
+                                      const char *text, uint32_t count,                \
                                       const grout_operand *values);
 #define GROUT_BUILD_EXTERN(name)                                                          \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \

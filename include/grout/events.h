@@ -47,6 +47,9 @@ struct grout_module;
  *     ph[B] phases of each barrier known complete (engine fact)
  *     wg[A] wgmma groups of each thread known done: operands read, accumulator written (engine
  *           fact; those of warps stay 0)
+ *     gd[D] 1: the grid on which the launch depends is known to have ended, all that it did is
+ *           visible (an engine fact: nobody released it, the end of the grid did); D is 1 in a
+ *           kernel with a griddepcontrol_wait, else 0
  *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *
@@ -64,14 +67,16 @@ typedef struct grout_clock_shape {
     uint32_t barrier_count;
     uint32_t thread_count;     /* of ONE CTA: its actors 0 to thread_count - 1 */
     uint32_t lanes_per_thread; /* 1; 4 in a kernel with a warp_map */
+    uint32_t grid_count;       /* D */
 } grout_clock_shape;
 
 static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
-    return 5 * shape->actor_count + 2 * shape->lane_count + shape->barrier_count;
+    return 5 * shape->actor_count + 2 * shape->lane_count + shape->barrier_count +
+           shape->grid_count;
 }
 /* Counters of an edge without memory facts: all before g. */
 static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
-    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count + shape->grid_count;
 }
 static inline uint32_t grout_clock_s(const grout_clock_shape *shape, uint32_t actor) {
     (void)shape;
@@ -92,11 +97,14 @@ static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t b
 static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t actor) {
     return 3 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
 }
+static inline uint32_t grout_clock_gd(const grout_clock_shape *shape) {
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
+}
 static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
-    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
+    return grout_clock_engine_size(shape) + actor;
 }
 static inline uint32_t grout_clock_bw(const grout_clock_shape *shape, uint32_t lane) {
-    return 5 * shape->actor_count + shape->lane_count + shape->barrier_count + lane;
+    return grout_clock_engine_size(shape) + shape->actor_count + lane;
 }
 /* Numbers in the cluster of what has a number in the CTA of a rank. */
 static inline uint32_t grout_clock_actor(const grout_clock_shape *shape, uint32_t rank,
@@ -151,6 +159,8 @@ typedef struct grout_clocks {
 static inline const uint32_t *grout_clocks_get_smem(const grout_clocks *clocks, uint32_t rank) {
     return clocks->published_smem + (size_t)rank * clocks->smem_stride;
 }
+/* Whether all that the grid did on which the launch depends is over and visible to the actor. */
+GROUT_API bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape);
 /* V, PG and FG for the counters of a cluster; NULL: nothing is known of it. */
 GROUT_API const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
 GROUT_API const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
@@ -280,8 +290,10 @@ typedef enum grout_event_kind {
     GROUT_EVENT_FAULT,       /* u.fault: an access or value that is wrong by itself */
     GROUT_EVENT_DEADLOCK,    /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
-    GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
-    GROUT_EVENT_REGISTERS,  /* u.registers: a thread has taken some of the CTA's pool, or given */
+    GROUT_EVENT_TEST_FALSE,   /* u.wait: a test that was false; barrier and is_test alone are set */
+    GROUT_EVENT_REGISTERS,    /* u.registers: a thread has taken some of the CTA's pool, or given */
+    GROUT_EVENT_GRID_WAIT,    /* a griddepcontrol_wait returned */
+    GROUT_EVENT_GRID_TRIGGER, /* griddepcontrol_launch_dependents */
     /* a select or an atomic met something undefined: what becomes of it may depend on the schedule
      */
     GROUT_EVENT_UNDEFINED,
@@ -301,8 +313,18 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_ADDRESS, /* index of a reference */
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
     GROUT_USE_PRINT,
-    GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
+    GROUT_USE_SYNC, /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
+    GROUT_USE_CHECK /* condition of a debug_check */
 } grout_uninitialised_use;
+
+/* Why a TMA box may not hang over the end of its array. */
+typedef enum grout_outside {
+    GROUT_OUTSIDE_PLAIN,    /* it is no such box */
+    GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
+    GROUT_OUTSIDE_FOLDED    /* the dimension is a part of one of the tensor map */
+} grout_outside;
+/* Values that a fault may show. */
+#define GROUT_FAULT_VALUES_MAX 8
 
 /* A fault: code says which of the numbers count. */
 typedef struct grout_fault {
@@ -313,12 +335,22 @@ typedef struct grout_fault {
     uint32_t dimension;
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;          /* grout_uninitialised_use */
+    uint32_t use;          /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside */
     uint32_t element;      /* BARRIER_*: the barrier element */
     uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
-    int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
-    bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+    /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
+     * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and
+     * the bits of the first, which stands at 'start' */
+    int64_t have, need;
+    uint8_t dtype; /* NON_FINITE, NON_FINITE_INPUT: of the element whose bits 'need' are */
+    /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of
+     * an array of 'extent' elements (0: the condition is a scalar), by their bits, and which of
+     * them are undefined. NON_FINITE: the same of the operands, if the operation goes element by
+     * element; 'have' elements of the result were made */
+    uint64_t values[GROUT_FAULT_VALUES_MAX];
+    uint32_t undefined;
+    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
 
 /* In what the copies that two CTAs of a set issue differ. */
@@ -504,6 +536,17 @@ typedef struct grout_event {
 
 /* ---- observers ------------------------------------------------------------------------------- */
 
+struct grout_ledger;
+
+/* An earlier launch of a list, which may still run when this one begins. */
+typedef struct grout_earlier_launch {
+    struct grout_ledger *ledger; /* what it has accessed: race.h */
+    /* by parameter of this launch: the parameter of that one which is the same array, plus 1; 0:
+     * none is */
+    const uint32_t *params;
+    bool is_awaited; /* a griddepcontrol_wait of this launch waits for it */
+} grout_earlier_launch;
+
 /* What an observer gets once, before the first event. It has to copy this; what this points to
  * lives as long as the launch. */
 typedef struct grout_launch_info {
@@ -516,7 +559,10 @@ typedef struct grout_launch_info {
     /* fewer clusters fit than that matters for: some begin, in grid order, when others have ended
      */
     bool has_late_clusters;
-    bool has_foreign_loop; /* some loop may go round until another cluster has done something */
+    bool tracks_non_finite; /* what makes NaN or infinity is a fault */
+    bool has_foreign_loop;  /* some loop may go round until another cluster has done something */
+    const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
+    uint32_t earlier_count;
     /* barrier element -> object and index inside it */
     const grout_object_id *element_objects;
     const uint32_t *element_indices;

@@ -31,6 +31,7 @@ typedef struct grout_bank_use {
 typedef struct grout_emit_options {
     bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
     bool line_directives; /* #line back to the kernel's file */
+    bool no_debug_checks; /* leave out what debug_check asks for */
     /* CUDA source that stands in front of the first kernel of a text: it defines what
      * extern_elementwise calls, as extern "C" __device__ functions, whose parameters are those of
      * function.h. NULL or "": none; such functions are declared all the same. */
@@ -66,6 +67,9 @@ GROUT_API bool grout_emit_manifest(const grout_module *bound, grout_kernel_id ke
 GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
                                const grout_emit_options *options, grout_text *out,
                                grout_diags *diags);
+
+/* The same for the launch list of the module, over one cubin with all its kernels. */
+GROUT_API bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diags *diags);
 
 /* ---- compilation ------------------------------------------------------------------------------
  */
@@ -132,8 +136,16 @@ typedef struct grout_gpu_launch {
     double watchdog_seconds;   /* of one barrier wait; 0: 2. Negative: no watchdog */
     uint32_t warmup, repeats;  /* timed launches beside the one whose results count; 0: none */
     bool flush_l2;             /* before each timed launch */
+    bool no_debug_checks;      /* grout_emit_options has it */
     const char *extern_source; /* grout_emit_options has it */
     grout_nvrtc_options nvrtc;
+    /*
+     * The launch after this one in a list, NULL: there is none. They run on one stream, and
+     * arguments with the same data are one array. Device, limits, timing (of this launch alone) and
+     * NVRTC are those of the first.
+     */
+    const struct grout_gpu_launch *next;
+    bool is_dependent; /* programmatic: it may begin before the one before it has ended */
 } grout_gpu_launch;
 
 typedef struct grout_gpu_result {
@@ -145,8 +157,8 @@ typedef struct grout_gpu_result {
 /*
  * Emits, compiles and launches in a child process. True: the outputs are in the arguments' data.
  * False: diags say why, and the data of 'out' arrays is unchanged: gpu-missing, nvrtc-missing,
- * gpu-fault, gpu-hang (with each hanging thread's barrier, phase and source line as notes),
- * gpu-driver.
+ * debug-check-failed, gpu-fault, gpu-hang (with each hanging thread's barrier, phase and source
+ * line as notes), gpu-driver.
  */
 GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                              grout_diags *diags);

@@ -27,6 +27,7 @@ typedef uint32_t grout_kernel_id;
 typedef uint32_t grout_const_id;
 typedef uint32_t grout_trivia_id;
 typedef uint32_t grout_init_id;
+typedef uint32_t grout_launch_id;
 
 /* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
 typedef struct grout_run {

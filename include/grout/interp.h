@@ -79,6 +79,13 @@ typedef struct grout_extern {
     void *payload;
 } grout_extern;
 
+/* What an array held before the launches that may still run wrote it, and what it holds when this
+ * one begins: both as large as the argument. An actor that has not waited for them may read either.
+ */
+typedef struct grout_stale_array {
+    const void *before, *now; /* NULL: they do not write it */
+} grout_stale_array;
+
 typedef struct grout_launch {
     const grout_module *module; /* bound and verified; borrowed until the machine is freed */
     grout_kernel_id kernel;
@@ -109,9 +116,22 @@ typedef struct grout_launch {
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
-    bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
+    /* Look at what operations make of floats: NaN and infinity out of numbers are faults
+     * (non-finite), what follows from them is counted. Slower: elementwise ops run one by one. */
+    bool track_non_finite;
+    bool is_unfused; /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
     uint32_t extern_count;
+    /*
+     * Of a launch list: the launches before this one that may still run when it begins, because
+     * this one is dependent, the oldest first; all are over here, and their results in the
+     * arguments. stale: by parameter; NULL: none. Under lazy and random timing an actor that has
+     * not waited (griddepcontrol_wait) reads the older contents. Borrowed until the machine is
+     * freed. One worker runs such a launch.
+     */
+    const grout_earlier_launch *earlier;
+    uint32_t earlier_count;
+    const grout_stale_array *stale;
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
@@ -147,6 +167,9 @@ typedef struct grout_run_stats {
     uint64_t steps, async_ops, events;
     int64_t ctas_done;
     uint64_t peak_bytes; /* machine state, arrays excluded */
+    /* with track_non_finite: elements that were made NaN or infinite, and those computed from such
+     */
+    uint64_t non_finite_made, non_finite_follow;
 } grout_run_stats;
 
 typedef struct grout_machine grout_machine;

@@ -50,6 +50,9 @@ extern "C" {
 /* Functions that a module calls by name, and what one of them is given. */
 #define GROUT_EXTERNS_MAX         64
 #define GROUT_EXTERN_OPERANDS_MAX 16
+#define GROUT_LAUNCHES_MAX        64         /* lines of a launch list */
+#define GROUT_CHECK_VALUES_MAX    8          /* that a debug_check shows */
+#define GROUT_DELAY_MAX           1000000000 /* nanoseconds of a delay */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 
@@ -370,6 +373,23 @@ typedef struct grout_kernel {
     grout_trivia_id trivia;
 } grout_kernel;
 
+/*
+ * A line of the launch list, 'launch @k(%x, %y) dependent'. The lines of a file run in their order,
+ * and an array of one name is the same array in all of them.
+ */
+typedef struct grout_launch_line {
+    grout_string_id kernel_name;
+    grout_loc_id loc;                        /* of the kernel's name */
+    uint32_t first_argument, argument_count; /* of the module's table: grout_launch_argument */
+    bool is_dependent; /* it may begin before the one before has ended (griddepcontrol_wait) */
+    grout_trivia_id trivia;
+} grout_launch_line;
+
+typedef struct grout_launch_argument {
+    grout_string_id name; /* without '%' */
+    grout_loc_id loc;
+} grout_launch_argument;
+
 /* ---- bound types ---------------------------------------------------------------------------- */
 
 typedef enum grout_type_kind {
@@ -395,7 +415,7 @@ GROUT_API int64_t grout_type_get_count(const grout_type *type);
 /* Bytes of an array in memory, where elements of 4 bits are packed. */
 GROUT_API int64_t grout_type_get_bytes(const grout_type *type);
 /* What memory is filled with, grout_dtype_info.bytes at a time, for each element to be this. */
-GROUT_API uint64_t grout_dtype_get_fill(grout_dtype dtype, uint64_t element);
+GROUT_API uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element);
 /* One element, in grout_dtype_info.bytes as values in registers have it, to its place in an array
  * in memory, and back. Elements are put in ascending order: the first of a byte clears the rest. */
 GROUT_API void grout_element_put(grout_dtype dtype, void *memory, int64_t index,
@@ -482,6 +502,19 @@ GROUT_API uint32_t grout_module_get_expr_count(const grout_module *module);
 
 GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module,
                                                       grout_kernel_id id);
+/* The launch list: counts include entry 0, as above. */
+GROUT_API uint32_t grout_module_get_launch_count(const grout_module *module);
+GROUT_API const grout_launch_line *grout_module_get_launch(const grout_module *module,
+                                                           grout_launch_id id);
+GROUT_API const grout_launch_argument *grout_module_get_launch_argument(
+    const grout_module *module, const grout_launch_line *launch, uint32_t index);
+/* The kernel of a line; 0 if there is none of its name (verify.h refuses that). */
+GROUT_API grout_kernel_id grout_module_get_launch_kernel(const grout_module *module,
+                                                         grout_launch_id id);
+/* Whether a launch may begin before an earlier one of the list has ended: all after the earlier
+ * one, up to the later one, are dependent. */
+GROUT_API bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
+                                             grout_launch_id later);
 GROUT_API const grout_param *grout_module_get_param(const grout_module *module,
                                                     const grout_kernel *kernel, uint32_t index);
 GROUT_API const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id);
@@ -491,6 +524,13 @@ GROUT_API const grout_operand *grout_module_get_operand(const grout_module *modu
                                                         const grout_op *op, uint32_t index);
 GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
                                                          const grout_op *op, grout_attr attr);
+/* Appends an element of some type, as its bits: "-3", "true", "0.1". */
+GROUT_API void grout_element_print(grout_dtype dtype, uint64_t bits, grout_text *out);
+/* Appends the text of an op, its k-th {} replaced by the k-th of the values, which are the bits of
+ * elements of its operands' types, or by the word if its bit is set in 'unknown'. */
+GROUT_API void grout_op_print_message(const grout_module *bound, const grout_op *op,
+                                      const uint64_t *values, uint32_t unknown, const char *word,
+                                      grout_text *out);
 /* The name of the function that an extern_elementwise calls; NULL for other ops. */
 GROUT_API const char *grout_op_get_extern_name(const grout_module *module, const grout_op *op);
 /* The first op that calls each such function, in the order of the text: at most GROUT_EXTERNS_MAX,
@@ -631,6 +671,10 @@ GROUT_API uint32_t grout_op_get_dims(const grout_module *module, const grout_op 
                                      grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/* What becomes of the elements outside the array of a copy's box: what its oob(..) says, or that of
+ * the tensor_descriptor that a load goes through; GROUT_CHOICE_OOB_ZERO if neither says anything.
+ */
+GROUT_API grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op);
 /*
  * What a slice, reshape or concatenate takes of one of its operands: the elements of a box,
  * extent[d] of them from start[d] on in each dimension. Element i of it, by its index in the box,
@@ -647,6 +691,26 @@ GROUT_API grout_part grout_op_get_part(const grout_module *module, const grout_o
  * -1: none. type: the operand's. */
 GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type *type,
                                        int64_t element);
+/*
+ * What an access by indices or with a mask touches (rules GATHER, SCATTER, MASKED_..): for each
+ * element of an array, the result or the value that is written, an element of the reference.
+ */
+typedef struct grout_pick {
+    grout_type type;              /* the array, or a scalar */
+    uint8_t value, indices, mask; /* operands; 0: it has none (operand 0 is the reference) */
+    uint8_t ref_rank;             /* of the reference */
+    uint8_t dim;                  /* of the reference: the dimension that the indices count */
+    int64_t limit;                /* how many elements it has */
+    bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
+    bool is_mask_along; /* so has the mask */
+    uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the
+                         * others all goes together */
+} grout_pick;
+/* False if the op is none. */
+GROUT_API bool grout_op_get_pick(const grout_module *module, const grout_op *op,
+                                 grout_pick *pick_out);
+/* The dimension of the reference in which the array's dimension counts; -1: the indices say. */
+GROUT_API int grout_pick_get_dim(const grout_pick *pick, uint32_t dim);
 /* How the op combines with memory, as an atomic or by its reduce(..); NONE: it does not. */
 GROUT_API grout_update grout_op_get_update(const grout_module *module, const grout_op *op);
 

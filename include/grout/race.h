@@ -85,6 +85,22 @@ typedef struct grout_check_summary {
 
 typedef struct grout_checker grout_checker;
 
+/*
+ * What a launch of a list has done to its arrays. Where launches after it may run beside it (a
+ * grout_launch.earlier of theirs), the checker compares their accesses with it. It follows one
+ * launch, which one worker runs, without snapshots.
+ */
+typedef struct grout_ledger grout_ledger;
+
+/* allocator: alloc.h; NULL: libc. NULL without memory. */
+GROUT_API grout_ledger *grout_ledger_new(const grout_allocator *allocator, grout_diags *diags);
+GROUT_API void grout_ledger_free(grout_ledger *ledger);
+/* To be put into grout_launch.observers; borrowed from the ledger. */
+GROUT_API const grout_observer *grout_ledger_get_observer(grout_ledger *ledger);
+/* Whether the launch has run a griddepcontrol_wait: its end then comes after that of the grid which
+ * it depends on. */
+GROUT_API bool grout_ledger_has_waited(const grout_ledger *ledger);
+
 /* A checker for one launch; options may be NULL. NULL without memory. */
 GROUT_API grout_checker *grout_checker_new(const grout_checker_options *options,
                                            grout_diags *diags);
@@ -150,6 +166,14 @@ GROUT_API void grout_finding_path_free(grout_finding_path *path);
 /* was_cut: the run did not reach its end (interrupted, step limit). A checker that has followed no
  * launch, because there was no machine, is incomplete too. */
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
+
+/*
+ * The headline of a fault that is about a value alone: debug-check-failed, not-a-multiple,
+ * non-finite, non-finite-input. False for any other, of which nothing is said. For observers beside
+ * the checker.
+ */
+GROUT_API bool grout_race_describe_fault(const grout_module *bound, grout_op_id op,
+                                         const grout_fault *fault, grout_text *out);
 
 /*
  * Whether the order of the atomics on an array may decide a branch, an address or a synchronisation

@@ -211,6 +211,9 @@ GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_
  * every value of the indices.
  */
 GROUT_API uint32_t grout_view_get_access_width(const grout_module *bound, const grout_view *view);
+/* The same for what an op with indices or a mask touches at any one of them. */
+GROUT_API uint32_t grout_pick_get_access_width(const grout_module *bound, const grout_pick *pick,
+                                               const grout_view *view);
 
 /* The largest power of two, at most 2^20, that divides a scalar i32 or u32 value whatever the run:
  * how an index is known to be a multiple of a tile. */

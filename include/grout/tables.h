@@ -69,7 +69,10 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_CONSTANT,
     GROUT_LETTER_AXIS,
     GROUT_LETTER_TEXT,
-    GROUT_LETTER_OPTION,
+    GROUT_LETTER_INDICES,
+    GROUT_LETTER_MASK,
+    GROUT_LETTER_OPTION, /* from here on: they may be left away */
+    GROUT_LETTER_OPTIONAL_MASK,
     GROUT_LETTER_REST
 } grout_letter_kind;
 
@@ -107,14 +110,21 @@ typedef enum grout_rule {
     GROUT_RULE_TRANSPOSE,
     GROUT_RULE_LAYOUT,
     GROUT_RULE_REDUCE,
-    GROUT_RULE_LOAD,  /* the result is what the reference holds */
-    GROUT_RULE_STORE, /* the value fits the reference */
-    GROUT_RULE_FETCH, /* one element, and the result what it held */
-    GROUT_RULE_COPY,  /* two boxes of one shape and element type */
+    GROUT_RULE_SCAN,
+    GROUT_RULE_LOAD,        /* the result is what the reference holds */
+    GROUT_RULE_STORE,       /* the value fits the reference */
+    GROUT_RULE_MASKED_LOAD, /* the elements of the reference that a mask lets through */
+    GROUT_RULE_MASKED_STORE,
+    GROUT_RULE_GATHER,  /* the elements of the reference that indices name */
+    GROUT_RULE_SCATTER, /* the value fits these elements */
+    GROUT_RULE_FETCH,   /* one element, and the result what it held */
+    GROUT_RULE_COPY,    /* two boxes of one shape and element type */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
+    GROUT_RULE_CHECK,     /* a bool or an array of them, a text, values */
+    GROUT_RULE_PROMISE,   /* an integer, and a number that fits its type; the result has it */
     GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */
     GROUT_RULE_OBJECT,    /* the result is the object made */
     GROUT_RULE_CONDITION, /* a bool that decides about the loop around */
@@ -292,7 +302,8 @@ typedef enum grout_sync_object {
     GROUT_SYNC_OBJECT_ASYNC_COPY,
     GROUT_SYNC_OBJECT_WGMMA,
     GROUT_SYNC_OBJECT_OBJECTS,
-    GROUT_SYNC_OBJECT_PARTS
+    GROUT_SYNC_OBJECT_PARTS,
+    GROUT_SYNC_OBJECT_GRIDS
 } grout_sync_object;
 
 typedef enum grout_sync_reach {
@@ -428,6 +439,8 @@ GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
 GROUT_API uint32_t grout_letters_count_least(const char *letters);
 /* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
+/* Whether indices or a mask decide which elements of its memory it touches. */
+GROUT_API bool grout_op_takes_picks(grout_opcode opcode);
 /* The first operand that has a letter; UINT32_MAX if none has. */
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */
@@ -440,6 +453,10 @@ GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
 /* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
  * NONE for other ops. */
 GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
+/* The GROUT_REDUCE line that a GROUT_SCAN line names; NONE for other ops. */
+GROUT_API grout_opcode grout_op_get_scanned(grout_opcode opcode);
+/* The bits of what changes no element that it is combined with: of ADD, MUL, MIN and MAX. */
+GROUT_API uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype);
 /* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
 GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);
 GROUT_API const char *grout_update_get_doc(grout_update update); /* "" of NONE */
@@ -452,6 +469,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* The bits of the NaN that TMA fills with outside an array (a GROUT_FILL line); 0: it has none. */
+GROUT_API uint64_t grout_dtype_get_fill(grout_dtype dtype);
 /* Whether the values of an op with such a TYPES column may have an element type. */
 GROUT_API bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype);
 /* NULL of VALUE and LIST, which have no line. */

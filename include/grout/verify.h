@@ -26,7 +26,7 @@ GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
  */
 GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
 
-/* How a copy between GMEM and SMEM maps to one TMA instruction. Filled by grout_tma_plan. */
+/* How a copy between GMEM and SMEM maps to TMA instructions. Filled by grout_tma_plan. */
 typedef struct grout_tma {
     uint8_t rank; /* 1 to 5, dimension 0 is the fastest */
     uint8_t element_bytes;
@@ -38,6 +38,14 @@ typedef struct grout_tma {
     /* Elements of that dimension that a coordinate counts: 1, or of a dimension that is split the
      * elements of a tile; the part inside the tile has 0 here, and always starts at 0. */
     int64_t steps[5];
+    /*
+     * Where the array has more dimensions than 5, those that are indexed away become one, the
+     * outermost: its coordinate is the sum of their indices, each times its step. An index outside
+     * its dimension would be another element of the array, so they have to lie inside.
+     */
+    uint8_t fold_count;                /* 0: none is folded */
+    uint8_t fold_dims[GROUT_RANK_MAX]; /* of the GMEM object */
+    int64_t fold_steps[GROUT_RANK_MAX];
     uint32_t box_bytes; /* bytes of one instruction's box = its transaction count */
     /*
      * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
@@ -61,6 +69,17 @@ typedef struct grout_tma {
     uint32_t part_count;
     uint8_t part_dim;
     int64_t part_elements;
+    /* What becomes of elements outside the array (a GROUT_ATTR_OOB choice). */
+    uint8_t oob;
+    /*
+     * It takes no tensor map: one bulk copy of box_bytes bytes, which lie one after another on both
+     * sides, from a multiple of 16 bytes on (cp.async.bulk). The rank is 0 then. A start in
+     * dimension d of the GMEM object moves it by object_strides[d] bytes; the array has
+     * array_bytes.
+     */
+    bool is_bulk;
+    int64_t object_strides[GROUT_RANK_MAX];
+    int64_t array_bytes;
 } grout_tma;
 
 /*

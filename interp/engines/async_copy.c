@@ -126,6 +126,7 @@ static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
     }
     grout_flight *flight = grout_flight__get(cta->machine, index);
     flight->is_void = is_void;
+    flight->is_stale = boxes[0].is_stale;
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
     grout_flight__enqueue(cta, actor, part, index);
@@ -186,6 +187,9 @@ void grout_engine__land_async_copy(const grout_cta *cta, uint32_t index) {
             grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
         grout_box to =
             grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
+        if (flight->is_stale) {
+            grout_stale__show(machine, &from);
+        }
         grout_move__copy(machine, inst, &from, &to);
     }
 }

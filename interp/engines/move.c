@@ -5,6 +5,8 @@
  */
 #include "move.h"
 #include "atomic_math.h"
+#include "convert.h"
+#include "non_finite.h"
 
 #include <string.h>
 
@@ -43,6 +45,21 @@ static void copy_chunks(const grout_chunk_move *moves, uint32_t count, const uin
     }
 }
 
+void grout_move__fill_outside(grout_machine *machine, const grout_inst *inst,
+                              const grout_box *from) {
+    const grout_dtype dtype = (grout_dtype)from->plan->dtype;
+    if (from->is_inside) {
+        return;
+    }
+    if (inst->u.copy.oob == GROUT_CHOICE_OOB_NAN) {
+        grout_fill_nan(dtype, machine->linear, from->plan->count);
+    } else if (inst->u.copy.oob == GROUT_CHOICE_OOB_UNDEFINED) {
+        grout_fill_poison(dtype, machine->linear, from->plan->count);
+    } else { /* with a promise nothing is outside */
+        memset(machine->linear, 0, (size_t)from->plan->bytes);
+    }
+}
+
 void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                       const grout_box *to) {
     const grout_plan *plan = machine->plan;
@@ -60,30 +77,31 @@ void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grou
         }
         return;
     }
-    if (!from->is_inside) {
-        memset(machine->linear, 0, (size_t)from->plan->bytes);
-    }
+    grout_move__fill_outside(machine, inst, from);
     grout_box__gather(machine, from, machine->linear);
     grout_box__scatter(machine, to, machine->linear);
 }
 
 void grout_move__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                        const uint8_t *elements) {
+                        const uint8_t *elements, const grout_origin *origin) {
     uint8_t *held = machine->linear + to->plan->bytes;
     grout_box__gather(machine, to, held);
-    grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, true, held,
-                        elements, to->plan->count);
+    grout_non_finite__update(machine, origin,
+                             &(grout_update_plan){.update = (grout_update)inst->reduction,
+                                                  .dtype = (grout_dtype)to->plan->dtype,
+                                                  .is_gmem = true},
+                             held, elements, to->plan->count);
     grout_box__scatter(machine, to, held);
 }
 
 void grout_move__store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                       const grout_box *to) {
+                       const grout_box *to, const grout_origin *origin) {
     if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_move__copy(machine, inst, from, to);
         return;
     }
     grout_box__gather(machine, from, machine->linear);
-    grout_move__reduce(machine, inst, to, machine->linear);
+    grout_move__reduce(machine, inst, to, machine->linear, origin);
 }
 
 void grout_move__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
@@ -103,12 +121,14 @@ void grout_move__definedness(const grout_cta *cta, uint32_t thread, const grout_
     grout_machine *machine = cta->machine;
     const grout_box *from = &boxes[0], *to = &boxes[1];
     bool combines = inst->reduction != GROUT_UPDATE_NONE;
-    if (grout_box__is_defined(machine, from) && (!combines || grout_box__is_defined(machine, to))) {
+    bool has_outside = !from->is_inside && inst->u.copy.oob == GROUT_CHOICE_OOB_UNDEFINED;
+    if (!has_outside && grout_box__is_defined(machine, from) &&
+        (!combines || grout_box__is_defined(machine, to))) {
         grout_box__set_written(machine, to, NULL);
         return;
     }
     uint8_t *mask = machine->mask_linear;
-    memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
+    memset(mask, has_outside ? 1 : 0, (size_t)from->plan->count);
     grout_box__get_undefined(machine, from, mask);
     if (combines) { /* undefined if either is */
         grout_box__add_undefined(machine, to, mask);

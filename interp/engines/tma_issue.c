@@ -35,19 +35,59 @@ static bool refuse(const grout_cta *cta, uint32_t thread, const grout_inst *inst
     return true;
 }
 
+/* The innermost dimension whose start is not a multiple of 16 bytes of the array, if the whole is
+ * not; false: it is one. Dimension 0 of an array without any never starts elsewhere. */
+static bool find_misaligned(const grout_inst *inst, const grout_box *box, uint32_t *dim_out) {
+    int64_t stride = box->plan->element_bytes, start = 0;
+    uint32_t last = inst->u.copy.is_bulk ? 0 : box->plan->rank - 1u;
+    *dim_out = UINT32_MAX;
+    for (uint32_t dim = box->plan->rank; dim-- > last;) {
+        const int64_t bytes = box->start[dim] * stride;
+        if (bytes % ALIGNMENT != 0 && *dim_out == UINT32_MAX) {
+            *dim_out = dim;
+        }
+        start += bytes;
+        stride *= box->plan->dims[dim];
+    }
+    return start % ALIGNMENT != 0;
+}
+
+/* Whether the box leaves the array where it may not: with a promise anywhere, and in a dimension
+ * that is part of one of the map, where an index outside is another element. */
+static bool find_outside(const grout_inst *inst, const grout_box *box, grout_fault *fault_out) {
+    const bool is_promised = inst->u.copy.oob == GROUT_CHOICE_OOB_IN_BOUNDS;
+    for (uint32_t dim = 0; dim < box->plan->rank && !box->is_inside; dim++) {
+        const int64_t start = box->start[dim], limit = box->plan->dims[dim];
+        const bool is_folded = (inst->u.copy.folded >> dim & 1u) != 0;
+        if ((start < 0 || start + box->plan->extent[dim] > limit) && (is_promised || is_folded)) {
+            *fault_out =
+                (grout_fault){.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                              .dimension = dim,
+                              .limit = limit,
+                              .use = is_promised ? GROUT_OUTSIDE_PROMISED : GROUT_OUTSIDE_FOLDED};
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        const grout_box *box, bool is_store) {
-    uint32_t inner = box->plan->rank - 1u;
+    uint32_t inner = box->plan->rank - 1u, dim;
     if (box->plan->rank == 0) {
         return false;
+    }
+    grout_fault outside;
+    if (find_outside(inst, box, &outside)) {
+        return refuse(cta, thread, inst, box, outside);
     }
     if (is_store && box->start[inner] < 0) {
         grout_fault fault = {
             .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
         return refuse(cta, thread, inst, box, fault);
     }
-    if (box->start[inner] * box->plan->element_bytes % ALIGNMENT != 0) {
-        grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = inner, .limit = ALIGNMENT};
+    if (find_misaligned(inst, box, &dim)) {
+        grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = ALIGNMENT};
         return refuse(cta, thread, inst, box, fault);
     }
     return false;
@@ -69,21 +109,17 @@ static bool check_smem(const grout_cta *cta, uint32_t thread, const grout_inst *
             return refuse(cta, thread, inst, box, fault);
         }
     }
-    if (box->is_shaped && box->offset % SMEM_ALIGNMENT != 0) {
+    const int64_t alignment = inst->u.copy.is_bulk ? ALIGNMENT : SMEM_ALIGNMENT;
+    if (box->is_shaped && box->offset % alignment != 0) {
         uint32_t dim = 0;
-        while (box->start[dim] == box->plan->home[dim] ||
-               box->plan->weight[dim] % SMEM_ALIGNMENT == 0) {
+        while (box->start[dim] == box->plan->home[dim] || box->plan->weight[dim] % alignment == 0) {
             dim++;
         }
-        grout_fault fault = {
-            .code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = SMEM_ALIGNMENT};
+        grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = alignment};
         return refuse(cta, thread, inst, box, fault);
     }
     return false;
 }
-
-/* ---- the two copies
- * -------------------------------------------------------------------------------- */
 
 /* ---- loads
  * ---------------------------------------------------------------------------------------- */

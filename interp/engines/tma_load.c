@@ -14,8 +14,12 @@
 
 grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uint32_t index) {
     const grout_inst *inst = grout_flight__inst(cta->machine, flight);
-    return grout_box__place(cta, grout_plan__box(cta->machine->plan, inst, index),
-                            flight->start[index]);
+    grout_box box = grout_box__place(cta, grout_plan__box(cta->machine->plan, inst, index),
+                                     flight->start[index]);
+    if (index == 0 && flight->is_stale) {
+        grout_stale__show(cta->machine, &box);
+    }
+    return box;
 }
 
 grout_box grout_tma__place_target(const grout_cta *cta, const grout_flight *load) {
@@ -69,9 +73,7 @@ static void move_captured(const grout_cta *cta, grout_flight *flight, const grou
                           const grout_box *to) {
     grout_machine *machine = cta->machine;
     uint32_t slot = flight->bytes.copy.source;
-    if (!from->is_inside) {
-        memset(machine->linear, 0, (size_t)from->plan->bytes);
-    }
+    grout_move__fill_outside(machine, grout_flight__inst(machine, flight), from);
     grout_capture__read(cta, from, slot);
     grout_box__scatter(machine, to, grout_slots__get(cta, slot));
     grout_slots__give(cta, slot);
@@ -132,6 +134,7 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
     flight->is_void = load->is_void;
     flight->is_part = load->is_part;
     flight->is_captured = source != 0;
+    flight->is_stale = boxes[0].is_stale;
     flight->bytes.copy.source = source;
     flight->bytes.copy.spoilt = load->spoilt;
     flight->phase.bytes = load->bytes;

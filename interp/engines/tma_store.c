@@ -50,7 +50,7 @@ static void write_elements(const grout_cta *cta, const grout_flight *flight, con
     const grout_inst *inst = grout_flight__inst(machine, flight);
     const uint8_t *elements = grout_slots__get(cta, flight->bytes.copy.source);
     if (inst->reduction != GROUT_UPDATE_NONE) {
-        grout_move__reduce(machine, inst, to, elements);
+        grout_move__reduce(machine, inst, to, elements, &flight->origin);
     } else {
         grout_box__scatter(machine, to, elements);
     }
@@ -70,7 +70,8 @@ void grout_engine__land_tma_store(const grout_cta *cta, uint32_t index) {
     grout_box to = grout_tma__place(cta, flight, 1);
     if (is_direct) {
         grout_box from = grout_tma__place(cta, flight, 0);
-        grout_move__store(machine, grout_flight__inst(machine, flight), &from, &to);
+        grout_move__store(machine, grout_flight__inst(machine, flight), &from, &to,
+                          &flight->origin);
     } else {
         write_elements(cta, flight, &to);
         grout_slots__give(cta, flight->bytes.copy.source);
@@ -85,7 +86,8 @@ static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *i
                       const grout_box *boxes, bool is_void) {
     uint32_t lane = grout_machine__lane_of(cta->machine, thread);
     if (!is_void) {
-        grout_move__store(cta->machine, inst, &boxes[0], &boxes[1]);
+        const grout_origin origin = grout_cta__origin(cta, thread, inst);
+        grout_move__store(cta->machine, inst, &boxes[0], &boxes[1], &origin);
     }
     grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMA_STORE);
     flight.owner = lane;

@@ -16,6 +16,7 @@
 #include "capture.h"
 #include "convert.h"
 #include "engine.h"
+#include "non_finite.h"
 #include "operand.h"
 
 #include <string.h>
@@ -50,8 +51,67 @@ void grout_engine__stamps_wgmma(const grout_cta *cta, const grout_flight *flight
 /* ---- performance -----------------------------------------------------------------------------
  */
 
-static void multiply(const grout_cta *cta, uint32_t thread, const grout_product_plan *product,
-                     const grout_operand_source sources[2], bool is_fresh) {
+/* The worst element in the row of a and the column of b that an element of c comes from. */
+static grout_finiteness get_worst(const grout_gemm *gemm, const float *const packed[2], uint32_t m,
+                                  uint32_t n) {
+    grout_finiteness worst = GROUT_FINITE;
+    for (uint32_t k = 0; k < gemm->k; k++) {
+        const float *a = &packed[0][(size_t)k * gemm->m + m];
+        const float *b = gemm->has_k_rows ? &packed[1][(size_t)k * gemm->n + n]
+                                          : &packed[1][(size_t)n * gemm->k + k];
+        const grout_finiteness left = grout_finiteness_get(GROUT_DTYPE_F32, a);
+        const grout_finiteness right = grout_finiteness_get(GROUT_DTYPE_F32, b);
+        worst = left > worst ? left : worst;
+        worst = right > worst ? right : worst;
+    }
+    return worst;
+}
+
+/* Says which elements of the accumulator the product has made NaN or infinite. What was so before
+ * has been counted where it became so. */
+static void note_product(const grout_cta *cta, const grout_origin *origin, const grout_gemm *gemm,
+                         const grout_accumulator *accumulator, const float *before,
+                         const float *const packed[2]) {
+    const uint32_t rows = accumulator->plan->rows;
+    grout_non_finite noted = {
+        .origin = *origin, .extent = (int64_t)rows * accumulator->count, .first = -1};
+    for (uint32_t m = 0; m < gemm->m; m++) {
+        for (uint32_t n = 0; n < gemm->n; n++) {
+            const size_t at = (size_t)n * rows + m;
+            const bool is_undefined =
+                (accumulator->masks[(size_t)n * (rows / 64) + m / 64] >> m % 64 & 1) != 0;
+            if (!is_undefined &&
+                grout_finiteness_get(GROUT_DTYPE_F32, &accumulator->values[at]) != GROUT_FINITE &&
+                grout_finiteness_get(GROUT_DTYPE_F32, &before[at]) == GROUT_FINITE) {
+                grout_non_finite__note(&noted, (int64_t)m * accumulator->count + n,
+                                       get_worst(gemm, packed, m, n), GROUT_DTYPE_F32,
+                                       &accumulator->values[at]);
+            }
+        }
+    }
+    grout_non_finite__publish(cta->machine, &noted);
+}
+
+/* The product, watched. */
+static void run_watched(const grout_cta *cta, const grout_origin *origin, const grout_gemm *gemm,
+                        const grout_accumulator *accumulator, const float *const packed[2]) {
+    grout_machine *machine = cta->machine;
+    const size_t size =
+        (size_t)accumulator->plan->rows * accumulator->count * sizeof *accumulator->values;
+    float *before = grout_heap__take(&machine->heap, size);
+    if (before == NULL) {
+        machine->run.has_failed = true;
+        return;
+    }
+    memcpy(before, accumulator->values, size);
+    grout_gemm__run(gemm, accumulator->values, packed[0], packed[1]);
+    note_product(cta, origin, gemm, accumulator, before, packed);
+    grout_heap__give(&machine->heap, before, size);
+}
+
+static void multiply(const grout_cta *cta, const grout_origin *origin, uint32_t thread,
+                     const grout_product_plan *product, const grout_operand_source sources[2],
+                     bool is_fresh) {
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     grout_accumulator accumulator =
         grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
@@ -60,7 +120,11 @@ static void multiply(const grout_cta *cta, uint32_t thread, const grout_product_
     if (is_fresh) {
         grout_accumulator__clear_values(&accumulator);
     }
-    grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
+    if (cta->machine->launch.track_non_finite && !gemm->is_integer) {
+        run_watched(cta, origin, gemm, &accumulator, packed);
+    } else {
+        grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
+    }
     grout_accumulator__mark_product(&accumulator);
 }
 
@@ -89,7 +153,8 @@ static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst 
             sources[i].box = &boxes[get_box_index(inst, operand)];
         }
     }
-    multiply(cta, thread, product, sources, is_fresh(cta, thread, inst));
+    const grout_origin origin = grout_cta__origin(cta, thread, inst);
+    multiply(cta, &origin, thread, product, sources, is_fresh(cta, thread, inst));
 }
 
 /* Later, from what its record says. */
@@ -114,7 +179,7 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
             sources[i].rows = grout_slots__get(cta, slot);
         }
     }
-    multiply(cta, flight->actor, product, sources, flight->is_fresh);
+    multiply(cta, &flight->origin, flight->actor, product, sources, flight->is_fresh);
 }
 
 void grout_engine__land_wgmma(const grout_cta *cta, uint32_t index) {

@@ -13,11 +13,13 @@
  */
 grout_exec grout_exec_alu;
 grout_exec grout_exec_reduce; /* the same for REDUCE ops */
+grout_exec grout_exec_scan;   /* for SCAN ops */
 grout_exec grout_exec_atomic; /* and for ATOMIC ops, with their update in the instruction */
 
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
 #define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
+#define GROUT_SCAN(NAME, text, REDUCE, DOC)
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) grout_exec grout_exec_##text;
 #include "grout/ops.def"

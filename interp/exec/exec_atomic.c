@@ -9,6 +9,8 @@
 #include "atomic_math.h"
 #include "convert.h"
 #include "exec.h"
+#include "non_finite.h"
+#include "pick.h"
 #include "spin.h"
 #include "undo.h"
 
@@ -60,7 +62,9 @@ static void combine_masks(const grout_cta *cta, uint32_t thread, const grout_ins
     grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
     uint8_t *mask = machine->mask_linear;
     memset(mask, 0, (size_t)box->plan->count);
-    grout_box__get_undefined(machine, box, mask);
+    if (inst->update != GROUT_UPDATE_EXCHANGE) {
+        grout_box__get_undefined(machine, box, mask);
+    }
     for (int64_t i = 0; is_undefined && i < box->plan->count; i++) {
         mask[i] |= slot->is_array ? grout_slot__mask(cta, thread, slot)[i] : 1;
     }
@@ -78,6 +82,39 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
+    const grout_origin origin = grout_cta__origin(cta, thread, inst);
+    grout_non_finite__update(
+        machine, &origin,
+        &(grout_update_plan){.update = (grout_update)inst->update,
+                             .dtype = (grout_dtype)box.plan->dtype,
+                             .is_gmem = grout_space_is_of_launch(box.plan->space)},
+        machine->linear, grout_slot__data(cta, thread, slot), box.plan->count);
+    if (machine->tracks) {
+        combine_masks(cta, thread, inst, &box);
+    }
+    grout_box__scatter(machine, &box, machine->linear);
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* The same, and what the elements held before. */
+static grout_outcome fetch_array(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;
+    uint8_t *old = grout_slot__data(cta, thread, to);
+    grout_box box;
+    grout_slot__set_undefined(cta, thread, to, false);
+    grout_fill_poison(to->dtype, old, to->count);
+    if (!begin(cta, thread, inst, &box)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    grout_box__gather(machine, &box, old);
+    if (machine->tracks && !grout_box__is_defined(machine, &box)) {
+        uint8_t *mask = grout_slot__mask(cta, thread, to);
+        memset(mask, 0, to->count);
+        grout_box__get_undefined(machine, &box, mask);
+        grout_slot__set_undefined(cta, thread, to, true);
+    }
+    memcpy(machine->linear, old, (size_t)box.plan->bytes);
     grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
                         grout_space_is_of_launch(box.plan->space), machine->linear,
                         grout_slot__data(cta, thread, slot), box.plan->count);
@@ -85,6 +122,63 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         combine_masks(cta, thread, inst, &box);
     }
     grout_box__scatter(machine, &box, machine->linear);
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* ---- by indices --------------------------------------------------------------------------------
+ */
+
+static void combine_picked_masks(const grout_picks *picks, const grout_box *box) {
+    grout_machine *machine = picks->cta->machine;
+    const int64_t inner = picks->inst->u.pick.inner;
+    const grout_slot *slot =
+        grout_plan__slot(machine->plan, picks->inst, picks->inst->u.pick.value - 1u);
+    bool is_undefined = grout_slot__is_undefined(picks->cta, picks->thread, slot);
+    if (!is_undefined && grout_box__is_defined(machine, box)) {
+        grout_box__set_written(machine, box, NULL);
+        return;
+    }
+    grout_cta__publish_plain(picks->cta, GROUT_EVENT_UNDEFINED, picks->thread, picks->inst);
+    uint8_t *mask = machine->mask_linear;
+    memset(mask, 0, (size_t)inner);
+    if (picks->inst->update != GROUT_UPDATE_EXCHANGE) {
+        grout_box__get_undefined(machine, box, mask);
+    }
+    for (int64_t i = 0; is_undefined && i < inner; i++) {
+        mask[i] |= grout_slot__mask(picks->cta, picks->thread, slot)[picks->number * inner + i];
+    }
+    set_mask(picks->cta, picks->thread, picks->inst, box, mask);
+}
+
+/* In row-major order of the value: hardware has none. */
+static grout_outcome update_picked(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, inst->u.pick.value - 1u);
+    const int64_t inner = inst->u.pick.inner, bytes = inner * slot->element_bytes;
+    grout_pick_state state;
+    grout_picks picks;
+    grout_box box;
+    if (!grout_picks__begin(&picks, cta, thread, inst)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    grout_picks__publish(&picks, false);
+    grout_picks__rewind(&picks);
+    while ((state = grout_picks__next(&picks, &box)) != GROUT_PICK_END) {
+        if (state != GROUT_PICK_TOUCHED) {
+            continue;
+        }
+        if (machine->is_lazy && grout_space_needs_commit_smem(box.plan->space)) {
+            grout_undo__note_store(cta, thread, inst, 0, &box);
+        }
+        grout_box__gather(machine, &box, machine->linear);
+        grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
+                            grout_space_is_of_launch(box.plan->space), machine->linear,
+                            grout_slot__data(cta, thread, slot) + picks.number * bytes, inner);
+        if (machine->tracks) {
+            combine_picked_masks(&picks, &box);
+        }
+        grout_box__scatter(machine, &box, machine->linear);
+    }
     return GROUT_OUTCOME_NEXT;
 }
 
@@ -210,6 +304,12 @@ static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
 grout_outcome grout_exec_atomic(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     if (inst->update == GROUT_UPDATE_COMPARE_SWAP) {
         return compare_and_swap(cta, thread, inst);
+    }
+    if (inst->u.pick.value != 0) {
+        return update_picked(cta, thread, inst);
+    }
+    if (inst->result.is_array) {
+        return fetch_array(cta, thread, inst);
     }
     return inst->result.element_bytes == 0 ? update(cta, thread, inst)
                                            : fetch_and_update(cta, thread, inst);

@@ -39,6 +39,25 @@ grout_outcome grout_exec_commit_gmem(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
+/* The launches before this one have been run to their ends, so there is nothing to block on; what
+ * their end shows is known from here on only. */
+grout_outcome grout_exec_griddepcontrol_wait(const grout_cta *cta, uint32_t thread,
+                                             const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_cta__publish_plain(cta, GROUT_EVENT_GRID_WAIT, thread, inst);
+    if (machine->has_clocks) {
+        uint32_t *known = grout_cta__clocks(cta, thread);
+        grout_order__raise(&known[grout_clock_gd(&machine->plan->shape)], 1);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_griddepcontrol_launch_dependents(const grout_cta *cta, uint32_t thread,
+                                                          const grout_inst *inst) {
+    grout_cta__publish_plain(cta, GROUT_EVENT_GRID_TRIGGER, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
 /* On a cluster barrier it is one arrival on several CTAs' elements, at once. */
 grout_outcome grout_exec_barrier_arrive(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {

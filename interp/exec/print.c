@@ -5,51 +5,16 @@
  */
 #include "exec.h"
 
-#include "grout/num.h"
-
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An array of more elements is shown by those at its edges. INDENT: columns before its rows. */
 enum { WHOLE_MAX = 1000, EDGE = 3, INDENT = 2 };
 
-/* The shortest decimal that reads back. */
-static void print_float(grout_text *out, double value, bool is_f64) {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (back == value || (!is_f64 && (float)back == (float)value)) {
-            break;
-        }
-    }
-    grout_text_add(out, "%s", value != value ? "nan" : text);
-}
-
 static void print_element(grout_text *out, grout_dtype dtype, const uint8_t *element) {
-    int64_t integer = 0;
     uint64_t bits = 0;
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    memcpy(&bits, element, info->bytes);
-    switch ((grout_dtype_class)info->class_) {
-    case GROUT_CLASS_BOOL:
-        grout_text_add(out, "%s", bits != 0 ? "true" : "false");
-        break;
-    case GROUT_CLASS_SINT:
-        integer = (int64_t)(bits << (64 - info->bits)) >> (64 - info->bits);
-        grout_text_add(out, "%" PRId64, integer);
-        break;
-    case GROUT_CLASS_UINT:
-        grout_text_add(out, "%" PRIu64, bits);
-        break;
-    case GROUT_CLASS_FLOAT:
-        print_float(out, grout_element_to_double(dtype, element), dtype == GROUT_DTYPE_F64);
-        break;
-    case GROUT_CLASS_NONE:
-        break;
-    }
+    memcpy(&bits, element, grout_dtype_get_info(dtype)->bytes);
+    grout_element_print(dtype, bits, out);
 }
 
 /* ---- arrays ---- */

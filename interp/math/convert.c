@@ -13,6 +13,8 @@
  */
 #include "convert.h"
 
+#include "invariant.h"
+
 #include "loops.h"
 
 #include "grout/num.h"
@@ -406,13 +408,22 @@ void grout_fill_element(uint32_t bytes, const void *element, void *destination, 
     }
 }
 
-void grout_fill_poison(grout_dtype dtype, void *destination, int64_t count) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+static void fill_bits(grout_dtype dtype, uint64_t bits, void *destination, int64_t count) {
     uint8_t element[8];
     for (uint32_t i = 0; i < 8; i++) {
-        element[i] = (uint8_t)(grout_dtype_get_fill(dtype, info->poison) >> (8 * i));
+        element[i] = (uint8_t)(bits >> (8 * i));
     }
-    grout_fill_element(info->bytes, element, destination, count);
+    grout_fill_element(grout_dtype_get_info(dtype)->bytes, element, destination, count);
+}
+
+void grout_fill_poison(grout_dtype dtype, void *destination, int64_t count) {
+    fill_bits(dtype, grout_dtype_get_pattern(dtype, grout_dtype_get_info(dtype)->poison),
+              destination, count);
+}
+
+void grout_fill_nan(grout_dtype dtype, void *destination, int64_t count) {
+    GROUT_ASSERT(grout_dtype_get_fill(dtype) != 0);
+    fill_bits(dtype, grout_dtype_get_fill(dtype), destination, count);
 }
 
 double grout_element_to_double(grout_dtype dtype, const void *element) {

@@ -73,5 +73,7 @@ typedef struct grout_reduce_box {
 /* All rows to one. */
 void grout_loops__reduce(const grout_reduce *reduce, grout_dtype dtype, void *result,
                          const grout_reduce_box *box);
+/* Elements of its compute type with others: to[j] becomes to[j] and from[j] together. */
+void grout_loops__join(const grout_reduce *reduce, void *to, const void *from, int64_t count);
 
 #endif

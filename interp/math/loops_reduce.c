@@ -263,3 +263,7 @@ void grout_loops__reduce(const grout_reduce *reduce, grout_dtype dtype, void *re
         reduce_columns(reduce, dtype, (uint8_t *)result + column * bytes, box, column);
     }
 }
+
+void grout_loops__join(const grout_reduce *reduce, void *to, const void *from, int64_t count) {
+    reduce->join(to, from, count);
+}

@@ -53,13 +53,20 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
+    case GROUT_RULE_SCAN:
+    case GROUT_RULE_MASKED_LOAD:
+    case GROUT_RULE_MASKED_STORE:
+    case GROUT_RULE_GATHER:
+    case GROUT_RULE_SCATTER:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_MMA:
     case GROUT_RULE_PRINT:
-    case GROUT_RULE_EXTERN: /* calls what is not ours, an element at a time */
+    case GROUT_RULE_CHECK:
+    case GROUT_RULE_PROMISE: /* may be a finding */
+    case GROUT_RULE_EXTERN:  /* calls what is not ours, an element at a time */
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:
@@ -306,7 +313,9 @@ static void forget_buffers(grout_planner *planner, grout_op_id first, grout_op_i
 
 grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first) {
     const grout_module *module = planner->module;
-    grout_op_id last = planner->launch->is_unfused ? 0 : find_end(planner, first);
+    grout_op_id last = planner->launch->is_unfused || planner->launch->track_non_finite
+                           ? 0
+                           : find_end(planner, first);
     chain_state state = {.bytes_max = 1};
     if (last == 0 || !begin_chain(planner, &state, first)) {
         return last;

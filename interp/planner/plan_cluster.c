@@ -123,6 +123,12 @@ static bool posts_to_peers(const grout_op *op) {
            sync->object == GROUT_SYNC_OBJECT_ANY_BARRIER && sync->reach != GROUT_SYNC_REACH_OWN;
 }
 
+static bool waits_for_grid(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS &&
+           sync->object == GROUT_SYNC_OBJECT_GRIDS;
+}
+
 static void scan_op(grout_planner *planner, const grout_op *op) {
     const grout_module *module = planner->module;
     grout_plan *plan = planner->plan;
@@ -134,6 +140,9 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
     if (collective != 0 || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
         share_operand(planner, op, 1);
         share_operand(planner, op, 2);
+    }
+    if (waits_for_grid(op)) {
+        plan->shape.grid_count = 1;
     }
     if (posts_to_peers(op)) {
         plan->needs_clocks = true;

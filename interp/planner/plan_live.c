@@ -98,9 +98,10 @@ static void use_block(grout_planner *planner, grout_block_id block, const enclos
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         uint32_t at_least = op->block_count > 0 ? planner->op_end[id] : planner->op_begin[id];
+        /* Its result may take an operand's place, unless somebody looks at both. */
+        const uint32_t last = planner->op_begin[id] + (planner->launch->track_non_finite ? 1 : 0);
         for (uint32_t i = 0; i < op->operand_count; i++) {
-            use_operand(planner, grout_module_get_operand(module, op, i), planner->op_begin[id],
-                        loop);
+            use_operand(planner, grout_module_get_operand(module, op, i), last, loop);
         }
         for (uint32_t i = 0; i < op->result_count; i++) {
             raise_last_use(planner, op->first_result + i, at_least);
@@ -131,7 +132,7 @@ bool grout_planner__find_lives(grout_planner *planner) {
     number_block(planner, planner->kernel->body);
     use_block(planner, planner->kernel->body, NULL);
     join_block(planner, planner->kernel->body);
-    planner->position_count = planner->position + 1;
+    planner->position_count = planner->position + 2;
     planner->expire_first =
         grout_heap__take(planner->plan->heap, planner->position_count * sizeof(uint32_t));
     if (planner->expire_first == NULL) {

@@ -14,6 +14,7 @@ static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)  [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_exec_reduce,
+#define GROUT_SCAN(NAME, text, REDUCE, DOC)                 [GROUT_OP_##NAME] = grout_exec_scan,
 #define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
     [GROUT_OP_##NAME] = grout_exec_atomic,
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
@@ -302,6 +303,24 @@ static void add_reduce(grout_planner *planner, grout_inst *inst, const grout_op 
     planner->failed |= inst->u.reduce.function == NULL;
 }
 
+/* As a reduction; each of its steps needs all elements of the one before. */
+static void add_scan(grout_planner *planner, grout_inst *inst, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(planner->module, op->first_result);
+    const int64_t dim = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_DIM, 0);
+    const grout_dtype dtype = grout_loops__get_compute_dtype((grout_dtype)type->dtype);
+    inst->u.reduce.rows.rows = type->dims[dim];
+    inst->u.reduce.rows.columns = 1;
+    for (int64_t i = dim + 1; i < type->rank; i++) {
+        inst->u.reduce.rows.columns *= type->dims[i];
+    }
+    inst->u.reduce.function =
+        grout_loops__find_reduce(grout_op_get_scanned((grout_opcode)op->opcode),
+                                 (grout_dtype)type->dtype, grout_simd__get_best());
+    planner->failed |= inst->u.reduce.function == NULL;
+    raise(&planner->plan->linear_bytes_max, inst->u.reduce.rows.rows * inst->u.reduce.rows.columns *
+                                                grout_dtype_get_info(dtype)->bytes);
+}
+
 /* Arithmetic on f16 and bf16 is that of f32. */
 static void add_loop(grout_planner *planner, grout_inst *inst) {
     grout_dtype dtype = grout_plan__slot(planner->plan, inst, 0)->dtype;
@@ -310,6 +329,18 @@ static void add_loop(grout_planner *planner, grout_inst *inst) {
     inst->u.elementwise.is_wide = compute != dtype;
     inst->u.elementwise.loop = grout_loops__find(inst->opcode, compute, grout_simd__get_best());
     planner->failed |= inst->u.elementwise.loop == NULL;
+}
+
+/* What a copy is to TMA; with '--arch any' it may be nothing. */
+static void add_tma(const grout_planner *planner, grout_inst *inst) {
+    grout_tma tma;
+    const bool is_planned = grout_tma_plan(planner->module, inst->op, &tma, NULL);
+    _Static_assert(GROUT_RANK_MAX <= 8, "a bit for each dimension");
+    inst->u.copy.oob = tma.oob;
+    inst->u.copy.is_bulk = is_planned && tma.is_bulk;
+    for (uint32_t k = 0; is_planned && k < tma.fold_count; k++) {
+        inst->u.copy.folded |= (uint8_t)(1u << tma.fold_dims[k]);
+    }
 }
 
 /* What a plain op's rule needs beside operands and result. */
@@ -349,6 +380,9 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_REDUCE:
         add_reduce(planner, inst, op);
         break;
+    case GROUT_RULE_SCAN:
+        add_scan(planner, inst, op);
+        break;
     case GROUT_RULE_PRINT:
         add_string(planner, inst, op);
         break;
@@ -371,14 +405,21 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_COPY:
         if (grout_op_find_letter(op->opcode, 'G') != UINT32_MAX) {
+            add_tma(planner, inst);
             grout_planner__add_transfers(planner, index);
         }
         break;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
+    case GROUT_RULE_MASKED_LOAD:
+    case GROUT_RULE_MASKED_STORE:
+    case GROUT_RULE_GATHER:
+    case GROUT_RULE_SCATTER:
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_CHECK:
+    case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:
     case GROUT_RULE_CONDITION:
     case GROUT_RULE_YIELD:
@@ -422,6 +463,8 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     grout_planner__get_inst(planner, index)->opcode = op->opcode;
     grout_planner__get_inst(planner, index)->is_point = is_scheduling_point(op);
     grout_planner__begin_wgmma(planner, id);
+    grout_pick pick;
+    planner->pick = grout_op_get_pick(planner->module, op, &pick) ? &pick : NULL;
     grout_planner__add_operands(planner, index, op);
     for (uint32_t i = 0; i < op->result_count; i++) {
         grout_planner__define(planner, op->first_result + i);
@@ -430,6 +473,10 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     if (planner->failed) {
         return;
     }
+    if (planner->pick != NULL) {
+        grout_planner__lower_pick(planner, index, op);
+    }
+    planner->pick = NULL;
     add_accesses(planner, index, op);
     grout_planner__lower_atomic(planner, index, op);
     lower_attrs(planner, grout_planner__get_inst(planner, index), op);

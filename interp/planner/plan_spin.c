@@ -93,8 +93,8 @@ static void mark_block(marker *m, grout_block_id block) {
             for (uint32_t i = 0; i < op->block_count; i++) {
                 mark_block(m, op->first_block + i);
             }
-        } else if (info->rule == GROUT_RULE_YIELD) {
-            continue; /* mark_handed_on */
+        } else if (info->rule == GROUT_RULE_YIELD || info->effect_row == GROUT_EFFECT_ROW_HINT) {
+            continue; /* mark_handed_on; and how long a delay is changes nothing */
         } else if (grout_effect_row_get_class((grout_effect_row)info->effect_row) !=
                        GROUT_EFFECT_PURE ||
                    decides_any(m, op)) {

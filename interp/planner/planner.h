@@ -64,6 +64,7 @@ typedef struct grout_planner {
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
     bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
+    const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
     bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;
@@ -105,6 +106,10 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */
 void grout_planner__scan_atomics(grout_planner *planner);
 void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op);
+/* plan_pick.c: of a view the box that is picked at a time; what the op needs beside its operands.
+ */
+void grout_planner__cut_view(const grout_planner *planner, grout_view *view);
+void grout_planner__lower_pick(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_mbarrier.c: comes last for an op; what it adds follows the op's instruction. */
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */

@@ -6,6 +6,8 @@
 #include "machine.h"
 #include "component.h"
 #include "engine.h"
+#include "memory.h"
+#include "non_finite.h"
 #include "run.h"
 #include "workers.h"
 
@@ -154,7 +156,7 @@ static bool add_arrays(grout_machine *machine) {
     machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
     machine->arrays = grout_machine__keep(machine, machine->array_count * sizeof *machine->arrays);
     return machine->arrays != NULL && add_params(machine) &&
-           add_gmem_scratches(machine, kernel->param_count);
+           add_gmem_scratches(machine, kernel->param_count) && grout_stale__add(machine);
 }
 
 /* Workers make launches of their own from them. */
@@ -290,6 +292,10 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
         return machine->run.status;
     }
     grout_run_status status;
+    if (machine->launch.track_non_finite && !machine->has_looked) {
+        machine->has_looked = true;
+        grout_non_finite__inputs(machine);
+    }
     if (max_steps == 0 && machine->run.facts.next_cluster == 0 &&
         grout_workers__run(machine, &status)) {
         return end_run(machine, status, diags);

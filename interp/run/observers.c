@@ -19,7 +19,10 @@ bool grout_observers__begin(grout_machine *machine) {
                                     .cta_count = machine->plan->cta_count,
                                     .has_foreign_order = machine->plan->has_foreign_order,
                                     .has_late_clusters = has_late_clusters(machine),
+                                    .tracks_non_finite = machine->launch.track_non_finite,
                                     .has_foreign_loop = machine->plan->has_foreign_loop,
+                                    .earlier = machine->launch.earlier,
+                                    .earlier_count = machine->launch.earlier_count,
                                     .element_objects = machine->plan->element_objects,
                                     .element_indices = machine->plan->element_indices};
     for (uint32_t i = 0; i < machine->launch.observer_count; i++) {

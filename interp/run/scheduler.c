@@ -14,6 +14,7 @@
 #include "exec.h"
 #include "invariant.h"
 #include "mbarrier.h"
+#include "non_finite.h"
 #include "run.h"
 #include "spin.h"
 
@@ -301,6 +302,9 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
         switch (inst->exec(cta, thread, inst)) {
         case GROUT_OUTCOME_NEXT:
         case GROUT_OUTCOME_EXIT:
+            if (machine->launch.track_non_finite) {
+                grout_non_finite__check(cta, thread, inst);
+            }
             pass(cta, thread, inst);
             break;
         case GROUT_OUTCOME_BLOCKED:

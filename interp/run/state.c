@@ -28,6 +28,8 @@ static void size_pools(grout_machine *machine) {
                                        [GROUT_POOL_SCRATCH] = sizeof(uint32_t)};
     const size_t scratch[GROUT_SCRATCH_POOLS] = {
         [GROUT_SCRATCH_RUNS] = sizeof(grout_run),
+        [GROUT_SCRATCH_PICKED_RUNS] = sizeof(grout_run),
+        [GROUT_SCRATCH_PICKED] = sizeof(grout_picked),
         [GROUT_SCRATCH_ORIGINS] = sizeof(grout_origin),
         [GROUT_SCRATCH_FOREIGN] = sizeof(grout_foreign_clock),
         [GROUT_SCRATCH_THREAD_FACTS] = sizeof(grout_thread_fact),

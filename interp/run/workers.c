@@ -74,7 +74,8 @@ static bool is_divisible(const grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     bool has_free_schedule =
         launch->schedule == GROUT_SCHEDULE_FAIR || launch->schedule == GROUT_SCHEDULE_RANDOM;
-    return launch->workers > 1 && plan->cta_count / plan->shape.cta_count > 1 &&
+    return launch->workers > 1 && launch->earlier_count == 0 && launch->stale == NULL &&
+           plan->cta_count / plan->shape.cta_count > 1 &&
            has_free_schedule && launch->record == NULL && !plan->has_foreign_order &&
            !plan->has_gmem_updates && have_parts(launch) && !machine->shares_bytes;
 }
@@ -306,6 +307,8 @@ static void add_stats(grout_machine *machine, const grout_machine *part) {
     sum->async_ops += more->async_ops;
     sum->events += more->events;
     sum->ctas_done += more->ctas_done;
+    sum->non_finite_made += more->non_finite_made;
+    sum->non_finite_follow += more->non_finite_follow;
     machine->heap.peak += part->heap.peak;
 }
 

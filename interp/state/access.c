@@ -5,10 +5,10 @@
  */
 #include "access.h"
 
-/* One line of an effect row, for its box. */
+/* One line of an effect row, for its box; or, if they are given, for runs of the box's object. */
 static void publish_access(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            const grout_access_plan *plan, const grout_box *box,
-                           const grout_stamp *stamps) {
+                           const grout_stamp *stamps, const grout_runs *runs) {
     grout_machine *machine = cta->machine;
     grout_clocks clocks;
     grout_event event = grout_cta__event(cta, GROUT_EVENT_ACCESS, thread, inst, &clocks);
@@ -30,7 +30,12 @@ static void publish_access(const grout_cta *cta, uint32_t thread, const grout_in
             grout_clock_g(&machine->plan->shape, grout_cta__actor(cta, thread));
         access.stamp.number = clocks.known[access.stamp.component];
     }
-    access.runs = grout_box__get_runs(machine, box, &access.run_count);
+    if (runs != NULL) {
+        access.runs = runs->first;
+        access.run_count = runs->count;
+    } else {
+        access.runs = grout_box__get_runs(machine, box, &access.run_count);
+    }
     if (access.runs == NULL) {
         machine->run.has_failed = true;
         return;
@@ -52,7 +57,7 @@ void grout_access__publish_some(const grout_cta *cta, uint32_t thread, const gro
     for (uint32_t i = 0; i < inst->access_count; i++) {
         uint32_t kind = plans[i].is_write ? GROUT_PUBLISH_WRITES : GROUT_PUBLISH_READS;
         if ((which & kind) != 0) {
-            publish_access(cta, thread, inst, &plans[i], &boxes[plans[i].box], stamps);
+            publish_access(cta, thread, inst, &plans[i], &boxes[plans[i].box], stamps, NULL);
         }
     }
 }
@@ -61,4 +66,15 @@ void grout_access__publish(const grout_cta *cta, uint32_t thread, const grout_in
                            const grout_box *boxes, const grout_stamp *stamps) {
     grout_access__publish_some(cta, thread, inst, boxes, stamps,
                                GROUT_PUBLISH_READS | GROUT_PUBLISH_WRITES);
+}
+
+void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *box, const grout_runs *runs) {
+    grout_machine *machine = cta->machine;
+    const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
+    for (uint32_t i = 0; i < inst->access_count; i++) {
+        if (grout_machine__wants(machine, GROUT_EVENT_ACCESS) && runs->count > 0) {
+            publish_access(cta, thread, inst, &plans[i], box, NULL, runs);
+        }
+    }
 }

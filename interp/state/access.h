@@ -16,4 +16,14 @@ enum { GROUT_PUBLISH_READS = 1, GROUT_PUBLISH_WRITES = 2 };
 void grout_access__publish_some(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_box *boxes, const grout_stamp *stamps, uint32_t which);
 
+/* Runs of an object: sorted, disjoint. */
+typedef struct grout_runs {
+    const grout_run *first;
+    uint32_t count;
+} grout_runs;
+
+/* The accesses of an op that has one box, with these runs in its object. */
+void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *box, const grout_runs *runs);
+
 #endif

@@ -46,7 +46,7 @@ typedef struct grout_flight {
     bool has_read;    /* the source has been read */
     bool is_done;     /* all accesses are over */
     bool is_fresh;    /* a wgmma: what its accumulator held before does not count */
-    uint8_t reserved[1];
+    bool is_stale;    /* its source is shown as the launches before left it unfinished: stale.c */
     uint32_t actor; /* in the CTA that issued it */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */

@@ -272,9 +272,17 @@ typedef enum grout_pool_index {
     GROUT_POOLS
 } grout_pool_index;
 
+/* A box that an op with indices or a mask touches: where it begins, and its number among all. */
+typedef struct grout_picked {
+    int64_t offset;
+    int64_t number;
+} grout_picked;
+
 /* Lists that mean nothing between two ops. */
 typedef enum grout_scratch_index {
     GROUT_SCRATCH_RUNS,         /* grout_run, of a box */
+    GROUT_SCRATCH_PICKED_RUNS,  /* grout_run, of all boxes that an op picks */
+    GROUT_SCRATCH_PICKED,       /* grout_picked, these boxes */
     GROUT_SCRATCH_ORIGINS,      /* grout_origin, of a phase's contributions */
     GROUT_SCRATCH_FOREIGN,      /* grout_foreign_clock, of an event */
     GROUT_SCRATCH_THREAD_FACTS, /* of a deadlock */
@@ -300,6 +308,7 @@ typedef struct grout_gmem_array {
     bool has_tainted;
     uint64_t *written; /* of an out array: elements that have been written */
     uint64_t *tainted; /* elements whose value is undefined though written */
+    uint8_t *seen;     /* scratch: what an actor sees before it has waited; NULL: the same */
 } grout_gmem_array;
 
 /* Where the parts of a CTA's state lie. */
@@ -337,6 +346,7 @@ struct grout_machine {
     const struct grout_engine_info *engines; /* by grout_engine: engine.h */
     uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
+    bool has_looked;                  /* at its arrays (track_non_finite) */
     uint64_t max_steps;
     /* state */
     grout_run_state run;

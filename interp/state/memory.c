@@ -165,6 +165,10 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
     if (machine->claims != NULL) {
         grout_claims__note(machine, &box);
     }
+    if (grout_stale__is_shown(cta, thread, &box)) {
+        box.is_stale = true;
+        grout_stale__show(machine, &box);
+    }
     return box;
 }
 

@@ -23,6 +23,7 @@ typedef struct grout_box {
     bool is_empty;      /* nothing of it is inside */
     bool is_nowhere;    /* of a CTA outside the cluster; empty too */
     bool is_shaped;     /* the plan's shape holds */
+    bool is_stale;      /* shown as it was before the launches that have not been waited for */
     uint32_t outside;   /* first dimension that leaves the object, if not is_inside */
 } grout_box;
 
@@ -35,6 +36,12 @@ grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, con
 
 /* Numbers of a fault that count as the box does become numbers of elements. */
 void grout_box__count_elements(const grout_box *box, grout_fault *fault);
+/* stale.c: whether an actor may be shown older contents of a box that it reads; shows them; the
+ * memory for it, false without. */
+bool grout_stale__is_shown(const grout_cta *cta, uint32_t thread, const grout_box *box);
+void grout_stale__show(grout_machine *machine, grout_box *box);
+bool grout_stale__add(grout_machine *machine);
+
 /* Whether all of the box is inside its object; reported as out of bounds if not, unless it is
  * nowhere, which its resolution has reported. */
 bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_inst *inst,

@@ -260,7 +260,19 @@ typedef struct grout_inst {
             bool is_collective; /* collective_axes */
             uint8_t collective; /* which of the kernel's sets of axes */
             int8_t part_dim;    /* the dimension of the boxes that it splits; -1: none */
+            uint8_t oob;        /* what comes from outside the array: a choice of oob(..) */
+            bool is_bulk;       /* one run of bytes, without a tensor map */
+            uint8_t folded;     /* bit d: dimension d of the array is one of several in the map */
         } copy;
+        /* ops with indices or a mask: they go through count boxes of inner elements each. The moves
+         * are the dimensions of these boxes, the outermost first: extent, dimension of the object
+         * plus 1, stride in the indices and in the mask. */
+        struct {
+            int64_t count, inner;
+            int64_t limit;                /* indices are below it */
+            uint8_t value, indices, mask; /* operands; 0: none */
+            uint8_t dim;                  /* of the object: what the indices count */
+        } pick;
         struct {                 /* a load of an accumulator */
             int64_t groups_left; /* in flight; -1: it does not wait */
         } acc_load;

@@ -392,6 +392,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:
         return grout_infer__reduce(binding, op, types, type);
+    case GROUT_RULE_SCAN:
+        return grout_infer__scan(binding, op, types, type);
     case GROUT_RULE_LOAD:
         return grout_infer__make_register(binding, op, types, (grout_dtype)types[0].dtype, type);
     case GROUT_RULE_OBJECT:
@@ -401,6 +403,14 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return check_stored(binding, op, types);
     case GROUT_RULE_COPY:
         return check_copy(binding, op, types);
+    case GROUT_RULE_MASKED_LOAD:
+        return grout_infer__masked_load(binding, op, types, type);
+    case GROUT_RULE_MASKED_STORE:
+        return grout_infer__masked_store(binding, op, types);
+    case GROUT_RULE_GATHER:
+        return grout_infer__gather(binding, op, types, type);
+    case GROUT_RULE_SCATTER:
+        return grout_infer__scatter(binding, op, types);
     case GROUT_RULE_FETCH:
         return grout_infer__fetch(binding, op, types, type);
     case GROUT_RULE_DESCRIPTOR:
@@ -408,6 +418,10 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_PRINT:
         check_print(binding, op);
         return true;
+    case GROUT_RULE_CHECK:
+        return grout_infer__check(binding, op, types);
+    case GROUT_RULE_PROMISE:
+        return grout_infer__promise(binding, op, types, type);
     case GROUT_RULE_EXTERN:
         return infer_extern(binding, op, type);
     case GROUT_RULE_CONDITION:

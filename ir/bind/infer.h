@@ -21,6 +21,8 @@ bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const gr
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
+bool grout_infer__scan(grout_binding *binding, const grout_op *op, const grout_type *types,
+                       grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
 bool grout_infer__mma(grout_binding *binding, const grout_op *op, const grout_type *types,
@@ -37,6 +39,10 @@ bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grou
 bool grout_infer__transpose(grout_binding *binding, const grout_op *op, const grout_type *types,
                             grout_type *type);
 bool grout_infer__concatenate(grout_binding *binding, const grout_op *op, grout_type *type);
+/* infer_check.c: */
+bool grout_infer__check(grout_binding *binding, const grout_op *op, const grout_type *types);
+bool grout_infer__promise(grout_binding *binding, const grout_op *op, const grout_type *types,
+                          grout_type *type);
 /* infer_element.c: */
 bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
                         grout_type *type);
@@ -47,6 +53,17 @@ void grout_infer__condition(grout_binding *binding, const grout_op *op);
 /* Whether a reference, of an operation whose rule is INT, has integers: reported if not. */
 bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
                                  const grout_type *ref);
+/* infer_pick.c: operands that are indices or a mask, and rules of those that have them. */
+bool grout_infer__check_indices(grout_binding *binding, const grout_op *op, uint32_t index,
+                                const grout_type *type);
+bool grout_infer__check_mask(grout_binding *binding, const grout_op *op, uint32_t index,
+                             const grout_type *type);
+bool grout_infer__masked_load(grout_binding *binding, const grout_op *op, const grout_type *types,
+                              grout_type *type);
+bool grout_infer__masked_store(grout_binding *binding, const grout_op *op, const grout_type *types);
+bool grout_infer__gather(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type);
+bool grout_infer__scatter(grout_binding *binding, const grout_op *op, const grout_type *types);
 /* infer_type.c: */
 /* A type in registers: a scalar if the rank of the shape is 0. False after a report that it is too
  * large. */

@@ -225,3 +225,30 @@ bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout
     type->kind = type->rank == 0 ? GROUT_TYPE_SCALAR : GROUT_TYPE_ARRAY;
     return true;
 }
+
+/* The result is as its operand. An array of one dimension needs no dim(d). */
+bool grout_infer__scan(grout_binding *binding, const grout_op *op, const grout_type *types,
+                       grout_type *type) {
+    const grout_attr_value *attr = find_dim(binding, op);
+    const int64_t dim = get_dim(binding, op, 0);
+    *type = grout_infer__get_array(binding, op, 0, types[0]);
+    if (type->kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (attr == NULL && type->rank != 1) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, op->loc,
+                              "'%s' needs dim(d), the dimension that it goes along",
+                              grout_infer__get_mnemonic(op));
+        grout_diags_help(binding->diags, "write dim(0) to go down the columns");
+        return false;
+    }
+    if (dim < 0 || dim >= type->rank) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+                              "dim(%" PRId64 "): %s is %s, which has %d dimension%s", dim,
+                              grout_infer__get_operand_text(binding, op, 0).chars,
+                              grout_type__get_text(type).chars, type->rank,
+                              type->rank == 1 ? "" : "s");
+        return false;
+    }
+    return true;
+}

@@ -15,16 +15,57 @@ bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uin
         binding, GROUT_DIAG_TYPE_CLASS, grout_infer__get_operand(binding, op, index)->loc,
         "'%s' is for memory of i32 or u32, and %s is %s", grout_infer__get_mnemonic(op),
         grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(ref).chars);
-    grout_diags_help(binding->diags, "atomic_add takes floats too; it returns nothing");
+    grout_diags_help(binding->diags, grout_op_takes_picks((grout_opcode)op->opcode)
+                                         ? "atomic_scatter_add takes floats too"
+                                         : "atomic_add takes floats too; it returns nothing");
     return false;
 }
 
-/* An atomic of one element: its value is what the element held. */
+/* Whether the operand of an atomic has the type and shape of the memory; reported if not. */
+static bool check_array(grout_binding *binding, const grout_op *op, const grout_type *ref,
+                        const grout_type *value) {
+    const grout_loc_id loc = grout_infer__get_operand(binding, op, 1)->loc;
+    if (value->dtype == GROUT_DTYPE_NONE) {
+        if (!grout_infer__set_constant(binding, op, 1, (grout_dtype)ref->dtype)) {
+            return false;
+        }
+    } else if (value->dtype != ref->dtype) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, loc,
+                              "the operand of '%s' is %s, and the memory is %s",
+                              grout_infer__get_mnemonic(op), grout_type__get_text(value).chars,
+                              grout_type__get_text(ref).chars);
+        grout_diags_help(binding->diags, "cast it: (cast .. : %s)",
+                         grout_infer__get_dtype_text(ref->dtype));
+        return false;
+    }
+    if (grout_type__is_same_shape(value, ref)) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, loc,
+                          "'%s' of %s to a reference of shape %s", grout_infer__get_mnemonic(op),
+                          value->rank == 0 ? "one element" : grout_type__get_text(value).chars,
+                          grout_type__get_shape_text(ref).chars);
+    if (value->rank == 0) {
+        grout_diags_help(binding->diags, "write (broadcast .. : %s%s), or index every dimension",
+                         grout_infer__get_dtype_text(ref->dtype),
+                         grout_type__get_shape_text(ref).chars);
+    } else {
+        grout_diags_help(binding->diags, "slice the reference with ds(start, size)");
+    }
+    return false;
+}
+
+/* What an atomic returns: what its memory held. */
 bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
                         grout_type *type) {
     grout_type ref = types[0];
     if (!grout_infer__check_integers(binding, op, 0, &ref)) {
         return false;
+    }
+    const bool takes_arrays = grout_op_find_letter((grout_opcode)op->opcode, 's') == UINT32_MAX;
+    if (ref.rank > 0 && takes_arrays) {
+        return check_array(binding, op, &ref, &types[1]) &&
+               grout_infer__make_register(binding, op, &ref, (grout_dtype)ref.dtype, type);
     }
     if (ref.rank > 0) {
         grout_binding__report(

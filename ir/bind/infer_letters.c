@@ -124,6 +124,14 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
             *type = grout_infer__get_value(binding, op, index);
         }
         break;
+    case GROUT_LETTER_INDICES:
+        *type = grout_infer__get_value(binding, op, index);
+        return type->kind != GROUT_TYPE_NONE &&
+               grout_infer__check_indices(binding, op, index, type);
+    case GROUT_LETTER_MASK:
+    case GROUT_LETTER_OPTIONAL_MASK:
+        *type = grout_infer__get_value(binding, op, index);
+        return grout_infer__check_mask(binding, op, index, type);
     case GROUT_LETTER_INTEGER:
         *type = i32;
         return check_integer(binding, op, index);

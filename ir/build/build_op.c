@@ -270,7 +270,10 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
+    case GROUT_LETTER_OPTIONAL_MASK:
     case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;
@@ -315,43 +318,42 @@ static bool get_text_operand(grout_builder *b, const grout_op_info *info, const 
     return operand->id != 0 || grout_builder__error(b, "the kernel has no axis '%.64s'", text);
 }
 
-/* Fills operands from the arguments and checks them against the form. */
+static bool push_operand(grout_builder *b, grout_table *operands, const grout_operand *operand) {
+    b->module->failed |= grout_table__push(operands, operand) == 0;
+    return !b->module->failed;
+}
+
+/* Fills operands from the arguments and checks them against the form. The text stands where its
+ * letter does. */
 static bool get_operands(grout_builder *b, const grout_op_info *info,
                          const grout_build_op_args *args, grout_table *operands) {
     const char *letters = info->operands;
-    grout_operand operand = {0};
-    if (letters[0] == 't' || letters[0] == 'x') {
-        if (!get_text_operand(b, info, args->text, &operand)) {
-            return false;
-        }
-        b->module->failed |= grout_table__push(operands, &operand) == 0;
-        letters++;
-    }
-    uint32_t wanted = (uint32_t)strcspn(letters, "*t"), least = grout_letters_count_least(letters);
-    bool has_rest = letters[wanted] == '*', has_text = letters[wanted] == 't';
-    least = least > wanted ? wanted : least;
-    if (args->operand_count < least || (args->operand_count > wanted && !has_rest)) {
+    const uint32_t text_at = (uint32_t)strcspn(letters, "tx");
+    const uint32_t texts = letters[text_at] != '\0' ? 1 : 0;
+    const uint32_t wanted = (uint32_t)strcspn(letters, "*") - texts;
+    const bool has_rest = letters[wanted + texts] == '*';
+    if (args->operand_count < grout_letters_count_least(letters) - texts ||
+        (args->operand_count > wanted && !has_rest)) {
         return grout_builder__error(b, "'%s' takes %u operands, not %u", info->text,
                                     (unsigned)wanted, (unsigned)args->operand_count);
     }
-    for (uint32_t i = 0; i < args->operand_count; i++) {
-        char letter = '*';
-        if (i < wanted) {
-            letter = letters[i];
+    for (uint32_t i = 0; i <= args->operand_count; i++) {
+        grout_operand operand = {0};
+        if (texts > 0 && i == text_at &&
+            (!get_text_operand(b, info, args->text, &operand) ||
+             !push_operand(b, operands, &operand))) {
+            return false;
         }
+        if (i == args->operand_count) {
+            return !b->module->failed;
+        }
+        const uint32_t at = i < text_at ? i : i + texts;
         operand = args->operands[i];
         if (!grout_builder__check_operand(b, &operand) ||
-            !check_letter(b, info, letter, &operand)) {
+            !check_letter(b, info, (char)(i < wanted ? letters[at] : '*'), &operand) ||
+            !push_operand(b, operands, &operand)) {
             return false;
         }
-        b->module->failed |= grout_table__push(operands, &operand) == 0;
-    }
-    if (has_text) { /* after the others */
-        operand = (grout_operand){0};
-        if (!get_text_operand(b, info, args->text, &operand)) {
-            return false;
-        }
-        b->module->failed |= grout_table__push(operands, &operand) == 0;
     }
     return !b->module->failed;
 }

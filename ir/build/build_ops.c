@@ -46,6 +46,8 @@
             .attrs = attrs)
 #define DEFINE_N1_K(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
+#define DEFINE_V1_K(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
 #define DEFINE_K1_ATTRS(OP, name) \
     NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
 #define DEFINE_UNARY(OP, name) DEFINE_V1(OP, name)
@@ -69,6 +71,23 @@
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+/* An operand of kind NONE, the last, is left away. */
+#define DIMENSION \
+    .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension
+#define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
+#define DEFINE_GATHER(OP, name)                                                            \
+    VALUE(OP, name,                                                                        \
+          (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(mask), grout_expr_id dimension), \
+          .operands = (const grout_operand[]){a, indices, mask}, LEAST(2, mask), DIMENSION)
+#define DEFINE_SCATTER(OP, name)                                               \
+    NOTHING(OP, name,                                                          \
+            (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(b), OPERAND(mask), \
+             grout_expr_id dimension),                                         \
+            .operands = (const grout_operand[]){a, indices, b, mask}, LEAST(3, mask), DIMENSION)
+#define DEFINE_SCAN(OP, name)                                                                    \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
+          .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
+          .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
@@ -84,6 +103,23 @@
 #define DEFINE_PRINT(OP, name)                                                                  \
     NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
             .operands = values, .operand_count = count, .text = text)
+/* The condition is the first of the operands, the values follow. */
+#define DEFINE_CHECK(OP, name)                                                                     \
+    void grout_build_##name(BUILDER, OPERAND(condition), const char *text, uint32_t count,         \
+                            const grout_operand *values) {                                         \
+        grout_operand operands[1 + GROUT_CHECK_VALUES_MAX] = {condition};                          \
+        if (count > GROUT_CHECK_VALUES_MAX) {                                                      \
+            (void)grout_builder__error(builder, "'%s' shows at most %d values, not %u", #name,     \
+                                       GROUT_CHECK_VALUES_MAX, (unsigned)count);                   \
+            return;                                                                                \
+        }                                                                                          \
+        for (uint32_t i = 0; i < count; i++) {                                                     \
+            operands[1 + i] = values[i];                                                           \
+        }                                                                                          \
+        (void)grout_build_op(builder, GROUT_OP_##OP,                                               \
+                             &(grout_build_op_args){                                               \
+                                 .operands = operands, .operand_count = count + 1, .text = text}); \
+    }
 #define DEFINE_EXTERN(OP, name)                                          \
     VALUE(OP, name,                                                      \
           (BUILDER, const char *text, grout_dtype dtype, uint32_t count, \
@@ -111,6 +147,7 @@ enum {
     operands_of_N3_OPTION_ATTRS = 4,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
+    operands_of_V1_K = 2,
     operands_of_K1_ATTRS = 1,
     operands_of_UNARY = 1,
     operands_of_TEST = 1,
@@ -123,11 +160,15 @@ enum {
     operands_of_SHAPED = 1,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
+    operands_of_SCAN = 1,
+    operands_of_GATHER = 3,
+    operands_of_SCATTER = 4,
     operands_of_CONCATENATE = 2,
     operands_of_TRANSPOSE = 1,
     operands_of_RELAYOUT = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,
+    operands_of_CHECK = 3,
     operands_of_EXTERN = 2,
     operands_of_OWN = -1
 };

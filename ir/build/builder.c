@@ -254,6 +254,32 @@ void grout_build_require(grout_builder *builder, grout_expr_id condition, const 
     grout_module__add_item(builder->module, GROUT_ITEM_REQUIRE, id);
 }
 
+void grout_build_launch(grout_builder *builder, const char *kernel, const char *const *arguments,
+                        uint32_t argument_count, bool is_dependent) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    if (builder->kernel != 0) {
+        (void)grout_builder__error(builder, "launch inside a kernel");
+        return;
+    }
+    if (builder->module->launches.count > GROUT_LAUNCHES_MAX) {
+        (void)grout_builder__error(builder, "more than %d launches", GROUT_LAUNCHES_MAX);
+        return;
+    }
+    grout_launch_line launch = {
+        .kernel_name = grout_builder__name(builder, kernel, "a kernel of a launch"),
+        .loc = builder->loc,
+        .argument_count = argument_count,
+        .is_dependent = is_dependent};
+    for (uint32_t i = 0; i < argument_count; i++) {
+        grout_launch_argument argument = {
+            grout_builder__name(builder, arguments[i], "an argument of a launch"), builder->loc};
+        grout_module__add_launch_argument(builder->module, &argument);
+    }
+    grout_module__add_launch(builder->module, &launch);
+}
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 void grout_builder_kernel(grout_builder *builder, const char *name) {

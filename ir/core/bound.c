@@ -202,6 +202,22 @@ uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op, grout
     return value == NULL ? 0 : value->dims;
 }
 
+grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op) {
+    const uint32_t array = grout_op_find_letter((grout_opcode)op->opcode, 'G');
+    grout_choice choice = grout_op_get_choice(module, op, GROUT_ATTR_OOB);
+    if (choice == GROUT_CHOICE_NONE && array != UINT32_MAX) {
+        const grout_operand *operand = grout_module_get_operand(module, op, array);
+        const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, array);
+        const bool is_written = effect != NULL && effect->access != GROUT_ACCESS_READ;
+        grout_view view;
+        if (!is_written && grout_module_get_view(module, operand, &view) && view.descriptor != 0) {
+            choice = grout_op_get_choice(
+                module, grout_value__get_descriptor(module, view.descriptor), GROUT_ATTR_OOB);
+        }
+    }
+    return choice == GROUT_CHOICE_NONE ? GROUT_CHOICE_OOB_ZERO : choice;
+}
+
 int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op, grout_attr attr,
                                   int64_t fallback) {
     const grout_attr_value *value = grout_module_find_attr(module, op, attr);

@@ -47,6 +47,7 @@ static int64_t get_op_divisor(const grout_module *module, const grout_op *op, in
     case GROUT_OP_SELECT:
         return min_i64(d[1], d[2]);
     case GROUT_OP_AND:
+    case GROUT_OP_MULTIPLE_OF:
         return max_i64(d[0], d[1]);
     case GROUT_OP_MUL:
         return min_i64(d[0] * d[1], DIVISOR_MAX);

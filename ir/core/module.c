@@ -15,6 +15,8 @@
     DO(requires_, grout_require)      \
     DO(kernels, grout_kernel)         \
     DO(params, grout_param)           \
+    DO(launches, grout_launch_line)   \
+    DO(launch_arguments, grout_launch_argument) \
     DO(ops, grout_op)                 \
     DO(operands, grout_operand)       \
     DO(attrs, grout_attr_value)       \

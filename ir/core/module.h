@@ -74,6 +74,8 @@ struct grout_module {
     grout_table requires_;      /* grout_require */
     grout_table kernels;        /* grout_kernel */
     grout_table params;         /* grout_param */
+    grout_table launches;       /* grout_launch_line */
+    grout_table launch_arguments; /* grout_launch_argument */
     grout_table ops;            /* grout_op */
     grout_table operands;       /* grout_operand */
     grout_table attrs;          /* grout_attr_value */
@@ -101,7 +103,8 @@ struct grout_module {
 typedef enum grout_item_kind {
     GROUT_ITEM_CONST,
     GROUT_ITEM_REQUIRE,
-    GROUT_ITEM_KERNEL
+    GROUT_ITEM_KERNEL,
+    GROUT_ITEM_LAUNCH
 } grout_item_kind;
 typedef struct grout_item {
     uint32_t kind; /* grout_item_kind */
@@ -150,6 +153,10 @@ grout_object_id grout_module__add_object(grout_module *module, const grout_objec
 bool grout_module__add_init_argument(grout_module *module, grout_expr_id argument);
 /* Appends an init whose arguments are there; 0 without memory. */
 grout_init_id grout_module__add_init(grout_module *module, const grout_init *init);
+/* Appends an argument of a launch that is being made; then the launch, which has the
+ * argument_count newest ones. */
+void grout_module__add_launch_argument(grout_module *module, const grout_launch_argument *argument);
+void grout_module__add_launch(grout_module *module, const grout_launch_line *launch);
 /* One more group of axes for a cluster barrier: groups stand in the order of their lowest axes. */
 void grout_object__add_group(grout_object *object, uint32_t axes);
 grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr);

@@ -9,7 +9,7 @@ int64_t grout_type_get_bytes(const grout_type *type) {
     return grout_type_get_count(type) / info->packed * info->bytes;
 }
 
-uint64_t grout_dtype_get_fill(grout_dtype dtype, uint64_t element) {
+uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element) {
     return grout_dtype_get_info(dtype)->packed == 2 ? element | element << 4 : element;
 }
 

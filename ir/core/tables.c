@@ -88,6 +88,11 @@ static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
 #include "grout/types.def"
 };
 
+static const uint64_t fills[GROUT_DTYPE_COUNT] = {
+#define GROUT_FILL(NAME, BITS) [GROUT_DTYPE_##NAME] = BITS,
+#include "grout/types.def"
+};
+
 enum { types_ANY, types_FLOAT };
 static const grout_generator_info generator_infos[GROUT_GENERATOR_VALUE] = {
 #define GROUT_GENERATOR(NAME, TEXT, ARGUMENTS, FORM, TYPES, DOC) \
@@ -268,6 +273,16 @@ const grout_letter_info *grout_letter_get_info(char letter) {
     return number < 128 && letters[number].doc != NULL ? &letters[number] : NULL;
 }
 
+bool grout_op_takes_picks(grout_opcode opcode) {
+    for (const char *letter = op_infos[opcode].operands; *letter != '\0'; letter++) {
+        const uint8_t kind = grout_letter_get_info(*letter)->kind;
+        if (kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
     const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
     return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);
@@ -325,6 +340,34 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
     return (grout_update)reductions[opcode];
 }
 
+grout_opcode grout_op_get_scanned(grout_opcode opcode) {
+    static const uint16_t scanned[GROUT_OP_COUNT] = {
+#define GROUT_SCAN(NAME, text, REDUCE, DOC) [GROUT_OP_##NAME] = GROUT_OP_##REDUCE,
+#include "grout/ops.def"
+    };
+    return (grout_opcode)scanned[opcode];
+}
+
+/* Of f64 they are those of f32 in the upper half, but for the length of the exponent. */
+uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const bool is_signed = info->class_ == GROUT_CLASS_SINT;
+    const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1), ones = sign | (sign - 1);
+    const uint64_t least = is_signed ? sign : 0, largest = is_signed ? sign - 1 : ones;
+    const bool is_wide = info->bytes == 8;
+    if (info->class_ != GROUT_CLASS_FLOAT) {
+        return update == GROUT_UPDATE_MUL   ? 1
+               : update == GROUT_UPDATE_MAX ? least
+               : update == GROUT_UPDATE_MIN ? largest
+                                            : 0;
+    }
+    const uint64_t upper = update == GROUT_UPDATE_MUL   ? (is_wide ? 0x3ff00000u : 0x3f800000u)
+                           : update == GROUT_UPDATE_MAX ? (is_wide ? 0xfff00000u : 0xff800000u)
+                           : update == GROUT_UPDATE_MIN ? (is_wide ? 0x7ff00000u : 0x7f800000u)
+                                                        : 0;
+    return is_wide ? upper << 32 : upper;
+}
+
 uint32_t grout_op_find_target(grout_opcode opcode) {
     uint32_t count = 0;
     const grout_effect *effects =
@@ -358,6 +401,7 @@ grout_update grout_update_from_choice(grout_choice choice) {
     } updates[] = {
 #define UPDATE_OF_REDUCE(NAME) {GROUT_CHOICE_REDUCE_##NAME, GROUT_UPDATE_##NAME},
 #define UPDATE_OF_LAYOUT(NAME)
+#define UPDATE_OF_OOB(NAME)
 #define UPDATE_OF_ORDER(NAME)
 #define UPDATE_OF_SCOPE(NAME)
 #define GROUT_CHOICE(ATTR, NAME, text, DOC) UPDATE_OF_##ATTR(NAME)
@@ -409,6 +453,10 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
         break;
     }
     return false;
+}
+
+uint64_t grout_dtype_get_fill(grout_dtype dtype) {
+    return fills[dtype];
 }
 
 const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {

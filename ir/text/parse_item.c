@@ -1,4 +1,4 @@
-/* parse_item.c - what stands at the top of a file: header, consts, requires, kernels.
+/* parse_item.c - what stands at the top of a file: header, consts, requires, kernels, launches.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
@@ -81,6 +81,53 @@ static bool parse_require(grout_parser *p, grout_string_id lead) {
     uint32_t id = grout_table__push(&p->module->requires_, &require);
     p->module->failed |= id == 0;
     grout_module__add_item(p->module, GROUT_ITEM_REQUIRE, id);
+    return true;
+}
+
+/* ---- launches --------------------------------------------------------------------------------- */
+
+/* VALUE {',' VALUE}, or nothing, and ')'; their number goes up by one for each. */
+static bool parse_launch_arguments(grout_parser *p, uint32_t *count) {
+    if (grout_parser__accept(p, GROUT_TOKEN_RIGHT_PAREN)) {
+        return true;
+    }
+    do {
+        if (p->token.kind != GROUT_TOKEN_VALUE) {
+            return grout_parser__expected_value(p, "the name of an array or scalar");
+        }
+        grout_launch_argument argument = {grout_parser__intern(p, &p->token),
+                                          grout_parser__add_loc(p, &p->token)};
+        grout_module__add_launch_argument(p->module, &argument);
+        grout_parser__advance(p);
+        (*count)++;
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
+}
+
+/* 'launch' '@' NAME '(' arguments ')' ['dependent']. */
+static bool parse_launch(grout_parser *p, grout_string_id lead) {
+    grout_parser__advance(p);
+    grout_token name = p->token;
+    if (name.kind != GROUT_TOKEN_KERNEL) {
+        return grout_parser__expected(p, "'@' and the name of the kernel to launch");
+    }
+    grout_launch_line launch = {.kernel_name = grout_parser__intern(p, &name),
+                                .loc = grout_parser__add_loc(p, &name)};
+    grout_parser__advance(p);
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and what the kernel is given") ||
+        !parse_launch_arguments(p, &launch.argument_count)) {
+        return false;
+    }
+    if (!p->token.has_newline && grout_parser__is_word(p, &p->token, "dependent")) {
+        launch.is_dependent = true;
+        grout_parser__advance(p);
+    }
+    launch.trivia = grout_parser__end_item(p, lead);
+    if (p->module->launches.count > GROUT_LAUNCHES_MAX) {
+        return grout_parser__error(p, &name, GROUT_DIAG_LIMIT,
+                                   "a launch list has more than %d launches", GROUT_LAUNCHES_MAX);
+    }
+    grout_module__add_launch(p->module, &launch);
     return true;
 }
 
@@ -278,13 +325,13 @@ static bool parse_header(grout_parser *p) {
 }
 
 static bool report_item(grout_parser *p) {
-    static const char *const words[] = {"const", "require", "kernel"};
+    static const char *const words[] = {"const", "require", "kernel", "launch"};
     const char *text = p->lexer.text + p->token.offset;
     if (p->token.kind == GROUT_TOKEN_NAME &&
         grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
         return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
-    (void)grout_parser__unexpected(p, "'const', 'require' or 'kernel'");
+    (void)grout_parser__unexpected(p, "'const', 'require', 'kernel' or 'launch'");
     if (p->token.kind == GROUT_TOKEN_NAME) {
         grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -314,6 +361,9 @@ static bool parse_item(grout_parser *p, grout_string_id lead) {
     }
     if (grout_parser__is_word(p, &p->token, "kernel")) {
         return parse_kernel(p, lead);
+    }
+    if (grout_parser__is_word(p, &p->token, "launch")) {
+        return parse_launch(p, lead);
     }
     return report_item(p);
 }

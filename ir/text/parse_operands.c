@@ -101,7 +101,10 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     case GROUT_LETTER_MEMORY_OR_ARRAY:
     case GROUT_LETTER_BARRIER:
     case GROUT_LETTER_SEMAPHORE:
+    case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
+    case GROUT_LETTER_OPTIONAL_MASK:
     case GROUT_LETTER_REST:
         ok = grout_parser__operand(p, &parsed);
         break;

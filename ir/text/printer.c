@@ -313,6 +313,21 @@ static void print_require(const grout_printer *pr, uint32_t id) {
     end_line(pr, require->trivia);
 }
 
+static void print_launch(const grout_printer *pr, grout_launch_id id) {
+    const grout_launch_line *launch = grout_module_get_launch(pr->module, id);
+    print_lead(pr, launch->trivia, 0);
+    grout_text_add(pr->out, "launch @%s(",
+                   grout_module_get_string(pr->module, launch->kernel_name));
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const grout_launch_argument *argument =
+            grout_module_get_launch_argument(pr->module, launch, i);
+        grout_text_add(pr->out, "%s%%%s", i > 0 ? ", " : "",
+                       grout_module_get_string(pr->module, argument->name));
+    }
+    grout_text_add(pr->out, ")%s", launch->is_dependent ? " dependent" : "");
+    end_line(pr, launch->trivia);
+}
+
 static void print_items(const grout_printer *pr, grout_nesting *nesting) {
     for (uint32_t i = 1; i < pr->module->items.count;) {
         const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, i);
@@ -326,6 +341,10 @@ static void print_items(const grout_printer *pr, grout_nesting *nesting) {
             break;
         case GROUT_ITEM_KERNEL:
             print_kernel(pr, nesting, item->id);
+            i++;
+            break;
+        case GROUT_ITEM_LAUNCH:
+            print_launch(pr, item->id);
             i++;
             break;
         }

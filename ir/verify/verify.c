@@ -31,6 +31,7 @@ static const grout_op *find_specialize(const grout_module *module, grout_kernel_
 
 static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_verify__types(verifying, op);
+    grout_verify__check(verifying, op);
     grout_verify__order(verifying, op);
     grout_verify__objects(verifying, op);
     grout_verify__inits(verifying, op);
@@ -41,6 +42,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__mbarrier(verifying, op);
     grout_verify__semaphore(verifying, op);
     grout_verify__atomic(verifying, op);
+    grout_verify__oob(verifying, op);
     grout_verify__pieces(verifying, id, op);
     grout_verify__descriptor(verifying, op);
     grout_verify__warps(verifying, op);
@@ -80,6 +82,9 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     for (uint32_t id = 1; has_tables && id < grout_module_get_kernel_count(bound); id++) {
         verifying.kernel = id;
         verify_kernel(&verifying);
+    }
+    if (has_tables) {
+        grout_verify__launch_list(&verifying);
     }
     grout__free(verifying.has_bad_pitch);
     grout__free(verifying.differs);

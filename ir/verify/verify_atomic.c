@@ -42,13 +42,12 @@ static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const cha
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
-/* What 'red' takes in a space (PTX ISA 9.1 'red'). */
-static uint32_t get_atomic_dtypes(const grout_op_info *info, bool is_gmem) {
+/* What 'red' takes, or a loop around 'atom.cas' (PTX ISA 9.1). */
+static uint32_t get_atomic_dtypes(const grout_op_info *info) {
     if (info->types == GROUT_TYPES_WORD) {
         return INT32;
     }
-    const bool is_sum = info->update == GROUT_UPDATE_ADD;
-    return INT32 | (is_sum ? DTYPE(F32) : 0) | (is_gmem ? HALF : 0);
+    return INT32 | HALF | (info->update == GROUT_UPDATE_ADD ? DTYPE(F32) : 0);
 }
 
 static void check_atomic(grout_verifying *verifying, const grout_op *op) {
@@ -57,8 +56,7 @@ static void check_atomic(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     grout_type type = get_type(verifying, op, 0);
-    bool is_gmem = grout_space_is_of_launch(type.space);
-    uint32_t dtypes = get_atomic_dtypes(info, is_gmem);
+    uint32_t dtypes = get_atomic_dtypes(info);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
     if (type.kind != GROUT_TYPE_REF || !grout_space_takes_stores(type.space)) {
         return;
@@ -67,16 +65,17 @@ static void check_atomic(grout_verifying *verifying, const grout_op *op) {
         char what[96];
         snprintf(what, sizeof what, "'%s' on %s", grout_verify__get_text(op),
                  grout_space_get_text(type.space));
-        bool is_half = (HALF >> type.dtype & 1u) != 0;
         report_dtype(verifying, operand->loc, what, type.dtype, dtypes,
-                     is_half && !is_gmem ? "add in f32, and cast at the end; or use GMEM"
-                                         : "hold the array in a type that the hardware updates");
+                     "hold the array in a type that the hardware updates");
     }
-    if (type.rank > 0 && info->results == 1) {
+    const grout_choice order = grout_op_get_choice(verifying->module, op, GROUT_ATTR_ORDER);
+    if (type.rank > 0 && order != GROUT_CHOICE_NONE && order != GROUT_CHOICE_ORDER_RELAXED) {
         grout_verifying__report(verifying, GROUT_DIAG_SHAPE_MISMATCH, operand->loc,
-                                "'%s' works on one element, and this is %s",
+                                "an ordered '%s' works on one element, and this is %s",
                                 grout_verify__get_text(op), grout_type__get_text(&type).chars);
-        grout_diags_help(verifying->diags, "index every dimension");
+        grout_diags_help(verifying->diags,
+                         "index every dimension; or leave the order away, and release by a "
+                         "barrier, a semaphore or an atomic of one element");
     }
 }
 

@@ -80,7 +80,8 @@ static void list_spaces(grout_effect_space wanted, char text[SPACES_TEXT_MAX]) {
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
     const grout_effect_space space = get_wanted_space(op, index, effect);
-    const bool is_read = effect == NULL || effect->access == GROUT_ACCESS_READ;
+    const bool is_pick = grout_op_takes_picks((grout_opcode)op->opcode);
+    const bool is_read = !is_pick && (effect == NULL || effect->access == GROUT_ACCESS_READ);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
     if (fits_space(type.space, space, is_read) || type.kind != GROUT_TYPE_REF || has_plan(op)) {
@@ -133,9 +134,13 @@ typedef struct index_check {
     uint8_t rank;                  /* of the reference so far */
     uint8_t dims[GROUT_RANK_MAX];  /* the object's dimension for each of these */
     int64_t sizes[GROUT_RANK_MAX]; /* by dimension of the object: elements left of it */
+    int64_t boxes[GROUT_RANK_MAX]; /* by dimension of the object: extent of a descriptor's box */
     int64_t tiles[GROUT_RANK_MAX]; /* by dimension of the object: its tile, 1 without */
     bool is_whole[GROUT_RANK_MAX]; /* not sliced yet */
     bool is_tma;                   /* a box of a gmem array: it may hang over */
+    bool is_promised;              /* it says that it does not */
+    bool is_bulk;                  /* its alignment is that of the whole box */
+    bool is_masked;                /* it may hang over, where the mask is false */
     bool is_box;                   /* through a descriptor: indices are starts of a box */
     bool is_written;
 } index_check;
@@ -174,8 +179,12 @@ static void check_start(index_check *check, grout_loc_id loc, uint32_t dim, int6
                             " of %s%s, which has %" PRId64,
                             start, start + size - 1, dim, part, get_name(check).chars, left);
     if (*part == '\0') {
-        grout_diags_help(check->verifying->diags,
-                         "only the gmem box of a TMA copy may hang over the end of its array");
+        grout_diags_help(
+            check->verifying->diags,
+            check->is_promised
+                ? "oob(in_bounds) promises that nothing lies outside: without it zeros "
+                  "come from there, and stores are clipped"
+                : "only the gmem box of a TMA copy may hang over the end of its array");
     }
 }
 
@@ -190,7 +199,7 @@ static void check_tma_start(index_check *check, grout_loc_id loc, uint32_t dim, 
             check->verifying, GROUT_DIAG_BAD_INDEX, loc,
             "a store of a box that starts at %" PRId64 ": TMA writes from 0 on only", start);
         grout_diags_help(check->verifying->diags, "start at 0, with a box of its own for the edge");
-    } else if (is_innermost && bytes % 16 != 0) {
+    } else if (is_innermost && !check->is_bulk && bytes % 16 != 0) {
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                                 "a TMA box starts at element %" PRId64 " of a row, byte %" PRId64
                                 ": it has to be a multiple of 16 bytes",
@@ -231,7 +240,11 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     }
     if (check->is_tma && (is_slice || check->is_box) && check->is_whole[dim]) {
         check_tma_start(check, loc, dim, start);
-    } else if (size > check->sizes[dim] || is_known) {
+        if (check->is_promised && is_known && (start >= 0 || !check->is_written)) {
+            check_start(check, loc, dim, start, check->is_box ? check->boxes[dim] : size);
+        }
+    } else if (!(check->is_masked && is_slice && check->is_whole[dim]) &&
+               (size > check->sizes[dim] || is_known)) {
         check_start(check, loc, dim, start, size);
     }
     if (dim + 1u == check->object_rank) {
@@ -290,8 +303,8 @@ static void check_step(index_check *check, const grout_ref_step *step) {
     check->rank = step->kind == GROUT_REF_INDEX ? kept : check->rank;
 }
 
-static void check_indices(grout_verifying *verifying, const grout_op *op, uint32_t operand_index,
-                          const grout_effect *effect) {
+static void check_indices(grout_verifying *verifying, grout_op_id id, const grout_op *op,
+                          uint32_t operand_index, const grout_effect *effect) {
     const grout_module *module = verifying->module;
     const grout_operand *operand = grout_module_get_operand(module, op, operand_index);
     if (operand->kind != GROUT_OPERAND_REF) {
@@ -309,10 +322,19 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     check.base = view.base;
     check.is_box = view.descriptor != 0;
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
+    grout_pick pick;
+    check.is_masked = grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
+    if (check.is_tma) {
+        grout_tma tma;
+        (void)grout_tma_plan(module, id, &tma, NULL); /* check_tma reports what does not fit */
+        check.is_bulk = tma.is_bulk;
+        check.is_promised = tma.oob == GROUT_CHOICE_OOB_IN_BOUNDS;
+    }
     for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;
         check.sizes[dim] = type->dims[dim];
+        check.boxes[dim] = view.extent[dim];
         check.is_whole[dim] = true;
     }
     if (!has_plan(op)) {
@@ -366,6 +388,22 @@ static bool is_memory(const grout_op *op, uint32_t index, const grout_effect *ef
     return effect != NULL || get_wanted_space(op, index, NULL) != GROUT_EFFECT_SPACE_ANY;
 }
 
+/* Gathers, scatters and masks take single elements, which packed ones are not in memory. */
+static void check_pick(grout_verifying *verifying, const grout_op *op, uint32_t index) {
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
+    const grout_type type = grout_module_get_operand_type(verifying->module, operand);
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
+    grout_pick pick;
+    if (type.kind != GROUT_TYPE_REF || info->packed <= 1 ||
+        !grout_op_get_pick(verifying->module, op, &pick)) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, operand->loc,
+                            "'%s' takes elements of whole bytes, and %d of %s fill one",
+                            get_text(op), info->packed, info->text);
+    grout_diags_help(verifying->diags, "take bytes of an array of u8, or load and select");
+}
+
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     bool spaces_fit = true;
     check_scratch(verifying, op);
@@ -379,7 +417,8 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
         if (fits && effect != NULL && is_written(effect)) {
             check_direction(verifying, op, k);
         }
-        check_indices(verifying, op, k, effect);
+        check_indices(verifying, id, op, k, effect);
+        check_pick(verifying, op, k);
     }
     if (spaces_fit && grout_op_find_letter((grout_opcode)op->opcode, 'G') != UINT32_MAX) {
         check_tma(verifying, id, op);

@@ -47,6 +47,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COLLECTIVE_AXES:
     case GROUT_ATTR_MULTICAST:
     case GROUT_ATTR_REDUCE:
+    case GROUT_ATTR_OOB: /* verify_oob.c */
     case GROUT_ATTR_ORDER:
     case GROUT_ATTR_SCOPE:
     case GROUT_ATTR_NO_DECREMENT:
@@ -55,6 +56,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_READ_ONLY:
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:
+    case GROUT_ATTR_REVERSE:
+    case GROUT_ATTR_EXCLUSIVE:
     case GROUT_ATTR_APPROX:
     case GROUT_ATTR_LAYOUT_WGMMA:
     case GROUT_ATTR_LAYOUT_WGMMA_8BIT:
@@ -167,32 +170,6 @@ static void check_step(grout_verifying *verifying, const grout_op *op) {
     }
 }
 
-/* '{}' is the place of a value. A format has no other braces. */
-static void check_format(grout_verifying *verifying, const grout_op *op) {
-    if (get_rule(op) != GROUT_RULE_PRINT) {
-        return;
-    }
-    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
-    const char *format = grout_module_get_string(verifying->module, operand->id);
-    uint32_t holes = 0, values = op->operand_count - 1;
-    for (const char *at = format; *at != '\0'; at++) {
-        if (at[0] == '{' && at[1] == '}') {
-            holes++;
-            at++;
-        } else if (*at == '{' || *at == '}') {
-            grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
-                                    "the format has a '%c' that is not part of {}", *at);
-            grout_diags_help(verifying->diags, "a value is written {}, without name or format");
-            return;
-        }
-    }
-    if (holes != values) {
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
-                                "the format has %" PRIu32 " {} for %" PRIu32 " value%s", holes,
-                                values, values == 1 ? "" : "s");
-    }
-}
-
 /*
  * sm_90a converts to the 8-bit floats from f32 at the widest (PTX ISA 9.1, cvt). Integers survive
  * the way through f32 (whatever it rounds is far above their range); f64 does not, it would round
@@ -237,7 +214,6 @@ void grout_verify__types(grout_verifying *verifying, const grout_op *op) {
     check_choice(verifying, op);
     check_spelt_layout(verifying, op);
     check_step(verifying, op);
-    check_format(verifying, op);
     check_cast(verifying, op);
     check_unused(verifying, op);
 }

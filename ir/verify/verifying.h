@@ -33,7 +33,9 @@ enum {
 void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
                              const char *format, ...) GROUT_PRINTF(4, 5);
 
-/* One file a topic. Rules of the whole kernel: */
+/* One file a topic. Rules of the whole module: */
+void grout_verify__launch_list(grout_verifying *verifying);
+/* Rules of the whole kernel: */
 void grout_verify__launch(grout_verifying *verifying);
 void grout_verify__params(grout_verifying *verifying);
 void grout_verify__scopes(grout_verifying *verifying);
@@ -42,6 +44,7 @@ void grout_verify__registers(grout_verifying *verifying);
 void grout_verify__named(grout_verifying *verifying);
 /* Rules of one op, or of the objects that it makes: */
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
+void grout_verify__check(grout_verifying *verifying, const grout_op *op);
 void grout_verify__order(grout_verifying *verifying, const grout_op *op);
 void grout_verify__objects(grout_verifying *verifying, const grout_op *op);
 void grout_verify__inits(grout_verifying *verifying, const grout_op *op);
@@ -52,6 +55,7 @@ void grout_verify__barrier_kind(grout_verifying *verifying, const grout_op *op);
 void grout_verify__mbarrier(grout_verifying *verifying, const grout_op *op);
 void grout_verify__semaphore(grout_verifying *verifying, const grout_op *op);
 void grout_verify__atomic(grout_verifying *verifying, const grout_op *op);
+void grout_verify__oob(grout_verifying *verifying, const grout_op *op);
 void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);

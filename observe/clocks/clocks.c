@@ -21,6 +21,18 @@ static const grout_foreign_clock *find(const grout_clocks *clocks, uint32_t clus
     return is_there ? &clocks->foreign[low] : NULL;
 }
 
+bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape) {
+    bool is_known = false;
+    if (shape->grid_count > 0) {
+        uint32_t component = grout_clock_gd(shape);
+        is_known = clocks->known[component] > 0;
+        for (uint32_t i = 0; i < clocks->foreign_count && !is_known; i++) {
+            is_known = clocks->foreign[i].known[component] > 0;
+        }
+    }
+    return is_known;
+}
+
 const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster) {
     if (cluster == clocks->cluster) {
         return clocks->known;

@@ -197,8 +197,16 @@ static void describe_warp(const grout_origin *origin, grout_text *out) {
     }
 }
 
+/* The kernel that an origin is of: of another launch of a list it may be another one. */
+static grout_kernel_id find_kernel(const grout_module *bound, grout_kernel_id kernel,
+                                   const grout_origin *origin) {
+    grout_block_id parent = origin->op == 0 ? 0 : grout_module_get_op(bound, origin->op)->parent;
+    return parent == 0 ? kernel : grout_module_get_block(bound, parent)->kernel;
+}
+
 void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
                            const grout_origin *origin, grout_text *out) {
+    kernel = find_kernel(bound, kernel, origin);
     grout_describe_cta(bound, kernel, origin->cta, out);
     grout_text_add(out, ", ");
     describe_thread(bound, kernel, origin->thread, out);
@@ -220,6 +228,7 @@ static bool has_several(const grout_module *bound, grout_kernel_id id, bool of_t
 
 void grout_describe_actor(const grout_module *bound, grout_kernel_id kernel,
                           const grout_origin *origin, grout_text *out) {
+    kernel = find_kernel(bound, kernel, origin);
     bool has_ctas = has_several(bound, kernel, false),
          has_threads = has_several(bound, kernel, true);
     if (has_ctas) {

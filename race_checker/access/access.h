@@ -13,6 +13,11 @@
 
 bool grout_checker__access(grout_checker *checker, const grout_event *event);
 
+/* ---- grids.c ---- */
+
+/* The access against what earlier launches, which may still run, do to the same bytes. */
+bool grout_checker__compare_grids(grout_checker *checker, const grout_event *event);
+
 /* ---- lifetime.c ---- */
 
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);

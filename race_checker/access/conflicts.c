@@ -208,6 +208,9 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     access_context context = {.checker = checker, .event = event};
     grout_visitor visitor = {grout_rules__visit, &context.rules};
     checker->run.accesses++;
+    if (checker->info.earlier_count > 0 && !grout_checker__compare_grids(checker, event)) {
+        return grout_checker__fail(checker);
+    }
     if (!home->plane || !event->clocks) {
         return true; /* an 'in' array: nobody writes it */
     }

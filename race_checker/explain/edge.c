@@ -174,11 +174,24 @@ static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
+/* Two launches of a list. */
+static void add_grid_edge(const grout_wording *wording, grout_text *out) {
+    if (wording->facts->near.kind == GROUT_NEAR_GRID_NEVER) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_NEVER_EDGE, NULL);
+    } else if (wording->facts->near.kind == GROUT_NEAR_GRID_LATE) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_LATE_EDGE, NULL);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_FURTHER_EDGE, NULL);
+    }
+}
+
 static void add_race_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *write = &facts->sides[0];
     const grout_side *other = &facts->sides[1];
-    if (write->is_atomic && other->is_atomic) {
+    if (grout_near__is_of_grids(&facts->near)) {
+        add_grid_edge(wording, out);
+    } else if (write->is_atomic && other->is_atomic) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_ATOMICS_EDGE, NULL);
     } else if (grout_record__find_poll(wording->module, wording->record)) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_FLAG_EDGE, NULL);

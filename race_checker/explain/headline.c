@@ -116,10 +116,25 @@ static void add_atomics_headline(const grout_wording *wording, grout_text *out) 
     }
 }
 
+/* Two launches of a list. */
+static void add_grid_headline(const grout_wording *wording, grout_text *out) {
+    const grout_words words = {.object = name_side_object(wording, 0),
+                               .access = grout_wording__get_access(wording,
+                                                                   &wording->facts->sides[1]),
+                               .line = get_line(wording, 1)};
+    if (wording->facts->primary_is_earlier) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_AFTER_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_BEFORE_HEAD, &words);
+    }
+}
+
 static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
-    if (facts->near.kind != GROUT_NEAR_NOTHING) {
+    if (grout_near__is_of_grids(&facts->near)) {
+        add_grid_headline(wording, out);
+    } else if (facts->near.kind != GROUT_NEAR_NOTHING) {
         grout_sentence__add(
             out, GROUT_SENTENCE_RACE_READING_HEAD,
             &(grout_words){.object = name_side_object(wording, 0),
@@ -230,7 +245,8 @@ static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITT
                                        [GROUT_USE_ADDRESS] = GROUT_PHRASE_UNWRITTEN_ADDRESS_HEAD,
                                        [GROUT_USE_OUTPUT] = GROUT_PHRASE_UNWRITTEN_OUTPUT_HEAD,
                                        [GROUT_USE_PRINT] = GROUT_PHRASE_UNWRITTEN_PRINT_HEAD,
-                                       [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD};
+                                       [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD,
+                                       [GROUT_USE_CHECK] = GROUT_PHRASE_UNWRITTEN_CHECK_HEAD};
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
@@ -273,12 +289,20 @@ static void add_output_headline(const grout_wording *wording, grout_text *out) {
 
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_SYNC) {
+    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_CHECK) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
+    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
+        const grout_words words = {.have = fault->have,
+                                   .need = fault->need,
+                                   .object = grout_wording__name_object(wording, fault->object)};
+        grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
+    } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,
+                                         out)) {
+        return;
     } else if (wording->record->code == GROUT_DIAG_STEP_LIMIT) {
         grout_sentence__add(out, GROUT_SENTENCE_STEP_LIMIT_HEAD,
                             &(grout_words){.have = wording->facts->have});

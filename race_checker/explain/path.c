@@ -283,6 +283,7 @@ static bool add_finding(maker *it) {
         add_accesses(it, &sides[0], NULL);
         return true;
     }
+    has_both = has_both && !grout_near__is_of_grids(&facts->near); /* lanes of two launches */
     bool is_order = has_both && ((sides[0].box.object != 0 && sides[1].box.object != 0) ||
                                  it->wording.record->code == GROUT_DIAG_BARRIER_OVERRUN);
     if (is_order) {

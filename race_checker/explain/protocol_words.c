@@ -313,6 +313,18 @@ static bool add_place_headline(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    if (fault->use == GROUT_OUTSIDE_PLAIN) {
+        return false;
+    }
+    grout_sentence__add(out,
+                        fault->use == GROUT_OUTSIDE_PROMISED ? GROUT_SENTENCE_OUTSIDE_PROMISED_HELP
+                                                             : GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
+                        NULL);
+    return true;
+}
+
 static bool add_rendezvous_headline(const grout_wording *wording, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_sentence__add(out, GROUT_SENTENCE_RENDEZVOUS_END_HEAD, NULL);
@@ -550,7 +562,7 @@ static const words_row ROWS[] = {
      add_visible_repair, GROUT_PHRASE_RELATED_INIT},
     {GROUT_DIAG_CLUSTER_EXIT, GROUT_SUBJECT_ARRIVAL, add_arrival_headline, add_arrival_edge,
      add_arrival_repair, GROUT_PHRASE_NOTHING},
-    {GROUT_DIAG_OUT_OF_BOUNDS, GROUT_SUBJECT_USUAL, add_place_headline, NULL, NULL,
+    {GROUT_DIAG_OUT_OF_BOUNDS, GROUT_SUBJECT_USUAL, add_place_headline, NULL, add_outside_repair,
      GROUT_PHRASE_NOTHING},
     {GROUT_DIAG_COLLECTIVE_DIVERGENCE, GROUT_SUBJECT_COPY, add_copy_headline, add_copy_edge,
      add_copy_repair, GROUT_PHRASE_RELATED_COPY},

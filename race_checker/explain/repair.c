@@ -488,9 +488,30 @@ static void repair_flag(const grout_wording *wording, grout_text *out) {
                        .other_line = grout_wording__get_line(wording, &load->origin)});
 }
 
+/* Two launches of a list: the later one waits. */
+static void repair_grids(grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_origin *later = &facts->sides[facts->primary_is_earlier ? 1 : 0].origin;
+    if (facts->near.kind == GROUT_NEAR_GRID_FURTHER) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_FURTHER_HELP, NULL);
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_HELP,
+                        &(grout_words){.line = grout_wording__get_line(wording, later),
+                                       .by = grout_wording__name_by(wording, later)});
+    grout_op_id statement = grout_statement__find(wording->module, later->op);
+    grout_spot spot = grout_statement__get_before(wording->module, statement);
+    grout_wording__set_edit(wording, &spot,
+                            grout_op_get_info(GROUT_OP_GRIDDEPCONTROL_WAIT)->text);
+}
+
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_origin *write = &facts->sides[0].origin;
+    if (grout_near__is_of_grids(&facts->near)) {
+        repair_grids(wording, out);
+        return;
+    }
     if (grout_wording__is_of_two_proxies(wording)) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_PROXIES_HELP, NULL);
         return;

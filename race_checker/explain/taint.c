@@ -47,12 +47,31 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
     return found;
 }
 
+/* Whether the operand says which elements of the memory are touched. */
+static bool is_pick(const grout_op *op, uint32_t operand) {
+    const uint8_t kind = grout_flow__get_letter_kind(op, operand);
+    return kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK ||
+           kind == GROUT_LETTER_OPTIONAL_MASK;
+}
+
 static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {
     grout_op_id found = 0;
     for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = find_index(it, grout_module_get_operand(it->module, op, i), trait);
+        found = is_pick(op, i) ? grout_flow__find_operand(it, op, i, trait)
+                               : find_index(it, grout_module_get_operand(it->module, op, i), trait);
     }
     return found;
+}
+
+/* Values of which two may go to one place, if they are equal. */
+static grout_op_id find_scattered(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    grout_pick pick;
+    if (info->rule != GROUT_RULE_SCATTER || info->update != GROUT_UPDATE_NONE ||
+        !grout_op_get_pick(it->module, op, &pick)) {
+        return 0;
+    }
+    return grout_flow__find_operand(it, op, pick.value, trait);
 }
 
 /* An operand that says how often, on which phase or for how many an op synchronises. */
@@ -70,6 +89,42 @@ static grout_op_id find_sync_operand(const grout_flow *it, const grout_op *op, g
 static grout_op_id find_printed(const grout_flow *it, const grout_op *op, grout_trait trait) {
     bool is_print = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_PRINT;
     return is_print ? grout_flow__find_input(it, op, trait) : 0;
+}
+
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
+/* The condition of a debug_check. */
+static grout_op_id find_checked(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    return get_rule(op) == GROUT_RULE_CHECK ? grout_flow__find_operand(it, op, 0, trait) : 0;
+}
+
+/* The value of a multiple_of. */
+static grout_op_id find_promised(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    return get_rule(op) == GROUT_RULE_PROMISE ? grout_flow__find_operand(it, op, 0, trait) : 0;
+}
+
+/* An operand of what computes floats, where the launch asks what that makes. */
+static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_rule rule = get_rule(op);
+    const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
+                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE;
+    if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
+        grout_dtype_get_info(
+            (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
+                ->class_ != GROUT_CLASS_FLOAT) {
+        return 0;
+    }
+    return grout_flow__find_input(it, op, trait);
+}
+
+/* How long a delay is: undefined it is a finding. */
+static grout_op_id find_hint(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const bool is_number = info->effect_row == GROUT_EFFECT_ROW_HINT && op->operand_count > 0 &&
+                           grout_flow__get_letter_kind(op, 0) == GROUT_LETTER_INTEGER;
+    return is_number ? grout_flow__find_operand(it, op, 0, trait) : 0;
 }
 
 /* A constant, or an array of copies of one. */
@@ -138,14 +193,19 @@ static const struct sink {
     {find_branch, GROUT_PHRASE_TAINT_BRANCH, VALUE | DEFINED},
     {find_sync_operand, GROUT_PHRASE_TAINT_SYNC, VALUE | DEFINED},
     {find_address, GROUT_PHRASE_TAINT_ADDRESS, VALUE | DEFINED},
+    {find_scattered, GROUT_PHRASE_TAINT_SCATTERED, VALUE | DEFINED},
     {find_printed, GROUT_PHRASE_TAINT_PRINTED, VALUE | DEFINED},
+    {find_checked, GROUT_PHRASE_TAINT_CHECKED, VALUE | DEFINED},
+    {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},
+    {find_promised, GROUT_PHRASE_TAINT_PROMISED, VALUE},
+    {find_made, GROUT_PHRASE_TAINT_MADE, VALUE},
     {find_quotient, GROUT_PHRASE_TAINT_QUOTIENT, VALUE},
     {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
 };
 enum { SINK_COUNT = sizeof SINKS / sizeof *SINKS };
 
-/* BRANCH, SYNC, ADDRESS, PRINT, OUTPUT; a new use of an undefined value needs a row. */
-_Static_assert(GROUT_USE_SYNC == 4, "each grout_uninitialised_use has a row in SINKS");
+/* BRANCH, SYNC, ADDRESS, PRINT, OUTPUT, CHECK; a new use of an undefined value needs a row. */
+_Static_assert(GROUT_USE_CHECK == 5, "each grout_uninitialised_use has a row in SINKS");
 
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);

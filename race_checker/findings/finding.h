@@ -72,6 +72,9 @@ typedef enum grout_near_kind {
     GROUT_NEAR_COPY_LEFT,          /* async_copy_wait n leaves this group in flight */
     GROUT_NEAR_COPY_BEFORE,        /* the wait runs before the copy is issued, or closed */
     GROUT_NEAR_COPY_OPEN,          /* no async_copy_commit_group has closed the group */
+    GROUT_NEAR_GRID_NEVER,         /* launches that overlap: the later kernel never waits */
+    GROUT_NEAR_GRID_LATE,          /* a griddepcontrol_wait comes too late, or is another's */
+    GROUT_NEAR_GRID_FURTHER,       /* it waits for a launch that has not waited itself */
     GROUT_NEAR_COPY_OTHER_THREAD   /* groups belong to the thread that issued the copy */
 } grout_near_kind;
 
@@ -90,6 +93,12 @@ typedef struct grout_near {
     uint32_t wait_needed; /* WGMMA_LEFT: n with which the wait would */
     GROUT_NOTE_END
 } grout_near;
+
+/* Whether the two sides are of two launches of a list. */
+static inline bool grout_near__is_of_grids(const grout_near *near) {
+    return near->kind == GROUT_NEAR_GRID_NEVER || near->kind == GROUT_NEAR_GRID_LATE ||
+           near->kind == GROUT_NEAR_GRID_FURTHER;
+}
 
 /* What mends all occurrences of a finding about a wgmma. */
 typedef struct grout_cover {

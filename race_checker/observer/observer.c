@@ -166,6 +166,8 @@ bool grout_checker__observe(void *self, const grout_event *event) {
     case GROUT_EVENT_REGISTERS:
         return grout_checker__registers(checker, event);
     case GROUT_EVENT_UNDEFINED:
+    case GROUT_EVENT_GRID_WAIT:
+    case GROUT_EVENT_GRID_TRIGGER:
     case GROUT_EVENT_FORK: /* the clocks say what it orders */
     case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:

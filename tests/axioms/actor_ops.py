@@ -21,6 +21,14 @@ ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"}, "wg
                "wgmma_async": {1: "r", 2: "r"}}
 
 
+class Past:
+    """What the launches before a launch of a list did. known: the bits that it knows when it begins; awaited: those that
+    griddepcontrol_wait shows besides."""
+
+    def __init__(self, accesses=(), events=0, known=0, awaited=0):
+        self.accesses, self.events, self.known, self.awaited = tuple(accesses), events, known, awaited
+
+
 def get_own_line(key):
     """Whose program order it is: a partition's is that of its thread, a warp has its own."""
     return key[:2] + (max(key[2], -1),)
@@ -29,10 +37,11 @@ def get_own_line(key):
 class ActorOps:
     """A program, and what was found of it: for each Finding the rulings that excuse it, None where there is none."""
 
-    def __init__(self, program):
+    def __init__(self, program, past=None):
         self.program = program
+        self.past = past or Past()
         self.findings = {}
-        self.index = {}
+        self.index = {("past", number): number for number in range(self.past.events)}
         self.observed = set()  # pairs of lines of atomics that observation alone puts in order
 
     def report(self, kind, line, related, ruling=None):
@@ -160,7 +169,7 @@ class ActorOps:
             return ("smem", cta, base), mask << shift, cta
         if it["space"] == "acc":
             return ("acc",) + actor.key[:2] + (view["object"],), mask, None
-        return ("gmem", view["object"]), mask, None
+        return ("gmem", self.program.same.get(view["object"], view["object"])), mask, None
 
     def access(self, state, actor, where, mode, line, bit, proxy="generic", scope=4, know=None, is_async=False,
                shape=None):
@@ -219,6 +228,14 @@ class ActorOps:
                    and (old.mode != "r" or used[old.place] != "r")
                    and not any(f.know.causality & old.bit for f in fences) for old in state.accesses)
 
+    def hear_of_grids(self, state, over):
+        """The end of earlier grids, known by the bits of their accesses: all is visible, through every proxy (PTX ISA,
+        griddepcontrol.wait; and so it is between two grids of a stream)."""
+        bit = 1 << 3 * self.index.setdefault(("grids", over), len(self.index))
+        fences = tuple(Fence("gmem", cta, None, bit, bits(over), ("grids",)) for cta in range(self.program.ctas))
+        state.fences += () if fences[0] in state.fences else fences
+        return bits(over | bit)
+
     # ---- operations of one actor ---------------------------------------------------------------------
 
     def perform(self, state, actor, it):
@@ -234,6 +251,11 @@ class ActorOps:
             self.fence(state, actor, it)
         elif name in ("load", "store", "acc_load", "acc_store") or name in UPDATES:
             self.touch(state, actor, it)
+        elif name == "griddepcontrol_wait":
+            self.learn(actor, self.hear_of_grids(state, self.past.awaited))
+            actor.trace = hash((actor.trace, name))
+        elif name == "griddepcontrol_launch_dependents":
+            pass  # it orders nothing
         elif name in ("copy_smem_to_gmem", "async_copy", "wgmma", "wgmma_async"):
             self.start_in_group(state, actor, it)
         elif name in ("commit_group", "async_copy_commit_group"):

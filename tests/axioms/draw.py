@@ -310,6 +310,22 @@ def give_another_name(text, seed):
     return text[:end] + other + re.sub(r"%s\b", lambda it: draw.choice((it.group(), "%too")), text[end:])
 
 
+def make_table(text, seed):
+    """In some kernels barriers are those of a table with two rows, each in one of the rows: nothing else changes."""
+    draw = random.Random("%d tables" % seed)
+    for name in re.findall(r"  scratch (%\w+) : m?barrier\[\d+\]", text):
+        uses = re.findall(re.escape(name) + r"\b(?:\[(\d+)\])?", text)[1:]
+        if not uses or "" in uses or draw.randrange(4):
+            continue
+        rows = {use: draw.randrange(2) for use in sorted(set(uses))}
+        head, declared, rest = text.partition("  scratch %s : " % name)
+        declaration, end, body = rest.partition("\n")
+        body = re.sub(re.escape(name) + r"\[(\d+)\]",
+                      lambda it: "%s[%d%s%s]" % (name, rows[it.group(1)], draw.choice((", ", "][")), it.group(1)), body)
+        text = head + declared + declaration.replace("barrier[", "barrier[2, ") + end + body
+    return text
+
+
 def draw(kind, seed):
     drawer = draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)
-    return give_another_name(drawer.text(), seed)
+    return make_table(give_another_name(drawer.text(), seed), seed)

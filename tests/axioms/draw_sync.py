@@ -294,4 +294,60 @@ class Clusters(Drawn):
         return self.join("cluster(g = 2) attr cluster_exit = %s" % self.pick("sync", "sync", "none"), "g", start)
 
 
-KINDS = {"flags": Flags, "rings": Rings, "warps": Warps, "clusters": Clusters}
+class Launches(Drawn):
+    """Two or three grids, which may overlap, and a wait somewhere, or none."""
+
+    def __init__(self, seed):
+        super().__init__("launches", seed, 2)
+        self.launches = self.pick(2, 2, 3)
+        self.texts = [self.draw_launch(number) for number in range(self.launches)]
+        self.dependent = [False] + [self.chance(0.85) for _ in range(self.launches - 1)]
+
+    def touch(self, actor):
+        """Mostly each thread its own half: races within a grid are drawn elsewhere."""
+        half = actor if self.chance(0.9) else 1 - actor
+        return self.pick(["store %%m[%d], (broadcast 3.0 : f32[64])" % half],
+                         ["store %%y[%d], (load %%m[%d])" % (self.next_output(), half)],
+                         ["atomic_add %%m[%d], (broadcast 1.0 : f32[64])" % half],
+                         ["async_copy %%m[%d], %%s[0]" % half, "async_copy_commit_group", "async_copy_wait 0"],
+                         ["store %s[1], (broadcast 2.0 : f32[64])", "commit_smem",
+                          "copy_smem_to_gmem %%s[1], %%m[%d]" % half, "wait_smem_to_gmem 0"])
+
+    def next_output(self):
+        self.outputs += 1
+        return self.outputs - 1
+
+    def draw_launch(self, number):
+        """The lines of both threads, with a barrier that one may hand the wait on by."""
+        self.outputs = 0
+        lines = [sum((self.touch(actor) for _ in range(self.draw.randint(0, 2))), []) for actor in range(2)]
+        waiter = self.pick(0, 0, 1)
+        if number > 0 and self.chance(0.85):
+            at = self.draw.randint(0, len(lines[waiter])) if self.chance(0.35) else 0
+            lines[waiter].insert(at, "griddepcontrol_wait")
+            if self.chance(0.7):
+                order = self.pick("", "", " order(relaxed)")
+                lines[waiter].insert(at + 1, "barrier_arrive %b" + order)
+                lines[1 - waiter].insert(0, "barrier_wait %b" + order)
+        lines[self.pick(0, 1)].insert(0, "griddepcontrol_launch_dependents")
+        return lines
+
+    def text(self):
+        out, head = [], "(%m: inout gmem f32[2, 64], %y: inout gmem f32[4, 64]"
+        for number, lines in enumerate(self.texts):
+            head_of_it = head.replace("%y", "%%y%d" % number) + ") threads(wg = 2)"
+            out += ["kernel @k%d%s" % (number, head_of_it), "{"]
+            out += ["  scratch %%s%d : smem f32[2, 64]" % actor for actor in range(2)]
+            uses_barrier = any("%b" in line for one in lines for line in one)
+            out += ["  scratch %b : barrier"] if uses_barrier else []
+            for actor, own in enumerate(lines):
+                out += ["  if (eq (axis_index wg), %d) {" % actor]
+                out += ["    " + line.replace("%y", "%%y%d" % number).replace("%s", "%%s%d" % actor) for line in own]
+                out += ["  }"]
+            out += ["}", ""]
+        for number, is_dependent in enumerate(self.dependent):
+            out += ["launch @k%d(%%m, %%y%d)%s" % (number, number, " dependent" if is_dependent else "")]
+        return "\n".join(out + [""])
+
+
+KINDS = {"launches": Launches, "flags": Flags, "rings": Rings, "warps": Warps, "clusters": Clusters}

@@ -3,7 +3,7 @@
  *
  * usage: axioms_export FILE...
  *
- * A line is the program as it stands, bound to its launch: axes, objects, and the operations with
+ * A line is the program as it stands, or each launch of its list, bound: axes, objects, and the operations with
  * their operands resolved. It says nothing of what orders what: that is for the judge. A file that
  * does not parse, bind or verify gives {"file": .., "error": ..}.
  */
@@ -255,9 +255,12 @@ static void add_params(export *it) {
     grout_text_add(&it->out, ",\"params\":[");
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(it->module, kernel, i);
+        const grout_value *value = grout_module_get_value(it->module, param->value);
         add_comma(it, i);
-        grout_text_add(&it->out, "{\"object\":%" PRIu32 ",\"direction\":%u}", param->object,
-                       param->direction);
+        grout_text_add(&it->out, "{\"object\":%" PRIu32 ",\"direction\":%u,\"name\":",
+                       param->object, param->direction);
+        add_string(it, grout_module_get_string(it->module, value->name));
+        grout_text_add(&it->out, "}");
     }
     grout_text_add(&it->out, "]");
 }
@@ -284,7 +287,23 @@ static void add_kernel(export *it, const char *file) {
     }
     grout_text_add(&it->out, "},\"body\":");
     add_block(it, kernel->body);
-    grout_text_add(&it->out, "}\n");
+    grout_text_add(&it->out, "}");
+}
+
+/* A launch list: its kernels, and which of them depend on the one before. */
+static void add_list(export *it, const char *file) {
+    grout_text_add(&it->out, "{\"file\":");
+    add_string(it, file);
+    grout_text_add(&it->out, ",\"launches\":[");
+    for (grout_launch_id id = 1; id < grout_module_get_launch_count(it->module); id++) {
+        const bool is_dependent = grout_module_get_launch(it->module, id)->is_dependent;
+        add_comma(it, id - 1);
+        grout_text_add(&it->out, "{\"dependent\":%s,\"kernel\":", is_dependent ? "true" : "false");
+        it->kernel = grout_module_get_launch_kernel(it->module, id);
+        add_kernel(it, file);
+        grout_text_add(&it->out, "}");
+    }
+    grout_text_add(&it->out, "]}");
 }
 
 static void add_error(export *it, const char *file, const grout_diags *diags) {
@@ -316,9 +335,13 @@ static void export_text(export *it, const char *path, const grout_text *text) {
     grout_module *bound = symbolic != NULL ? grout_module_bind(symbolic, NULL, 0, diags) : NULL;
     it->module = bound;
     it->kernel = 1;
-    if (bound != NULL && grout_module_get_kernel_count(bound) == 2 &&
-        grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
+    const bool is_good = bound != NULL && grout_verify(bound, GROUT_ARCH_SM_90A, diags);
+    if (is_good && grout_module_get_launch_count(bound) > 1) {
+        add_list(it, path);
+        grout_text_add(&it->out, "\n");
+    } else if (is_good && grout_module_get_kernel_count(bound) == 2) {
         add_kernel(it, path);
+        grout_text_add(&it->out, "\n");
     } else {
         add_error(it, path, diags);
     }

@@ -28,6 +28,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import draw
 from limit import SECONDS
 import order
+from actor_ops import Past
 from machine import Machine
 from program import NotExpressed, Program
 
@@ -45,9 +46,37 @@ OWN_RULES = {"barrier-overrun", "barrier-unobserved-phase", "barrier-partial-at-
 
 def judge(exported):
     """(findings that no ruling excuses, all findings, pairs that only observation orders) of one exported program."""
-    machine = Machine(Program(exported))
-    findings = machine.run()
-    return {f for f, rulings in findings.items() if None in rulings}, findings, machine.observed
+    if "launches" in exported:
+        findings, observed = judge_list(exported["launches"])
+    else:
+        machine = Machine(Program(exported))
+        findings, observed = machine.run(), machine.observed
+    return {f for f, rulings in findings.items() if None in rulings}, findings, observed
+
+
+def move_to_past(access, number):
+    """An access of an earlier grid: no CTA and no thread of a later one is the same."""
+    return access._replace(cta=-1 - access.cta, thread=("launch", number) + access.thread)
+
+
+def judge_list(launches):
+    """The same for a launch list. A grid begins with what the one before knew when it began, if it depends on it, and
+    else with all; a griddepcontrol_wait shows what the grid before has done, and what that knew in the end."""
+    findings, observed, arrays, accesses = {}, set(), {}, []
+    events = known = awaited = 0
+    for number, launch in enumerate(launches):
+        if not launch["dependent"]:
+            known = (1 << 3 * events) - 1
+        params = launch["kernel"]["params"]
+        same = {p["object"]: arrays.setdefault(p["name"], p["object"]) for p in params if p["object"]}
+        machine = Machine(Program(launch["kernel"], same), Past(accesses, events, known, awaited))
+        for finding, rulings in machine.run().items():
+            findings.setdefault(finding, set()).update(rulings)
+        observed |= machine.observed
+        before, events = events, len(machine.index)
+        awaited = machine.learnt | (1 << 3 * events) - (1 << 3 * before)
+        accesses += [move_to_past(a, number) for a in machine.done if a.place[0] == "gmem"]
+    return findings, observed
 
 
 def export(command, paths):

@@ -27,6 +27,7 @@ class Machine(SyncOps):
     # ---- the search ------------------------------------------------------------------------------
 
     def run(self):
+        self.done, self.learnt = set(), 0  # in any execution: accesses, and what actors knew at their ends
         stack, seen = [self.start()], set()
         while stack:
             state = stack.pop()
@@ -48,10 +49,12 @@ class Machine(SyncOps):
 
     def start(self):
         state = State()
+        state.accesses = self.past.accesses
+        know = self.hear_of_grids(state, self.past.known) if self.past.known else NOTHING
         threads = 1 if self.program.is_specialised else self.program.threads
         for cta in range(self.program.ctas):
             for thread in range(threads):
-                state.actors[(cta, thread, -1)] = Actor((cta, thread, -1), 0, {}, NOTHING)
+                state.actors[(cta, thread, -1)] = Actor((cta, thread, -1), 0, {}, know)
         return state
 
     def advance(self, state):
@@ -91,6 +94,9 @@ class Machine(SyncOps):
             self.report("deadlock", self.program.code[actor.pc].line, 0)
         if not stuck:
             self.find_leftovers(state)
+        self.done.update(state.accesses[len(self.past.accesses):])
+        for actor in state.actors.values():
+            self.learnt |= actor.know.causality
 
     def find_leftovers(self, state):
         for key, cell in state.cells.items():

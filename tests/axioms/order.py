@@ -105,6 +105,8 @@ def find_ruling(x, y, fences, cluster):
     """The ruling by which two accesses are in order after all, or None."""
     if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
         return "time"
+    if x.thread[0] == "launch" and y.know.time & x.bit:
+        return "grid"
     if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
         return "gmem-read"
     return None

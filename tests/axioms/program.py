@@ -49,7 +49,9 @@ class Instruction:
 class Program:
     """The flat code, and the shape of the launch."""
 
-    def __init__(self, exported):
+    def __init__(self, exported, same=None):
+        """same: for an object, the one that an earlier launch of the list has for it."""
+        self.same = same or {}
         self.ctas, self.cluster, self.threads = exported["ctas"], exported["cluster"], exported["threads"]
         self.exit_sync, self.has_auto_fence = exported["exit_sync"], exported["auto_fence"]
         self.axes = exported["axes"]

@@ -29,6 +29,8 @@ COMMANDS = ("check", "run", "fix", "emit", "fmt", "ops", "explain", "doctor", "c
 WITHOUT_EXAMPLE = {
     "builder": "it comes from the C API",
     "shape-conflict": "it needs .npy files: test_sizes_from_files",
+    "non-finite": "it needs --non-finite: tests/behaviour/checks/non-finite.grout",
+    "non-finite-input": "it needs --non-finite: tests/behaviour/checks/non-finite-input.grout",
     "invalid-bool": "it needs a .npy file: test_invalid_bool",
 }
 KERNEL = """const X = 4, Y = 4

@@ -147,12 +147,14 @@ for seed in 1 2; do
     expect 0 '' run tests/differential/casts.grout --kernel @from_f64 --device cuda --compare cpu \
         --input x=randn:$seed
 done
+expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu
+expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu -D N=65536
 same tests/differential/casts.grout
 same tests/differential/layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
 same tests/differential/wgmma.grout
-for name in sync atomics async_copy explicit warps meetings; do
+for name in sync atomics async_copy bulk_copies explicit warps meetings; do
     same "tests/differential/$name.grout"
 done
 

@@ -38,6 +38,7 @@ ABOUT = {
     "fence_async_shared": r"store|copy_|wgmma|load|mbarrier_init",
     "commit_gmem": r"store|copy_|load",
     "cluster_arrive": r".", "cluster_wait": r".", "cluster_barrier": r".", "block_barrier": r".",
+    "griddepcontrol_wait": r"load|store|copy_|atomic_",
     "named_barrier_sync": r".", "named_barrier_arrive": r".",
 }
 

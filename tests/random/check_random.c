@@ -2,14 +2,20 @@
  * and the checker, which has nothing to find.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, mma,
- * groups, updates, forms
+ * usage: check_random KIND FIRST COUNT [STRIDE [print | write=FOLDER]]   KIND: table, values,
+ * copies, wgmma, mma, groups, updates, forms
  *
  * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
- * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
- * and runs nothing: for 'grout run --device cuda --compare cpu'.
+ * drawn operation has to be compared; after a few hundred, each operation that drawn.def gives to
+ * the kind has been drawn for each of its element types. Closing line: 'N passed, N failed'. print
+ * writes the kernels and runs nothing. write=FOLDER runs them, and leaves each that passes there
+ * with its inputs and what it has to leave: for tests/differential/random_on_gpu.py.
  */
+#include "cells.h"
 #include "draw.h"
+#include "files.h"
+#include "formats.h"
+#include "inputs.h"
 #include "prints.h"
 #include "reference.h"
 
@@ -51,19 +57,14 @@ static const grout_param *get_param(const trial *t, uint32_t i) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x) {
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+static const char *get_name(const trial *t, uint32_t i) {
+    const grout_object *object = grout_module_get_object(t->bound, get_param(t, i)->object);
+    return grout_module_get_string(t->bound, grout_module_get_value(t->bound, object->value)->name);
 }
 
-/* Halves of whole numbers in some kernels, anything between -4 and 4 in the others. */
-static double draw_number(uint64_t seed, uint64_t at, grout_dtype_class class_) {
-    const uint64_t x = mix(seed * UINT64_C(0x9e3779b97f4a7c15) + at);
-    if (class_ != GROUT_CLASS_FLOAT) {
-        return (double)(x % 17) - (class_ == GROUT_CLASS_SINT ? 8 : 0);
-    }
-    return seed % 2 == 0 ? (double)(x % 9) - 4 : (double)(x >> 11) * 0x1p-50 - 4;
+/* The first letter of the parameter's name. */
+static char get_style(const trial *t, uint32_t i) {
+    return get_name(t, i)[0];
 }
 
 static bool fill(trial *t, uint64_t seed) {
@@ -84,11 +85,10 @@ static bool fill(trial *t, uint64_t seed) {
             return false;
         }
         for (int64_t k = 0; param->direction != GROUT_DIRECTION_OUT && k < array->count; k++) {
-            uint8_t *element = t->initial[i] + k * info->bytes;
-            grout_element_from_double(
-                (grout_dtype)type->dtype,
-                draw_number(seed, (uint64_t)k * 64 + i, (grout_dtype_class)info->class_), element);
-            array->numbers[k].value = grout_element_to_double((grout_dtype)type->dtype, element);
+            const uint64_t bits =
+                inputs_draw((grout_dtype)type->dtype, get_style(t, i), seed, (uint64_t)k * 64 + i);
+            memcpy(t->initial[i] + k * info->bytes, &bits, info->bytes);
+            array->numbers[k] = formats_decode((grout_dtype)type->dtype, bits);
             array->is_written[k] = param->direction == GROUT_DIRECTION_INOUT;
         }
     }
@@ -103,18 +103,21 @@ static bool compare_array(trial *t, uint32_t i) {
     bool is_checked = false;
     for (int64_t k = 0; k < t->arrays[i].count; k++) {
         const reference_number wanted = t->arrays[i].numbers[k];
-        const double value =
-            grout_element_to_double((grout_dtype)type->dtype, t->first[i] + k * bytes);
+        uint64_t have = 0;
+        memcpy(&have, t->first[i] + k * bytes, bytes);
+        const reference_number value = formats_decode((grout_dtype)type->dtype, have);
         if (!t->arrays[i].is_written[k]) {
             continue;
         }
         t->compared++;
         t->skipped += isinf(wanted.bound) ? 1 : 0;
         is_checked = is_checked || !isinf(wanted.bound);
-        if (!prints_is_near(value, wanted)) {
-            printf("%%p%" PRIu32 " (%s), element %" PRId64 ": %.9g, and the reference has %.17g "
-                   "within %.3g\n",
-                   i, get_dtype_text(type->dtype), k, value, wanted.value, wanted.bound);
+        const bool is_wide = formats_is_wide((grout_dtype)type->dtype) && wanted.bound == 0;
+        if (!prints_is_near(value.value, wanted) || (is_wide && value.wide != wanted.wide)) {
+            printf("parameter %" PRIu32 " (%s), element %" PRId64 ": %.17g (0x%" PRIx64
+                   "), and the reference has %.17g within %.3g\n",
+                   i, get_dtype_text(type->dtype), k, value.value, have, wanted.value,
+                   wanted.bound);
             return false;
         }
     }
@@ -249,11 +252,38 @@ static void print_diags(const grout_diags *diags) {
     grout_text_free(&text);
 }
 
+/* ---- as files -------------------------------------------------------------------------------- */
+
+/* NAME.grout, NAME.PARAMETER.npy of each input, and of each output NAME.PARAMETER.want.npy and,
+ * where it is not exact, NAME.PARAMETER.bounds.npy. */
+static bool write_files(const trial *t, const char *folder, const char *name,
+                        const grout_text *text) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s.grout", name);
+    bool is_written = files_write_text(folder, path, text);
+    for (uint32_t i = 0; i < t->kernel->param_count && is_written; i++) {
+        const grout_param *param = get_param(t, i);
+        const grout_type *type = grout_object_get_type(t->bound, param->object);
+        if (param->direction != GROUT_DIRECTION_OUT) {
+            (void)snprintf(path, sizeof path, "%s.%s", name, get_name(t, i));
+            is_written = files_write_array(folder, path, type, t->initial[i]);
+        }
+        if (param->direction != GROUT_DIRECTION_IN && is_written) {
+            (void)snprintf(path, sizeof path, "%s.%s.want", name, get_name(t, i));
+            is_written = files_write_array(folder, path, type, t->first[i]);
+            (void)snprintf(path, sizeof path, "%s.%s.bounds", name, get_name(t, i));
+            is_written = is_written && files_write_bounds(folder, path, &t->arrays[i]);
+        }
+    }
+    return is_written;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 typedef struct totals {
     uint64_t passed, failed, compared, skipped;
     reference_ops drawn, checked;
+    cells_seen seen; /* of kernels that passed */
 } totals;
 
 static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
@@ -262,6 +292,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
     }
     if (strcmp(kind, "values") == 0) {
         draw_values(seed, out);
+    } else if (strcmp(kind, "table") == 0) {
+        draw_table(seed, out);
     } else if (strcmp(kind, "copies") == 0) {
         draw_copies(seed, out);
     } else if (strcmp(kind, "mma") == 0) {
@@ -276,13 +308,33 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
     return true;
 }
 
-static void check_seed(const char *kind, uint64_t seed, const grout_text *text, totals *sum) {
+/* The fast instruction of a GPU has no bound. */
+static void drop_approx(grout_text *text) {
+    for (char *at = strstr(text->data, " approx\n"); at != NULL; at = strstr(at, " approx\n")) {
+        memset(at, ' ', strlen(" approx"));
+    }
+}
+
+/* folder: where the kernel goes if it passes, or NULL. */
+static void check_seed(const char *kind, uint64_t seed, grout_text *text, const char *folder,
+                       totals *sum) {
     trial t = {0};
     grout_diags *diags = grout_diags_new();
-    const bool is_right = check(&t, text, seed, diags);
+    if (folder != NULL) {
+        drop_approx(text);
+    }
+    bool is_right = check(&t, text, seed, diags);
+    if (is_right && folder != NULL) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s_%" PRIu64, kind, seed);
+        is_right = write_files(&t, folder, name, text);
+    }
     if (!is_right) {
         print_diags(diags);
         printf("---- %s %" PRIu64 " ----\n%s----\n", kind, seed, text->data);
+    }
+    if (is_right) {
+        cells_see(&sum->seen, t.bound);
     }
     sum->passed += is_right;
     sum->failed += !is_right;
@@ -307,16 +359,34 @@ static uint32_t count_unchecked(const totals *sum) {
     return count;
 }
 
+/* Whose cells have to be complete, and after how many kernels. COUNT: those of none. */
+static drawn_by get_owner(const char *kind, uint64_t passed) {
+    static const struct {
+        const char *kind;
+        drawn_by owner;
+        uint64_t enough;
+    } owners[] = {{"table", DRAWN_BY_TABLE, 300},     {"values", DRAWN_BY_VALUES, 400},
+                  {"updates", DRAWN_BY_UPDATES, 300}, {"wgmma", DRAWN_BY_WGMMA, 150},
+                  {"mma", DRAWN_BY_MMA, 150},         {"forms", DRAWN_BY_FORMS, 100}};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        if (strcmp(kind, owners[i].kind) == 0 && passed >= owners[i].enough) {
+            return owners[i].owner;
+        }
+    }
+    return DRAWN_BY_COUNT;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
         fprintf(stderr,
-                "usage: check_random values|copies|wgmma|mma|groups|updates|forms FIRST COUNT "
-                "[STRIDE [print]]\n");
+                "usage: check_random table|values|copies|wgmma|mma|groups|updates|forms FIRST "
+                "COUNT [STRIDE [print | write=FOLDER]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
     const uint64_t stride = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-    const bool is_print = argc > 5;
+    const bool is_print = argc > 5 && strcmp(argv[5], "print") == 0;
+    const char *folder = argc > 5 && strncmp(argv[5], "write=", 6) == 0 ? argv[5] + 6 : NULL;
     totals sum = {0};
     for (uint64_t i = 0; i < count && sum.failed < 5; i++) {
         const uint64_t seed = first + i * stride;
@@ -327,7 +397,7 @@ int main(int argc, char **argv) {
         if (text.size > 0 && is_print) {
             printf("// %s %" PRIu64 "\n%s", argv[1], seed, text.data);
         } else if (text.size > 0) {
-            check_seed(argv[1], seed, &text, &sum);
+            check_seed(argv[1], seed, &text, folder, &sum);
         }
         grout_text_free(&text);
     }
@@ -336,7 +406,8 @@ int main(int argc, char **argv) {
     }
     /* Where rounding leaves nothing to compare, a test says nothing. */
     const bool is_hollow = sum.skipped * 2 > sum.compared;
-    const uint32_t unchecked = count_unchecked(&sum);
+    const uint32_t unchecked =
+        count_unchecked(&sum) + cells_print_unseen(&sum.seen, get_owner(argv[1], sum.passed));
     printf("%" PRIu64 " elements compared, %" PRIu64 " of them with any value allowed\n",
            sum.compared, sum.skipped);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", sum.passed, sum.failed);

@@ -15,10 +15,18 @@ uint32_t draw_below(draw *d, uint32_t limit) {
     return (uint32_t)((x ^ x >> 31) >> 32) % limit;
 }
 
-uint32_t draw_param(draw *d, const char *direction, const char *type) {
-    grout_text_add(&d->params, "%s%%p%" PRIu32 ": %s gmem %s", d->param_count > 0 ? ", " : "",
-                   d->param_count, direction, type);
+static uint32_t add_param(draw *d, char style, const char *direction, const char *type) {
+    grout_text_add(&d->params, "%s%%%c%" PRIu32 ": %s gmem %s", d->param_count > 0 ? ", " : "",
+                   style, d->param_count, direction, type);
     return d->param_count++;
+}
+
+uint32_t draw_param(draw *d, const char *direction, const char *type) {
+    return add_param(d, 'p', direction, type);
+}
+
+uint32_t draw_input(draw *d, char style, const char *type) {
+    return add_param(d, style, "in", type);
 }
 
 void draw_line(draw *d, const char *format, ...) {
@@ -39,13 +47,17 @@ static bool get_smem_name(const char *line, char *name) {
            strcspn(line, "\n") > (size_t)(strstr(line, ": smem ") - line);
 }
 
+static bool is_in_name(char c) {
+    return strchr("abcdefghijklmnopqrstuvwxyz0123456789_", c) != NULL && c != '\0';
+}
+
 /* The text with about half of the uses of a name replaced by '%<name>_too'. */
 static void rename_uses(draw *d, const char *name, grout_text *text) {
     grout_text renamed = {0};
     const size_t size = strlen(name);
     for (const char *at = text->data; at != NULL && *at != '\0'; at++) {
-        bool is_use = *at == '%' && strncmp(at + 1, name, size) == 0 &&
-                      strspn(at + 1 + size, "abcdefghijklmnopqrstuvwxyz0123456789_") == 0;
+        const bool is_use =
+            *at == '%' && strncmp(at + 1, name, size) == 0 && !is_in_name(at[1 + size]);
         if (is_use && draw_below(d, 2) == 0) {
             grout_text_add(&renamed, "%%%s_too", name);
             at += size;
@@ -74,10 +86,64 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
     }
 }
 
+/* Whether each use of the name has an index right behind it; false if there is none. */
+static bool is_always_indexed(const char *text, const char *name) {
+    const size_t size = strlen(name);
+    uint32_t uses = 0, indexed = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '%' && strncmp(at + 1, name, size) == 0 && !is_in_name(at[1 + size])) {
+            uses++;
+            indexed += at[1 + size] == '[' ? 1 : 0;
+        }
+    }
+    return indexed > 0 && indexed + 1 == uses; /* one is the object's own line */
+}
+
+/* The text with the object a row of a table, and that row's index in front of each use's own. */
+static void make_table(draw *d, const char *name, uint32_t count, grout_text *text) {
+    const uint32_t rows = 1 + draw_below(d, 3), row = draw_below(d, rows);
+    const size_t size = strlen(name);
+    grout_text made = {0};
+    for (const char *at = text->data; *at != '\0'; at++) {
+        const bool is_name = *at == '%' && strncmp(at + 1, name, size) == 0;
+        if (is_name && at[1 + size] == '[') {
+            grout_text_add(&made, "%%%s[%" PRIu32 "%s", name, row,
+                           draw_below(d, 2) == 0 ? ", " : "][");
+            at += 1 + size;
+        } else if (is_name && at[1 + size] == ' ') { /* " : barrier[4]" */
+            const size_t before = strcspn(at, "[") + 1;
+            grout_text_add(&made, "%.*s%" PRIu32 ", %" PRIu32, (int)before, at, rows, count);
+            at += before + strcspn(at + before, "]") - 1;
+        } else {
+            grout_text_add(&made, "%c", *at);
+        }
+    }
+    grout_text_free(text);
+    *text = made;
+}
+
+/* Some barriers become those of a table, whose other rows nobody uses. */
+static void add_tables(draw *d, grout_text *text) {
+    char name[NAME_MAX], kind[NAME_MAX], end[2];
+    uint32_t count = 0;
+    for (size_t at = 0; at < text->size; at += strcspn(text->data + at, "\n") + 1) {
+        if (sscanf(text->data + at, " scratch %%%31[a-z0-9_] : %31[a-z][%" SCNu32 "%1[]]", name,
+                   kind, &count, end) == 4 &&
+            strstr(kind, "barrier") != NULL && is_always_indexed(text->data, name) &&
+            draw_below(d, 4) == 0) {
+            make_table(d, name, count, text);
+        }
+    }
+}
+
 void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out) {
+    grout_text inside = {0};
     grout_text_add(out, "kernel @drawn(%s)\n    %s\n{\n", d->params.data, axes);
-    add_aliases(d, scratch, out);
-    grout_text_add(out, "%s}\n", d->body.data == NULL ? "" : d->body.data);
+    add_aliases(d, scratch, &inside);
+    grout_text_add(&inside, "%s}\n", d->body.data == NULL ? "" : d->body.data);
+    add_tables(d, &inside);
+    grout_text_add(out, "%s", inside.data);
+    grout_text_free(&inside);
     grout_text_free(&d->body);
     grout_text_free(&d->params);
 }

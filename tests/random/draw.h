@@ -22,10 +22,13 @@ typedef struct draw {
 uint32_t draw_below(draw *d, uint32_t limit);
 /* A parameter array; returns its number: the text names it %p<number>. */
 uint32_t draw_param(draw *d, const char *direction, const char *type);
+/* An input "%<style><number>": inputs.h says what the styles are. */
+uint32_t draw_input(draw *d, char style, const char *type);
 /* A line of the body. */
 __attribute__((format(printf, 2, 3))) void draw_line(draw *d, const char *format, ...);
 
 /* The kinds: each appends the whole text of one kernel to out. */
+void draw_table(uint64_t seed, grout_text *out);   /* each operation for each of its types */
 void draw_values(uint64_t seed, grout_text *out);  /* ops of the table, reductions, loops */
 void draw_copies(uint64_t seed, grout_text *out);  /* SMEM layouts, TMA both ways, rings */
 void draw_wgmma(uint64_t seed, grout_text *out);   /* a matrix product of a form drawn at random */

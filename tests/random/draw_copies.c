@@ -1,5 +1,6 @@
 /* draw_copies.c - kernels that move tiles through SMEM: layouts, boxes and places drawn at random,
- * TMA both ways, plain loads and stores between, a ring of slots.
+ * TMA both ways, as boxes or as runs of bytes, plain loads and stores between, a ring of slots.
+ * What comes from outside the array is drawn too; no store takes it out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "draw.h"
 
@@ -27,21 +28,34 @@ static void draw_transforms(draw *d, uint32_t bytes, uint32_t rows, uint32_t col
     }
 }
 
+/* What a copy says of elements outside the array. */
+typedef enum outside { UNWRITTEN, ZEROS, NANS, UNDEFINED, IN_BOUNDS, OUTSIDE_COUNT } outside;
+static const char *const outside_texts[OUTSIDE_COUNT] = {"", " oob(zero)", " oob(nan)",
+                                                         " oob(undefined)", " oob(in_bounds)"};
+
 void draw_copies(uint64_t seed, grout_text *out) {
     draw d = {.state = seed};
     const uint32_t type = draw_below(&d, 5), bytes = types[type].bytes;
+    const bool has_nan = types[type].text[0] == 'f' || types[type].text[0] == 'b';
+    outside mode = (outside)draw_below(&d, OUTSIDE_COUNT);
+    mode = mode == NANS && !has_nan ? ZEROS : mode;
+    /* Whole rows, one after another on both sides: no tensor map, and rows of any width. */
+    const bool is_run = mode >= UNDEFINED && draw_below(&d, 2) != 0;
     const uint32_t rows = 8 * (1 + draw_below(&d, 8)),
-                   columns = 64 / bytes * (1 + draw_below(&d, 4));
+                   columns = is_run && mode == IN_BOUNDS ? 1 + draw_below(&d, 120)
+                                                         : 64 / bytes * (1 + draw_below(&d, 4));
     const uint32_t slots = 1 + draw_below(&d, 4), turns = slots + draw_below(&d, 8);
-    /* The arrays end inside the last box: TMA fills and clips. */
-    const uint32_t array_columns = columns * 2 - 16 / bytes * draw_below(&d, 3);
-    const uint32_t array_rows = rows * turns - draw_below(&d, rows);
+    /* The arrays end inside the last box: TMA fills and clips. With a promise they do not. */
+    const bool is_cut = mode != IN_BOUNDS;
+    const uint32_t array_columns =
+        is_run ? columns : columns * 2 - (is_cut ? 16 / bytes * draw_below(&d, 3) : 0);
+    const uint32_t array_rows = rows * turns - (is_cut ? draw_below(&d, rows) : 0);
     char array[64], in_layout[64], out_layout[64];
     grout_text scratch = {0};
     (void)snprintf(array, sizeof array, "%s[%" PRIu32 ", %" PRIu32 "]", types[type].text,
                    array_rows, array_columns);
-    draw_transforms(&d, bytes, rows, columns, in_layout, sizeof in_layout);
-    draw_transforms(&d, bytes, rows, columns, out_layout, sizeof out_layout);
+    draw_transforms(&d, bytes, rows, is_run ? 1 : columns, in_layout, sizeof in_layout);
+    draw_transforms(&d, bytes, rows, is_run ? 1 : columns, out_layout, sizeof out_layout);
     (void)draw_param(&d, "in", array);
     (void)draw_param(&d, "out", array);
     grout_text_add(&scratch,
@@ -54,8 +68,8 @@ void draw_copies(uint64_t seed, grout_text *out) {
     draw_line(&d, "for %%i in 0..%" PRIu32 " {", slots);
     draw_line(&d,
               "  copy_gmem_to_smem %%p0[ds(%%i * %" PRIu32 ", %" PRIu32 "), ds(%%column, %" PRIu32
-              ")], %%s[%%i], %%full[%%i]",
-              rows, rows, columns);
+              ")], %%s[%%i], %%full[%%i]%s",
+              rows, rows, columns, outside_texts[mode]);
     draw_line(&d, "}");
     draw_line(&d, "for %%i in 0..%" PRIu32 " {", turns);
     draw_line(&d, "  %%slot = rem %%i, %" PRIu32, slots);
@@ -68,19 +82,21 @@ void draw_copies(uint64_t seed, grout_text *out) {
     const bool is_open = draw_below(&d, 2);
     draw_line(&d,
               "  copy_smem_to_gmem %%t, %%p1[ds(%%i * %" PRIu32 ", %" PRIu32
-              "), ds(%%column, %" PRIu32 ")]%s",
-              rows, rows, columns, is_open ? " no_commit_group" : "");
+              "), ds(%%column, %" PRIu32 ")]%s%s",
+              rows, rows, columns, is_open ? " no_commit_group" : "",
+              is_cut ? "" : outside_texts[mode]);
     if (is_open) {
         draw_line(&d, "  commit_group");
     }
     draw_line(&d, "  if (lt (add %%i, %" PRIu32 "), %" PRIu32 ") {", slots, turns);
     draw_line(&d,
               "    copy_gmem_to_smem %%p0[ds((%%i + %" PRIu32 ") * %" PRIu32 ", %" PRIu32
-              "), ds(%%column, %" PRIu32 ")], %%s[%%slot], %%full[%%slot]",
-              slots, rows, rows, columns);
+              "), ds(%%column, %" PRIu32 ")], %%s[%%slot], %%full[%%slot]%s",
+              slots, rows, rows, columns, outside_texts[mode]);
     draw_line(&d, "  }");
     draw_line(&d, "}");
     draw_line(&d, "wait_smem_to_gmem 0");
-    draw_finish(&d, scratch.data, "grid(x = 2) threads(wg = 1)", out);
+    draw_finish(&d, scratch.data,
+                is_run ? "grid(x = 1) threads(wg = 1)" : "grid(x = 2) threads(wg = 1)", out);
     grout_text_free(&scratch);
 }

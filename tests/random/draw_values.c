@@ -1,6 +1,7 @@
 /* draw_values.c - kernels of element-wise operations, casts, broadcasts, reductions and loops,
  * drawn from the op table: an operation that joins the table with a known form is drawn from then
  * on. SPDX-License-Identifier: Apache-2.0 */
+#include "cells.h"
 #include "draw.h"
 
 #include <inttypes.h>
@@ -26,10 +27,10 @@ typedef struct values {
 
 /* bool stands last: it has no input. The types that most kernels compute in stand twice. */
 static const grout_dtype dtypes[] = {
-    GROUT_DTYPE_F32, GROUT_DTYPE_I32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_F32,
-    GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_I8,
-    GROUT_DTYPE_U8,  GROUT_DTYPE_I16, GROUT_DTYPE_U16, GROUT_DTYPE_I64,  GROUT_DTYPE_U64,
-    GROUT_DTYPE_F64, GROUT_DTYPE_BOOL};
+    GROUT_DTYPE_F32, GROUT_DTYPE_I32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_F32,
+    GROUT_DTYPE_I32, GROUT_DTYPE_U32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_I8,
+    GROUT_DTYPE_U8,  GROUT_DTYPE_I16,    GROUT_DTYPE_U16,    GROUT_DTYPE_I64,    GROUT_DTYPE_U64,
+    GROUT_DTYPE_F64, GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F8E8M0, GROUT_DTYPE_BOOL};
 enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
 
 static const char *get_text(grout_dtype dtype) {
@@ -63,7 +64,8 @@ static uint32_t find(values *v, grout_dtype dtype, shape of) {
         if (candidate->shape == of && candidate->dtype == dtype) {
             return candidate->name;
         }
-        any = candidate->shape == of ? candidate->name : any;
+        const bool can_be_cast = cells_has((cell){GROUT_OP_CAST, candidate->dtype, dtype});
+        any = candidate->shape == of && can_be_cast ? candidate->name : any;
     }
     if (any == UINT32_MAX) {
         return UINT32_MAX;
@@ -107,6 +109,9 @@ static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info
 static void draw_cast(values *v) {
     const value from = v->list[draw_below(&v->d, v->count)];
     const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    if (!cells_has((cell){GROUT_OP_CAST, from.dtype, to})) {
+        return;
+    }
     const uint32_t name = keep(v, to, from.shape);
     draw_line(&v->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", name, from.name, get_text(to));
 }
@@ -270,6 +275,9 @@ static void draw_reshape(values *v) {
 static void draw_iota(values *v) {
     char type[64];
     const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
+    if (!cells_has((cell){GROUT_OP_IOTA, dtype, dtype})) {
+        return;
+    }
     get_type(v, dtype, FULL, type, sizeof type);
     const uint32_t name = keep(v, dtype, FULL);
     draw_line(&v->d, "%%v%" PRIu32 " = iota dim(%" PRIu32 ") : %s", name, draw_below(&v->d, 2),
@@ -290,6 +298,34 @@ static void draw_print(values *v) {
         }
     }
     draw_line(&v->d, "debug_print \"cta {}:%s\", (axis_index x)%s", holes, operands);
+}
+
+/* A condition that holds, and values that nobody sees. */
+static void draw_check(values *v) {
+    const value of = v->list[draw_below(&v->d, v->count)];
+    const bool is_float = grout_dtype_get_info(of.dtype)->class_ == GROUT_CLASS_FLOAT;
+    if (is_float || draw_below(&v->d, 3) == 0) {
+        draw_line(&v->d, "debug_check true, \"no value\"");
+    } else {
+        draw_line(&v->d,
+                  "debug_check (eq %%v%" PRIu32 ", %%v%" PRIu32 "), \"{} of {}\", %%v%" PRIu32
+                  ", (axis_index x)",
+                  of.name, of.name, of.name);
+    }
+}
+
+/* Eight times a scalar, which stays a multiple of 8 where it wraps. */
+static void draw_promise(values *v) {
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const uint32_t from =
+        grout_type_rule_takes(GROUT_TYPES_INT, dtype) ? find(v, dtype, SCALAR) : UINT32_MAX;
+    if (from == UINT32_MAX) {
+        return;
+    }
+    const uint32_t number = 1u << draw_below(&v->d, 4);
+    const uint32_t name = keep(v, dtype, SCALAR);
+    draw_line(&v->d, "%%v%" PRIu32 " = multiple_of (mul %%v%" PRIu32 ", 8), %" PRIu32, name, from,
+              number);
 }
 
 /* One operation of the table, if its form is one of these and operands are there. */
@@ -321,6 +357,12 @@ static void draw_op(values *v) {
         draw_concatenate(v);
     } else if (form == GROUT_FORM_PRINT) {
         draw_print(v);
+    } else if (form == GROUT_FORM_CHECK) {
+        draw_check(v);
+    } else if (form == GROUT_FORM_PROMISE) {
+        draw_promise(v);
+    } else if (form == GROUT_FORM_DELAY) {
+        draw_line(&v->d, "delay %" PRIu32, draw_below(&v->d, 1000));
     }
 }
 

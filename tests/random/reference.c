@@ -202,6 +202,7 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_MATH:
     case GROUT_FORM_MATH_BINARY:
     case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_PROMISE: /* which is kept */
         reference__run_elementwise(ref, op);
         break;
     case GROUT_FORM_BROADCAST:
@@ -259,6 +260,8 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_SCOPED:
         run_known(ref, op, run_scope);
         break;
+    case GROUT_FORM_DESCRIPTOR: /* a name for boxes, which a view sees through */
+        return;
     default: /* ops without a result order, and here everything has an order */
         if (writes_memory(op) || has_value(op)) {
             reference__lack(ref, op);

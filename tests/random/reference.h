@@ -13,6 +13,7 @@
  * (NaN and infinities, or a comparison that rounding decides). */
 typedef struct reference_number {
     double value, bound;
+    uint64_t wide; /* of 64-bit integers whose bound is 0: all bits */
 } reference_number;
 
 /* A set of operations, by opcode. */

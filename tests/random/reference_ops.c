@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reference_state.h"
 
+#include "formats.h"
 #include "rounding.h"
 #include "updates.h"
 
@@ -27,7 +28,7 @@ void reference__run_elementwise(reference *ref, const grout_op *op) {
     num *result = reference__define(ref, op->first_result);
     const int64_t count = grout_type_get_count(type);
     for (int64_t i = 0; i < count; i++) {
-        num in[3] = {{0, 0}, {0, 0}, {0, 0}};
+        num in[3] = {{.bound = 0}, {.bound = 0}, {.bound = 0}};
         for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
             in[k] = from[k][counts[k] == 1 ? 0 : i];
         }
@@ -135,7 +136,10 @@ void reference__run_iota(reference *ref, const grout_op *op) {
         inner *= type->dims[d];
     }
     for (int64_t i = 0; i < grout_type_get_count(type); i++) {
-        const num index[3] = {{(double)(i / inner % type->dims[dim]), 0}, {0, 0}, {0, 0}};
+        const num index[3] = {
+            formats_make_whole(GROUT_DTYPE_I64, (uint64_t)(i / inner % type->dims[dim])),
+            {.bound = 0},
+            {.bound = 0}};
         (void)rounding_apply(GROUT_OP_CAST, GROUT_DTYPE_I64, (grout_dtype)type->dtype, index,
                              &result[i]);
     }
@@ -316,7 +320,7 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
                                   .operand_dtype = (grout_dtype)types[1].dtype,
                                   .accumulator_dtype = (grout_dtype)types[0].dtype,
                                   .is_saturating = saturates(ref, op)};
-        const num before = has_before ? reference__read_box(&acc, i) : (num){0, 0};
+        const num before = has_before ? reference__read_box(&acc, i) : formats_make(0, 0);
         reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);

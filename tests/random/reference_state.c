@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reference_state.h"
 
-#include "rounding.h"
+#include "formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ const num *reference__get_operand(reference *ref, const grout_operand *operand, 
     grout_dtype dtype = grout_module_get_operand_dtype(ref->module, operand);
     uint64_t bits =
         grout_expr_value_to_bits(grout_module_get_expr_value(ref->module, operand->id), dtype);
-    *constant = (num){rounding_decode(dtype, bits), 0};
+    *constant = formats_decode(dtype, bits);
     *count_out = 1;
     return constant;
 }
@@ -114,7 +114,8 @@ int64_t reference__get_place(const box *b, int64_t i) {
 
 num reference__read_box(const box *b, int64_t i) {
     const int64_t place = reference__get_place(b, i);
-    return place < 0 ? (num){0, 0} : b->array->numbers[place];
+    /* outside, all bits are 0, which is a number of every type but not always 0 */
+    return place < 0 ? formats_decode((grout_dtype)b->type->dtype, 0) : b->array->numbers[place];
 }
 
 void reference__write_box(const box *b, int64_t i, num number) {

@@ -2,65 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rounding.h"
 
-#include "grout/interp.h"
+#include "formats.h"
+#include "integers.h"
 
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
 typedef reference_number num;
-
-/* ---- formats --------------------------------------------------------------------------------- */
-
-typedef struct format {
-    int fraction_bits, exponent_min;
-    double largest;
-} format;
-
-static format get_format(grout_dtype dtype) {
-    if (dtype == GROUT_DTYPE_F16) {
-        return (format){10, -14, 65504.0};
-    }
-    if (dtype == GROUT_DTYPE_BF16) {
-        return (format){7, -126, 0x1.fep127};
-    }
-    if (dtype == GROUT_DTYPE_F64) {
-        return (format){52, -1022, DBL_MAX};
-    }
-    return (format){23, -126, 0x1.fffffep127};
-}
-
-/* Distance of the neighbours of a value of the type. */
-static double get_quantum(grout_dtype dtype, double value) {
-    const format f = get_format(dtype);
-    int exponent = f.exponent_min;
-    if (value != 0 && isfinite(value)) {
-        (void)frexp(value, &exponent);
-        exponent -= 1;
-    }
-    exponent = exponent < f.exponent_min ? f.exponent_min : exponent;
-    return ldexp(1.0, exponent - f.fraction_bits);
-}
-
-static bool is_float(grout_dtype dtype) {
-    return grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_FLOAT;
-}
-
-static double round_value(grout_dtype dtype, double value) {
-    if (!is_float(dtype) || dtype == GROUT_DTYPE_F64 || !isfinite(value) || value == 0) {
-        return value;
-    }
-    const double quantum = get_quantum(dtype, value);
-    const double rounded = rint(value / quantum) * quantum;
-    if (fabs(rounded) > get_format(dtype).largest) {
-        return copysign(INFINITY, value);
-    }
-    return rounded == 0 ? copysign(0.0, value) : rounded;
-}
-
-double rounding_decode(grout_dtype dtype, uint64_t bits) {
-    return grout_element_to_double(dtype, &bits);
-}
 
 /* The rounded result of an operation whose exact value is value, with an inherited bound; slack:
  * roundings in units of the last place that may fall either way. */
@@ -68,11 +16,11 @@ static num settle(grout_dtype dtype, double value, double bound, double slack) {
     if (isnan(bound)) {
         bound = INFINITY;
     }
-    const double rounded = round_value(dtype, value);
-    const double add = (bound > 0 ? slack + 1 : slack) * get_quantum(dtype, value);
-    num result = {rounded, bound + (is_float(dtype) ? add : 0)};
-    if (result.bound > 0 &&
-        (!isfinite(rounded) || fabs(value) + result.bound >= get_format(dtype).largest)) {
+    const double rounded = formats_round(dtype, value);
+    const double add = (bound > 0 ? slack + 1 : slack) * formats_get_quantum(dtype, value);
+    num result = formats_make(rounded, bound + (formats_is_float(dtype) ? add : 0));
+    if (result.bound > 0 && (dtype == GROUT_DTYPE_F8E8M0 || !isfinite(rounded) ||
+                             fabs(value) + result.bound >= formats_get_largest(dtype))) {
         result.bound = INFINITY;
     }
     return result;
@@ -80,135 +28,6 @@ static num settle(grout_dtype dtype, double value, double bound, double slack) {
 
 num rounding_round(grout_dtype dtype, num number) {
     return settle(dtype, number.value, number.bound, 0);
-}
-
-/* ---- integers and truth values --------------------------------------------------------------- */
-
-static int get_width(grout_dtype dtype) {
-    return grout_dtype_get_info(dtype)->bytes * 8;
-}
-
-static bool is_signed(grout_dtype dtype) {
-    return grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_SINT;
-}
-
-/* The low bits, as many as the type has. */
-static uint64_t get_low(grout_dtype dtype, int64_t value) {
-    return (uint64_t)value & UINT64_MAX >> (64 - get_width(dtype));
-}
-
-static double wrap(grout_dtype dtype, int64_t value) {
-    const uint64_t low = get_low(dtype, value), sign = UINT64_C(1) << (get_width(dtype) - 1);
-    return is_signed(dtype) && (low & sign) != 0 ? (double)(int64_t)(low | ~(sign - 1))
-                                                 : (double)low;
-}
-
-/* Integers of 64 bits are followed as far as a double holds them. */
-static num limit(grout_dtype dtype, num number) {
-    const bool is_wide = !is_float(dtype) && get_width(dtype) == 64;
-    return is_wide && !(fabs(number.value) <= 0x1p53) ? (num){0, INFINITY} : number;
-}
-
-static int64_t divide(grout_opcode opcode, int64_t a, int64_t b) {
-    if (b == 0) {
-        return 0;
-    }
-    if (opcode == GROUT_OP_REM) {
-        return a % b;
-    }
-    return a / b + (opcode == GROUT_OP_CDIV && a % b != 0 && (a < 0) == (b < 0) ? 1 : 0);
-}
-
-static int64_t shift(grout_dtype dtype, grout_opcode opcode, int64_t a, int64_t by) {
-    const int width = get_width(dtype);
-    const bool is_out = by < 0 || by >= width;
-    if (opcode == GROUT_OP_SHL) {
-        return is_out ? 0 : (int64_t)((uint64_t)a << by);
-    }
-    if (is_out) {
-        return is_signed(dtype) && a < 0 ? -1 : 0;
-    }
-    return a >= 0 ? a >> by : ~(~a >> by);
-}
-
-static int64_t count_ones(uint64_t bits) {
-    int64_t count = 0;
-    for (; bits != 0; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-static int64_t count_zeros(grout_dtype dtype, uint64_t bits) {
-    int64_t count = get_width(dtype);
-    for (; bits != 0; bits >>= 1) {
-        count--;
-    }
-    return count;
-}
-
-static bool apply_integer(grout_opcode opcode, grout_dtype dtype, const int64_t in[3],
-                          int64_t *out) {
-    const int64_t a = in[0], b = in[1];
-    switch ((int)opcode) {
-    case GROUT_OP_ADD:
-        *out = (int64_t)((uint64_t)a + (uint64_t)b);
-        return true;
-    case GROUT_OP_SUB:
-        *out = (int64_t)((uint64_t)a - (uint64_t)b);
-        return true;
-    case GROUT_OP_MUL:
-        *out = (int64_t)((uint64_t)a * (uint64_t)b);
-        return true;
-    case GROUT_OP_DIV:
-    case GROUT_OP_REM:
-    case GROUT_OP_CDIV:
-        *out = divide(opcode, a, b);
-        return true;
-    case GROUT_OP_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case GROUT_OP_MAX:
-        *out = a > b ? a : b;
-        return true;
-    case GROUT_OP_NEG:
-        *out = -a;
-        return true;
-    case GROUT_OP_ABS:
-        *out = a < 0 ? -a : a;
-        return true;
-    case GROUT_OP_SIGN:
-        *out = (a > 0) - (a < 0);
-        return true;
-    case GROUT_OP_AND:
-        *out = a & b;
-        return true;
-    case GROUT_OP_OR:
-        *out = a | b;
-        return true;
-    case GROUT_OP_XOR:
-        *out = a ^ b;
-        return true;
-    case GROUT_OP_NOT:
-        *out = dtype == GROUT_DTYPE_BOOL ? a == 0 : ~a;
-        return true;
-    case GROUT_OP_SHL:
-    case GROUT_OP_SHR:
-        *out = shift(dtype, opcode, a, b);
-        return true;
-    case GROUT_OP_CLZ:
-        *out = count_zeros(dtype, get_low(dtype, a));
-        return true;
-    case GROUT_OP_POPCOUNT:
-        *out = count_ones(get_low(dtype, a));
-        return true;
-    case GROUT_OP_CLAMP:
-        *out = a < b ? b : a;
-        *out = *out > in[2] ? in[2] : *out;
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* ---- floats ---------------------------------------------------------------------------------- */
@@ -222,9 +41,28 @@ static num divide_floats(grout_dtype dtype, num a, num b) {
                   0);
 }
 
+/* A sum that can be rounded once more: where it is not exact its last bit is 1, so it never lies
+ * half way between two numbers of a type with fewer bits. */
+static double add_to_odd(double a, double b) {
+    const double sum = a + b, from_a = sum - b, rest = (a - from_a) + (b - (sum - from_a));
+    int exponent;
+    if (!isfinite(sum) || rest == 0) {
+        return sum;
+    }
+    const double fraction = ldexp(frexp(sum, &exponent), 53);
+    const bool is_odd = fmod(fraction, 2) != 0;
+    return is_odd ? sum : nextafter(sum, rest > 0 ? (double)INFINITY : -(double)INFINITY);
+}
+
+/* Of f16 and bf16 that of f32, which is rounded before it is rounded to them. */
+static double multiply_add(grout_dtype dtype, double a, double b, double c) {
+    return dtype == GROUT_DTYPE_F64 ? fma(a, b, c)
+                                    : formats_round(GROUT_DTYPE_F32, add_to_odd(a * b, c));
+}
+
 static num choose(bool takes_a, num a, num b) {
     const double nan = isnan(a.value) || isnan(b.value) ? NAN : takes_a ? a.value : b.value;
-    return (num){nan, a.bound > b.bound ? a.bound : b.bound};
+    return formats_make(nan, a.bound > b.bound ? a.bound : b.bound);
 }
 
 /* Far from the origin and the half line where it jumps, the angle moves by at most what the point
@@ -262,17 +100,17 @@ static bool combine(grout_dtype dtype, grout_opcode opcode, const num in[3], num
     case GROUT_OP_DIV:
         *result = divide_floats(dtype, a, b);
         return true;
-    case GROUT_OP_FMA: /* of f32 and less rounded twice here */
-        *result = settle(dtype, fma(a.value, b.value, c.value), product_bound + c.bound,
-                         dtype == GROUT_DTYPE_F64 ? 0 : 1);
+    case GROUT_OP_FMA:
+        *result = settle(dtype, multiply_add(dtype, a.value, b.value, c.value),
+                         product_bound + c.bound, 0);
         return true;
     case GROUT_OP_CLAMP:
         *result = choose(a.value > b.value, a, b);
         *result = choose(result->value < c.value, *result, c);
         return true;
-    case GROUT_OP_COPYSIGN: /* the sign of a zero is not followed */
-        *result = (num){copysign(a.value, b.value),
-                        a.bound + (fabs(b.value) <= b.bound ? 2 * fabs(a.value) : 0)};
+    case GROUT_OP_COPYSIGN: /* the signs of a zero and of NaN are not followed */
+        *result = formats_make(copysign(a.value, b.value),
+                               a.bound + (fabs(b.value) > b.bound ? 0 : 2 * fabs(a.value)));
         return true;
     case GROUT_OP_ATAN2:
         *result = turn(dtype, a, b);
@@ -294,6 +132,9 @@ static bool combine(grout_dtype dtype, grout_opcode opcode, const num in[3], num
 /* How far a function of slope at most slope around the value moves its result. */
 static num bend(grout_dtype dtype, grout_opcode opcode, double value, double slope, num a) {
     const double ulp = grout_op_get_info(opcode)->ulp;
+    if (a.bound == 0 && !isfinite(value)) { /* a pole, past the end, or no number: known too */
+        return formats_make(value, 0);
+    }
     /* f16 and bf16: computed in f32, rounded once more */
     return settle(dtype, value, a.bound > 0 ? slope * a.bound : 0, ulp > 0 ? ulp + 1 : 0);
 }
@@ -333,7 +174,7 @@ static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *r
         *result = bend(dtype, opcode, erf(x), 1.2, a);
         return true;
     case GROUT_OP_LOGISTIC:
-        *result = bend(dtype, opcode, 1 / (1 + exp(-x)), 0.25, a);
+        *result = bend(dtype, opcode, x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)), 0.25, a);
         return true;
     case GROUT_OP_RSQRT:
         *result =
@@ -343,25 +184,25 @@ static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *r
         *result = bend(dtype, opcode, sqrt(x), x > far ? 0.5 / sqrt(x - far) : INFINITY, a);
         return true;
     case GROUT_OP_FLOOR:
-        *result = (num){floor(x), far > 0 ? far + 1 : 0};
+        *result = formats_make(floor(x), far > 0 ? far + 1 : 0);
         return true;
     case GROUT_OP_CEIL:
-        *result = (num){ceil(x), far > 0 ? far + 1 : 0};
+        *result = formats_make(ceil(x), far > 0 ? far + 1 : 0);
         return true;
     case GROUT_OP_ROUND:
-        *result = (num){rint(x), far > 0 ? far + 1 : 0};
+        *result = formats_make(rint(x), far > 0 ? far + 1 : 0);
         return true;
     case GROUT_OP_ROUND_AWAY:
-        *result = (num){round(x), far > 0 ? far + 1 : 0};
+        *result = formats_make(round(x), far > 0 ? far + 1 : 0);
         return true;
     case GROUT_OP_NEG:
-        *result = (num){-x, far};
+        *result = formats_make(-x, far);
         return true;
     case GROUT_OP_ABS:
-        *result = (num){fabs(x), far};
+        *result = formats_make(fabs(x), far);
         return true;
     case GROUT_OP_SIGN:
-        *result = (num){x > 0 ? 1 : x < 0 ? -1 : x, far > 0 && near <= 0 ? 2 : 0};
+        *result = formats_make(x > 0 ? 1 : x < 0 ? -1 : x, far > 0 && near <= 0 ? 2 : 0);
         return true;
     default:
         return false;
@@ -372,7 +213,7 @@ static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *r
 static bool compare(grout_opcode opcode, num a, num b, num *result) {
     bool holds = false;
     if (opcode == GROUT_OP_IS_FINITE) {
-        *result = (num){isfinite(a.value), isinf(a.bound) ? 1 : 0};
+        *result = formats_make(isfinite(a.value), isinf(a.bound) ? 1 : 0);
         return true;
     }
     switch ((int)opcode) {
@@ -398,7 +239,7 @@ static bool compare(grout_opcode opcode, num a, num b, num *result) {
         return false;
     }
     const double bound = a.bound + b.bound;
-    *result = (num){holds, bound > 0 && !(fabs(a.value - b.value) > bound) ? 1 : 0};
+    *result = formats_make(holds, bound > 0 && !(fabs(a.value - b.value) > bound) ? 1 : 0);
     return true;
 }
 
@@ -406,44 +247,65 @@ static num pick(num condition, num a, num b) {
     if (condition.bound == 0) {
         return condition.value != 0 ? a : b;
     }
-    return (num){a.value, fabs(a.value - b.value) + a.bound + b.bound};
+    return formats_make(a.value, fabs(a.value - b.value) + a.bound + b.bound);
 }
 
 /* ---- casts ----------------------------------------------------------------------------------- */
 
-static double saturate(grout_dtype dtype, double value) {
-    const double high = ldexp(1.0, get_width(dtype) - (is_signed(dtype) ? 1 : 0)) - 1;
-    const double low = is_signed(dtype) ? -high - 1 : 0;
+/* Cut off, then the nearest integer of the type. */
+static num saturate(grout_dtype dtype, double value) {
+    const uint32_t bits = formats_get_bits(dtype) - (formats_is_signed(dtype) ? 1 : 0);
+    const double past = ldexp(1.0, (int)bits); /* the first that is too large */
     const double whole = isnan(value) ? 0 : trunc(value);
-    return whole < low ? low : whole > high ? high : whole;
+    if (whole >= past) {
+        return formats_make_whole(dtype, UINT64_MAX >> (64 - bits));
+    }
+    if (!formats_is_signed(dtype) || whole >= 0) {
+        return formats_make_whole(dtype, whole < 0 ? 0 : (uint64_t)whole);
+    }
+    return whole < -past ? formats_make_whole(dtype, UINT64_MAX << bits)
+                         : formats_make_whole(dtype, 0 - (uint64_t)-whole);
+}
+
+static num cast_whole(grout_dtype from, grout_dtype to, num a) {
+    const uint64_t whole = formats_get_whole(from, a);
+    const bool is_negative = formats_is_signed(from) && (int64_t)whole < 0;
+    if (a.bound > 0) {
+        return formats_is_float(to) ? rounding_round(to, a) : formats_make(a.value, INFINITY);
+    }
+    if (!formats_is_float(to)) {
+        return formats_make_whole(to, whole);
+    }
+    return formats_make(formats_round_whole(to, is_negative, is_negative ? 0 - whole : whole), 0);
 }
 
 static num cast(grout_dtype from, grout_dtype to, num a) {
-    if (to == GROUT_DTYPE_BOOL) {
-        return (num){a.value != 0, a.bound > 0 && fabs(a.value) <= a.bound ? 1 : 0};
+    if (from == to) {
+        return a; /* nothing is rounded, and an infinity stays one */
     }
-    if (is_float(to)) {
+    if (to == GROUT_DTYPE_BOOL) {
+        return formats_make(a.value != 0, a.bound > 0 && fabs(a.value) <= a.bound ? 1 : 0);
+    }
+    if (!formats_is_float(from)) {
+        return cast_whole(from, to, a);
+    }
+    if (formats_is_float(to)) {
         return rounding_round(to, a);
     }
-    if (is_float(from)) {
-        const double value = saturate(to, a.value);
-        const double spread =
-            a.bound > 0 ? saturate(to, a.value + a.bound) - saturate(to, a.value - a.bound) : 0;
-        return (num){value, spread};
+    num result = saturate(to, a.value);
+    if (a.bound > 0) {
+        result.bound =
+            saturate(to, a.value + a.bound).value - saturate(to, a.value - a.bound).value;
     }
-    return (num){wrap(to, (int64_t)a.value), a.bound > 0 ? INFINITY : 0};
+    return result;
 }
 
-/* What is known exactly has known bits; a float zero and NaN have not. */
 static num bitcast(grout_dtype from, grout_dtype to, num a) {
     uint64_t bits = 0;
-    if (a.bound > 0 || (is_float(from) && (isnan(a.value) || a.value == 0))) {
-        return (num){0, INFINITY};
+    if (!formats_encode(from, a, &bits)) {
+        return formats_make(0, INFINITY);
     }
-    grout_element_from_double(from, a.value, &bits);
-    const double value = rounding_decode(to, bits);
-    return is_float(to) && (isnan(value) || isinf(value)) ? (num){value, INFINITY}
-                                                          : (num){value, 0};
+    return formats_decode(to, bits);
 }
 
 /* ---- entry points ---------------------------------------------------------------------------- */
@@ -452,22 +314,25 @@ static num bitcast(grout_dtype from, grout_dtype to, num a) {
 static bool apply_known(grout_opcode opcode, grout_dtype from, grout_dtype to, const num in[3],
                         num *result) {
     const grout_op_info *info = grout_op_get_info(opcode);
-    int64_t whole = 0;
     if (opcode == GROUT_OP_CAST || opcode == GROUT_OP_BITCAST) {
         *result = opcode == GROUT_OP_CAST ? cast(from, to, in[0]) : bitcast(from, to, in[0]);
         return true;
     }
-    if (info->rule == GROUT_RULE_COMPARE) {
+    if (info->rule == GROUT_RULE_COMPARE && formats_is_float(from)) {
         return compare(opcode, in[0], in[1], result);
     }
-    if (is_float(from)) {
+    if (formats_is_float(from)) {
         return info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_MATH
                    ? apply_function(from, opcode, in[0], result)
                    : combine(from, opcode, in, result);
     }
-    const int64_t operands[3] = {(int64_t)in[0].value, (int64_t)in[1].value, (int64_t)in[2].value};
-    const bool is_known = apply_integer(opcode, from, operands, &whole);
-    *result = (num){wrap(to, whole), in[0].bound + in[1].bound + in[2].bound > 0 ? INFINITY : 0};
+    uint64_t operands[3], whole = 0;
+    for (int k = 0; k < 3; k++) {
+        operands[k] = formats_get_whole(from, in[k]);
+    }
+    const bool is_known = integers_apply(opcode, from, operands, &whole);
+    *result = formats_make_whole(to, whole);
+    result->bound = in[0].bound + in[1].bound + in[2].bound > 0 ? INFINITY : 0;
     return is_known;
 }
 
@@ -477,13 +342,11 @@ bool rounding_apply(grout_opcode opcode, grout_dtype from, grout_dtype to, const
         *result = pick(in[0], in[1], in[2]);
         return true;
     }
-    if (opcode == GROUT_OP_LAYOUT_CAST) {
+    if (opcode == GROUT_OP_LAYOUT_CAST || opcode == GROUT_OP_MULTIPLE_OF) {
         *result = in[0];
         return true;
     }
-    const bool is_known = apply_known(opcode, from, to, in, result);
-    *result = limit(to, *result);
-    return is_known;
+    return apply_known(opcode, from, to, in, result);
 }
 
 static num sum_floats(grout_dtype dtype, const rounding_row *row) {
@@ -522,7 +385,7 @@ static bool fold(grout_opcode opcode, grout_dtype dtype, const rounding_row *row
     bool is_known = true;
     *result = row->first[0];
     for (int64_t i = 1; i < row->count && is_known; i++) {
-        const num in[3] = {*result, row->first[i * row->stride], {0, 0}};
+        const num in[3] = {*result, row->first[i * row->stride], {.bound = 0}};
         is_known = rounding_apply(opcode, dtype, dtype, in, result);
     }
     return is_known;
@@ -531,13 +394,13 @@ static bool fold(grout_opcode opcode, grout_dtype dtype, const rounding_row *row
 bool rounding_reduce(grout_opcode opcode, grout_dtype dtype, const rounding_row *row, num *result) {
     switch ((int)opcode) {
     case GROUT_OP_REDUCE_SUM:
-        if (is_float(dtype)) {
+        if (formats_is_float(dtype)) {
             *result = sum_floats(dtype, row);
             return true;
         }
         return fold(GROUT_OP_ADD, dtype, row, result);
     case GROUT_OP_REDUCE_PROD:
-        if (is_float(dtype)) {
+        if (formats_is_float(dtype)) {
             *result = multiply_floats(dtype, row);
             return true;
         }
@@ -566,7 +429,7 @@ static num cut(num a) {
     (void)frexp(a.value, &exponent);
     exponent = exponent < -125 ? -125 : exponent;
     const double quantum = ldexp(1.0, exponent - 11);
-    return (num){trunc(a.value / quantum) * quantum, a.bound > 0 ? a.bound + quantum : 0};
+    return formats_make(trunc(a.value / quantum) * quantum, a.bound > 0 ? a.bound + quantum : 0);
 }
 
 /* A sum of integers that stops at the largest and the least i32 after every 32 products. */
@@ -578,7 +441,7 @@ static num add_saturating(const rounding_dot *dot, num acc) {
             sum = fmin(fmax(sum, (double)INT32_MIN), (double)INT32_MAX);
         }
     }
-    return (num){sum, 0};
+    return formats_make(sum, 0);
 }
 
 num rounding_dot_add(const rounding_dot *dot, num acc) {
@@ -599,11 +462,11 @@ num rounding_dot_add(const rounding_dot *dot, num acc) {
         is_whole = is_whole && a.value == rint(a.value) && b.value == rint(b.value) && bound == 0;
     }
     if (dot->accumulator_dtype == GROUT_DTYPE_I32) { /* exact in a double, and wraps */
-        return (num){(double)(int32_t)(uint32_t)(int64_t)sum, 0};
+        return formats_make_whole(GROUT_DTYPE_I32, (uint64_t)(int64_t)sum);
     }
     const bool is_half = dot->accumulator_dtype == GROUT_DTYPE_F16;
     if (is_whole && magnitude < (is_half ? 2048 : 0x1p24)) {
-        return (num){sum, 0};
+        return formats_make(sum, 0);
     }
     const double steps = (double)(dot->depth + 1);
     bound += steps * 0x1p-24 * magnitude * 1.01;

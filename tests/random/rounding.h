@@ -7,8 +7,6 @@
 
 #include "reference.h"
 
-/* The value of an element's bits, which stand in the low end. */
-double rounding_decode(grout_dtype dtype, uint64_t bits);
 /* Rounded to an element of the type; an exact number stays exact. */
 reference_number rounding_round(grout_dtype dtype, reference_number number);
 /* result = op(in); the operands have type from, the result type to. False: no such operation. */

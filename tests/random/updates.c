@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "updates.h"
 
+#include "formats.h"
 #include "rounding.h"
 
 static bool combine(grout_opcode opcode, const update *it, reference_number *out) {
-    const reference_number in[3] = {it->held, it->value, {0, 0}};
+    const reference_number in[3] = {it->held, it->value, {.bound = 0}};
     return rounding_apply(opcode, it->dtype, it->dtype, in, out);
 }
 
@@ -53,10 +54,10 @@ bool update_by_choice(grout_choice choice, const update *it, reference_number *o
     case GROUT_CHOICE_REDUCE_MAX:
         return combine(GROUT_OP_MAX, it, out);
     case GROUT_CHOICE_REDUCE_INC:
-        *out = (reference_number){increment(it->held.value, it->value.value), 0};
+        *out = formats_make(increment(it->held.value, it->value.value), 0);
         return true;
     case GROUT_CHOICE_REDUCE_DEC:
-        *out = (reference_number){decrement(it->held.value, it->value.value), 0};
+        *out = formats_make(decrement(it->held.value, it->value.value), 0);
         return true;
     case GROUT_CHOICE_REDUCE_AND:
         return combine(GROUT_OP_AND, it, out);

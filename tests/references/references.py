@@ -155,6 +155,12 @@ def compute_matmul_ragged_transposed(arrays, sizes):
     return {"out": result}
 
 
+def compute_matmul_moe_gather(arrays, sizes):
+    tokens = cut_rows(arrays["x"], sizes["K"])
+    gathered = {"a": [value for row in arrays["rows"] for value in tokens[row]]}
+    return compute_matmul_ragged({**arrays, **gathered}, sizes)
+
+
 def compute_matmul_blocks(arrays, sizes):
     """The products of each block of K by themselves, with their scales."""
     count, padded = sizes["K"], len(arrays["a_scale"]) // sizes["STEPS"]
@@ -270,7 +276,8 @@ def compute_backward_queries(arrays, sizes):
 MATMUL = {"a": "M K", "b": "K N"}
 BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS",
             "delta": "HEADS ROWS"}
-# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers); relative and absolute
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers; 'offsets', 'rows': of
+# the groups, of an array of TOKENS rows); relative and absolute
 # tolerance; the consts of each case
 CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -297,6 +304,10 @@ CASES = [
     ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
      {"x": "TOTAL M", "y": "TOTAL N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 M=8 N=8", "TOTAL=130 M=72 N=264", "TOTAL=500 M=136 N=72 SMS=2"]),
+    ("matmul_moe_gather", compute_matmul_moe_gather,
+     {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
+      "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -350,8 +361,8 @@ def draw_offsets(generator, sizes):
 
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
-DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "attention_hopper": HEADS,
-            "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
+DEFAULTS = {"matmul_ragged": GROUPS, "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
+            "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
 
@@ -381,6 +392,8 @@ def run_case(grout, case, options):
     sizes = {**DEFAULTS.get(name.partition("@")[0], {}), **given}
     if "HEADS" in sizes:
         sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
+    if name == "matmul_moe_gather":
+        sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {options}")
@@ -392,11 +405,13 @@ def run_case(grout, case, options):
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)
+            elif words == "rows":
+                arrays[array] = [generator.randrange(sizes["TOKENS"]) for _ in range(sizes["SLOTS"])]
             else:
                 arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words.startswith(INTEGERS))
         arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})
         for array, words in inputs.items():
-            dims = [len(arrays[array])] if words == "offsets" else get_dims(words, sizes)
+            dims = [len(arrays[array])] if words in ("offsets", "rows") else get_dims(words, sizes)
             write_array(f"{folder}/{array}.npy", dims, arrays[array], words)
             command += ["--input", f"{array}={folder}/{array}.npy"]
         wanted = compute(arrays, sizes)

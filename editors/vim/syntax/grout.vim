@@ -89,9 +89,14 @@ syntax keyword groutOperation
     \ concatenate
     \ transpose
     \ extern_elementwise
+    \ multiple_of
     \ axis_index
     \ load
     \ store
+    \ masked_load
+    \ masked_store
+    \ gather
+    \ scatter
     \ commit_smem
     \ fence_async_shared
     \ commit_gmem
@@ -122,6 +127,8 @@ syntax keyword groutOperation
     \ cluster_arrive
     \ cluster_wait
     \ cluster_barrier
+    \ griddepcontrol_wait
+    \ griddepcontrol_launch_dependents
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
@@ -131,6 +138,13 @@ syntax keyword groutOperation
     \ atomic_and
     \ atomic_or
     \ atomic_xor
+    \ atomic_scatter_add
+    \ atomic_scatter_max
+    \ atomic_scatter_min
+    \ atomic_scatter_and
+    \ atomic_scatter_or
+    \ atomic_scatter_xor
+    \ atomic_scatter_exchange
     \ atomic_fetch_add
     \ atomic_exchange
     \ atomic_cas
@@ -141,6 +155,8 @@ syntax keyword groutOperation
     \ acc_load
     \ acc_store
     \ set_max_registers
+    \ delay
+    \ debug_check
     \ debug_print
     \ print_layout
 syntax keyword groutType
@@ -183,6 +199,8 @@ syntax keyword groutModule
     \ const
     \ require
     \ kernel
+    \ launch
+    \ dependent
     \ attr
     \ in
     \ out
@@ -219,6 +237,7 @@ syntax keyword groutAttribute
     \ collective_axes
     \ multicast
     \ reduce
+    \ oob
     \ order
     \ scope
     \ no_decrement
@@ -234,6 +253,9 @@ syntax keyword groutChoice
     \ mma_rhs_8bit
     \ inc
     \ dec
+    \ zero
+    \ undefined
+    \ in_bounds
     \ relaxed
     \ acquire
     \ release

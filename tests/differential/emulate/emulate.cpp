@@ -243,12 +243,14 @@ unsigned char *at_smem_of(cta &owner, std::uint64_t address, unsigned size) {
 unsigned char *at_smem(std::uint64_t address, unsigned size, bool is_for_cluster = false) {
     return at_smem_of(get_owner(address, is_for_cluster), address, size);
 }
-unsigned char *at_gmem(std::uint64_t address, unsigned size) {
+/* An address in GMEM; alignment: of what has to be a multiple of less than its size. */
+unsigned char *at_gmem(std::uint64_t address, unsigned size, unsigned alignment = 0) {
     unsigned char *pointer = reinterpret_cast<unsigned char *>(address);
     for (const emulate_array &array : arrays) {
         if (pointer >= array.data && pointer + size <= array.data + array.size) {
-            if (address % size != 0) {
-                fail("GMEM address not a multiple of " + std::to_string(size));
+            if (address % (alignment == 0 ? size : alignment) != 0) {
+                fail("GMEM address not a multiple of " +
+                     std::to_string(alignment == 0 ? size : alignment));
             }
             return pointer;
         }
@@ -296,8 +298,8 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
     return swizzle == 0 ? address : address ^ ((address >> 7 & (swizzle / 16 - 1)) << 4);
 }
 
-/* The box of a map at these coordinates, element by element; outside, zeros come in and nothing
- * goes out. */
+/* The box of a map at these coordinates, element by element; outside, zeros or NaN come in and
+ * nothing goes out. */
 void combine(const emulate_map &map, const std::string &op, unsigned char *to,
              const unsigned char *from);
 
@@ -328,7 +330,10 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
-            std::memset(to, 0, width);
+            /* the patterns of 16 bits that an H100 and H200 fill with */
+            for (unsigned k = 0; k < width; k++) {
+                to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
+            }
         } else if (is_inside && op == "store") {
             std::memcpy(map.data + offset, to, width);
         } else if (is_inside) {
@@ -971,7 +976,8 @@ void make_arrival(machine &m, const statement &s, mbarrier &barrier) {
 void use_mbarrier(machine &m, const statement &s) {
     const std::string &what = s.words[1];
     const bool is_test = what == "try_wait" || what == "test_wait";
-    const bool is_first = what == "init" || what == "inval" || what == "expect_tx";
+    const bool is_first =
+        what == "init" || what == "inval" || what == "expect_tx" || what == "complete_tx";
     const bool is_for_cluster = has_word(s, "shared::cluster");
     const argument &place = s.arguments[is_first ? 0 : 1];
     const std::uint64_t address = m.get(place.list[0]);
@@ -983,6 +989,10 @@ void use_mbarrier(machine &m, const statement &s) {
         here->mbarriers.erase(address);
     } else if (what == "expect_tx") {
         get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[1]);
+    } else if (what == "complete_tx") {
+        mbarrier &barrier = get_mbarrier(address, is_for_cluster);
+        barrier.bytes -= (long long)m.get(s.arguments[1]);
+        settle(barrier);
     } else if (what == "arrive" || what == "arrive_drop") {
         make_arrival(m, s, get_mbarrier(address, is_for_cluster));
     } else if (is_test) {
@@ -1059,6 +1069,57 @@ void do_or_keep(std::vector<std::function<void()>> &kept, const std::function<vo
     }
 }
 
+/* cp.async.bulk without a tensor map: bytes, one after another on both sides. */
+struct run_of_bytes {
+    std::uint64_t smem;
+    unsigned char *gmem;
+    unsigned bytes;
+};
+
+void check_run(const run_of_bytes &run) {
+    if (run.smem % 16 != 0 || (std::uint64_t)run.gmem % 16 != 0 || run.bytes % 16 != 0 ||
+        run.bytes == 0) {
+        fail("a bulk copy's addresses and size are multiples of 16 bytes");
+    }
+}
+
+void load_run(const run_of_bytes &run, cta *to, std::uint64_t barrier_address) {
+    if (to->left == 0) {
+        fail("a copy to CTA " + std::to_string(to->index) + ", which has ended");
+    }
+    std::memcpy(at_smem_of(*to, run.smem, run.bytes), run.gmem, run.bytes);
+    mbarrier &barrier = get_mbarrier_of(*to, barrier_address);
+    barrier.bytes -= run.bytes;
+    settle(barrier);
+}
+
+void copy_run(machine &m, const statement &s) {
+    const bool is_load = has_word(s, "shared::cluster");
+    const unsigned bytes = (unsigned)m.get(s.arguments[2]);
+    const run_of_bytes run = {m.get(s.arguments[is_load ? 0 : 1].list[0]),
+                              at_gmem(m.get(s.arguments[is_load ? 1 : 0].list[0]), bytes, 16),
+                              bytes};
+    check_run(run);
+    if (!is_load) {
+        cta *from = here;
+        do_or_keep(stores[current].open, [=] {
+            std::memcpy(run.gmem, at_smem_of(*from, run.smem, run.bytes), run.bytes);
+        });
+        return;
+    }
+    const std::uint64_t barrier_address = m.get(s.arguments[3].list[0]);
+    const std::uint64_t peers =
+        has_word(s, "multicast::cluster") ? m.get(s.arguments[4]) : 1ull << here->rank;
+    if (peers >> here->peers->ctas.size() != 0) {
+        fail("a copy to CTAs that the cluster does not have: " + std::to_string(peers));
+    }
+    for (cta *to : here->peers->ctas) {
+        if ((peers >> to->rank & 1) != 0) {
+            do_or_keep(loads, [=] { load_run(run, to, barrier_address); });
+        }
+    }
+}
+
 void use_bulk_groups(machine &m, const statement &s) {
     if (has_word(s, "commit_group")) {
         close_group(current);
@@ -1086,6 +1147,10 @@ void copy_tensor(machine &m, const statement &s) {
     }
     if (s.words[2] != "bulk" && s.words[1] == "async") {
         copy_async(m, s);
+        return;
+    }
+    if (has_word(s, "global") && !has_word(s, "tensor")) {
+        copy_run(m, s);
         return;
     }
     if (!has_word(s, "tensor")) {
@@ -1473,6 +1538,7 @@ instruction *find_instruction(const statement &s) {
         {"cp", copy_tensor},
         {"fence", do_nothing},
         {"prefetch", do_nothing},
+        {"griddepcontrol", do_nothing},
         {"setmaxnreg", do_nothing},
         {"elect", elect},
         {"selp", pick},

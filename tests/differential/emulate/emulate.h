@@ -181,6 +181,7 @@ struct emulate_map {
     const char *type;                  /* as PTX calls it: f32, s32 */
     std::uint64_t dims[5], strides[5]; /* strides in bytes, from dimension 0 on */
     unsigned box[5];
+    bool fills_nan; /* outside: zeros, or the NaN of the type */
 };
 /* Bytes of a file, in memory whose ends are known. */
 emulate_array emulate_read(const char *path, std::uint64_t size);

@@ -98,6 +98,7 @@ struct Map {
     uint64_t dims[5], strides[4]; // bytes, from dimension 1 on
     uint32_t box[5];
     CUtensorMapSwizzle swizzle;
+    CUtensorMapFloatOOBfill oob_fill;
 };
 
 static CUtensorMap encode(const Map &map, CUdeviceptr address) {
@@ -108,7 +109,7 @@ static CUtensorMap encode(const Map &map, CUdeviceptr address) {
                                  (const cuuint64_t *)map.strides, map.box, ones,
                                  CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
                                  CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                                 map.oob_fill),
           "encode a tensor map");
     return encoded;
 }
@@ -127,7 +128,8 @@ static Array arrays[] = {
 };
 
 static const Map a_map = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
-    {64, 64}, {256}, {32, 32}, CU_TENSOR_MAP_SWIZZLE_128B};
+    {64, 64}, {256}, {32, 32}, CU_TENSOR_MAP_SWIZZLE_128B,
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
 
 int main(int argc, char **argv) {
     if (argc < 2) {

@@ -10,22 +10,42 @@ static const char kernel[] = "kernel @k(%y: out gmem f32[64, 64]) grid(g = 100) 
                              "  scratch %done : semaphore[3] global\n"
                              "  barrier_wait %full[1]\n"
                              "  semaphore_wait %done[2], 5\n"
+                             "  debug_check true, \"{} and {}\", -3, f16:1.5\n"
+                             "  debug_check (broadcast true : bool[2, 4]), \"of a part\"\n"
                              "}\n";
 
-/* Everything that was said, rendered. */
-static grout_text report(const grout_gpu_hang *hangs, uint32_t count, int clusters_per_device) {
+/* The number of the kernel's debug_check at a line. */
+static uint32_t find_check(const grout_module *module, uint32_t line) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (op->opcode == GROUT_OP_DEBUG_CHECK &&
+            grout_module_get_place(module, op->loc).line == line) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+/* Everything that was said, rendered. Records of a debug_check lack its number. */
+static grout_text report_as(grout_diag_code code, const grout_gpu_hang *hangs, uint32_t count,
+                            int clusters_per_device) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("hang.grout", kernel, diags);
     grout_gpu_plan plan;
     grout_gpu_step_result step = {.info = {.clusters_per_device = clusters_per_device}};
     grout_gpu_hang copies[4];
     memcpy(copies, hangs, count * sizeof *hangs);
+    for (uint32_t i = 0; i < count; i++) {
+        copies[i].barrier = hangs[i].code == GROUT_GPU_HANG_CHECK && hangs[i].barrier == 0
+                                ? find_check(module, hangs[i].line)
+                                : hangs[i].barrier;
+    }
     const grout_gpu_outcome outcome = {
         .steps = &step, .step_count = 1, .hangs = copies, .hang_count = count};
     ck_assert(grout_gpu__plan_init(&plan, module, 1, diags));
     const grout_gpu_hang_report what = {module, grout_module_get_kernel(module, 1), &plan, &outcome,
                                         diags};
-    const grout_gpu_error error = {.code = GROUT_DIAG_GPU_HANG, .text = "kernel 'k' hung"};
+    const grout_gpu_error error = {.code = code, .text = "kernel 'k' hung"};
     grout_gpu__report_failure(&what, &error);
     grout_text text = {0};
     const grout_render_options plain = {.color = false};
@@ -34,6 +54,10 @@ static grout_text report(const grout_gpu_hang *hangs, uint32_t count, int cluste
     grout_module_free(module);
     grout_diags_free(diags);
     return text;
+}
+
+static grout_text report(const grout_gpu_hang *hangs, uint32_t count, int clusters_per_device) {
+    return report_as(GROUT_DIAG_GPU_HANG, hangs, count, clusters_per_device);
 }
 
 static void check_says(const grout_text *text, const char *part, bool says) {
@@ -103,8 +127,38 @@ START_TEST(nobody_said_anything) {
 }
 END_TEST
 
+/* Values by their bits; what a lane does not have is a question mark; waits are not the cause. */
+START_TEST(checks_have_their_text) {
+    const grout_gpu_hang hangs[] = {
+        {.code = 3, .cta = {5}, .thread = 1, .line = 8, .values = {(uint32_t)-3, 0x3e00}},
+        {.code = 3, .cta = {6}, .line = 8, .parity = 2, .values = {7}},
+        {.code = 3, .cta = {7}, .line = 9, .slot = 6},
+        {.code = 1, .cta = {8}, .line = 6}};
+    grout_text text = report_as(GROUT_DIAG_DEBUG_CHECK_FAILED, hangs, 4, 100);
+    check_says(&text, "hang.grout:8:3: error: kernel 'k' hung [debug-check-failed]", true);
+    check_says(&text, "CTA 5 (rank 1 of cluster 2), thread 1: -3 and 1.5", true);
+    check_says(&text, "CTA 6 (rank 0 of cluster 3), thread 0: 7 and ?", true);
+    check_says(&text, "thread 0, element [1, 2]: of a part", true);
+    check_says(&text, "waits for", false);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* A number that is no debug_check of the module. */
+START_TEST(checks_that_stand_for_nothing) {
+    const grout_gpu_hang hangs[] = {{.code = 3, .barrier = 1, .line = 8},
+                                    {.code = 3, .barrier = 7777, .line = 8}};
+    grout_text text = report_as(GROUT_DIAG_DEBUG_CHECK_FAILED, hangs, 2, 100);
+    check_says(&text, "hang.grout:1:", true);
+    check_says(&text, "[debug-check-failed]", true);
+    grout_text_free(&text);
+}
+END_TEST
+
 int main(void) {
     TCase *tcase = tcase_create("hangs");
+    tcase_add_test(tcase, checks_have_their_text);
+    tcase_add_test(tcase, checks_that_stand_for_nothing);
     tcase_add_test(tcase, barriers_and_semaphores_have_names);
     tcase_add_test(tcase, warps_are_told_from_threads);
     tcase_add_test(tcase, numbers_that_stand_for_nothing);

@@ -145,6 +145,35 @@ START_TEST(scratch_is_copied_for_each_run) {
 }
 END_TEST
 
+/* A programmatic step comes right behind the one before it: nothing waits or fills in between. */
+START_TEST(a_programmatic_step_follows_at_once) {
+    int32_t counted = 0;
+    const grout_gpu_buffer own[] = {
+        {.name = "y", .direction = GROUT_GPU_OUT, .size = 4, .output = &counted},
+        {.name = "p",
+         .direction = GROUT_GPU_SCRATCH,
+         .size = 8,
+         .fill = {.pattern = 0, .pattern_size = 8}},
+    };
+    const grout_gpu_param params[] = {{.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 0},
+                                      {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 1}};
+    grout_gpu_step steps[] = {make_step("count"), make_step("count"), make_step("count")};
+    for (int k = 0; k < 3; k++) {
+        steps[k].params = params;
+        steps[k].param_count = 2;
+        steps[k].shape.is_programmatic = k == 2;
+    }
+    grout_gpu_job launch = make_launch(steps, 3);
+    grout_gpu_outcome outcome;
+    grout_gpu_error error = {0};
+    launch.buffers = own;
+    launch.buffer_count = 2;
+    ck_assert_msg(grout_gpu__launch_run(&launch, &outcome, &error), "%s", error.text);
+    ck_assert_int_eq(counted, 2); /* the second step began anew, the third did not */
+    grout_gpu__outcome_deinit(&outcome);
+}
+END_TEST
+
 START_TEST(clusters_that_never_fit_are_refused) {
     grout_gpu_step step = make_step("add");
     grout_gpu_outcome outcome;
@@ -291,6 +320,7 @@ int main(void) {
     tcase_add_test(tcase, outputs_come_back);
     tcase_add_test(tcase, timed_steps_have_times);
     tcase_add_test(tcase, scratch_is_new_for_each_run);
+    tcase_add_test(tcase, a_programmatic_step_follows_at_once);
     tcase_add_test(tcase, scratch_is_copied_for_each_run);
     tcase_add_test(tcase, clusters_that_never_fit_are_refused);
     tcase_add_loop_test(tcase, failures_have_their_code, 0,

@@ -98,7 +98,9 @@ FAKE(cuDevicePrimaryCtxRelease_v2, grout_cu_device device) {
 FAKE(cuCtxSetCurrent, grout_cu_context context) {
     return context == NULL;
 }
+static int in_flight; /* kernels since the last wait for all */
 FAKE(cuCtxSynchronize, void) {
+    in_flight = 0;
     return fault;
 }
 FAKE(cuModuleLoadData, grout_cu_module *out, const void *image) {
@@ -221,6 +223,15 @@ FAKE(cuLaunchKernelEx, const grout_cu_launch_config *config, grout_cu_function k
     if (config->grid[0] == 0 || extra != NULL) {
         return 1;
     }
+    for (uint32_t i = 0; i < config->attribute_count; i++) {
+        bool is_programmatic =
+            config->attributes[i].id == GROUT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION &&
+            config->attributes[i].value.flag == 1;
+        if (is_programmatic && in_flight == 0) {
+            return 1; /* it was meant to follow another kernel */
+        }
+    }
+    in_flight++;
     clock_ms += 1.0f;
     if (strcmp(kernel->name, "add") == 0) {
         add(params);

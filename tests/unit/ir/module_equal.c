@@ -291,6 +291,20 @@ static bool same_require(comparison *c, const grout_require *a, const grout_requ
            same_trivia(c, a->trivia, b->trivia, "comments of a require");
 }
 
+static bool same_launch(comparison *c, const grout_launch_line *a, const grout_launch_line *b) {
+    SAME(a->is_dependent == b->is_dependent, "dependence of a launch");
+    SAME(a->argument_count == b->argument_count, "number of arguments of a launch");
+    for (uint32_t i = 0; i < a->argument_count; i++) {
+        if (!same_string(c, grout_module_get_launch_argument(c->a, a, i)->name,
+                         grout_module_get_launch_argument(c->b, b, i)->name,
+                         "argument of a launch")) {
+            return false;
+        }
+    }
+    return same_string(c, a->kernel_name, b->kernel_name, "kernel of a launch") &&
+           same_trivia(c, a->trivia, b->trivia, "comments of a launch");
+}
+
 static bool same_item(comparison *c, const grout_item *a, const grout_item *b) {
     SAME(a->kind == b->kind, "kind of item");
     switch ((grout_item_kind)a->kind) {
@@ -303,6 +317,9 @@ static bool same_item(comparison *c, const grout_item *a, const grout_item *b) {
     case GROUT_ITEM_KERNEL:
         return same_kernel(c, grout_module_get_kernel(c->a, a->id),
                            grout_module_get_kernel(c->b, b->id));
+    case GROUT_ITEM_LAUNCH:
+        return same_launch(c, grout_module_get_launch(c->a, a->id),
+                           grout_module_get_launch(c->b, b->id));
     }
     return true;
 }

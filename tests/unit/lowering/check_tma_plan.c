@@ -105,7 +105,7 @@ static const plan_case plan_cases[] = {
      "%a.transpose(1, 0)[ds(%i, 64), ds(%j, 128)]", "%s[%i]", 0, 2, 1, 1, 16384},
     {"box 256", "u8[256, 256]", "u8[256, 256]", "%a", "%s", 0, 2, 1, 1, 65536},
     {"box 257", "u8[257, 16]", "u8[257, 16]", "%a", "%s", GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
-    {"six dimensions", "u8[2, 2, 2, 2, 2, 128]", "u8[128]", "%a[1, 1, 1, 1, 1]", "%s",
+    {"six dimensions", "u8[2, 2, 2, 2, 2, 128]", "u8[2, 2, 2, 2, 2, 128]", "%a", "%s",
      GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
     {"five dimensions", "u8[2, 2, 2, 2, 128]", "u8[128]", "%a[1, 1, 1, 1]", "%s", 0, 5, 1, 1, 128},
     {"inner 8 bytes", "f32[64, 64]", "f32[32, 2]", "%a[ds(0, 32), ds(0, 2)]", "%s",
@@ -252,6 +252,140 @@ START_TEST(store) {
 }
 END_TEST
 
+/* Dimensions that are indexed away, of an array that has too many: one, as large as their indices
+ * reach. */
+START_TEST(folded) {
+    bound_text text = bind_text("kernel @k(%a: in gmem i32[2, 3, 4, 2, 5, 5, 16], %i: i32) {\n"
+                                "  scratch %s : smem i32[4, 5, 16]\n"
+                                "  scratch %bar : barrier[1]\n"
+                                "  copy_gmem_to_smem %a[%i, 2, :, 1, 3], %s, %bar[0]\n}\n",
+                                NULL, 0);
+    grout_tma tma;
+    ck_assert(grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM, 0), &tma,
+                             text.diags));
+    const int64_t dims[] = {16, 5, 4, (2 - 1) * 120 + (3 - 1) * 40 + (2 - 1) * 5 + (5 - 1) + 1};
+    const int64_t strides[] = {4, 64, 3200, 320}, steps[] = {120, 40, 5, 1};
+    const uint8_t fold_dims[] = {0, 1, 3, 4};
+    ck_assert_uint_eq(tma.rank, 4);
+    ck_assert_uint_eq(tma.fold_count, 4);
+    for (uint32_t k = 0; k < 4; k++) {
+        ck_assert_int_eq(tma.dims[k], dims[k]);
+        ck_assert_int_eq(tma.strides[k], strides[k]);
+        ck_assert_int_eq(tma.fold_steps[k], steps[k]);
+        ck_assert_uint_eq(tma.fold_dims[k], fold_dims[k]);
+    }
+    ck_assert_int_eq(tma.box[3], 1);
+    ck_assert_uint_eq(tma.box_bytes, 4 * 5 * 16 * 4);
+    free_text(&text);
+}
+END_TEST
+
+/* Which copies take no tensor map. code: why it has no plan, as a bulk copy or as a box. */
+typedef struct bulk_case {
+    const char *name, *gmem, *smem, *source, *destination, *attrs;
+    grout_diag_code code;
+    bool is_bulk;
+    uint32_t bytes;
+} bulk_case;
+
+static const bulk_case bulk_cases[] = {
+    {"long", "f32[4096]", "f32[2048]", "%a[ds(%i, 2048)]", "%s", "oob(in_bounds)", 0, true, 8192},
+    {"without a promise", "f32[4096]", "f32[2048]", "%a[ds(%i, 2048)]", "%s", "",
+     GROUT_DIAG_TMA_BOX, false, 0},
+    {"zeros", "f32[4096]", "f32[2048]", "%a[ds(%i, 2048)]", "%s", "oob(zero)", GROUT_DIAG_TMA_BOX,
+     false, 0},
+    {"nan", "f32[4096]", "f32[256]", "%a[ds(%i, 256)]", "%s", "oob(nan)", 0, false, 1024},
+    {"undefined", "f32[4096]", "f32[2048]", "%a[ds(%i, 2048)]", "%s", "oob(undefined)", 0, true,
+     8192},
+    {"undefined, an array of any size", "f32[4097]", "f32[256]", "%a[ds(%i, 256)]", "%s",
+     "oob(undefined)", 0, false, 1024},
+    {"undefined, multicast", "f32[4096]", "f32[256]", "%a[ds(%i, 256)]", "%s",
+     "oob(undefined) multicast(x)", 0, false, 1024},
+    {"multicast", "f32[4096]", "f32[256]", "%a[ds(%i, 256)]", "%s", "oob(in_bounds) multicast(x)",
+     0, true, 1024},
+    {"collective", "f32[4096]", "f32[256]", "%a[ds(%i, 256)]", "%s",
+     "oob(in_bounds) collective_axes(x)", 0, false, 512},
+    {"whole rows", "f32[64, 5]", "f32[8, 5]", "%a[ds(%i, 8)]", "%s", "oob(in_bounds)", 0, true,
+     160},
+    {"parts of rows", "f32[64, 64]", "f32[8, 32]", "%a[ds(%i, 8), ds(0, 32)]", "%s",
+     "oob(in_bounds)", 0, false, 1024},
+    {"part of one row", "f32[64, 64]", "f32[32]", "%a[%i, ds(%j, 32)]", "%s", "oob(in_bounds)", 0,
+     true, 128},
+    {"a slice of planes", "f32[8, 4, 12]", "f32[2, 4, 12]", "%a[ds(%i, 2)]", "%s", "oob(in_bounds)",
+     0, true, 384},
+    {"rows of planes", "f32[8, 4, 12]", "f32[2, 2, 12]", "%a[ds(%i, 2), ds(0, 2)]", "%s",
+     "oob(in_bounds)", 0, false, 192},
+    {"swizzled", "bf16[64, 64]", "bf16[8, 64] tile(8, 64) swizzle(128)", "%a[ds(%i, 8)]", "%s",
+     "oob(in_bounds)", 0, false, 1024},
+    {"tiled", "bf16[64, 64]", "bf16[8, 64] tile(8, 32)", "%a[ds(%i, 8)]", "%s", "oob(in_bounds)", 0,
+     false, 1024},
+    {"a tile as long as the rows", "bf16[64, 64]", "bf16[16, 64] tile(8, 64)", "%a[ds(%i, 16)]",
+     "%s", "oob(in_bounds)", 0, true, 2048},
+    {"transposed in smem", "f32[16, 16]", "f32[16, 16] transpose(1, 0)", "%a", "%s",
+     "oob(in_bounds)", GROUT_DIAG_TMA_LAYOUT, false, 0},
+    {"both transposed", "f32[16, 16]", "f32[16, 16] transpose(1, 0)", "%a.transpose(1, 0)", "%s",
+     "oob(in_bounds)", 0, false, 1024},
+    {"one unit", "u8[64]", "u8[16]", "%a[ds(16, 16)]", "%s", "oob(in_bounds)", 0, true, 16},
+    {"half a unit", "u8[64]", "u8[8]", "%a[ds(16, 8)]", "%s", "oob(in_bounds)",
+     GROUT_DIAG_TMA_INNER_BYTES, false, 0},
+    {"a start between", "u8[64]", "u8[16]", "%a[ds(8, 16)]", "%s", "oob(in_bounds)",
+     GROUT_DIAG_BAD_INDEX, true, 0},
+    {"a start between rows", "f32[8, 5]", "f32[4, 5]", "%a[ds(3, 4)]", "%s", "oob(in_bounds)",
+     GROUT_DIAG_BAD_INDEX, true, 0},
+    {"slots of 16 bytes", "f32[64]", "f32[3, 4]", "%a[ds(%i, 4)]", "%s[%j]", "oob(in_bounds)", 0,
+     true, 16},
+    {"slots of 24 bytes", "f32[64]", "f32[3, 6]", "%a[ds(%i, 4)]", "%s[%j, ds(0, 4)]",
+     "oob(in_bounds)", GROUT_DIAG_TMA_LAYOUT, true, 0},
+    {"seven dimensions", "u8[2, 2, 2, 2, 2, 2, 16]", "u8[2, 16]", "%a[0, 1, %i, 1, 1]", "%s",
+     "oob(in_bounds)", 0, true, 32},
+};
+
+START_TEST(bulk) {
+    const bulk_case *c = &bulk_cases[_i];
+    const bool is_explicit = strstr(c->attrs, "multicast") != NULL;
+    char kernel[1024];
+    snprintf(kernel, sizeof kernel,
+             "kernel @k(%%a: in gmem %s, %%i: i32, %%j: i32) cluster(x = 2) {\n"
+             "  scratch %%s : smem %s\n  scratch %%b : %s[1]\n"
+             "  copy_gmem_to_smem %s, %s, %%b[0] %s\n}\n",
+             c->gmem, c->smem, is_explicit ? "mbarrier" : "barrier", c->source, c->destination,
+             c->attrs);
+    bound_text text = bind_text(kernel, NULL, 0);
+    grout_tma tma;
+    ck_assert_msg(text.bound != NULL, "%s: %s", c->name, get_said(text.diags));
+    const bool ok = grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM, 0),
+                                   &tma, text.diags);
+    ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->name, get_said(text.diags));
+    ck_assert_int_eq(ok, c->code == GROUT_DIAG_NONE);
+    ck_assert_msg(tma.is_bulk == c->is_bulk, "%s", c->name);
+    ck_assert_msg(!ok || tma.box_bytes == c->bytes, "%s: %u bytes", c->name, tma.box_bytes);
+    ck_assert_msg(!ok || (tma.rank == 0) == c->is_bulk, "%s", c->name);
+    free_text(&text);
+}
+END_TEST
+
+/* Bulk stores, which never reduce. */
+START_TEST(bulk_store) {
+    static const char *const attrs[] = {"oob(in_bounds)", "", "oob(in_bounds) reduce(add)"};
+    for (uint32_t i = 0; i < 3; i++) {
+        char kernel[512];
+        snprintf(kernel, sizeof kernel,
+                 "kernel @k(%%a: inout gmem f32[1024], %%i: i32) {\n  scratch %%s : smem f32[128]\n"
+                 "  copy_smem_to_gmem %%s, %%a[ds(%%i, 128)] %s\n}\n",
+                 attrs[i]);
+        bound_text text = bind_text(kernel, NULL, 0);
+        grout_tma tma;
+        ck_assert(grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_SMEM_TO_GMEM, 0),
+                                 &tma, text.diags));
+        ck_assert_int_eq(tma.is_bulk, i == 0);
+        ck_assert_uint_eq(tma.box_bytes, 512);
+        ck_assert_int_eq(tma.array_bytes, 4096);
+        ck_assert_int_eq(tma.object_strides[0], 4);
+        free_text(&text);
+    }
+}
+END_TEST
+
 /* A collective copy is planned as one part of it: the first dimension that the CTAs can share. */
 typedef struct part_case {
     const char *gmem, *smem, *source, *destination, *axes;
@@ -307,6 +441,9 @@ int main(void) {
     TCase *tcase = tcase_create("tma_plan");
     tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
     tcase_add_test(tcase, store);
+    tcase_add_test(tcase, folded);
+    tcase_add_loop_test(tcase, bulk, 0, COUNT_OF(bulk_cases));
+    tcase_add_test(tcase, bulk_store);
     tcase_add_loop_test(tcase, parts, 0, COUNT_OF(part_cases));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -4,7 +4,7 @@
 #include "tests/unit/support/bind_text.h"
 
 #define BARRIER_OPERAND "%bar[0]"
-#define OP_LINE         15
+#define OP_LINE         16
 
 /* Something of each kind that an operand can be. */
 typedef struct sample {
@@ -34,9 +34,13 @@ static bool may_stand(const grout_letter_info *letter, const sample *it) {
     case GROUT_LETTER_BOXED:
     case GROUT_LETTER_REST:
         return it->kind == ARRAY_VALUE || it->kind == GROUT_LETTER_SCALAR;
+    case GROUT_LETTER_INDICES: /* an array of i32, which no sample is */
+        return false;
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
+    case GROUT_LETTER_OPTIONAL_MASK:
         return it->kind == GROUT_LETTER_SCALAR;
     case GROUT_LETTER_MEMORY:
         return it->kind == GROUT_LETTER_MEMORY && fits_space;
@@ -63,7 +67,11 @@ static const char *get_right(const grout_letter_info *letter) {
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
         return "%n";
+    case GROUT_LETTER_INDICES:
+        return "%i";
+    case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
+    case GROUT_LETTER_OPTIONAL_MASK:
         return "true";
     case GROUT_LETTER_MEMORY:
     case GROUT_LETTER_MEMORY_OR_ARRAY:
@@ -112,6 +120,7 @@ static void add_kernel(const grout_op_info *info, uint32_t chosen, const char *o
                         "  scratch %%sem : semaphore[1]\n"
                         "  mbarrier_init %%mbar[0], 1\n"
                         "  %%v = load %%a\n"
+                        "  %%i = iota dim(0) : i32[64]\n"
                         "  store %%a, %%v\n"
                         "  acc_store %%acc, %%v\n"
                         "  store %%sm, %%v\n"

@@ -86,15 +86,24 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_TRANSPOSE] = {"TRANSPOSE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", "vt", GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
+    [GROUT_RULE_SCAN] = {"SCAN", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_STORE] = {"STORE", "Rv~", "vR~", GROUT_SHAPE_PLAIN, 0, false,
                           TYPES(ANY) | TYPES(WORD)},
-    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
+    [GROUT_RULE_MASKED_LOAD] = {"MASKED_LOAD", "Rc", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_MASKED_STORE] = {"MASKED_STORE", "Rvc", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                                 TYPES(ANY)},
+    [GROUT_RULE_GATHER] = {"GATHER", "Rjo", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_SCATTER] = {"SCATTER", "Rjvo", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                            TYPES(ANY) | TYPES(WORD)},
+    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_CHECK] = {"CHECK", "vt*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(BOOL)},
+    [GROUT_RULE_PROMISE] = {"PROMISE", "sk", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
     [GROUT_RULE_EXTERN] = {"EXTERN", "t*", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
     [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
@@ -335,8 +344,15 @@ static const char *find_own_build(const op_facts *it) {
                : info->rule == GROUT_RULE_EXTERN   ? "EXTERN"
                : info->rule == GROUT_RULE_LAYOUT   ? "RELAYOUT"
                : strcmp(info->operands, "t*") == 0 ? "PRINT"
+               : info->rule == GROUT_RULE_CHECK    ? "CHECK"
                : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
                                                    : "OWN";
+    }
+    if (info->rule == GROUT_RULE_SCAN) {
+        return "SCAN";
+    }
+    if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be left away */
+        return info->results > 0 ? "GATHER" : "SCATTER";
     }
     if (info->typed) {
         bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;

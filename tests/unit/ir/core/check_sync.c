@@ -39,6 +39,7 @@ static const object_rule object_rules[] = {
     OBJECT_RULE(WGMMA, NULL, REST, ANY, THREAD),
     OBJECT_RULE(OBJECTS, NULL, REST, ANY, CTA),
     OBJECT_RULE(PARTS, NULL, REST, ANY, CTA),
+    OBJECT_RULE(GRIDS, "griddepcontrol_", REST, ANY, SYS),
 };
 enum { OBJECT_COUNT = sizeof object_rules / sizeof *object_rules };
 
@@ -311,8 +312,10 @@ static void a_side_fits_the_mode(const op_facts *it) {
         SILENT = MODE(CLOSES) | MODE(FENCES) | MODE(MAKES) | MODE(ENDS)
     };
     uint8_t side = it->line.side;
-    expect(it, is_mode(it, MODE(POSTS)), side == GROUT_SYNC_SIDE_RELEASE,
-           "what is posted is released: SIDE is RELEASE");
+    expect(it, is_mode(it, MODE(POSTS)),
+           side == (is_object(it, OBJECT(GRIDS)) ? GROUT_SYNC_SIDE_NONE : GROUT_SYNC_SIDE_RELEASE),
+           "what is posted is released: SIDE is RELEASE; but a grid that lets the next one begin "
+           "releases nothing: of GRIDS it is NONE");
     expect(it, is_mode(it, MODE(STARTS)),
            side == (has_arrival(it) ? GROUT_SYNC_SIDE_RELEASE : GROUT_SYNC_SIDE_NONE),
            "an engine that posts releases what it did: SIDE is RELEASE, of others NONE");
@@ -349,7 +352,9 @@ static void a_reach_fits_the_object(const op_facts *it) {
     expect(it, is_object(it, OBJECT(ANY_BARRIER)), reach == of_any,
            "a cluster barrier counts the arrives of CTAs: OWN, or CLUSTER for what only brings "
            "bytes");
-    expect(it, it->sync != NULL && !is_object(it, OPERANDS | OBJECT(CLUSTER)),
+    expect(it, is_object(it, OBJECT(GRIDS)), reach == GROUT_SYNC_REACH_GRID,
+           "a grid waits for another one, and lets a third begin: REACH is GRID");
+    expect(it, it->sync != NULL && !is_object(it, OPERANDS | OBJECT(CLUSTER) | OBJECT(GRIDS)),
            reach == GROUT_SYNC_REACH_OWN, "no other CTA has to do with its object: REACH is OWN");
 }
 

@@ -183,7 +183,9 @@ static bool has_rule(const op_facts *it, grout_rule rule) {
 
 static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
-           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE);
+           has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
+           has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) ||
+           has_rule(it, GROUT_RULE_SCATTER);
 }
 
 static bool is_function(const op_facts *it) {
@@ -196,6 +198,10 @@ static bool is_layout(const op_facts *it) {
 
 static bool adds_products(const op_facts *it) {
     return it->info->types == GROUT_TYPES_MMA;
+}
+
+static bool is_scan(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_SCAN);
 }
 
 static bool counts_up(const op_facts *it) {
@@ -243,6 +249,11 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool moves_boxes(const op_facts *it) {
+    return (is_mode(it, MODE(STARTS)) && has_letter(it, "G")) ||
+           has_rule(it, GROUT_RULE_DESCRIPTOR);
+}
+
 static bool counts_lanes(const op_facts *it) {
     return is_object(it, OBJECT(NAMED));
 }
@@ -279,7 +290,10 @@ enum {
 
 static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
-     "DIM is of the RULEs BROADCAST, IOTA, REDUCE and CONCATENATE"},
+     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER and "
+     "SCATTER"},
+    {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
+     "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
     {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
@@ -300,6 +314,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_OOB, moves_boxes,
+     "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
     {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
     {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
      "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},

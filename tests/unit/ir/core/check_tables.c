@@ -237,10 +237,16 @@ static void an_effect_fits_the_rule(const op_facts *it) {
                              ? effect->operand == 1
                              : it->info->operands[effect->operand] == 'a';
         bool moves = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_WGMMA;
-        expect(it, is_memory && it->info->rule == GROUT_RULE_LOAD, !writes,
-               "a load reads: the ACCESS of its line in effects.def is READ");
-        expect(it, is_memory && it->info->rule == GROUT_RULE_STORE, writes,
-               "a store writes: the ACCESS of its line in effects.def is WRITE or ATOMIC");
+        expect(it,
+               is_memory &&
+                   (it->info->rule == GROUT_RULE_LOAD || it->info->rule == GROUT_RULE_MASKED_LOAD ||
+                    it->info->rule == GROUT_RULE_GATHER),
+               !writes, "a load reads: the ACCESS of its line in effects.def is READ");
+        expect(it,
+               is_memory && (it->info->rule == GROUT_RULE_STORE ||
+                             it->info->rule == GROUT_RULE_MASKED_STORE ||
+                             it->info->rule == GROUT_RULE_SCATTER),
+               writes, "a store writes: the ACCESS of its line in effects.def is WRITE or ATOMIC");
         expect(it, is_memory && it->info->rule == GROUT_RULE_FETCH,
                effect->access == GROUT_ACCESS_ATOMIC,
                "it fetches what was there: the ACCESS of its line in effects.def is ATOMIC");

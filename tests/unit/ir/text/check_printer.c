@@ -65,6 +65,7 @@ static const form_case forms[] = {
      "        %b: in gmem i32[24] init([200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212,\n            213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223]))\n{\n}\n"},
     /* literals */
     {"const A = 0x10\n", "const A = 16\n"},
+    {"// all\nlaunch @a(%x,%y)   // first\n\nlaunch  @b( ) dependent\n", "// all\nlaunch @a(%x, %y)  // first\n\nlaunch @b() dependent\n"},
     {"const A = -5, B = -(5), C = - 5, D = -X, X = 1\n", "const A = -5, B = -(5), C = -5, D = -X, X = 1\n"},
     {"const A = -9223372036854775808\n", NULL},
     {"const A = - -X, X = 1\n", "const A = --X, X = 1\n"},
@@ -199,6 +200,9 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
     [GROUT_FORM_WAIT] = "@ 1&",
     [GROUT_FORM_EXTERN] = "%r = @ \"f\", %n, 1.0 : f32&",
+    [GROUT_FORM_CHECK] = "@ true, \"{} {}\", %n, 1.0&",
+    [GROUT_FORM_DELAY] = "@ (add %n, 1)&",
+    [GROUT_FORM_PROMISE] = "%r = @ %n, 4 * 2&",
     [GROUT_FORM_PRINT] = "@ \"{} {}\", %n, 1.0&",
     [GROUT_FORM_SCRATCH] = "@ %s : acc f32[64, 8]&",
     [GROUT_FORM_FOR] = "%r = @ %i in 0..4 carry(%c = 1)& {\n    yield %c\n  }",
@@ -265,13 +269,16 @@ static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
     size_t at = (size_t)snprintf(text, size, "%s@", info->results > 0 ? "%r = " : "");
     for (const char *letter = info->operands; *letter != '\0'; letter++) {
         const grout_letter_kind kind = (grout_letter_kind)grout_letter_get_info(*letter)->kind;
-        const char *operand = kind == GROUT_LETTER_CONSTANT ? "1"
-                              : kind == GROUT_LETTER_AXIS   ? "x"
-                              : kind == GROUT_LETTER_TEXT   ? "\"text\""
-                              : kind == GROUT_LETTER_MEMORY ? "%a[:, ds(0, 4)]"
-                              : kind == GROUT_LETTER_VALUE  ? "%n"
-                              : kind == GROUT_LETTER_OPTION ? "true"
-                              : kind == GROUT_LETTER_REST   ? "%n"
+        const char *operand = kind == GROUT_LETTER_CONSTANT        ? "1"
+                              : kind == GROUT_LETTER_AXIS          ? "x"
+                              : kind == GROUT_LETTER_TEXT          ? "\"text\""
+                              : kind == GROUT_LETTER_MEMORY        ? "%a[:, ds(0, 4)]"
+                              : kind == GROUT_LETTER_VALUE         ? "%n"
+                              : kind == GROUT_LETTER_OPTION        ? "true"
+                              : kind == GROUT_LETTER_MASK          ? "true"
+                              : kind == GROUT_LETTER_OPTIONAL_MASK ? "true"
+                              : kind == GROUT_LETTER_INDICES       ? "%n"
+                              : kind == GROUT_LETTER_REST          ? "%n"
                               : kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER
                                   ? "%n"
                                   : "%a[0]";

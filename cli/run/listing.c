@@ -1,0 +1,340 @@
+/* listing.c - the launches of a file's launch list.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "listing.h"
+
+#include "invariant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An array or scalar that launches name: its contents, and what they were before the launches that
+ * may still run. */
+typedef struct grout_listed_array {
+    grout_string_id name;
+    size_t size;
+    void *data;
+    void *before, *now; /* at the last launch that depends on none; as the launch at hand began */
+    bool is_changed;    /* between the two */
+} grout_listed_array;
+
+bool grout_listing__is_wanted(const grout_session *session, const grout_load *load) {
+    return grout_module_get_launch_count(load->symbolic) > 1 &&
+           !grout_options__has(&session->options, GROUT_OPTION_KERNEL);
+}
+
+bool grout_listing__has_kernel(const grout_load *load, grout_kernel_id kernel) {
+    for (grout_launch_id id = 1; id < grout_module_get_launch_count(load->symbolic); id++) {
+        if (grout_module_get_launch_kernel(load->symbolic, id) == kernel) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load) {
+    *listing = (grout_listing){.session = session, .load = load};
+}
+
+static void end_launch(grout_listing *listing) {
+    grout_argument_set__deinit(&listing->start);
+    free(listing->params);
+    free(listing->stale);
+    listing->params = NULL;
+    listing->stale = NULL;
+}
+
+static void drop_ledgers(grout_listing *listing) {
+    for (size_t i = 0; i <= GROUT_LAUNCHES_MAX; i++) {
+        grout_ledger_free(listing->ledgers[i]);
+        listing->ledgers[i] = NULL;
+    }
+}
+
+void grout_listing__deinit(grout_listing *listing) {
+    end_launch(listing);
+    drop_ledgers(listing);
+    for (size_t i = 0; i < listing->array_count; i++) {
+        free(listing->arrays[i].data);
+        free(listing->arrays[i].before);
+        free(listing->arrays[i].now);
+    }
+    free(listing->arrays);
+    *listing = (grout_listing){0};
+}
+
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+static grout_listed_array *find_array(const grout_listing *listing, grout_string_id name) {
+    for (size_t i = 0; i < listing->array_count; i++) {
+        if (listing->arrays[i].name == name) {
+            return &listing->arrays[i];
+        }
+    }
+    return NULL;
+}
+
+static void *copy_bytes(const void *data, size_t size) {
+    void *copy = malloc(size > 0 ? size : 1);
+    if (copy != NULL) {
+        memcpy(copy, data, size);
+    }
+    return copy;
+}
+
+static const grout_param *get_param(const grout_listing *listing, grout_kernel_id kernel,
+                                    size_t index) {
+    return grout_module_get_param(listing->load->bound,
+                                  grout_module_get_kernel(listing->load->bound, kernel),
+                                  (uint32_t)index);
+}
+
+static grout_string_id get_name(const grout_listing *listing, const grout_param *param) {
+    return grout_module_get_value(listing->load->bound, param->value)->name;
+}
+
+/* What the launch will fill it with. */
+static void fill_poison(const grout_type *type, unsigned char *data) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const int64_t bytes = grout_type_get_count(type) * info->bytes;
+    for (int64_t i = 0; i < bytes; i++) {
+        data[i] = (unsigned char)(info->poison >> 8 * (i % info->bytes));
+    }
+}
+
+/* A new array takes over what was made for the argument, or copies what it borrows. */
+static bool add_array(grout_listing *listing, const grout_param *param,
+                      grout_argument_set *arguments, size_t index) {
+    grout_listed_array *arrays =
+        realloc(listing->arrays, (listing->array_count + 1) * sizeof *arrays);
+    grout_argument *argument = &arguments->arguments[index];
+    if (arrays == NULL) {
+        return false;
+    }
+    listing->arrays = arrays;
+    if (arguments->owned[index] == NULL) {
+        argument->data = copy_bytes(argument->data, argument->size);
+    }
+    arguments->owned[index] = NULL;
+    if (argument->data == NULL) {
+        return false;
+    }
+    if (param->direction == GROUT_DIRECTION_OUT) {
+        const grout_type *type = grout_object_get_type(listing->load->bound, param->object);
+        fill_poison(type, argument->data);
+    }
+    arrays[listing->array_count++] = (grout_listed_array){
+        .name = get_name(listing, param), .size = argument->size, .data = argument->data};
+    return true;
+}
+
+/* Arguments of one name are one array. */
+static bool share_arrays(grout_listing *listing, grout_kernel_id kernel,
+                         grout_argument_set *arguments) {
+    for (size_t i = 0; i < arguments->count; i++) {
+        const grout_param *param = get_param(listing, kernel, i);
+        const grout_listed_array *array = find_array(listing, get_name(listing, param));
+        if (array == NULL) {
+            if (!add_array(listing, param, arguments, i)) {
+                return false;
+            }
+            continue;
+        }
+        GROUT_ASSERT(array->size == arguments->arguments[i].size); /* the verifier has compared */
+        free(arguments->owned[i]);
+        arguments->owned[i] = NULL;
+        arguments->arguments[i].data = array->data;
+    }
+    return true;
+}
+
+/* Whether a later launch writes an array, which is then no result yet. */
+static bool is_written_later(const grout_listing *listing, grout_string_id name) {
+    const grout_module *module = listing->load->bound;
+    for (grout_launch_id id = listing->at + 1; id < grout_module_get_launch_count(module); id++) {
+        grout_kernel_id kernel = grout_module_get_launch_kernel(module, id);
+        uint32_t count = grout_module_get_kernel(module, kernel)->param_count;
+        for (uint32_t i = 0; i < count; i++) {
+            const grout_param *param = get_param(listing, kernel, i);
+            if (get_name(listing, param) == name && grout_direction_is_written(param->direction)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool mark_passed_on(const grout_listing *listing, grout_kernel_id kernel,
+                           grout_argument_set *arguments) {
+    arguments->is_passed_on = calloc(arguments->count + 1, sizeof *arguments->is_passed_on);
+    for (size_t i = 0; arguments->is_passed_on != NULL && i < arguments->count; i++) {
+        arguments->is_passed_on[i] =
+            is_written_later(listing, get_name(listing, get_param(listing, kernel, i)));
+    }
+    return arguments->is_passed_on != NULL;
+}
+
+/* Keeps the contents of all arrays as they are. is_first: no launch before this one still runs. */
+static bool keep_contents(const grout_listing *listing, bool is_first) {
+    bool ok = true;
+    for (size_t i = 0; i < listing->array_count && ok; i++) {
+        grout_listed_array *array = &listing->arrays[i];
+        if (is_first || array->before == NULL) {
+            free(array->before);
+            array->before = copy_bytes(array->data, array->size);
+        }
+        free(array->now);
+        array->now = copy_bytes(array->data, array->size);
+        ok = array->before != NULL && array->now != NULL;
+        array->is_changed = ok && memcmp(array->before, array->now, array->size) != 0;
+    }
+    return ok;
+}
+
+/* ---- launches before ------------------------------------------------------------------------ */
+
+/* The first launch that may still run when this one begins; itself if none may. */
+static grout_launch_id find_first_open(const grout_listing *listing) {
+    grout_launch_id first = listing->at;
+    while (first > 1 &&
+           grout_module_launches_overlap(listing->load->bound, first - 1, listing->at)) {
+        first--;
+    }
+    return first;
+}
+
+static void map_params(const grout_listing *listing, grout_kernel_id kernel,
+                       grout_kernel_id earlier, uint32_t *map) {
+    const grout_module *module = listing->load->bound;
+    uint32_t count = grout_module_get_kernel(module, kernel)->param_count;
+    uint32_t other_count = grout_module_get_kernel(module, earlier)->param_count;
+    for (uint32_t i = 0; i < count; i++) {
+        grout_string_id name = get_name(listing, get_param(listing, kernel, i));
+        for (uint32_t k = 0; k < other_count; k++) {
+            if (get_name(listing, get_param(listing, earlier, k)) == name) {
+                map[i] = k + 1;
+            }
+        }
+    }
+}
+
+/* A wait is for the launch before, and for what that one has waited for. */
+static bool find_awaited(grout_listing *listing, grout_launch_id earlier) {
+    grout_launch_id at = listing->at;
+    bool is_chained = listing->ledgers[at - 1] != NULL &&
+                      grout_ledger_has_waited(listing->ledgers[at - 1]) &&
+                      listing->awaits[at - 1][earlier];
+    bool is_awaited = earlier + 1 == at || is_chained;
+    listing->awaits[at][earlier] = is_awaited;
+    return is_awaited;
+}
+
+static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, size_t param_count,
+                             grout_launch_settings *settings) {
+    grout_launch_id first = find_first_open(listing);
+    uint32_t count = listing->at - first;
+    listing->params = calloc(count * param_count + 1, sizeof *listing->params);
+    listing->stale = calloc(param_count + 1, sizeof *listing->stale);
+    if (listing->params == NULL || listing->stale == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        grout_launch_id id = first + i;
+        uint32_t *map = listing->params + i * param_count;
+        map_params(listing, kernel, grout_module_get_launch_kernel(listing->load->bound, id), map);
+        listing->earlier[i] = (grout_earlier_launch){.ledger = listing->ledgers[id],
+                                                     .params = map,
+                                                     .is_awaited = find_awaited(listing, id)};
+    }
+    for (uint32_t i = 0; i < param_count && count > 0; i++) {
+        const grout_param *param = get_param(listing, kernel, i);
+        const grout_listed_array *array = find_array(listing, get_name(listing, param));
+        if (array->is_changed && param->object != 0) {
+            listing->stale[i] = (grout_stale_array){array->before, array->now};
+        }
+    }
+    settings->launch = listing->at;
+    settings->earlier = listing->earlier;
+    settings->earlier_count = count;
+    settings->stale = count > 0 ? listing->stale : NULL;
+    return true;
+}
+
+static bool is_next_dependent(const grout_listing *listing) {
+    grout_launch_id next = listing->at + 1;
+    return next < grout_module_get_launch_count(listing->load->bound) &&
+           grout_module_get_launch(listing->load->bound, next)->is_dependent;
+}
+
+/* Copies of the arguments, for the run that fills the ledger. */
+static bool keep_start(grout_listing *listing, const grout_argument_set *arguments) {
+    grout_argument_set *start = &listing->start;
+    start->arguments = calloc(arguments->count + 1, sizeof *start->arguments);
+    start->owned = calloc(arguments->count + 1, sizeof *start->owned);
+    if (start->arguments == NULL || start->owned == NULL) {
+        return false;
+    }
+    start->count = arguments->count;
+    start->bytes = arguments->bytes;
+    for (size_t i = 0; i < arguments->count; i++) {
+        start->owned[i] =
+            copy_bytes(arguments->arguments[i].data, arguments->arguments[i].size);
+        start->arguments[i] = (grout_argument){start->owned[i], arguments->arguments[i].size};
+        if (start->owned[i] == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set *arguments,
+                                     grout_launch_settings *settings) {
+    const grout_load *load = listing->load;
+    *arguments = (grout_argument_set){0};
+    if (listing->at + 1 >= grout_module_get_launch_count(load->bound)) {
+        return 0;
+    }
+    listing->at++;
+    end_launch(listing);
+    bool is_first = find_first_open(listing) == listing->at;
+    if (is_first) {
+        drop_ledgers(listing);
+    }
+    grout_kernel_id kernel = grout_module_get_launch_kernel(load->bound, listing->at);
+    if (!grout_argument_set__init(listing->session, &load->bindings, load->bound, kernel,
+                                  arguments)) {
+        return 0;
+    }
+    bool ok = share_arrays(listing, kernel, arguments) &&
+              mark_passed_on(listing, kernel, arguments) && keep_contents(listing, is_first) &&
+              describe_earlier(listing, kernel, arguments->count, settings) &&
+              (!is_next_dependent(listing) || keep_start(listing, arguments));
+    return ok || grout_diags_add_oom(listing->session->diags) ? kernel : 0;
+}
+
+/* ---- what a launch did ---------------------------------------------------------------------- */
+
+/* The launch once more, on copies, for those that may run beside it. */
+static bool fill_ledger(grout_listing *listing) {
+    grout_session *session = listing->session;
+    grout_kernel_id kernel = grout_module_get_launch_kernel(listing->load->bound, listing->at);
+    grout_launch_settings settings = grout_launch_settings__get(session, false);
+    grout_ledger *ledger = grout_ledger_new(NULL, session->diags);
+    grout_outcome outcome = {0};
+    listing->ledgers[listing->at] = ledger;
+    settings.is_silent = true;
+    settings.earlier = listing->earlier;
+    settings.earlier_count = listing->at - find_first_open(listing);
+    settings.stale = settings.earlier_count > 0 ? listing->stale : NULL;
+    settings.observer = ledger == NULL ? NULL : grout_ledger_get_observer(ledger);
+    if (settings.schedule == GROUT_SCHEDULE_REPLAY) {
+        settings.schedule = GROUT_SCHEDULE_FAIR;
+    }
+    bool ok = ledger != NULL && grout_launch__run(session, listing->load, kernel, &listing->start,
+                                                  &settings, &outcome);
+    grout_outcome__deinit(&outcome);
+    return ok;
+}
+
+bool grout_listing__end(grout_listing *listing) {
+    return listing->start.count == 0 || fill_ledger(listing);
+}

@@ -1,0 +1,43 @@
+/* listing.h - the launches of a file's launch list, one after the other, over arrays that they
+ * share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_LISTING_H
+#define GROUT_CLI_LISTING_H
+
+#include "launch.h"
+
+struct grout_listed_array;
+
+typedef struct grout_listing {
+    grout_session *session;
+    const grout_load *load;
+    struct grout_listed_array *arrays; /* by name */
+    size_t array_count;
+    grout_launch_id at; /* the launch that runs, or ran last; 0: none has begun */
+    /* by launch: what it did, kept while later ones may run beside it */
+    grout_ledger *ledgers[GROUT_LAUNCHES_MAX + 1];
+    bool awaits[GROUT_LAUNCHES_MAX + 1][GROUT_LAUNCHES_MAX + 1]; /* [later][earlier] */
+    /* of the launch that runs */
+    grout_argument_set start; /* its arguments as they were; count 0: nobody will ask */
+    grout_earlier_launch earlier[GROUT_LAUNCHES_MAX];
+    uint32_t *params; /* the maps of earlier, one after the other */
+    grout_stale_array *stale;
+} grout_listing;
+
+/* Whether a list is to be run: the file has one, and --kernel does not choose a kernel. */
+bool grout_listing__is_wanted(const grout_session *session, const grout_load *load);
+/* Whether a launch of it runs this kernel. */
+bool grout_listing__has_kernel(const grout_load *load, grout_kernel_id kernel);
+
+void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load);
+void grout_listing__deinit(grout_listing *listing);
+/*
+ * The next launch: its kernel, its arguments (the arrays stay the listing's) and what the settings
+ * need of the launches before it. 0: there is none, or diagnostics say why it cannot run.
+ */
+grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set *arguments,
+                                     grout_launch_settings *settings);
+/* It has run to its end. False: diagnostics. */
+bool grout_listing__end(grout_listing *listing);
+
+#endif

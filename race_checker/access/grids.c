@@ -1,0 +1,173 @@
+/*
+ * grids.c - accesses of launches that may run beside each other.
+ *
+ * A dependent launch begins before the one before it has ended. Nothing that a grid does orders its
+ * accesses before those of another one: only a griddepcontrol_wait does, by the end of the whole
+ * grid, with all its accesses and through every proxy. So all that has to be asked is whether the
+ * actor knows of such a wait.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "access.h"
+#include "box.h"
+#include "ledger.h"
+
+typedef struct grids_context {
+    grout_checker *checker;
+    const grout_event *event;
+    const grout_earlier_launch *earlier;
+    uint32_t param; /* of the earlier launch */
+    grout_entry entry;
+} grids_context;
+
+static bool is_conflict(const grout_entry *a, const grout_entry *b) {
+    bool are_atomic = (a->flags & b->flags & GROUT_ENTRY_ATOMIC) != 0 &&
+                      grout_entry__get_width(a->atomicity) == grout_entry__get_width(b->atomicity);
+    return ((a->flags | b->flags) & GROUT_ENTRY_WRITE) != 0 && !are_atomic;
+}
+
+/* The first griddepcontrol_wait of the kernel; 0: it has none. */
+static grout_op_id find_wait(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_GRIDS &&
+            sync->mode == GROUT_SYNC_MODE_WAITS &&
+            grout_module_get_block(module, op->parent)->kernel == checker->info.kernel) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+static grout_near find_near(const grids_context *context) {
+    const grout_checker *checker = context->checker;
+    grout_near near = {.kind = GROUT_NEAR_GRID_NEVER};
+    near.origin.op = find_wait(checker);
+    if (near.origin.op != 0) {
+        near.kind = grout_clocks_know_grid(context->event->clocks, &checker->shape)
+                        ? GROUT_NEAR_GRID_FURTHER
+                        : GROUT_NEAR_GRID_LATE;
+    }
+    return near;
+}
+
+/* Its stamp is one of the other launch's clocks, which nobody may ask: only what made it counts. */
+static grout_side describe_earlier(const grids_context *context, const grout_entry *entry,
+                                   const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    grout_side side = grout_entry__describe(entry);
+    const grout_run run =
+        grout_shadow__get_run(&context->earlier->ledger->shadow, context->param, rect);
+    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
+    side.stamp.component = side.stamp.agent == GROUT_AGENT_GENERIC_ENGINE
+                               ? grout_clock_ca(&checker->shape, 0)
+                               : 0;
+    side.box = grout_box__from_runs(checker->info.module, object, &run, 1);
+    return side;
+}
+
+/* The write is primary; of two, the one that comes later in the source. */
+static bool is_later_primary(const grids_context *context, const grout_side *earlier,
+                             const grout_side *later) {
+    const grout_module *module = context->checker->info.module;
+    if (earlier->is_write != later->is_write) {
+        return later->is_write;
+    }
+    return grout_loc__compare(module, grout_origin__get_loc(module, &later->origin),
+                              grout_origin__get_loc(module, &earlier->origin)) >= 0;
+}
+
+static bool report(const grids_context *context, const grout_entry *entry,
+                   const grout_rect *rect) {
+    grout_checker *checker = context->checker;
+    const grout_module *module = checker->info.module;
+    const grout_access *access = context->event->u.access;
+    grout_side earlier = describe_earlier(context, entry, rect);
+    grout_side later = grout_entry__describe(&context->entry);
+    later.box = grout_box__from_runs(module, access->object, access->runs, access->run_count);
+    bool is_reversed = !is_later_primary(context, &earlier, &later);
+    grout_facts facts = {.side_count = 2,
+                         .primary_is_earlier = is_reversed,
+                         .owner = context->event->origin.cta,
+                         .near = find_near(context)};
+    facts.sides[0] = is_reversed ? earlier : later;
+    facts.sides[1] = is_reversed ? later : earlier;
+    const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
+    const grout_finding_key key = {
+        .code = GROUT_DIAG_GMEM_RACE,
+        .severity = grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
+        .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
+        .related = grout_origin__get_loc(module, &facts.sides[1].origin)};
+    bool is_new = false, wants_facts = false;
+    if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
+        return false;
+    }
+    const grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, !is_new};
+    grout_record *record =
+        grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
+    if (record != NULL && wants_facts) {
+        record->facts = facts;
+    } else if (record != NULL && !is_new) {
+        grout_record__widen(record, facts.sides, is_reversed ? 0 : 1);
+    }
+    return record != NULL;
+}
+
+static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
+                  const grout_rect *rect) {
+    const grids_context *context = payload;
+    const grout_entry *entries = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (is_conflict(&entries[i], &context->entry) && !report(context, &entries[i], rect)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t find_param(const grout_checker *checker, grout_object_id object) {
+    const grout_kernel *kernel =
+        grout_module_get_kernel(checker->info.module, checker->info.kernel);
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        if (grout_module_get_param(checker->info.module, kernel, i)->object == object) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+bool grout_checker__compare_grids(grout_checker *checker, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    uint32_t param = grout_space_is_of_launch(access->space) && event->clocks != NULL
+                         ? find_param(checker, access->object)
+                         : UINT32_MAX;
+    if (param == UINT32_MAX) {
+        return true;
+    }
+    grids_context context = {.checker = checker, .event = event};
+    context.entry = (grout_entry){.origin = event->origin,
+                                  .component = access->stamp.component,
+                                  .number = access->stamp.number,
+                                  .cluster = access->stamp.cluster};
+    context.entry.flags =
+        grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
+    context.entry.atomicity =
+        access->is_atomic ? grout_entry__make_atomicity(0, access->atomic_width) : 0;
+    const grout_visitor visitor = {visit, &context};
+    bool knows = grout_clocks_know_grid(event->clocks, &checker->shape);
+    bool ok = true;
+    for (uint32_t i = 0; i < checker->info.earlier_count; i++) {
+        context.earlier = &checker->info.earlier[i];
+        uint32_t other = context.earlier->params[param];
+        context.param = other - 1;
+        for (uint32_t k = 0; ok && other != 0 && !(knows && context.earlier->is_awaited) &&
+                             k < access->run_count;
+             k++) {
+            ok = grout_ledger__walk(context.earlier->ledger, context.param, &access->runs[k],
+                                    &visitor);
+        }
+    }
+    return ok;
+}

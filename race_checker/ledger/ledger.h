@@ -1,0 +1,29 @@
+/*
+ * ledger.h - what a launch has done to the arrays that it was given: for the launches after it in a
+ * list, which may run beside it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_LEDGER_H
+#define GROUT_RACE_CHECKER_LEDGER_H
+
+#include "shadow.h"
+
+#include "grout/race.h"
+
+struct grout_ledger {
+    grout_observer observer;
+    const grout_allocator *allocator;
+    const grout_module *module;
+    uint32_t *planes; /* by object: of a parameter, its index plus 1 */
+    /* A plane for each parameter. A region's readers are its accesses, one for each op and kind:
+     * nothing in a grid ends what another grid may still meet. */
+    grout_shadow shadow;
+    bool has_waited; /* some actor has run a griddepcontrol_wait */
+};
+
+/* Visits what is recorded for a run of bytes of a parameter. False without memory. */
+bool grout_ledger__walk(grout_ledger *ledger, uint32_t param, const grout_run *run,
+                        const grout_visitor *visitor);
+
+#endif

@@ -1,0 +1,360 @@
+/* roads.c - lines of a drawn kernel that move an array.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "roads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SMEM_MAX = 180000, TEXT_MAX = 128, OBJECT_ALIGN = 1024 };
+
+static uint32_t get_bytes(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->bytes;
+}
+
+uint32_t roads_get_count(const road_shape *shape) {
+    uint32_t count = 1;
+    for (uint32_t k = 0; k < shape->rank; k++) {
+        count *= shape->dims[k];
+    }
+    return count;
+}
+
+void roads_get_type(grout_dtype dtype, const road_shape *shape, char *text, size_t size) {
+    const uint32_t *dims = shape->dims;
+    const char *name = grout_dtype_get_info(dtype)->text;
+    if (shape->rank == 0) {
+        (void)snprintf(text, size, "%s", name);
+    } else if (shape->rank == 1) {
+        (void)snprintf(text, size, "%s[%" PRIu32 "]", name, dims[0]);
+    } else if (shape->rank == 2) {
+        (void)snprintf(text, size, "%s[%" PRIu32 ", %" PRIu32 "]", name, dims[0], dims[1]);
+    } else {
+        (void)snprintf(text, size, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", name, dims[0],
+                       dims[1], dims[2]);
+    }
+}
+
+static road_shape turn(const road_shape *shape) {
+    return (road_shape){2, {shape->dims[1], shape->dims[0], 0}};
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+typedef struct span {
+    int32_t start;
+    uint32_t extent; /* of the array in which it lies */
+} span;
+
+/* Where a box of so many elements lies: in steps, inside the array or, if it may, past its ends. */
+static span draw_span(draw *d, uint32_t size, uint32_t step, bool may_begin_before,
+                      bool may_end_past) {
+    span s = {(int32_t)(draw_below(d, 3) * step), 0};
+    const uint32_t reach = (uint32_t)s.start + size;
+    if (may_begin_before && draw_below(d, 4) == 0) {
+        s.start = -(int32_t)((1 + draw_below(d, 2)) * step);
+        s.extent = size + draw_below(d, 2) * step;
+        return s;
+    }
+    const bool is_cut = may_end_past && size > step && draw_below(d, 3) == 0;
+    s.extent = is_cut ? reach - step * (1 + draw_below(d, (size - 1) / step))
+                      : reach + draw_below(d, 3) * step;
+    return s;
+}
+
+/* "[ds(1, 64), ds(0, 8)]"; *array is the shape in which it lies. step: of the last dimension. */
+static void draw_box(draw *d, const road_shape *shape, uint32_t step, bool may_begin_before,
+                     bool may_end_past, road_shape *array, char *text, size_t size) {
+    int at = snprintf(text, size, "[");
+    *array = *shape;
+    for (uint32_t k = 0; k < shape->rank; k++) {
+        const bool is_last = k + 1 == shape->rank;
+        const span s =
+            draw_span(d, shape->dims[k], is_last ? step : 1, may_begin_before, may_end_past);
+        array->dims[k] = s.extent;
+        at += snprintf(text + at, size - (size_t)at, "%sds(%" PRId32 ", %" PRIu32 ")",
+                       k == 0 ? "" : ", ", s.start, shape->dims[k]);
+    }
+    (void)snprintf(text + at, size - (size_t)at, "]");
+}
+
+/* "[1, 0]" of "[ds(1, 64), ds(0, 8)]". */
+static void get_starts(const char *box, char *text, size_t size) {
+    int at = snprintf(text, size, "[");
+    for (const char *here = strstr(box, "ds("); here != NULL; here = strstr(here + 1, "ds(")) {
+        at += snprintf(text + at, size - (size_t)at, "%s%.*s", at == 1 ? "" : ", ",
+                       (int)strcspn(here + 3, ","), here + 3);
+    }
+    (void)snprintf(text + at, size - (size_t)at, "]");
+}
+
+/* ---- SMEM ------------------------------------------------------------------------------------ */
+
+static bool has_room(const roads *r, grout_dtype dtype, const road_shape *shape) {
+    return r->smem_bytes + roads_get_count(shape) * get_bytes(dtype) + OBJECT_ALIGN <= SMEM_MAX;
+}
+
+/* Plain, tiled, tiled and swizzled, or turned round. */
+static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape, bool may_turn,
+                            char *text, size_t size) {
+    static const uint32_t swizzles[] = {32, 64, 128};
+    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / get_bytes(dtype);
+    const uint32_t way = draw_below(d, 5);
+    text[0] = '\0';
+    if (shape->rank != 2) {
+        return;
+    }
+    if (way == 0 && may_turn) {
+        (void)snprintf(text, size, " transpose(1, 0)");
+    } else if (shape->dims[0] % 8 == 0 && shape->dims[1] % width == 0 && way > 0) {
+        const uint32_t rows = way == 4 ? shape->dims[0] : 8;
+        (void)snprintf(text, size, " tile(%" PRIu32 ", %" PRIu32 ")", rows, width);
+        if (way > 1) {
+            (void)snprintf(text, size, " tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")", rows,
+                           width, swizzle);
+        }
+    }
+}
+
+/* Returns the number of a new array "%s<number>". */
+static uint32_t add_smem(roads *r, grout_dtype dtype, const road_shape *shape, bool may_turn) {
+    char type[TEXT_MAX], transforms[TEXT_MAX];
+    roads_get_type(dtype, shape, type, sizeof type);
+    draw_transforms(r->d, dtype, shape, may_turn, transforms, sizeof transforms);
+    grout_text_add(&r->scratch, "  scratch %%s%" PRIu32 " : smem %s%s\n", r->object_count, type,
+                   transforms);
+    const uint32_t bytes = roads_get_count(shape) * get_bytes(dtype);
+    r->smem_bytes += (bytes + OBJECT_ALIGN - 1) / OBJECT_ALIGN * OBJECT_ALIGN;
+    return r->object_count++;
+}
+
+/* ---- which ways there are -------------------------------------------------------------------- */
+
+static bool can_be_accumulator(grout_dtype dtype, const road_shape *shape) {
+    return (dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32 || dtype == GROUT_DTYPE_I32) &&
+           shape->rank == 2 && shape->dims[0] % 64 == 0 && shape->dims[1] % 8 == 0;
+}
+
+bool roads_can_take(const roads *r, road way, grout_dtype dtype, const road_shape *shape) {
+    const uint32_t bytes = get_bytes(dtype);
+    const uint32_t row = shape->rank == 0 ? 0 : shape->dims[shape->rank - 1] * bytes;
+    if (shape->rank == 0) {
+        return way == ROAD_STRAIGHT;
+    }
+    switch (way) {
+    case ROAD_TURNED:
+        return shape->rank == 2;
+    case ROAD_SMEM:
+        return has_room(r, dtype, shape);
+    case ROAD_TMA:
+        for (uint32_t k = 0; k < shape->rank; k++) {
+            if (shape->dims[k] > 256) {
+                return false;
+            }
+        }
+        return has_room(r, dtype, shape) && row % 16 == 0;
+    case ROAD_ASYNC_COPY:
+        return has_room(r, dtype, shape) && row % 4 == 0;
+    case ROAD_ACCUMULATOR:
+        return can_be_accumulator(dtype, shape);
+    case ROAD_STRAIGHT:
+    case ROAD_BOX:
+    case ROAD_COUNT:
+        break;
+    }
+    return true;
+}
+
+road roads_draw(const roads *r, grout_dtype dtype, const road_shape *shape) {
+    road way;
+    do {
+        way = (road)draw_below(r->d, ROAD_COUNT);
+    } while (!roads_can_take(r, way, dtype, shape));
+    return way;
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+/* A parameter whose name begins with the style; returns its number. */
+static uint32_t add_input(roads *r, grout_dtype dtype, const road_shape *shape, char style) {
+    char type[TEXT_MAX];
+    roads_get_type(dtype, shape, type, sizeof type);
+    return draw_input(r->d, style, type);
+}
+
+static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, char style,
+                        uint32_t value) {
+    char box[TEXT_MAX], starts[TEXT_MAX], type[TEXT_MAX];
+    road_shape array;
+    draw *d = r->d;
+    draw_box(d, shape, 16 / get_bytes(dtype), true, true, &array, box, sizeof box);
+    get_starts(box, starts, sizeof starts);
+    const uint32_t input = add_input(r, dtype, &array, style);
+    const uint32_t smem = add_smem(r, dtype, shape, false);
+    r->has_barrier = true;
+    if (r->wants_prefetch || draw_below(d, 4) == 0) {
+        draw_line(d, "async_prefetch %%%c%" PRIu32 "%s", style, input, box);
+    }
+    if (r->wants_descriptor || draw_below(d, 4) == 0) {
+        roads_get_type(dtype, shape, type, sizeof type);
+        draw_line(d, "%%d%" PRIu32 " = tensor_descriptor %%%c%" PRIu32 " : %s", r->object_count,
+                  style, input, type);
+        draw_line(d, "copy_gmem_to_smem %%d%" PRIu32 "%s, %%s%" PRIu32 ", %%full[0]",
+                  r->object_count++, starts, smem);
+    } else {
+        draw_line(d, "copy_gmem_to_smem %%%c%" PRIu32 "%s, %%s%" PRIu32 ", %%full[0]", style, input,
+                  box, smem);
+    }
+    draw_line(d, "barrier_wait %%full[0]");
+    if (shape->rank == 2 && draw_below(d, 3) == 0) { /* turned, and turned back by the way */
+        const road_shape turned = turn(shape);
+        const uint32_t between = add_smem(r, dtype, &turned, true);
+        roads_get_type(dtype, shape, type, sizeof type);
+        draw_line(d, "store %%s%" PRIu32 ", (load %%s%" PRIu32 ".transpose(1, 0))", between, smem);
+        draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32 ".transpose(1, 0)", value, between);
+    } else {
+        draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32, value, smem);
+    }
+}
+
+/* Through an accumulator, all of it at once or columns of it. */
+static void come_by_accumulator(roads *r, grout_dtype dtype, const road_shape *shape, char style,
+                                uint32_t value) {
+    char type[TEXT_MAX];
+    draw *d = r->d;
+    road_shape whole = *shape;
+    const bool is_part = draw_below(d, 2) == 0 && shape->dims[1] <= 128;
+    whole.dims[1] += is_part ? 8 * (1 + draw_below(d, 3)) : 0;
+    const uint32_t first = draw_below(d, (whole.dims[1] - shape->dims[1]) / 8 + 1) * 8;
+    const uint32_t input = add_input(r, dtype, &whole, style), number = r->object_count++;
+    roads_get_type(dtype, &whole, type, sizeof type);
+    grout_text_add(&r->scratch, "  scratch %%a%" PRIu32 " : acc %s\n", number, type);
+    draw_line(d, "acc_store %%a%" PRIu32 ", (load %%%c%" PRIu32 ")", number, style, input);
+    draw_line(d, "%%v%" PRIu32 " = %s %%a%" PRIu32 "[:, ds(%" PRIu32 ", %" PRIu32 ")]", value,
+              draw_below(d, 2) == 0 ? "load" : "acc_load", number, first, shape->dims[1]);
+}
+
+uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *shape, char style) {
+    char box[TEXT_MAX];
+    road_shape array = *shape;
+    draw *d = r->d;
+    const uint32_t value = d->value_count++;
+    uint32_t input, smem;
+    switch (way) {
+    case ROAD_TURNED:
+        array = turn(shape);
+        draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32 ".transpose(1, 0)", value, style,
+                  add_input(r, dtype, &array, style));
+        break;
+    case ROAD_BOX:
+        draw_box(d, shape, 1, false, false, &array, box, sizeof box);
+        draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32 "%s", value, style,
+                  add_input(r, dtype, &array, style), box);
+        break;
+    case ROAD_SMEM:
+        input = add_input(r, dtype, shape, style);
+        smem = add_smem(r, dtype, shape, true);
+        draw_line(d, "store %%s%" PRIu32 ", (load %%%c%" PRIu32 ")", smem, style, input);
+        draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32, value, smem);
+        break;
+    case ROAD_ASYNC_COPY:
+        input = add_input(r, dtype, shape, style);
+        smem = add_smem(r, dtype, shape, false);
+        draw_line(d, "async_copy %%%c%" PRIu32 ", %%s%" PRIu32, style, input, smem);
+        draw_line(d, "async_copy_commit_group");
+        draw_line(d, "async_copy_wait 0");
+        draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32, value, smem);
+        break;
+    case ROAD_TMA:
+        come_by_tma(r, dtype, shape, style, value);
+        break;
+    case ROAD_ACCUMULATOR:
+        come_by_accumulator(r, dtype, shape, style, value);
+        break;
+    case ROAD_STRAIGHT:
+    case ROAD_COUNT:
+        if (shape->rank == 0) {
+            array = (road_shape){1, {1 + draw_below(d, 3), 0, 0}};
+            draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32 "[%" PRIu32 "]", value, style,
+                      add_input(r, dtype, &array, style), array.dims[0] - 1);
+        } else {
+            draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32, value, style,
+                      add_input(r, dtype, shape, style));
+        }
+        break;
+    }
+    return value;
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+static uint32_t add_output(roads *r, grout_dtype dtype, const road_shape *shape) {
+    char type[TEXT_MAX];
+    roads_get_type(dtype, shape, type, sizeof type);
+    return draw_param(r->d, "out", type);
+}
+
+static void go_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, uint32_t value) {
+    char box[TEXT_MAX];
+    road_shape array;
+    draw *d = r->d;
+    draw_box(d, shape, 16 / get_bytes(dtype), false, true, &array, box, sizeof box);
+    const uint32_t output = add_output(r, dtype, &array);
+    const uint32_t smem = add_smem(r, dtype, shape, false);
+    const bool is_open = draw_below(d, 2) == 0;
+    draw_line(d, "store %%s%" PRIu32 ", %%v%" PRIu32, smem, value);
+    draw_line(d, "commit_smem");
+    draw_line(d, "copy_smem_to_gmem %%s%" PRIu32 ", %%p%" PRIu32 "%s%s", smem, output, box,
+              is_open ? " no_commit_group" : "");
+    if (is_open) {
+        draw_line(d, "commit_group");
+    }
+    draw_line(d, "wait_smem_to_gmem 0");
+}
+
+void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, uint32_t value) {
+    char box[TEXT_MAX], type[TEXT_MAX];
+    road_shape array = *shape;
+    draw *d = r->d;
+    uint32_t number;
+    switch (way) {
+    case ROAD_TURNED:
+        array = turn(shape);
+        draw_line(d, "store %%p%" PRIu32 ".transpose(1, 0), %%v%" PRIu32,
+                  add_output(r, dtype, &array), value);
+        break;
+    case ROAD_BOX:
+        draw_box(d, shape, 1, false, false, &array, box, sizeof box);
+        draw_line(d, "store %%p%" PRIu32 "%s, %%v%" PRIu32, add_output(r, dtype, &array), box,
+                  value);
+        break;
+    case ROAD_SMEM:
+        number = add_smem(r, dtype, shape, true);
+        draw_line(d, "store %%s%" PRIu32 ", %%v%" PRIu32, number, value);
+        draw_line(d, "store %%p%" PRIu32 ", (load %%s%" PRIu32 ")", add_output(r, dtype, shape),
+                  number);
+        break;
+    case ROAD_TMA:
+        go_by_tma(r, dtype, shape, value);
+        break;
+    case ROAD_ACCUMULATOR:
+        number = r->object_count++;
+        roads_get_type(dtype, shape, type, sizeof type);
+        grout_text_add(&r->scratch, "  scratch %%a%" PRIu32 " : acc %s\n", number, type);
+        draw_line(d, "acc_store %%a%" PRIu32 ", %%v%" PRIu32, number, value);
+        draw_line(d, "store %%p%" PRIu32 ", (acc_load %%a%" PRIu32 ")", add_output(r, dtype, shape),
+                  number);
+        break;
+    case ROAD_STRAIGHT:
+    case ROAD_ASYNC_COPY:
+    case ROAD_COUNT:
+        if (shape->rank == 0) {
+            array = (road_shape){1, {1, 0, 0}};
+            draw_line(d, "store %%p%" PRIu32 "[0], %%v%" PRIu32, add_output(r, dtype, &array),
+                      value);
+        } else {
+            draw_line(d, "store %%p%" PRIu32 ", %%v%" PRIu32, add_output(r, dtype, shape), value);
+        }
+        break;
+    }
+}
