@@ -550,7 +550,8 @@ static int64_t get_common_divisor(int64_t a, int64_t b) {
 static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
     const grout_layout *layout = plan->layout;
     const uint32_t dim = layout->dim[digit];
-    const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
+    const int64_t packed = grout_view_get_term_divisor(&plan->smem, dim);
+    const int64_t step = plan->smem.is_squeezed[dim] || tile <= packed ? 1 : tile / packed;
     const int64_t known =
         get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
                            layout->divisor[digit] * layout->extent[digit]);
@@ -581,9 +582,7 @@ static bool check_alignment(planning *plan) {
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         uint32_t dim = layout->dim[k];
         int64_t start = plan->smem.start_const[dim];
-        int64_t step = get_digit_step(
-            layout, k,
-            get_start_step(plan, k, tiles[dim] / grout_view_get_term_divisor(&plan->smem, dim)));
+        int64_t step = get_digit_step(layout, k, get_start_step(plan, k, tiles[dim]));
         if (plan->smem.start_term_count[dim] > 0 && step % plan->alignment != 0) {
             worst = step;
         }

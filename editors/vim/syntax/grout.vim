@@ -77,6 +77,10 @@ syntax keyword groutOperation
     \ reduce_and
     \ reduce_or
     \ reduce_xor
+    \ cumsum
+    \ cumprod
+    \ cummax
+    \ cummin
     \ select
     \ cast
     \ bitcast
@@ -146,6 +150,11 @@ syntax keyword groutOperation
     \ atomic_scatter_xor
     \ atomic_scatter_exchange
     \ atomic_fetch_add
+    \ atomic_fetch_max
+    \ atomic_fetch_min
+    \ atomic_fetch_and
+    \ atomic_fetch_or
+    \ atomic_fetch_xor
     \ atomic_exchange
     \ atomic_cas
     \ mma
@@ -219,6 +228,8 @@ syntax keyword groutCall
 syntax keyword groutAttribute
     \ dim
     \ perm
+    \ reverse
+    \ exclusive
     \ approx
     \ wgmma_8bit
     \ wgmma_row
