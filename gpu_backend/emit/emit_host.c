@@ -139,15 +139,17 @@ static const char maps_preamble[] =
 
 static const char *get_tensor_type(grout_dtype dtype) {
     static const char *const types[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_NONE] = "UINT8",    [GROUT_DTYPE_BOOL] = "UINT8",
-        [GROUT_DTYPE_I8] = "UINT8",      [GROUT_DTYPE_U8] = "UINT8",
-        [GROUT_DTYPE_I16] = "UINT16",    [GROUT_DTYPE_U16] = "UINT16",
-        [GROUT_DTYPE_I32] = "INT32",     [GROUT_DTYPE_U32] = "UINT32",
-        [GROUT_DTYPE_I64] = "INT64",     [GROUT_DTYPE_U64] = "UINT64",
-        [GROUT_DTYPE_F8E4M3] = "UINT8",  [GROUT_DTYPE_F8E5M2] = "UINT8",
-        [GROUT_DTYPE_F8E8M0] = "UINT8",  [GROUT_DTYPE_F16] = "FLOAT16",
-        [GROUT_DTYPE_BF16] = "BFLOAT16", [GROUT_DTYPE_F32] = "FLOAT32",
-        [GROUT_DTYPE_F64] = "FLOAT64",
+        [GROUT_DTYPE_NONE] = "UINT8",   [GROUT_DTYPE_BOOL] = "UINT8",
+        [GROUT_DTYPE_I4] = "UINT8",     [GROUT_DTYPE_U4] = "UINT8",
+        [GROUT_DTYPE_F4E2M1] = "UINT8", [GROUT_DTYPE_F6E2M3] = "UINT8",
+        [GROUT_DTYPE_F6E3M2] = "UINT8", [GROUT_DTYPE_I8] = "UINT8",
+        [GROUT_DTYPE_U8] = "UINT8",     [GROUT_DTYPE_I16] = "UINT16",
+        [GROUT_DTYPE_U16] = "UINT16",   [GROUT_DTYPE_I32] = "INT32",
+        [GROUT_DTYPE_U32] = "UINT32",   [GROUT_DTYPE_I64] = "INT64",
+        [GROUT_DTYPE_U64] = "UINT64",   [GROUT_DTYPE_F8E4M3] = "UINT8",
+        [GROUT_DTYPE_F8E5M2] = "UINT8", [GROUT_DTYPE_F8E8M0] = "UINT8",
+        [GROUT_DTYPE_F16] = "FLOAT16",  [GROUT_DTYPE_BF16] = "BFLOAT16",
+        [GROUT_DTYPE_F32] = "FLOAT32",  [GROUT_DTYPE_F64] = "FLOAT64",
     };
     return types[dtype];
 }
@@ -164,8 +166,8 @@ static void add_array(const host *h, uint32_t index, bool is_output) {
     grout_text_add(h->out, "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
                    grout_gpu__get_param_name(h->module, h->kernel, index),
                    param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
-                   is_output ? "true" : "false", grout_type_get_count(type) * dtype->bytes,
-                   dtype->poison, dtype->bytes);
+                   is_output ? "true" : "false", grout_type_get_bytes(type),
+                   grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison), dtype->bytes);
     grout_type_print(type, h->out);
     grout_text_add(h->out, "\n");
 }

@@ -75,9 +75,16 @@ static const grout_choice_info choice_infos[GROUT_CHOICE_COUNT] = {
 
 enum { use_STORAGE, use_ALU };
 static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
-    [GROUT_DTYPE_NONE] = {"", "", 0, 0, GROUT_CLASS_NONE, false},
+    [GROUT_DTYPE_NONE] = {"", "", 0, 0, 0, 1, GROUT_CLASS_NONE, false},
 #define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) \
-    [GROUT_DTYPE_##NAME] = {TEXT, DOC, POISON, BITS / 8, GROUT_CLASS_##CLASS, use_##USE == use_ALU},
+    [GROUT_DTYPE_##NAME] = {TEXT,                              \
+                            DOC,                               \
+                            POISON,                            \
+                            BITS,                              \
+                            (BITS + 7) / 8,                    \
+                            BITS == 4 ? 2 : 1,                 \
+                            GROUT_CLASS_##CLASS,               \
+                            use_##USE == use_ALU},
 #include "grout/types.def"
 };
 

@@ -118,6 +118,9 @@ static void add_attr(export *it, const grout_op *op, grout_attr attr) {
     case GROUT_ARGUMENT_AXES:
         grout_text_add(&it->out, "%" PRIu32, grout_op_get_axes(it->module, op, attr));
         break;
+    case GROUT_ARGUMENT_DIMS:
+        grout_text_add(&it->out, "%" PRIu32, grout_op_get_dims(it->module, op, attr));
+        break;
     case GROUT_ARGUMENT_CHOICE:
         add_string(it, grout_choice_get_info(grout_op_get_choice(it->module, op, attr))->text);
         break;
