@@ -541,19 +541,12 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
 static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
     const grout_layout *layout = plan->layout;
     const uint32_t dim = layout->dim[digit];
-<<<<<<< HEAD
-    const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
+    const int64_t packed = grout_view_get_term_divisor(&plan->smem, dim);
+    const int64_t step = plan->smem.is_squeezed[dim] || tile <= packed ? 1 : tile / packed;
     const grout_view_start bound = {
         .known = layout->divisor[digit] * layout->extent[digit],
         .divisor = grout_view__get_start(plan->module, &plan->smem, dim).divisor};
     const int64_t known = grout_view_start__get_divisor(&bound);
-=======
-    const int64_t packed = grout_view_get_term_divisor(&plan->smem, dim);
-    const int64_t step = plan->smem.is_squeezed[dim] || tile <= packed ? 1 : tile / packed;
-    const int64_t known =
-        get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
-                           layout->divisor[digit] * layout->extent[digit]);
->>>>>>> h/types
     return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
 }
 
