@@ -111,15 +111,14 @@ static void make_buffer(run *r, uint32_t index) {
         return;
     }
     r->buffer_of_param[index] = r->all->count;
-    r->all->items[r->all->count++] =
-        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
-                           .direction = directions[param->direction],
-                           .size = argument->size,
-                           .input = argument->data,
-                           .output = argument->data,
-                           .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype,
-                                                                       dtype->poison),
-                                    .pattern_size = dtype->bytes}};
+    r->all->items[r->all->count++] = (grout_gpu_buffer){
+        .name = grout_gpu__get_param_name(r->module, r->kernel, index),
+        .direction = directions[param->direction],
+        .size = argument->size,
+        .input = argument->data,
+        .output = argument->data,
+        .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison),
+                 .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
