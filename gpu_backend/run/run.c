@@ -346,8 +346,8 @@ static bool prepare(run *r) {
 
 bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                    grout_diags *diags) {
-    uint32_t count = 0;
-    for (const grout_gpu_launch *it = launch; it != NULL; it = it->next) {
+    uint32_t count = 1;
+    for (const grout_gpu_launch *it = launch->next; it != NULL; it = it->next) {
         count++;
     }
     buffers all = {0};
