@@ -28,6 +28,7 @@ typedef struct call {
     grout_launch launch;
     grout_argument *arguments;
     grout_diags *diags;
+    bool was_cut; /* the run did not reach its end, which no deadlock was */
 } call;
 
 /* ---- the arguments -------------------------------------------------------------------------- */
@@ -49,6 +50,18 @@ static bool refuse(const call *c, uint32_t index, const char *why) {
                            "the argument for '%%%s' %s", get_param_name(c->function, index), why);
 }
 
+/* The same of an array that has to be, in C: "f32[4]". */
+static bool refuse_null(const call *c, uint32_t index, const char *why, const grout_type *wanted) {
+    grout_type plain = *wanted;
+    plain.kind = GROUT_TYPE_ARRAY;
+    plain.space = GROUT_SPACE_NONE;
+    (void)refuse(c, index, why);
+    grout_diags_help(c->diags,
+                     "pass the address of a grout_array of %s whose data are the caller's elements",
+                     grout_type__get_text(&plain).chars);
+    return false;
+}
+
 /* Type and shape as a register array has them: without a space. */
 static bool check_type(const call *c, uint32_t index, const grout_array *array,
                        const grout_type *wanted) {
@@ -58,7 +71,7 @@ static bool check_type(const call *c, uint32_t index, const grout_array *array,
     plain.space = GROUT_SPACE_NONE;
     if (array->dtype <= GROUT_DTYPE_NONE || array->dtype >= GROUT_DTYPE_COUNT ||
         array->rank > GROUT_RANK_MAX) {
-        return refuse(c, index, "has no element type, or more than 8 dimensions");
+        return refuse_null(c, index, "has no element type, or more than 8 dimensions", wanted);
     }
     given.rank = (uint8_t)array->rank;
     memcpy(given.dims, array->dims, array->rank * sizeof array->dims[0]);
@@ -78,13 +91,19 @@ static bool read_array(call *c, uint32_t index, const grout_array *array,
     const grout_module *module = c->launch.module;
     const grout_type *type = grout_object_get_type(module, param->object);
     if (array == NULL || array->data == NULL) {
-        return refuse(c, index, array == NULL ? "is NULL" : "has no data: it is NULL");
+        return refuse_null(c, index, array == NULL ? "is NULL" : "has no data: it is NULL", type);
     }
     if (!check_type(c, index, array, type)) {
         return false;
     }
-    if ((uintptr_t)array->data % grout_dtype_get_info((grout_dtype)type->dtype)->bytes != 0) {
-        return refuse(c, index, "has data that is not aligned for its elements");
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    if ((uintptr_t)array->data % bytes != 0) {
+        (void)refuse(c, index, "has data that is not aligned for its elements");
+        grout_diags_help(c->diags,
+                         "let it start at a multiple of %" PRIu32
+                         " bytes: memory of malloc does, a part of a buffer of bytes may not",
+                         bytes);
+        return false;
     }
     c->arguments[index] = (grout_argument){
         array->data, (size_t)grout_object_get_layout(module, param->object)->bytes};
@@ -160,14 +179,17 @@ static bool check_status(const call *c, grout_run_status status) {
 
 static bool run_machine(call *c) {
     grout_machine *machine = grout_machine_new(&c->launch, c->diags);
-    const bool is_done =
-        machine != NULL && check_status(c, grout_machine_run(machine, 0, c->diags));
+    const grout_run_status status =
+        machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, c->diags);
+    c->was_cut = status != GROUT_RUN_DONE && status != GROUT_RUN_DEADLOCK;
+    const bool is_done = machine != NULL && check_status(c, status);
     grout_machine_free(machine);
     return is_done;
 }
 
-/* The findings go over into the list of the call. */
-static bool copy_findings(const call *c, const grout_checker *checker) {
+/* The findings go over into the list of the call, and judge gets the verdict. */
+static bool copy_findings(const call *c, const grout_checker *checker, bool was_cut) {
+    const grout_check_summary summary = grout_checker_get_summary(checker, was_cut);
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
         const grout_diag *diag = grout_checker_get_finding(checker, i)->diag;
         grout_diags_add(c->diags, diag->code, diag->place, "%s", diag->message);
@@ -180,7 +202,10 @@ static bool copy_findings(const call *c, const grout_checker *checker) {
             }
         }
     }
-    return grout_checker_get_summary(checker, false).verdict == GROUT_VERDICT_CLEAN;
+    if (c->function->options.judge != NULL) {
+        c->function->options.judge(c->function->options.payload, &summary);
+    }
+    return summary.verdict == GROUT_VERDICT_CLEAN;
 }
 
 static bool run_checked(call *c) {
@@ -192,7 +217,7 @@ static bool run_checked(call *c) {
     c->launch.observers[c->launch.observer_count++] = grout_checker_get_observer(checker);
     c->launch.track_undefined = true;
     bool is_done = run_machine(c);
-    is_done &= copy_findings(c, checker);
+    is_done &= copy_findings(c, checker, c->was_cut);
     grout_checker_free(checker);
     return is_done;
 }

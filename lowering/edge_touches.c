@@ -34,15 +34,14 @@ static bool find_start(const grout_actor_walk *walk, const grout_view *view, uin
         if (!value.is_known) {
             return false;
         }
-        *start_out += value.value;
+        *start_out += value.value / grout_view_get_term_divisor(view, dim);
     }
     return true;
 }
 
 static void set_box(const grout_actor_walk *walk, const grout_view *view, touch *t) {
-    const grout_type *type = grout_object_get_type(walk->module, view->object);
     for (uint32_t dim = 0; dim < view->rank; dim++) {
-        t->end[dim] = type->dims[dim];
+        t->end[dim] = grout_object_get_extent(walk->module, view->object, dim);
         if (find_start(walk, view, dim, &t->start[dim])) {
             t->end[dim] = t->start[dim] + view->extent[dim];
         } else {

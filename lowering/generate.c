@@ -24,7 +24,7 @@ static bool holds_integer(grout_dtype dtype, double value) {
         return value == 0 || value == 1;
     }
     bool is_signed = info->class_ == GROUT_CLASS_SINT;
-    double end = ldexp(1.0, info->bytes * 8 - (is_signed ? 1 : 0));
+    double end = ldexp(1.0, info->bits - (is_signed ? 1 : 0));
     return value < end && value >= (is_signed ? -end : 0.0);
 }
 
@@ -52,6 +52,16 @@ bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype) {
 static void put_bits(uint64_t bits, uint32_t bytes, uint8_t *out) {
     for (uint32_t i = 0; i < bytes; i++) {
         out[i] = (uint8_t)(bits >> (8 * i));
+    }
+}
+
+/* The bits of one element into its place in an array. */
+static void put_at(grout_dtype dtype, const uint8_t *element, uint8_t *out, uint64_t index) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->packed == 1) {
+        memcpy(out + index * info->bytes, element, info->bytes);
+    } else {
+        grout_element_put(dtype, out, (int64_t)index, element);
     }
 }
 
@@ -92,14 +102,14 @@ static void put_integer(grout_dtype dtype, uint64_t value, uint8_t *out) {
         put_number(dtype, (double)(int64_t)value, out);
         return;
     }
-    put_bits(value & (info->class_ == GROUT_CLASS_BOOL ? 1u : UINT64_MAX), info->bytes, out);
+    const uint32_t bits = info->class_ == GROUT_CLASS_BOOL ? 1 : info->bits;
+    put_bits(value & UINT64_MAX >> (64 - bits), info->bytes, out);
 }
 
 /* Nine elements made once, then picked: small integers are exact in every type. */
 static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
                       uint64_t count) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    uint32_t bytes = info->bytes;
     bool is_signed = (info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT) &&
                      dtype != GROUT_DTYPE_F8E8M0; /* scales have no sign */
     uint8_t elements[9][8] = {{0}};
@@ -110,14 +120,14 @@ static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8
     for (uint64_t i = 0; i < count; i++) {
         uint64_t choice = (mix(key ^ i) >> 32) * 9 >> 32;
         GROUT_ASSERT(choice < sizeof elements / sizeof elements[0]);
-        memcpy(out + i * bytes, elements[choice], bytes);
+        put_at(dtype, elements[choice], out, i);
     }
 }
 
 /* Four elements for each counter; p lies in the middle of one of 2^32 equal parts of (0, 1). */
 static void fill_random(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
                         uint64_t count) {
-    uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    uint8_t element[8] = {0};
     uint32_t key[2] = {(uint32_t)generator->seed, (uint32_t)(generator->seed >> 32)};
     uint32_t words[4] = {0};
     for (uint64_t i = 0; i < count; i++) {
@@ -129,35 +139,37 @@ static void fill_random(const grout_generator *generator, grout_dtype dtype, uin
         double value = generator->kind == GROUT_GENERATOR_RANDN
                            ? grout_random__quantile(p)
                            : generator->low * (1 - p) + generator->high * p;
-        put_number(dtype, value, out + i * bytes);
+        put_number(dtype, value, element);
+        put_at(dtype, element, out, i);
     }
 }
 
-static void fill_same(const uint8_t *element, uint32_t bytes, uint8_t *out, uint64_t count) {
+static void fill_same(grout_dtype dtype, const uint8_t *element, uint8_t *out, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
-        memcpy(out + i * bytes, element, bytes);
+        put_at(dtype, element, out, i);
     }
 }
 
 void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
                           uint64_t count) {
-    uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint8_t element[8] = {0};
-    GROUT_ASSERT(grout_generator_fits(generator, dtype) && bytes <= sizeof element);
+    GROUT_ASSERT(grout_generator_fits(generator, dtype) && info->bytes <= sizeof element);
     switch (generator->kind) {
     case GROUT_GENERATOR_INTS:
         fill_ints(generator, dtype, out, count);
         break;
     case GROUT_GENERATOR_ZEROS:
-        memset(out, 0, (size_t)count * bytes);
+        memset(out, 0, (size_t)((count + info->packed - 1) / info->packed) * info->bytes);
         break;
     case GROUT_GENERATOR_ONES:
         put_integer(dtype, 1, element);
-        fill_same(element, bytes, out, count);
+        fill_same(dtype, element, out, count);
         break;
     case GROUT_GENERATOR_ARANGE:
         for (uint64_t i = 0; i < count; i++) {
-            put_integer(dtype, i, (uint8_t *)out + i * bytes);
+            put_integer(dtype, i, element);
+            put_at(dtype, element, out, i);
         }
         break;
     case GROUT_GENERATOR_RANDN:
@@ -173,7 +185,7 @@ void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, v
                                            : (uint64_t)generator->low,
                         element);
         }
-        fill_same(element, bytes, out, count);
+        fill_same(dtype, element, out, count);
         break;
     case GROUT_GENERATOR_LIST:
     case GROUT_GENERATOR_COUNT:
@@ -229,12 +241,13 @@ static void fill_constants(const grout_module *bound, const grout_init *init, gr
     if (init->kind == GROUT_GENERATOR_VALUE) {
         uint8_t element[8] = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, 0), dtype), bytes, element);
-        fill_same(element, bytes, out, count);
+        fill_same(dtype, element, out, count);
         return;
     }
     for (uint32_t i = 0; i < init->count; i++) {
-        put_bits(grout_expr_value_to_bits(get_argument(bound, init, i), dtype), bytes,
-                 out + (size_t)i * bytes);
+        uint8_t element[8] = {0};
+        put_bits(grout_expr_value_to_bits(get_argument(bound, init, i), dtype), bytes, element);
+        put_at(dtype, element, out, i);
     }
 }
 
@@ -281,11 +294,12 @@ void grout_scratch_fill_default(const grout_module *bound, grout_object_id scrat
 bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, grout_dtype dtype,
                            uint64_t *bits_out) {
     if (init->kind == GROUT_GENERATOR_VALUE) {
-        *bits_out = grout_expr_value_to_bits(get_argument(bound, init, 0), dtype);
+        *bits_out = grout_dtype_get_pattern(
+            dtype, grout_expr_value_to_bits(get_argument(bound, init, 0), dtype));
         return true;
     }
     const grout_expr_value one = {.integer = init->kind == GROUT_GENERATOR_ONES};
-    *bits_out = grout_expr_value_to_bits(one, dtype);
+    *bits_out = grout_dtype_get_pattern(dtype, grout_expr_value_to_bits(one, dtype));
     return init->kind == GROUT_GENERATOR_ZEROS || init->kind == GROUT_GENERATOR_ONES;
 }
 

@@ -22,6 +22,7 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_MMA_RHS_32BIT] = "mma_rhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_16BIT] = "mma_rhs_16bit",
         [GROUT_LAYOUT_MMA_RHS_8BIT] = "mma_rhs_8bit",
+        [GROUT_LAYOUT_TILED] = "tiled",
     };
     return texts[kind];
 }
@@ -118,8 +119,7 @@ static void add_steps(const grout_register_step *steps, uint32_t count, uint32_t
 
 static int64_t get_tiled_element(const grout_register_layout *layout, uint32_t lane,
                                  uint32_t index) {
-    const grout_register_tiling *tiling =
-        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+    const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
     const int64_t across = layout->cols / tiling->cols, tile = index >> tiling->register_bits;
     int64_t row = tile / across * tiling->rows, column = tile % across * tiling->cols;
     add_steps(tiling->lanes, 7, lane, &row, &column);
@@ -148,6 +148,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_16BIT:
@@ -204,6 +205,75 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
     const bool has_columns =
         kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % (tiling == NULL ? 8 : tiling->cols) == 0;
     return has_rows && has_columns ? layout : none;
+}
+
+uint32_t grout_register_tiling_get_copies(const grout_register_tiling *tiling) {
+    uint32_t copies = 0;
+    for (uint32_t bit = 0; bit < 7; bit++) {
+        copies |= tiling->lanes[bit].row == 0 && tiling->lanes[bit].col == 0 ? 1u << bit : 0;
+    }
+    return copies;
+}
+
+static bool is_same_step(const grout_register_step *a, const grout_register_step *b) {
+    return a->row == b->row && a->col == b->col;
+}
+
+bool grout_register_tiling__is_equal(const grout_register_tiling *a,
+                                     const grout_register_tiling *b) {
+    bool is_equal =
+        a->rows == b->rows && a->cols == b->cols && a->register_bits == b->register_bits;
+    for (uint32_t bit = 0; bit < 7; bit++) {
+        is_equal = is_equal && is_same_step(&a->lanes[bit], &b->lanes[bit]);
+    }
+    for (uint32_t bit = 0; bit < a->register_bits; bit++) {
+        is_equal = is_equal && is_same_step(&a->registers[bit], &b->registers[bit]);
+    }
+    return is_equal;
+}
+
+grout_register_layout_kind grout_register_tiling_get_kind(const grout_register_tiling *tiling) {
+    for (uint32_t kind = 0; kind < GROUT_LAYOUT_TILED; kind++) {
+        const grout_register_tiling *known =
+            grout_register_layout_get_tiling((grout_register_layout_kind)kind);
+        if (known != NULL && grout_register_tiling__is_equal(known, tiling)) {
+            return (grout_register_layout_kind)kind;
+        }
+    }
+    return GROUT_LAYOUT_TILED;
+}
+
+grout_register_layout grout_register_layout_make_tiled(const grout_register_tiling *tiling,
+                                                       const grout_type *type) {
+    const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE, .rows = 1, .cols = 1};
+    const grout_register_layout_kind kind = grout_register_tiling_get_kind(tiling);
+    grout_register_layout layout = {.kind = GROUT_LAYOUT_TILED,
+                                    .vec = 1,
+                                    .count = grout_type_get_count(type),
+                                    .rows = 1,
+                                    .cols = 1,
+                                    .tiling = tiling};
+    uint32_t dims[2];
+    const uint32_t wide = grout_layout__get_wide_dims(type, dims);
+    if (kind != GROUT_LAYOUT_TILED) {
+        return grout_register_layout_make(kind, type);
+    }
+    if (wide == 2) {
+        layout.rows = type->dims[dims[0]];
+        layout.cols = type->dims[dims[1]];
+    } else if (wide == 1 && tiling->rows == 1) {
+        layout.cols = layout.count;
+    } else if (wide == 1 && tiling->cols == 1) {
+        layout.rows = layout.count;
+    } else {
+        return none;
+    }
+    if (layout.rows % tiling->rows != 0 || layout.cols % tiling->cols != 0) {
+        return none;
+    }
+    layout.registers = (uint32_t)(layout.rows / tiling->rows * (layout.cols / tiling->cols))
+                       << tiling->register_bits;
+    return layout;
 }
 
 grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max) {

@@ -11,10 +11,11 @@ static int64_t min_i64(int64_t a, int64_t b) {
 
 /* The divisor of where a view starts in one dimension of its object. */
 static int64_t get_start_divisor(const grout_module *module, const grout_view *view, uint32_t dim) {
+    const int64_t elements = grout_view_get_term_divisor(view, dim);
     int64_t divisor = grout_divisor__of_constant(view->start_const[dim]);
     for (uint32_t k = 0; k < view->start_term_count[dim]; k++) {
-        divisor =
-            min_i64(divisor, grout_value_get_known_divisor(module, view->start_terms[dim][k]));
+        divisor = min_i64(
+            divisor, grout_value_get_known_divisor(module, view->start_terms[dim][k]) / elements);
     }
     return divisor;
 }
@@ -41,7 +42,6 @@ typedef struct run {
 
 static run find_run(const grout_module *module, const grout_view *view,
                     const grout_layout *layout) {
-    const grout_type *type = grout_object_get_type(module, view->object);
     run found = {.length = 1};
     for (uint32_t k = view->view_rank; k-- > 0;) {
         const uint32_t dim = view->view_dim[k];
@@ -61,7 +61,7 @@ static run find_run(const grout_module *module, const grout_view *view,
             found.tile = layout->extent[finest];
             break;
         }
-        if (view->extent[dim] != type->dims[dim]) {
+        if (view->extent[dim] != grout_object_get_extent(module, view->object, dim)) {
             break;
         }
     }
@@ -109,8 +109,8 @@ uint32_t grout_view_get_access_width(const grout_module *module, const grout_vie
             is_fine = is_digit_aligned(module, view, &found, k, bytes);
         }
         if (is_fine) {
-            return width;
+            return width * view->packed;
         }
     }
-    return 1;
+    return view->packed;
 }

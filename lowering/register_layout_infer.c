@@ -125,8 +125,7 @@ static void wish_part(grout_layout_inference *inf, const grout_op *op, uint32_t 
     const uint8_t result = get_decision(inf, op->first_result);
     const uint8_t kind = source == GROUT_LAYOUT_NONE ? result : source;
     const bool is_open = (source == GROUT_LAYOUT_NONE) != (result == GROUT_LAYOUT_NONE);
-    if (is_open && kind != GROUT_LAYOUT_STRIDED &&
-        grout_layout__keeps_lanes(inf, op, k, (grout_register_layout_kind)kind)) {
+    if (is_open && kind != GROUT_LAYOUT_STRIDED && grout_layout__keeps_lanes(inf, op, k, kind)) {
         grant(inf, from->id, kind);
         grant(inf, op->first_result, kind);
     }
@@ -214,8 +213,8 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
     }
     grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
     const grout_type *type = grout_module_get_type(inf->module, value);
-    const uint32_t cap =
-        GROUT_WIDE_BYTES_MAX / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const uint32_t cap = GROUT_WIDE_BYTES_MAX / info->bytes * info->packed;
     grout_pick pick;
     const uint32_t width = grout_op_get_pick(inf->module, op, &pick)
                                ? grout_pick_get_access_width(inf->module, &pick, &view)
@@ -242,7 +241,7 @@ static void settle_value(grout_layout_inference *inf, grout_value_id value) {
     grout_register_layout *layout = &inf->out->of_value[value];
     *layout = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED
                   ? make_strided(inf, value)
-                  : grout_register_layout_make((grout_register_layout_kind)kind, type);
+                  : grout_layout__make_kind(inf, kind, type);
     GROUT_ASSERT(layout->kind != GROUT_LAYOUT_NONE && layout->registers > 0);
     GROUT_ASSERT(layout->count == grout_type_get_count(type));
     const int64_t bytes =
@@ -294,7 +293,55 @@ static void repeat(grout_layout_inference *inf, grout_layout_visit *visit) {
     } while (inf->is_changed);
 }
 
+/* by name: whether a cast spells its layout out, in a text. */
+static bool is_spelt(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LAYOUT &&
+           op->operand_count == 2;
+}
+
+static void count_tiling(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    (void)id;
+    inf->out->tiling_count += is_spelt(op) ? 1 : 0;
+}
+
+/* Tilings that are none of the known kinds, each once. */
+static void add_tiling(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    grout_register_layouts *out = inf->out;
+    grout_tiling_problem problem;
+    (void)id;
+    if (!is_spelt(op) || grout_layout__find_spelt(inf, op) != GROUT_LAYOUT_TILED) {
+        return;
+    }
+    if (out->tiling_count + GROUT_LAYOUT_COUNT > UINT8_MAX) {
+        inf->ok = grout_diags_add(
+            inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, grout_module_get_place(inf->module, op->loc),
+            "a kernel spells out more than %d layouts", UINT8_MAX - GROUT_LAYOUT_COUNT);
+        return;
+    }
+    (void)grout_register_tiling_read(
+        grout_module_get_string(inf->module, grout_module_get_operand(inf->module, op, 1)->id),
+        &out->tilings[out->tiling_count++], &problem);
+}
+
+/* False without memory. */
+static bool find_tilings(grout_layout_inference *inf) {
+    grout_layout__walk(inf, inf->body, count_tiling);
+    const uint32_t count = inf->out->tiling_count;
+    inf->out->tilings = grout__new(grout_module_get_allocator(inf->module), (size_t)count + 1,
+                                   sizeof *inf->out->tilings);
+    inf->out->tiling_count = 0;
+    if (inf->out->tilings == NULL) {
+        inf->ok = grout_diags_add_oom(inf->diags);
+        return false;
+    }
+    grout_layout__walk(inf, inf->body, add_tiling);
+    return inf->ok;
+}
+
 static void infer(grout_layout_inference *inf) {
+    if (!find_tilings(inf)) {
+        return;
+    }
     for (uint32_t i = 0; i < inf->out->value_count; i++) {
         inf->parents[i] = i;
     }

@@ -34,8 +34,16 @@ static const grout_type *get_operand_type(const search *s, uint32_t k) {
     return grout_module_get_type(s->module, grout_module_get_operand(s->module, s->op, k)->id);
 }
 
+/* Operands that are arrays or scalars: of a layout_cast the first. */
+static uint32_t count_operands(const grout_op *op) {
+    return grout_layout__takes_parts(op) ? op->operand_count : 1;
+}
+
 static void find_origins(const search *s) {
-    for (uint32_t k = 0; k < s->op->operand_count; k++) {
+    for (uint32_t i = 0; !grout_layout__takes_parts(s->op) && i < s->to->count; i++) {
+        s->origins[i] = (origin){0, (int32_t)i}; /* a cast: each element is its own */
+    }
+    for (uint32_t k = 0; grout_layout__takes_parts(s->op) && k < s->op->operand_count; k++) {
         const grout_type *type = get_operand_type(s, k);
         const grout_part part = grout_op_get_part(s->module, s->op, k);
         const int64_t count = grout_type_get_count(type);
@@ -55,7 +63,7 @@ static uint32_t mark(uint32_t lane, uint32_t register_index) {
 
 /* Notes which register of a lane holds which element. */
 static void place_elements(const search *s, uint32_t lane) {
-    for (uint32_t k = 0; k < s->op->operand_count; k++) {
+    for (uint32_t k = 0; k < count_operands(s->op); k++) {
         for (uint32_t r = 0; r < s->from[k].registers; r++) {
             const int64_t element = grout_register_layout_get_element(&s->from[k], lane, r);
             if (element >= 0) {
@@ -113,7 +121,7 @@ static bool find_picks(search *s, uint32_t only, grout_register_pick *picks_out)
     const grout_allocator *allocator = grout_module_get_allocator(s->module);
     size_t places = 0;
     s->first_places = grout__new(allocator, s->op->operand_count, sizeof *s->first_places);
-    for (uint32_t k = 0; s->first_places != NULL && k < s->op->operand_count; k++) {
+    for (uint32_t k = 0; s->first_places != NULL && k < count_operands(s->op); k++) {
         s->first_places[k] = (uint32_t)places;
         places += (size_t)grout_type_get_count(get_operand_type(s, k));
     }
@@ -148,7 +156,7 @@ bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
                 .to = get_layout(grout_register_layouts_get(layouts, op->first_result))};
     s.from = grout__new(grout_module_get_allocator(bound), op->operand_count, sizeof *s.from);
     s.is_out_of_memory = s.from == NULL;
-    for (uint32_t k = 0; s.from != NULL && k < op->operand_count; k++) {
+    for (uint32_t k = 0; s.from != NULL && k < count_operands(op); k++) {
         const grout_operand *operand = grout_module_get_operand(bound, op, k);
         s.from[k] = *get_layout(grout_register_layouts_get(layouts, operand->id));
     }
@@ -158,11 +166,11 @@ bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
 }
 
 bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, uint32_t k,
-                               grout_register_layout_kind kind) {
+                               uint8_t kind) {
     const grout_register_layout to =
-        grout_register_layout_make(kind, grout_module_get_type(inf->module, op->first_result));
+        grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, op->first_result));
     search s = {.module = inf->module, .op = op, .to = &to};
-    const grout_register_layout from = grout_register_layout_make(kind, get_operand_type(&s, k));
+    const grout_register_layout from = grout_layout__make_kind(inf, kind, get_operand_type(&s, k));
     if (from.kind == GROUT_LAYOUT_NONE || to.kind == GROUT_LAYOUT_NONE) {
         return false;
     }

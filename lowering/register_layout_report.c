@@ -119,10 +119,11 @@ static void explain_path(grout_layout_inference *inf, grout_value_id from, grout
 /* ---- conflicts ------------------------------------------------------------------------------- */
 
 static const char *get_text(const grout_layout_demand *demand) {
-    return grout_register_layout_get_text((grout_register_layout_kind)demand->kind);
+    return grout_layout__get_text(demand->kind);
 }
 
-/* The same as layout_cast takes it: the kinds from WGMMA_TRANSPOSED on have no word of their own. */
+/* The same as layout_cast takes it: the kinds from WGMMA_TRANSPOSED on have no word of their own.
+ */
 static value_text get_word(const grout_layout_demand *demand) {
     const char *text = get_text(demand);
     value_text word;
@@ -179,6 +180,13 @@ static void help_conflict(grout_layout_inference *inf, const grout_layout_demand
     const int64_t bytes = get_cast_bytes(inf, at->value);
     const value_text word = get_word(is_consumer(at) ? at : first);
     const char *kind = word.chars;
+    if ((is_consumer(at) ? at : first)->kind >= GROUT_LAYOUT_COUNT) {
+        grout_diags_help(inf->diags,
+                         "put a 'relayout' to the layout that is spelt out around %s%s: %" PRId64
+                         " bytes through SMEM",
+                         is_consumer(at) ? "the operand of " : "", op.chars, bytes);
+        return;
+    }
     if (value.chars[0] != '%') {
         grout_diags_help(inf->diags,
                          "put (layout_cast ... %s) around %s%s: %" PRId64 " bytes through SMEM",
@@ -215,8 +223,7 @@ void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layo
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
-                               grout_register_layout_kind kind) {
+void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, uint8_t kind) {
     static const char *const needs[] = {
         [GROUT_LAYOUT_NONE] = "",
         [GROUT_LAYOUT_SPLAT] = "",
@@ -231,13 +238,20 @@ void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
         [GROUT_LAYOUT_MMA_LHS_32BIT] = "two dimensions, multiples of 64 and of 8",
         [GROUT_LAYOUT_MMA_RHS_32BIT] = "two dimensions, multiples of 8",
         [GROUT_LAYOUT_MMA_RHS_16BIT] = "two dimensions, multiples of 16 and of 8",
-        [GROUT_LAYOUT_MMA_RHS_8BIT] = "two dimensions, multiples of 32 and of 8"};
+        [GROUT_LAYOUT_MMA_RHS_8BIT] = "two dimensions, multiples of 32 and of 8",
+        [GROUT_LAYOUT_TILED] = ""};
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
+    char multiples[64] = "";
+    if (kind >= GROUT_LAYOUT_COUNT) {
+        const grout_register_tiling *tiling = &inf->out->tilings[kind - GROUT_LAYOUT_COUNT];
+        (void)snprintf(multiples, sizeof multiples, "two dimensions, multiples of %u and of %u",
+                       tiling->rows, tiling->cols);
+    }
     inf->ok = false;
     grout_diags_add(
         inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, grout_module_get_place(inf->module, op->loc),
         "no %s can be held in the layout %s: it takes %s", grout_type__get_text(type).chars,
-        grout_register_layout_get_text(kind), needs[kind]);
+        grout_layout__get_text(kind), kind >= GROUT_LAYOUT_COUNT ? multiples : needs[kind]);
     grout_diags_help(inf->diags, "wg_strided takes any shape");
 }
 

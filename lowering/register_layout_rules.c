@@ -99,6 +99,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_SLICE:
     case GROUT_RULE_RESHAPE:
     case GROUT_RULE_CONCATENATE:
+    case GROUT_RULE_TRANSPOSE: /* of one of dimensions of size 1 */
         for (uint32_t k = 0; k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
@@ -160,14 +161,14 @@ bool grout_layout__is_source(const grout_op *op) {
 
 bool grout_layout__takes_parts(const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    return rule == GROUT_RULE_SLICE || rule == GROUT_RULE_RESHAPE || rule == GROUT_RULE_CONCATENATE;
+    return rule == GROUT_RULE_SLICE || rule == GROUT_RULE_RESHAPE ||
+           rule == GROUT_RULE_CONCATENATE || rule == GROUT_RULE_TRANSPOSE;
 }
 
 /* ---- demands --------------------------------------------------------------------------------- */
 
 /* The layout that a layout_cast names. */
-static grout_register_layout_kind get_cast_kind(const grout_layout_inference *inf,
-                                                const grout_op *op) {
+static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *op) {
     static const struct {
         grout_attr attr;
         grout_register_layout_kind kind;
@@ -185,21 +186,23 @@ static grout_register_layout_kind get_cast_kind(const grout_layout_inference *in
         [GROUT_CHOICE_LAYOUT_MMA_RHS_16BIT] = GROUT_LAYOUT_MMA_RHS_16BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_8BIT] = GROUT_LAYOUT_MMA_RHS_8BIT};
     const grout_choice choice = grout_op_get_choice(inf->module, op, GROUT_ATTR_LAYOUT);
+    if (op->operand_count == 2) {
+        return grout_layout__find_spelt(inf, op);
+    }
     if (choice != GROUT_CHOICE_NONE) {
-        return chosen[choice];
+        return (uint8_t)chosen[choice];
     }
     for (uint32_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (grout_module_find_attr(inf->module, op, flags[i].attr) != NULL) {
-            return flags[i].kind;
+            return (uint8_t)flags[i].kind;
         }
     }
     return GROUT_LAYOUT_STRIDED;
 }
 
-static bool can_have(const grout_layout_inference *inf, grout_value_id value,
-                     grout_register_layout_kind kind) {
+static bool can_have(const grout_layout_inference *inf, grout_value_id value, uint8_t kind) {
     return kind == GROUT_LAYOUT_STRIDED ||
-           grout_register_layout_make(kind, grout_module_get_type(inf->module, value)).kind !=
+           grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, value)).kind !=
                GROUT_LAYOUT_NONE;
 }
 
@@ -265,15 +268,13 @@ static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const 
 
 static void demand_cast(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                         grout_layout_demander *act) {
-    const grout_register_layout_kind kind = get_cast_kind(inf, op);
+    const uint8_t kind = get_cast_kind(inf, op);
     if (!can_have(inf, op->first_result, kind)) {
         grout_layout__report_cast(inf, op, kind);
         return;
     }
-    demand(
-        inf,
-        (grout_layout_demand){.op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = (uint8_t)kind},
-        act);
+    demand(inf, (grout_layout_demand){.op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = kind},
+           act);
 }
 
 static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op) {
@@ -364,7 +365,7 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
     grout_layout_wish wish = {
         .from = from->id, .to = op->first_result, .to_kind = GROUT_LAYOUT_WGMMA};
     if (get_rule(op) == GROUT_RULE_LAYOUT) {
-        wish.from_kind = wish.to_kind = (uint8_t)get_cast_kind(inf, op);
+        wish.from_kind = wish.to_kind = get_cast_kind(inf, op);
     } else {
         wish.from_kind = (uint8_t)classify_broadcast(inf, op);
     }
@@ -378,13 +379,15 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
 
 static bool is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
     return a->kind == b->kind && a->vec == b->vec && a->count == b->count && a->rows == b->rows &&
-           a->cols == b->cols;
+           a->cols == b->cols && a->tiling == b->tiling;
 }
 
 /* Whether elements are where they are needed, or get there within their lane. */
 static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
                           const grout_register_layout *from, const grout_register_layout *to) {
     return is_same_layout(from, to) ||
+           (get_rule(op) == GROUT_RULE_LAYOUT &&
+            grout_register_layouts_find_picks(inf->out, inf->module, op, NULL, inf->diags)) ||
            (get_rule(op) == GROUT_RULE_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
             from->kind != GROUT_LAYOUT_WGMMA && from->kind == classify_broadcast(inf, op));
 }

@@ -17,7 +17,12 @@ struct grout_register_layouts {
     grout_register_layout *of_value;
     uint32_t *exchange_bytes; /* by op */
     int64_t scratch_bytes;
+    grout_register_tiling *tilings; /* that the kernel spells out, each once */
+    uint32_t tiling_count;
 };
+
+bool grout_register_tiling__is_equal(const grout_register_tiling *a,
+                                     const grout_register_tiling *b);
 
 #define GROUT_LAYOUT_IS_RESULT UINT32_MAX /* operand of a demand: it is made of the op's result */
 
@@ -26,7 +31,9 @@ typedef struct grout_layout_demand {
     grout_op_id op;
     grout_value_id value;
     uint32_t operand; /* its index in op, or GROUT_LAYOUT_IS_RESULT */
-    uint8_t kind;     /* grout_register_layout_kind; NONE: nobody demands anything */
+    /* grout_register_layout_kind, or GROUT_LAYOUT_COUNT and the number of a tiling of the kernel;
+     * NONE: nobody demands anything */
+    uint8_t kind;
 } grout_layout_demand;
 
 /* What memory says about a strided class. */
@@ -92,6 +99,13 @@ uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2
 
 /* ---- register_layout_values.c ---- */
 
+/* As grout_register_layout_make, of a kind as demands have it. */
+grout_register_layout grout_layout__make_kind(const grout_layout_inference *inf, uint8_t kind,
+                                              const grout_type *type);
+const char *grout_layout__get_text(uint8_t kind);
+/* The kind, as demands have it, that the text of a 'relayout' says. */
+uint8_t grout_layout__find_spelt(const grout_layout_inference *inf, const grout_op *op);
+
 grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value);
 /* Whether an edge holds its two values in one layout: both spread, of one shape but for dimensions
  * of size 1. */
@@ -105,7 +119,7 @@ bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id v
 /* Whether no element of an op that takes parts changes its lane if its k-th operand, and its
  * result, have the layout of a kind; the other operands count as they need to. */
 bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, uint32_t k,
-                               grout_register_layout_kind kind);
+                               uint8_t kind);
 
 /* ---- register_layout_report.c ---- */
 
@@ -113,8 +127,7 @@ bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, 
 void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layout_demand *first,
                                    const grout_layout_demand *second);
 /* A layout_cast to a layout that the shape does not have. */
-void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
-                               grout_register_layout_kind kind);
+void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, uint8_t kind);
 /* Says that a box of a matrix in the WGMMA layout changes lanes, where another one would not. */
 void grout_layout__advise_part(grout_layout_inference *inf, const grout_op *op, int64_t bytes);
 /* An array of too many bytes in one lane. */

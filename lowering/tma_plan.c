@@ -55,7 +55,8 @@ typedef struct planning {
     const grout_operand *gmem_operand, *smem_operand;
     grout_view gmem, smem;
     const grout_type *gmem_type;
-    const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
+    int64_t gmem_dims[GROUT_RANK_MAX]; /* as the layout counts them */
+    const grout_layout *layout;        /* of the SMEM object; NULL: the op has no SMEM side */
     view_digit digits[DIGITS_MAX];
     uint32_t digit_count;
     bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
@@ -94,7 +95,7 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
 
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
-    return plan->layout != NULL &&
+    return plan->layout != NULL && plan->gmem.packed == 1 &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -122,7 +123,7 @@ static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) 
     const grout_layout *layout = plan->layout;
     int64_t tiles[GROUT_RANK_MAX];
     grout_object__get_tiles(plan->module, plan->smem.object, tiles);
-    if (elements % tiles[dim] != 0) {
+    if (elements * grout_view_get_term_divisor(&plan->smem, dim) % tiles[dim] != 0) {
         return false;
     }
     for (uint32_t k = 0; layout->swizzle != 0 && k < layout->tiled_rank; k++) {
@@ -199,7 +200,7 @@ static bool choose_dims(planning *plan) {
     uint32_t count = 0;
     plan->inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
     for (uint8_t dim = 0; dim < gmem->rank; dim++) {
-        plan->is_kept[dim] = plan->gmem_type->dims[dim] > 1 || gmem->extent[dim] > 1 ||
+        plan->is_kept[dim] = plan->gmem_dims[dim] > 1 || gmem->extent[dim] > 1 ||
                              gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
                              is_part_dim(plan, dim);
         if (plan->is_kept[dim]) {
@@ -230,7 +231,7 @@ static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
     uint32_t place = tma->rank++;
     GROUT_ASSERT(place < GROUT_RANK_MAX && !plan->is_boxed[dim] && extent >= 1);
     tma->object_dim[place] = dim;
-    tma->dims[place] = plan->gmem_type->dims[dim];
+    tma->dims[place] = plan->gmem_dims[dim];
     tma->strides[place] = tma->object_strides[dim];
     tma->box[place] = extent;
     tma->steps[place] = 1;
@@ -330,10 +331,12 @@ static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
     const grout_tma *tma = plan->tma;
     int64_t bytes = extent * tma->element_bytes;
     if (bytes % 16 != 0) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)plan->gmem_type->dtype);
         fail(plan, GROUT_DIAG_TMA_INNER_BYTES, plan->gmem_operand,
-             "rows of the box have %" PRId64 " elements of %d bytes, %" PRId64
+             "rows of the box have %" PRId64 " elements of %d %s, %" PRId64
              " bytes: TMA needs a multiple of 16",
-             extent, tma->element_bytes, bytes);
+             extent * info->packed, info->packed > 1 ? info->bits : tma->element_bytes,
+             info->packed > 1 ? "bits" : "bytes", bytes);
         help(plan, "take wider rows, or copy with load and store");
         return false;
     }
@@ -396,7 +399,7 @@ static bool has_whole_tiles(const planning *plan, uint32_t place, int64_t elemen
     const grout_tma *tma = plan->tma;
     const uint32_t dim = tma->object_dim[place];
     const grout_view_start start = grout_view__get_start(plan->module, &plan->gmem, dim);
-    return tma->box[place] == elements && plan->gmem_type->dims[dim] % elements == 0 &&
+    return tma->box[place] == elements && plan->gmem_dims[dim] % elements == 0 &&
            grout_view_start__is_multiple(&start, elements) &&
            (!is_part_dim(plan, dim) || tma->part_elements % elements == 0);
 }
@@ -485,7 +488,7 @@ static bool plan_bare_box(planning *plan) {
 static bool check_phase(planning *plan) {
     const grout_tma *tma = plan->tma;
     grout_type type = grout_view__get_type(plan->module, &plan->gmem);
-    int64_t bytes = grout_type_get_count(&type) * tma->element_bytes * tma->part_count;
+    int64_t bytes = grout_type_get_bytes(&type) * tma->part_count;
     bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
     if (bytes > PHASE_BYTES_MAX && has_phase) {
         fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
@@ -503,8 +506,11 @@ static bool check_box(planning *plan) {
     for (uint32_t k = 0; k < tma->rank; k++) {
         if (tma->box[k] > BOX_MAX) {
             ok = fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
-                      "the TMA box takes %" PRId64 " elements of dimension %d: at most %d",
-                      tma->box[k], tma->object_dim[k], BOX_MAX);
+                      "the TMA box takes %" PRId64 " %s of dimension %d: at most %d", tma->box[k],
+                      grout_view_get_term_divisor(&plan->gmem, tma->object_dim[k]) > 1
+                          ? "bytes of packed elements"
+                          : "elements",
+                      tma->object_dim[k], BOX_MAX);
             help(plan, can_be_bulk(plan, GROUT_CHOICE_OOB_IN_BOUNDS)
                            ? "if it lies inside the array, say so: with oob(in_bounds) one run of "
                              "bytes has no such limit. Or copy it in parts"
@@ -530,24 +536,17 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
     return (step > divisor ? step / divisor : 1) * layout->stride[digit];
 }
 
-static int64_t get_common_divisor(int64_t a, int64_t b) {
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* By how many elements the start of a dimension of the box in SMEM moves at the least, as far as
  * its digit can tell: by whole tiles, or by more if the start is known to be a multiple of more. */
 static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
     const grout_layout *layout = plan->layout;
     const uint32_t dim = layout->dim[digit];
-    const int64_t step = plan->smem.is_squeezed[dim] ? 1 : tile;
-    const int64_t known =
-        get_common_divisor(grout_view__get_start(plan->module, &plan->smem, dim).divisor,
-                           layout->divisor[digit] * layout->extent[digit]);
+    const int64_t packed = grout_view_get_term_divisor(&plan->smem, dim);
+    const int64_t step = plan->smem.is_squeezed[dim] || tile <= packed ? 1 : tile / packed;
+    const grout_view_start bound = {
+        .known = layout->divisor[digit] * layout->extent[digit],
+        .divisor = grout_view__get_start(plan->module, &plan->smem, dim).divisor};
+    const int64_t known = grout_view_start__get_divisor(&bound);
     return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
 }
 
@@ -621,6 +620,9 @@ static bool find_sides(planning *plan) {
         return false;
     }
     plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
+    for (uint32_t dim = 0; dim < plan->gmem_type->rank; dim++) {
+        plan->gmem_dims[dim] = grout_object_get_extent(plan->module, plan->gmem.object, dim);
+    }
     if (smem == UINT32_MAX) {
         return true;
     }
@@ -635,10 +637,10 @@ static bool find_sides(planning *plan) {
 /* Bytes from one element to the next along each dimension of the GMEM object. */
 static void set_strides(planning *plan) {
     grout_tma *tma = plan->tma;
-    tma->array_bytes = grout_type_get_count(plan->gmem_type) * tma->element_bytes;
+    tma->array_bytes = grout_type_get_bytes(plan->gmem_type);
     for (int64_t dim = plan->gmem.rank - 1, stride = tma->element_bytes; dim >= 0; dim--) {
         tma->object_strides[dim] = stride;
-        stride *= plan->gmem_type->dims[dim];
+        stride *= plan->gmem_dims[dim];
     }
 }
 

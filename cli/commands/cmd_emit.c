@@ -148,8 +148,7 @@ static bool emit(grout_session *session, const grout_load *load) {
                                            session->diags);
     }
     const bool is_list = strcmp(to, "host") == 0 && grout_listing__is_wanted(session, load);
-    is_good = is_good &&
-              (!is_list || grout_emit_host_list(load->bound, &text, session->diags));
+    is_good = is_good && (!is_list || grout_emit_host_list(load->bound, &text, session->diags));
     for (size_t i = 0; i < load->kernel_count && is_good && !is_list; i++) {
         is_good =
             strcmp(to, "host") == 0

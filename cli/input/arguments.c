@@ -35,7 +35,9 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
         .index = index,
     };
     p.count = (uint64_t)grout_type_get_count(&p.type);
-    p.bytes = p.count * grout_dtype_get_info((grout_dtype)p.type.dtype)->bytes;
+    p.bytes = p.type.kind == GROUT_TYPE_SCALAR
+                  ? grout_dtype_get_info((grout_dtype)p.type.dtype)->bytes
+                  : (uint64_t)grout_type_get_bytes(&p.type);
     return p;
 }
 
@@ -135,12 +137,28 @@ static void help_shape(grout_session *session, const grout_binding *binding, con
     }
 }
 
+/* A file of bytes for a type of less than 8 bits: each has to be an element of it. */
+static bool check_bits(grout_session *session, const grout_binding *binding, const parameter *p) {
+    const grout_dtype dtype = (grout_dtype)p->type.dtype;
+    const int64_t index = grout_npy_find_misfit(&binding->npy, dtype);
+    if (index < 0) {
+        return true;
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_NPY, grout_nowhere,
+                    "element %lld of '%s' is the byte 0x%02x, which is no %s", (long long)index,
+                    binding->path, binding->npy.data[index], grout_dtype_get_info(dtype)->text);
+    grout_diags_help(session->diags,
+                     "one element a byte, in its low %d bits; the file is never packed",
+                     grout_dtype_get_info(dtype)->bits);
+    return false;
+}
+
 /* Whether a file can be the value of the parameter; a diagnostic if not. */
 static bool check_file(grout_session *session, const grout_binding *binding, const parameter *p) {
     const grout_npy *npy = &binding->npy;
     bool fits_type = grout_npy_can_convert(npy, (grout_dtype)p->type.dtype);
     if (fits_type && has_same_shape(npy, &p->type)) {
-        return true;
+        return check_bits(session, binding, p);
     }
     grout_text file = {0}, type = {0};
     grout_npy_describe(npy, &file);
@@ -315,17 +333,22 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
                          const void *data) {
     grout_dtype from = (grout_dtype)p->type.dtype;
     grout_dtype to = binding->dtype == GROUT_DTYPE_NONE ? from : binding->dtype;
-    uint32_t from_bytes = grout_dtype_get_info(from)->bytes;
     uint32_t to_bytes = grout_dtype_get_info(to)->bytes;
     uint8_t *converted = NULL;
-    if (to != from) {
+    if (to != from || grout_dtype_get_info(from)->packed > 1) {
         converted = malloc(p->count > 0 ? (size_t)p->count * to_bytes : 1);
         if (converted == NULL) {
             return grout_diags_add_oom(session->diags);
         }
         for (uint64_t i = 0; i < p->count; i++) {
-            double value = grout_element_to_double(from, (const uint8_t *)data + i * from_bytes);
-            grout_element_from_double(to, value, converted + i * to_bytes);
+            uint8_t element[8];
+            grout_element_get(from, data, (int64_t)i, element);
+            if (to == from) {
+                converted[i] = element[0];
+            } else {
+                grout_element_from_double(to, grout_element_to_double(from, element),
+                                          converted + i * to_bytes);
+            }
         }
     }
     grout_text header = {0};

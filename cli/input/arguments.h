@@ -51,7 +51,8 @@ typedef struct grout_argument_set {
     void **owned;              /* the heap blocks that hold them; NULL where borrowed from a file */
     size_t count;
     uint64_t bytes;
-    bool *is_passed_on; /* by parameter: a later launch of the list writes it: no result; NULL: none */
+    bool *is_passed_on; /* by parameter: a later launch of the list writes it: no result; NULL: none
+                         */
 } grout_argument_set;
 
 /* Makes and fills them; sizes are checked before anything is allocated. False: diagnostics. */

@@ -283,10 +283,12 @@ static const char *get_kind(grout_dtype dtype) {
     return "?";
 }
 
-/* bf16 and the 8-bit floats have no type in numpy: files hold their bits. */
+/* bf16, the 8-bit floats and all narrower types have no type in numpy: files hold their bits, each
+ * element in bytes of its own, as ml_dtypes writes them. */
 static bool is_raw(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F8E4M3 ||
-           dtype == GROUT_DTYPE_F8E5M2 || dtype == GROUT_DTYPE_F8E8M0;
+    return dtype == GROUT_DTYPE_BF16 || grout_dtype_get_info(dtype)->bits < 8 ||
+           dtype == GROUT_DTYPE_F8E4M3 || dtype == GROUT_DTYPE_F8E5M2 ||
+           dtype == GROUT_DTYPE_F8E8M0;
 }
 
 /* Whether the file's elements are bits of dtype, byte order aside. */
@@ -299,7 +301,9 @@ static bool has_same_bits(const grout_npy *npy, grout_dtype dtype) {
     }
     /* ml_dtypes writes float8_e5m2, and no other 8-bit float, as '<f1'. */
     bool is_e5m2 = npy->bytes == 1 && dtype == GROUT_DTYPE_F8E5M2;
-    return npy->kind == 'V' || npy->kind == 'u' || (npy->kind == 'f' && is_e5m2);
+    const bool is_i4 = dtype == GROUT_DTYPE_I4; /* the bits of an int8 in its range */
+    return npy->kind == 'V' || npy->kind == 'u' || (npy->kind == 'f' && is_e5m2) ||
+           (npy->kind == 'i' && is_i4);
 }
 
 bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype) {
@@ -312,7 +316,8 @@ bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype) {
 }
 
 bool grout_npy_is_plain(const grout_npy *npy, grout_dtype dtype) {
-    return has_same_bits(npy, dtype) && !npy->is_swapped && (!npy->is_fortran || npy->rank < 2);
+    return has_same_bits(npy, dtype) && grout_dtype_get_info(dtype)->bits >= 8 &&
+           !npy->is_swapped && (!npy->is_fortran || npy->rank < 2);
 }
 
 static uint64_t read_element(const grout_npy *npy, int64_t index) {
@@ -348,10 +353,24 @@ static double get_number(uint64_t bits, uint32_t bytes) {
 static void convert_element(const grout_npy *npy, int64_t index, grout_dtype dtype, uint8_t *out) {
     uint64_t bits = read_element(npy, index);
     if (has_same_bits(npy, dtype)) {
-        write_element(out, bits, npy->bytes);
+        const uint32_t size = grout_dtype_get_info(dtype)->bits;
+        write_element(out, size < 8 ? bits & ((1u << size) - 1) : bits, npy->bytes);
     } else {
         grout_element_from_double(dtype, get_number(bits, npy->bytes), out);
     }
+}
+
+int64_t grout_npy_find_misfit(const grout_npy *npy, grout_dtype dtype) {
+    const uint32_t size = grout_dtype_get_info(dtype)->bits;
+    for (int64_t i = 0; size < 8 && npy->bytes == 1 && i < npy->count; i++) {
+        const uint8_t byte = npy->data[i];
+        const bool is_negative = dtype == GROUT_DTYPE_I4 && byte >= 0xf8;
+        const bool is_large = npy->kind == 'i' && byte >= 8;
+        if (!is_negative && (byte >> size != 0 || is_large)) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 /* Steps a row-major index and keeps the element's place in the file, which is in Fortran order. */
@@ -369,8 +388,6 @@ static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *s
 }
 
 void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
-    uint8_t *bytes = out;
-    uint32_t element_bytes = grout_dtype_get_info(dtype)->bytes;
     GROUT_ASSERT(grout_npy_can_convert(npy, dtype));
     GROUT_ASSERT(npy->rank <= GROUT_NPY_RANK_MAX);
     GROUT_ASSERT(npy->data_size == (size_t)npy->count * npy->bytes);
@@ -390,7 +407,9 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     }
     GROUT_ASSERT(stride == npy->count);
     for (int64_t i = 0; i < npy->count; i++) {
-        convert_element(npy, npy->is_fortran ? at : i, dtype, bytes + (size_t)i * element_bytes);
+        uint8_t element[8] = {0};
+        convert_element(npy, npy->is_fortran ? at : i, dtype, element);
+        grout_element_put(dtype, out, i, element);
         if (npy->is_fortran) {
             at = step_index(npy, index, strides, at);
         }

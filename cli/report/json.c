@@ -347,8 +347,8 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
                                 const grout_outcome *outcome, const char *command) {
     json_t *object = json_object();
     grout_text inputs = {0};
-    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel,
-                                    outcome->settings.launch, &inputs);
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, outcome->settings.launch,
+                                    &inputs);
     set_text(
         json, object, "kernel",
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name));

@@ -19,8 +19,8 @@ typedef struct grout_launch_settings {
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
     bool track_non_finite;
-    bool is_silent;     /* debug_print goes nowhere */
-    grout_reach *reach; /* counts what the run reaches; NULL: nothing does */
+    bool is_silent;                 /* debug_print goes nowhere */
+    grout_reach *reach;             /* counts what the run reaches; NULL: nothing does */
     const grout_observer *observer; /* one more; NULL: none */
     grout_launch_id launch;         /* of the launch list; 0: the kernel runs alone */
     /* then: as in grout_launch */

@@ -241,9 +241,8 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
         grout_launch_id id = first + i;
         uint32_t *map = listing->params + i * param_count;
         map_params(listing, kernel, grout_module_get_launch_kernel(listing->load->bound, id), map);
-        listing->earlier[i] = (grout_earlier_launch){.ledger = listing->ledgers[id],
-                                                     .params = map,
-                                                     .is_awaited = find_awaited(listing, id)};
+        listing->earlier[i] = (grout_earlier_launch){
+            .ledger = listing->ledgers[id], .params = map, .is_awaited = find_awaited(listing, id)};
     }
     for (uint32_t i = 0; i < param_count && count > 0; i++) {
         const grout_param *param = get_param(listing, kernel, i);
@@ -276,8 +275,7 @@ static bool keep_start(grout_listing *listing, const grout_argument_set *argumen
     start->count = arguments->count;
     start->bytes = arguments->bytes;
     for (size_t i = 0; i < arguments->count; i++) {
-        start->owned[i] =
-            copy_bytes(arguments->arguments[i].data, arguments->arguments[i].size);
+        start->owned[i] = copy_bytes(arguments->arguments[i].data, arguments->arguments[i].size);
         start->arguments[i] = (grout_argument){start->owned[i], arguments->arguments[i].size};
         if (start->owned[i] == NULL) {
             return false;

@@ -11,8 +11,8 @@
 
 static void mark_bytes(grout_writers *writers, const grout_origin *origin, int64_t base,
                        int64_t length) {
-    int64_t first = base / writers->element_bytes;
-    int64_t last = (base + length - 1) / writers->element_bytes;
+    int64_t first = base / writers->element_bytes * writers->packed;
+    int64_t last = ((base + length - 1) / writers->element_bytes + 1) * writers->packed - 1;
     for (int64_t i = first < 0 ? 0 : first; i <= last && i < writers->count; i++) {
         writers->ctas[i] = origin->cta + 1;
     }
@@ -109,6 +109,7 @@ bool grout_writers__init(grout_writers *writers, const grout_load *load, grout_k
         .object = param->object,
         .param_index = param_index,
         .element_bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes,
+        .packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed,
         .count = grout_type_get_count(type),
         .watched = watched,
     };

@@ -20,8 +20,9 @@ typedef struct grout_writers_flight {
 typedef struct grout_writers {
     grout_observer observer;
     grout_object_id object;
-    uint32_t param_index; /* of the parameter that it is */
-    uint32_t element_bytes;
+    uint32_t param_index;   /* of the parameter that it is */
+    uint32_t element_bytes; /* of an element, or of as many as are packed */
+    uint32_t packed;
     int64_t count;       /* elements */
     uint32_t *ctas;      /* of each element: the CTA that wrote it last, plus 1; 0: none */
     int64_t watched;     /* the element whose writer is kept */

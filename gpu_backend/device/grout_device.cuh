@@ -17,7 +17,9 @@
 
 // What cuTensorMapEncodeTiled fills; a kernel takes it as 'const __grid_constant__
 // grout_tensor_map'.
-struct alignas(64) grout_tensor_map { grout_u64 opaque[16]; };
+struct alignas(64) grout_tensor_map {
+    grout_u64 opaque[16];
+};
 
 // count values that one load or store moves; at most 16 bytes.
 template <typename T, int count> struct alignas(sizeof(T) * count) grout_vector {
@@ -30,9 +32,15 @@ template <typename T, int count> struct alignas(sizeof(T) * count) grout_vector 
 
 // A thread of the kernel is one warpgroup of 128 lanes. The shuffles tell the compiler that the
 // value is the same in the whole warp, so that branches on it do not diverge.
-GROUT_DEVICE grout_u32 grout_warp() { return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0); }
-GROUT_DEVICE grout_u32 grout_thread() { return grout_warp() / 4; }
-GROUT_DEVICE grout_u32 grout_lane() { return threadIdx.x % 128; }
+GROUT_DEVICE grout_u32 grout_warp() {
+    return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+}
+GROUT_DEVICE grout_u32 grout_thread() {
+    return grout_warp() / 4;
+}
+GROUT_DEVICE grout_u32 grout_lane() {
+    return threadIdx.x % 128;
+}
 
 // One lane of the converged warp: the same in every call (the lowest on H200). The lane that
 // issues a thread's copies and arrives for it is found where it is needed, by
@@ -61,29 +69,33 @@ GROUT_DEVICE grout_u32 grout_smem_base() {
 // Bytes to and from registers, in one instruction of 1, 2, 4, 8 or 16 bytes. The address has to be
 // a multiple of the size.
 template <int size> struct grout_move;
-#define GROUT_MOVE_SCALAR(SIZE, TYPE, PTX, CONSTRAINT)                                             \
-    template <> struct grout_move<SIZE> {                                                          \
-        typedef TYPE bits;                                                                         \
-        static __device__ __forceinline__ bits load_smem(grout_u32 address) {                      \
-            bits value;                                                                            \
-            asm volatile("ld.shared." PTX " %0, [%1];"                                             \
-                         : "=" CONSTRAINT(value) : "r"(address) : "memory");                       \
-            return value;                                                                          \
-        }                                                                                          \
-        static __device__ __forceinline__ void store_smem(grout_u32 address, bits value) {         \
-            asm volatile("st.shared." PTX " [%0], %1;"                                             \
-                         :: "r"(address), CONSTRAINT(value) : "memory");                           \
-        }                                                                                          \
-        static __device__ __forceinline__ bits load_gmem(const void *address) {                    \
-            bits value;                                                                            \
-            asm volatile("ld.global." PTX " %0, [%1];"                                             \
-                         : "=" CONSTRAINT(value) : "l"(address) : "memory");                       \
-            return value;                                                                          \
-        }                                                                                          \
-        static __device__ __forceinline__ void store_gmem(void *address, bits value) {             \
-            asm volatile("st.global." PTX " [%0], %1;"                                             \
-                         :: "l"(address), CONSTRAINT(value) : "memory");                           \
-        }                                                                                          \
+#define GROUT_MOVE_SCALAR(SIZE, TYPE, PTX, CONSTRAINT)                                     \
+    template <> struct grout_move<SIZE> {                                                  \
+        typedef TYPE bits;                                                                 \
+        static __device__ __forceinline__ bits load_smem(grout_u32 address) {              \
+            bits value;                                                                    \
+            asm volatile("ld.shared." PTX " %0, [%1];"                                     \
+                         : "=" CONSTRAINT(value)                                           \
+                         : "r"(address)                                                    \
+                         : "memory");                                                      \
+            return value;                                                                  \
+        }                                                                                  \
+        static __device__ __forceinline__ void store_smem(grout_u32 address, bits value) { \
+            asm volatile("st.shared." PTX " [%0], %1;" ::"r"(address), CONSTRAINT(value)   \
+                         : "memory");                                                      \
+        }                                                                                  \
+        static __device__ __forceinline__ bits load_gmem(const void *address) {            \
+            bits value;                                                                    \
+            asm volatile("ld.global." PTX " %0, [%1];"                                     \
+                         : "=" CONSTRAINT(value)                                           \
+                         : "l"(address)                                                    \
+                         : "memory");                                                      \
+            return value;                                                                  \
+        }                                                                                  \
+        static __device__ __forceinline__ void store_gmem(void *address, bits value) {     \
+            asm volatile("st.global." PTX " [%0], %1;" ::"l"(address), CONSTRAINT(value)   \
+                         : "memory");                                                      \
+        }                                                                                  \
     }
 GROUT_MOVE_SCALAR(2, grout_u16, "b16", "h");
 GROUT_MOVE_SCALAR(4, grout_u32, "b32", "r");
@@ -99,8 +111,8 @@ template <> struct grout_move<1> {
         return static_cast<bits>(value);
     }
     static __device__ __forceinline__ void store_smem(grout_u32 address, bits value) {
-        asm volatile("st.shared.u8 [%0], %1;"
-                     ::"r"(address), "h"(static_cast<grout_u16>(value)) : "memory");
+        asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "h"(static_cast<grout_u16>(value))
+                     : "memory");
     }
     static __device__ __forceinline__ bits load_gmem(const void *address) {
         grout_u16 value;
@@ -108,8 +120,8 @@ template <> struct grout_move<1> {
         return static_cast<bits>(value);
     }
     static __device__ __forceinline__ void store_gmem(void *address, bits value) {
-        asm volatile("st.global.u8 [%0], %1;"
-                     ::"l"(address), "h"(static_cast<grout_u16>(value)) : "memory");
+        asm volatile("st.global.u8 [%0], %1;" ::"l"(address), "h"(static_cast<grout_u16>(value))
+                     : "memory");
     }
 };
 
@@ -118,22 +130,28 @@ template <> struct grout_move<16> {
     static __device__ __forceinline__ bits load_smem(grout_u32 address) {
         bits v;
         asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "r"(address)
+                     : "memory");
         return v;
     }
     static __device__ __forceinline__ void store_smem(grout_u32 address, bits v) {
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};"
-                     ::"r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(v.x), "r"(v.y),
+                     "r"(v.z), "r"(v.w)
+                     : "memory");
     }
     static __device__ __forceinline__ bits load_gmem(const void *address) {
         bits v;
         asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(address) : "memory");
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "l"(address)
+                     : "memory");
         return v;
     }
     static __device__ __forceinline__ void store_gmem(void *address, bits v) {
-        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
-                     ::"l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(v.x), "r"(v.y),
+                     "r"(v.z), "r"(v.w)
+                     : "memory");
     }
 };
 
@@ -162,10 +180,14 @@ template <typename T> GROUT_DEVICE void grout_store_gmem(void *address, const T 
 // ---- barriers among lanes -----------------------------------------------------------------------
 
 // Every lane of the block.
-GROUT_DEVICE void grout_block_barrier() { __syncthreads(); }
+GROUT_DEVICE void grout_block_barrier() {
+    __syncthreads();
+}
 // The same hardware barrier where warps come from several places of the text: C++ asks that all of
 // them run one __syncthreads, PTX that all lanes of a warp run one bar.sync.
-GROUT_DEVICE void grout_block_barrier_apart() { asm volatile("bar.sync 0;" ::: "memory"); }
+GROUT_DEVICE void grout_block_barrier_apart() {
+    asm volatile("bar.sync 0;" ::: "memory");
+}
 // The 128 lanes of one thread: what makes them act as one. Named barrier 0 is the block's.
 GROUT_DEVICE void grout_thread_barrier(grout_u32 thread) {
     asm volatile("bar.sync %0, 128;" ::"r"(thread + 1u) : "memory");
@@ -188,9 +210,11 @@ GROUT_DEVICE void grout_fence_async_gmem() {
 GROUT_DEVICE void grout_fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-// Programmatic dependent launch: waits for the end of the grid before and sees all that it did; lets
-// the grid after begin. Without the launch attribute neither does anything.
-GROUT_DEVICE void grout_grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// Programmatic dependent launch: waits for the end of the grid before and sees all that it did;
+// lets the grid after begin. Without the launch attribute neither does anything.
+GROUT_DEVICE void grout_grid_wait() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 GROUT_DEVICE void grout_grid_launch_dependents() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
@@ -212,9 +236,9 @@ static_assert(sizeof(grout_hang) == 112, "as in launch.h");
 
 // Mirrors grout_gpu__watchdog of gpu_backend/run/launch_child.h: a kernel parameter.
 struct grout_watchdog {
-    grout_hang *hangs;   // host memory: at most capacity records
-    grout_u32 *state;    // device memory: [0] somebody's time is up, [1] records written or dropped
-    grout_u64 limit_ns;  // of one wait
+    grout_hang *hangs;  // host memory: at most capacity records
+    grout_u32 *state;   // device memory: [0] somebody's time is up, [1] records written or dropped
+    grout_u64 limit_ns; // of one wait
     grout_u32 capacity, reserved;
 };
 static_assert(sizeof(grout_watchdog) == 32, "as in launch_child.h");
@@ -238,7 +262,9 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 // Which wait of the kernel this is, for the report: the barrier's number in the manifest, the index
 // into its array, the line of the kernel's text, and who waits: 0 the whole thread, 1 + w its warp
 // w alone.
-struct grout_site { grout_u32 barrier, slot, line, actor; };
+struct grout_site {
+    grout_u32 barrier, slot, line, actor;
+};
 
 // Called by a lane whose wait did not end in time, or that learnt that another's did not. The
 // threads that wait write one record each and get 50 ms to do so; then the kernel faults.
@@ -267,8 +293,15 @@ GROUT_DEVICE void grout_check_hang(const grout_watchdog &dog, grout_u64 start, g
         return;
     }
     if (waited > dog.limit_ns || *(volatile grout_u32 *)&dog.state[0] != 0) {
-        const grout_hang hang = {code, {blockIdx.x, blockIdx.y, blockIdx.z}, threadIdx.x / 128,
-                                 site.barrier, site.slot, parity, site.line, site.actor, waited};
+        const grout_hang hang = {code,
+                                 {blockIdx.x, blockIdx.y, blockIdx.z},
+                                 threadIdx.x / 128,
+                                 site.barrier,
+                                 site.slot,
+                                 parity,
+                                 site.line,
+                                 site.actor,
+                                 waited};
         grout_report_hang(dog, hang);
     }
 }
@@ -315,36 +348,46 @@ enum { GROUT_RELAXED, GROUT_ACQUIRE, GROUT_RELEASE, GROUT_ACQ_REL };
 enum { GROUT_CTA, GROUT_CLUSTER, GROUT_GPU, GROUT_SYS };
 
 GROUT_DEVICE void grout_mbarrier_init(grout_u32 mbarrier, grout_u32 arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
-                 ::"r"(mbarrier), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mbarrier), "r"(arrivals)
+                 : "memory");
 }
 GROUT_DEVICE void grout_mbarrier_invalidate(grout_u32 mbarrier) {
     asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(mbarrier) : "memory");
 }
 // PTX's words for the order and scope of an mbarrier's operation; those that mean its default are
 // left out. Relaxed ones need PTX ISA 8.6.
-#define GROUT_MBARRIER_FORMS(FORM, ORDER, STRONG)                                                  \
-    if (ORDER == GROUT_RELAXED) {                                                                  \
-        if (scope == GROUT_CTA) { FORM(".relaxed.cta"); } else { FORM(".relaxed.cluster"); }       \
-    } else {                                                                                       \
-        if (scope == GROUT_CTA) { FORM(""); } else { FORM("." STRONG ".cluster"); }                \
+#define GROUT_MBARRIER_FORMS(FORM, ORDER, STRONG) \
+    if (ORDER == GROUT_RELAXED) {                 \
+        if (scope == GROUT_CTA) {                 \
+            FORM(".relaxed.cta");                 \
+        } else {                                  \
+            FORM(".relaxed.cluster");             \
+        }                                         \
+    } else {                                      \
+        if (scope == GROUT_CTA) {                 \
+            FORM("");                             \
+        } else {                                  \
+            FORM("." STRONG ".cluster");          \
+        }                                         \
     }
 
 // Releases what this lane did so far to whoever waits on this phase.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count = 1) {
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("mbarrier.arrive" WORDS ".shared::cta.b64 _, [%0], %1;"                           \
-                 ::"r"(mbarrier), "r"(count) : "memory")
+#define GROUT_FORM(WORDS)                                                                 \
+    asm volatile("mbarrier.arrive" WORDS ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
+                 "r"(count)                                                               \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
 // The same, and the phases after this one need as many arrivals less.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_drop(grout_u32 mbarrier, grout_u32 count = 1) {
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cta.b64 _, [%0], %1;"                      \
-                 ::"r"(mbarrier), "r"(count) : "memory")
+#define GROUT_FORM(WORDS)                                                                      \
+    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
+                 "r"(count)                                                                    \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
@@ -360,9 +403,11 @@ GROUT_DEVICE void grout_mbarrier_arrive_warp(grout_u32 mbarrier, grout_u32 count
 // One arrival, and the phase waits for so many bytes more.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes) {
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("mbarrier.arrive.expect_tx" WORDS ".shared::cta.b64 _, [%0], %1;"                 \
-                 ::"r"(mbarrier), "r"(bytes) : "memory")
+#define GROUT_FORM(WORDS)                                         \
+    asm volatile("mbarrier.arrive.expect_tx" WORDS                \
+                 ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
+                 "r"(bytes)                                       \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
@@ -377,10 +422,12 @@ GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 byt
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE bool grout_mbarrier_test(grout_u32 mbarrier, grout_u32 parity) {
     grout_u32 is_done;
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("{ .reg .pred done; mbarrier.test_wait.parity" WORDS                              \
-                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"                     \
-                 : "=r"(is_done) : "r"(mbarrier), "r"(parity) : "memory")
+#define GROUT_FORM(WORDS)                                                      \
+    asm volatile("{ .reg .pred done; mbarrier.test_wait.parity" WORDS          \
+                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }" \
+                 : "=r"(is_done)                                               \
+                 : "r"(mbarrier), "r"(parity)                                  \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
 #undef GROUT_FORM
     return is_done != 0;
@@ -391,10 +438,12 @@ GROUT_DEVICE bool grout_mbarrier_test(grout_u32 mbarrier, grout_u32 parity) {
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE bool grout_mbarrier_try_wait(grout_u32 mbarrier, grout_u32 parity) {
     grout_u32 is_done;
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("{ .reg .pred done; mbarrier.try_wait.parity" WORDS                               \
-                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"                     \
-                 : "=r"(is_done) : "r"(mbarrier), "r"(parity) : "memory")
+#define GROUT_FORM(WORDS)                                                      \
+    asm volatile("{ .reg .pred done; mbarrier.try_wait.parity" WORDS           \
+                 ".shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }" \
+                 : "=r"(is_done)                                               \
+                 : "r"(mbarrier), "r"(parity)                                  \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
 #undef GROUT_FORM
     return is_done != 0;
@@ -416,10 +465,11 @@ GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity,
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity, const grout_watchdog &,
                                       grout_site) {
-#define GROUT_FORM(WORDS)                                                                          \
-    asm volatile("{ .reg .pred done; AGAIN: mbarrier.try_wait.parity" WORDS                        \
-                 ".shared::cta.b64 done, [%0], %1; @!done bra AGAIN; }"                            \
-                 ::"r"(mbarrier), "r"(parity) : "memory")
+#define GROUT_FORM(WORDS)                                                                \
+    asm volatile("{ .reg .pred done; AGAIN: mbarrier.try_wait.parity" WORDS              \
+                 ".shared::cta.b64 done, [%0], %1; @!done bra AGAIN; }" ::"r"(mbarrier), \
+                 "r"(parity)                                                             \
+                 : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
 #undef GROUT_FORM
 }
@@ -432,7 +482,9 @@ GROUT_DEVICE void grout_read_phases(grout_u32 barriers, grout_u32 count, grout_u
         grout_u32 is_odd;
         asm volatile("{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [%1], 0;"
                      " selp.b32 %0, 1, 0, done; }"
-                     : "=r"(is_odd) : "r"(barriers + 8u * k) : "memory");
+                     : "=r"(is_odd)
+                     : "r"(barriers + 8u * k)
+                     : "memory");
         phases[k / 32] = (phases[k / 32] & ~(1u << k % 32)) | is_odd << k % 32;
     }
 }
@@ -466,7 +518,9 @@ GROUT_DEVICE void grout_barrier_arrive(grout_u32 thread, grout_u32 barriers, gro
 // each form of the instruction that it uses.
 
 // Before a wgmma whose registers others have written, and before the first.
-GROUT_DEVICE void grout_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+GROUT_DEVICE void grout_wgmma_fence() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 // Closes the thread's open group of wgmmas.
 GROUT_DEVICE void grout_wgmma_commit() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -495,8 +549,8 @@ template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
         asm volatile("" : "+r"(registers[reg])::"memory");
     }
 }
-// What a register of an a becomes. The compiler does not know that the tensor core reads it later: a
-// move that it leaves where it stands, after the wait for who read the register before.
+// What a register of an a becomes. The compiler does not know that the tensor core reads it later:
+// a move that it leaves where it stands, after the wait for who read the register before.
 GROUT_DEVICE grout_u32 grout_wgmma_take(grout_u32 value) {
     grout_u32 taken;
     asm volatile("mov.b32 %0, %1;" : "=r"(taken) : "r"(value) : "memory");
@@ -504,7 +558,9 @@ GROUT_DEVICE grout_u32 grout_wgmma_take(grout_u32 value) {
 }
 // A matrix descriptor: where an operand starts, in units of 16 bytes and, from bit 16 on, the
 // distance of the leading dimension in the same units; and its upper half, which is a constant.
-GROUT_DEVICE grout_u32 grout_operand_start(grout_u32 address) { return (address & 0x3ffffu) >> 4; }
+GROUT_DEVICE grout_u32 grout_operand_start(grout_u32 address) {
+    return (address & 0x3ffffu) >> 4;
+}
 GROUT_DEVICE grout_u64 grout_operand(grout_u32 low, grout_u32 high) {
     grout_u64 descriptor;
     asm("mov.b64 %0, {%1, %2};" : "=l"(descriptor) : "r"(low), "r"(high));
@@ -525,56 +581,62 @@ template <int count> GROUT_DEVICE void grout_decrease_registers() {
 // forms (a constant below) says what L2 is to do with the lines.
 
 #define GROUT_EVICT_NORMAL 0x1000000000000000ull
-#define GROUT_EVICT_FIRST 0x12F0000000000000ull
-#define GROUT_EVICT_LAST 0x14F0000000000000ull
+#define GROUT_EVICT_FIRST  0x12F0000000000000ull
+#define GROUT_EVICT_LAST   0x14F0000000000000ull
 
 GROUT_DEVICE void grout_prefetch_tensor_map(const grout_tensor_map &map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
 // The coordinates are operands %0 to %(N-1); A, B, C, D are the next four operand numbers.
-#define GROUT_TMA(N, COORDINATES, OPERANDS, A, B, C, D, ...)                                       \
-    GROUT_DEVICE void grout_tma_load(grout_u32 smem, const grout_tensor_map &map,                  \
-                                     grout_u32 mbarrier, __VA_ARGS__) {                            \
-        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global"                          \
-                     ".mbarrier::complete_tx::bytes [" A "], [" B ", {" COORDINATES "}], [" C "];" \
-                     ::OPERANDS, "r"(smem), "l"(&map), "r"(mbarrier) : "memory");                  \
-    }                                                                                              \
-    GROUT_DEVICE void grout_tma_load_hint(grout_u32 smem, const grout_tensor_map &map,             \
-                                          grout_u32 mbarrier, grout_u64 policy, __VA_ARGS__) {     \
-        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global"                          \
-                     ".mbarrier::complete_tx::bytes.L2::cache_hint"                                \
-                     " [" A "], [" B ", {" COORDINATES "}], [" C "], " D ";"                       \
-                     ::OPERANDS, "r"(smem), "l"(&map), "r"(mbarrier), "l"(policy) : "memory");     \
-    }                                                                                              \
-    GROUT_DEVICE void grout_tma_prefetch(const grout_tensor_map &map, __VA_ARGS__) {               \
-        asm volatile("cp.async.bulk.prefetch.tensor." N "d.L2.global [" A ", {" COORDINATES "}];"  \
-                     ::OPERANDS, "l"(&map) : "memory");                                            \
-    }                                                                                              \
-    GROUT_DEVICE void grout_tma_store(const grout_tensor_map &map, grout_u32 smem, __VA_ARGS__) {  \
-        asm volatile("cp.async.bulk.tensor." N "d.global.shared::cta.bulk_group"                   \
-                     " [" B ", {" COORDINATES "}], [" A "];"                                       \
-                     ::OPERANDS, "r"(smem), "l"(&map) : "memory");                                 \
-    }                                                                                              \
-    GROUT_DEVICE void grout_tma_store_hint(const grout_tensor_map &map, grout_u32 smem,            \
-                                           grout_u64 policy, __VA_ARGS__) {                        \
-        asm volatile("cp.async.bulk.tensor." N "d.global.shared::cta.bulk_group.L2::cache_hint"    \
-                     " [" B ", {" COORDINATES "}], [" A "], " C ";"                                \
-                     ::OPERANDS, "r"(smem), "l"(&map), "l"(policy) : "memory");                    \
+#define GROUT_TMA(N, COORDINATES, OPERANDS, A, B, C, D, ...)                                      \
+    GROUT_DEVICE void grout_tma_load(grout_u32 smem, const grout_tensor_map &map,                 \
+                                     grout_u32 mbarrier, __VA_ARGS__) {                           \
+        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global"                         \
+                     ".mbarrier::complete_tx::bytes [" A "], [" B ", {" COORDINATES "}], [" C     \
+                     "];" ::OPERANDS,                                                             \
+                     "r"(smem), "l"(&map), "r"(mbarrier)                                          \
+                     : "memory");                                                                 \
+    }                                                                                             \
+    GROUT_DEVICE void grout_tma_load_hint(grout_u32 smem, const grout_tensor_map &map,            \
+                                          grout_u32 mbarrier, grout_u64 policy, __VA_ARGS__) {    \
+        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global"                         \
+                     ".mbarrier::complete_tx::bytes.L2::cache_hint"                               \
+                     " [" A "], [" B ", {" COORDINATES "}], [" C "], " D ";" ::OPERANDS,          \
+                     "r"(smem), "l"(&map), "r"(mbarrier), "l"(policy)                             \
+                     : "memory");                                                                 \
+    }                                                                                             \
+    GROUT_DEVICE void grout_tma_prefetch(const grout_tensor_map &map, __VA_ARGS__) {              \
+        asm volatile("cp.async.bulk.prefetch.tensor." N "d.L2.global [" A ", {" COORDINATES       \
+                     "}];" ::OPERANDS,                                                            \
+                     "l"(&map)                                                                    \
+                     : "memory");                                                                 \
+    }                                                                                             \
+    GROUT_DEVICE void grout_tma_store(const grout_tensor_map &map, grout_u32 smem, __VA_ARGS__) { \
+        asm volatile("cp.async.bulk.tensor." N "d.global.shared::cta.bulk_group"                  \
+                     " [" B ", {" COORDINATES "}], [" A "];" ::OPERANDS,                          \
+                     "r"(smem), "l"(&map)                                                         \
+                     : "memory");                                                                 \
+    }                                                                                             \
+    GROUT_DEVICE void grout_tma_store_hint(const grout_tensor_map &map, grout_u32 smem,           \
+                                           grout_u64 policy, __VA_ARGS__) {                       \
+        asm volatile("cp.async.bulk.tensor." N "d.global.shared::cta.bulk_group.L2::cache_hint"   \
+                     " [" B ", {" COORDINATES "}], [" A "], " C ";" ::OPERANDS,                   \
+                     "r"(smem), "l"(&map), "l"(policy)                                            \
+                     : "memory");                                                                 \
     }
 // A list that has to pass through a macro argument as one.
 #define GROUT_LIST(...) __VA_ARGS__
 
 GROUT_TMA("1", "%0", "r"(c0), "%1", "%2", "%3", "%4", grout_i32 c0)
-GROUT_TMA("2", "%0, %1", GROUT_LIST("r"(c0), "r"(c1)), "%2", "%3", "%4", "%5",
-          grout_i32 c0, grout_i32 c1)
+GROUT_TMA("2", "%0, %1", GROUT_LIST("r"(c0), "r"(c1)), "%2", "%3", "%4", "%5", grout_i32 c0,
+          grout_i32 c1)
 GROUT_TMA("3", "%0, %1, %2", GROUT_LIST("r"(c0), "r"(c1), "r"(c2)), "%3", "%4", "%5", "%6",
           grout_i32 c0, grout_i32 c1, grout_i32 c2)
-GROUT_TMA("4", "%0, %1, %2, %3", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3)),
-          "%4", "%5", "%6", "%7", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3)
-GROUT_TMA("5", "%0, %1, %2, %3, %4", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)),
-          "%5", "%6", "%7", "%8", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3,
-          grout_i32 c4)
+GROUT_TMA("4", "%0, %1, %2, %3", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3)), "%4", "%5", "%6",
+          "%7", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3)
+GROUT_TMA("5", "%0, %1, %2, %3, %4", GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)), "%5",
+          "%6", "%7", "%8", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3, grout_i32 c4)
 #undef GROUT_TMA
 #undef GROUT_LIST
 

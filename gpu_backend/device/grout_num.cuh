@@ -20,7 +20,12 @@ typedef unsigned long long grout_u64;
 typedef float grout_f32;
 typedef double grout_f64;
 
-// The narrow floats are bits with a type of their own: nothing converts them by accident.
+// Narrow floats and 4-bit integers are bits with a type of their own: nothing converts them by accident.
+struct grout_i4 { grout_u8 bits; };
+struct grout_u4 { grout_u8 bits; };
+struct grout_f4e2m1 { grout_u8 bits; };
+struct grout_f6e2m3 { grout_u8 bits; };
+struct grout_f6e3m2 { grout_u8 bits; };
 struct grout_f16 { grout_u16 bits; };
 struct grout_bf16 { grout_u16 bits; };
 struct grout_f8e4m3 { grout_u8 bits; };
@@ -268,8 +273,8 @@ GROUT_NOT_APPROX(erf)
 
 // ---- conversions --------------------------------------------------------------------------------
 // grout_cast<To>(a): floats round once, to nearest even; float to integer truncates and saturates,
-// with NaN as 0; integers wrap; to bool is 'differs from zero'. An 8-bit float saturates at its
-// largest finite value; f8e8m0 rounds up, to a power of two, and is NaN of what is below 0. Small types widen first, exactly, to one of i32 u32 i64 u64 f32 f64; then
+// with NaN as 0; integers wrap; to bool is 'differs from zero'. A float of 8 bits or less saturates at its
+// largest finite value, which NaN becomes too in one of less; f8e8m0 rounds up, to a power of two, and is NaN of what is below 0. Small types widen first, exactly, to one of i32 u32 i64 u64 f32 f64; then
 // grout_cvt takes one of these six to the type of its second argument.
 
 #define GROUT_CVT(FROM, TO, PTX, OUT, IN)                                                          \
@@ -292,14 +297,10 @@ GROUT_CVT(grout_i64, grout_f64, "cvt.rn.f64.s64", "=d"(d), "l")
 GROUT_CVT(grout_u64, grout_f64, "cvt.rn.f64.u64", "=d"(d), "l")
 GROUT_CVT(grout_f32, grout_f16, "cvt.rn.f16.f32", "=h"(d.bits), "f")
 GROUT_CVT(grout_f64, grout_f16, "cvt.rn.f16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_f16, "cvt.rn.f16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_f16, "cvt.rn.f16.u32", "=h"(d.bits), "r")
 GROUT_CVT(grout_i64, grout_f16, "cvt.rn.f16.s64", "=h"(d.bits), "l")
 GROUT_CVT(grout_u64, grout_f16, "cvt.rn.f16.u64", "=h"(d.bits), "l")
 GROUT_CVT(grout_f32, grout_bf16, "cvt.rn.bf16.f32", "=h"(d.bits), "f")
 GROUT_CVT(grout_f64, grout_bf16, "cvt.rn.bf16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_bf16, "cvt.rn.bf16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_bf16, "cvt.rn.bf16.u32", "=h"(d.bits), "r")
 GROUT_CVT(grout_i64, grout_bf16, "cvt.rn.bf16.s64", "=h"(d.bits), "l")
 GROUT_CVT(grout_u64, grout_bf16, "cvt.rn.bf16.u64", "=h"(d.bits), "l")
 GROUT_CVT(grout_f32, grout_i32, "cvt.rzi.s32.f32", "=r"(d), "f")
@@ -350,6 +351,48 @@ GROUT_CVT_F8(grout_f8e4m3, "e4m3")
 GROUT_CVT_F8(grout_f8e5m2, "e5m2")
 #undef GROUT_CVT_F8
 
+// Floats of 4 and 6 bits: sign, exponent, MANTISSA bits of fraction, 2^LEAST the smallest normal. sm_90 has no instruction for
+// them. The size is counted in units of its last place, which adding 2^23 rounds to an integer, to nearest even.
+GROUT_DEVICE grout_u8 grout_round_tiny(grout_f32 a, grout_i32 mantissa, grout_i32 least,
+                                       grout_u32 sign) {
+    const grout_u32 bits = __float_as_uint(a), size = bits & 0x7fffffffu;
+    const grout_i32 exponent = (grout_i32)(size >> 23) - 127;
+    const grout_i32 place = exponent < least ? least : exponent;
+    const grout_f32 unit = __uint_as_float((grout_u32)(127 + mantissa - place) << 23);
+    const grout_u32 count =
+        __float_as_uint(__fadd_rn(__uint_as_float(size) * unit, 8388608.0f)) - 0x4b000000u;
+    const grout_u32 finite = ((grout_u32)(place - least) << mantissa) + count;
+    const grout_u32 largest = sign - 1u;
+    return size > 0x7f800000u ? (grout_u8)largest
+                              : (grout_u8)((finite < largest ? finite : largest) |
+                                           (bits >> 31 != 0 ? sign : 0u));
+}
+GROUT_DEVICE grout_f32 grout_widen_tiny(grout_u32 bits, grout_i32 mantissa, grout_i32 least,
+                                        grout_u32 sign) {
+    const grout_f32 size = __uint_as_float((bits & (sign - 1u)) << (23 - mantissa)) *
+                           __uint_as_float((grout_u32)(253 + least) << 23);
+    return __uint_as_float(__float_as_uint(size) | ((bits & sign) != 0 ? 0x80000000u : 0u));
+}
+#define GROUT_CVT_TINY(TO, MANTISSA, LEAST, SIGN)                                                  \
+    GROUT_DEVICE TO grout_cvt(grout_f32 a, TO) {                                                   \
+        return TO{grout_round_tiny(a, MANTISSA, LEAST, SIGN)};                                     \
+    }                                                                                              \
+    GROUT_DEVICE TO grout_cvt(grout_f64 a, TO) {                                                   \
+        const grout_f32 cut = __double2float_rz(a);                                                \
+        const grout_u32 lost = (grout_f64)cut != a && a == a ? 1u : 0u;                            \
+        return grout_cvt(__uint_as_float(__float_as_uint(cut) | lost), TO());                      \
+    }                                                                                              \
+    template <typename From> GROUT_DEVICE TO grout_cvt(From a, TO) {                               \
+        return grout_cvt(grout_cvt(a, grout_f32()), TO());                                         \
+    }                                                                                              \
+    GROUT_DEVICE grout_f32 grout_widen(TO a) {                                                     \
+        return grout_widen_tiny(a.bits, MANTISSA, LEAST, SIGN);                                    \
+    }
+GROUT_CVT_TINY(grout_f4e2m1, 1, 0, 8u)
+GROUT_CVT_TINY(grout_f6e2m3, 3, 0, 32u)
+GROUT_CVT_TINY(grout_f6e3m2, 2, -2, 32u)
+#undef GROUT_CVT_TINY
+
 // f8e8m0 is the exponent of a power of two; sm_90 has no instruction for it.
 GROUT_DEVICE grout_f8e8m0 grout_scale(bool is_negative, bool is_least, grout_u32 exponent) {
     const grout_u32 finite = is_least ? 0u : exponent > 254u ? 254u : exponent;
@@ -384,6 +427,8 @@ GROUT_DEVICE grout_f32 grout_widen(grout_f8e8m0 a) {
 }
 
 GROUT_DEVICE grout_u32 grout_widen(bool a) { return a ? 1u : 0u; }
+GROUT_DEVICE grout_i32 grout_widen(grout_i4 a) { return (grout_i32)(a.bits & 15u ^ 8u) - 8; }
+GROUT_DEVICE grout_u32 grout_widen(grout_u4 a) { return a.bits & 15u; }
 GROUT_DEVICE grout_i32 grout_widen(grout_i8 a) { return a; }
 GROUT_DEVICE grout_u32 grout_widen(grout_u8 a) { return a; }
 GROUT_DEVICE grout_i32 grout_widen(grout_i16 a) { return a; }
@@ -434,11 +479,21 @@ GROUT_CVT_CLAMP(grout_f64, grout_i16, grout_i32, -32768, 32767)
 GROUT_CVT_CLAMP(grout_f32, grout_u16, grout_u32, 0, 65535)
 GROUT_CVT_CLAMP(grout_f64, grout_u16, grout_u32, 0, 65535)
 #undef GROUT_CVT_CLAMP
+#define GROUT_CVT_NIBBLE(TO, WIDE, LOW, HIGH)                                                      \
+    template <typename From> GROUT_DEVICE TO grout_cvt(From a, TO) {                               \
+        return TO{(grout_u8)(a & 15)};                                                             \
+    }                                                                                              \
+    GROUT_DEVICE TO grout_cvt(grout_f32 a, TO) {                                                   \
+        return TO{(grout_u8)(grout_min(grout_max(grout_cvt(a, WIDE()), WIDE(LOW)), WIDE(HIGH)) & 15)}; \
+    }                                                                                              \
+    GROUT_DEVICE TO grout_cvt(grout_f64 a, TO) {                                                   \
+        return TO{(grout_u8)(grout_min(grout_max(grout_cvt(a, WIDE()), WIDE(LOW)), WIDE(HIGH)) & 15)}; \
+    }
+GROUT_CVT_NIBBLE(grout_i4, grout_i32, -8, 7)
+GROUT_CVT_NIBBLE(grout_u4, grout_u32, 0, 15)
+#undef GROUT_CVT_NIBBLE
 template <typename From> GROUT_DEVICE bool grout_cvt(From a, bool) { return a != From(0); }
 
-template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
-    return grout_cvt(grout_widen(a), To());
-}
 
 // Two f32 to two 16-bit floats in one register, low half first: what an epilogue wants.
 GROUT_DEVICE grout_u32 grout_pack_f16(grout_f32 low, grout_f32 high) {
@@ -450,6 +505,41 @@ GROUT_DEVICE grout_u32 grout_pack_bf16(grout_f32 low, grout_f32 high) {
     grout_u32 d;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
     return d;
+}
+
+// ptxas 13.0 makes one instruction of an integer's way to a 16-bit float, and drops it where it sees
+// that the integer is 0 or 1: the bits of the float are then those of the integer. It leaves alone
+// what comes from 64 bits, and what is rounded in a pair.
+#define GROUT_CVT_WIDE(FROM, WIDE, TO)                                                             \
+    GROUT_DEVICE TO grout_cvt(FROM a, TO to) { return grout_cvt((WIDE)a, to); }
+GROUT_CVT_WIDE(grout_i32, grout_i64, grout_f16)
+GROUT_CVT_WIDE(grout_u32, grout_u64, grout_f16)
+GROUT_CVT_WIDE(grout_i32, grout_i64, grout_bf16)
+GROUT_CVT_WIDE(grout_u32, grout_u64, grout_bf16)
+#undef GROUT_CVT_WIDE
+
+template <typename From, typename To> GROUT_DEVICE To grout_convert(From a, To to) {
+    return grout_cvt(grout_widen(a), to);
+}
+// f32 has every integer of 16 bits.
+#define GROUT_CONVERT_SMALL(FROM, TO)                                                              \
+    GROUT_DEVICE grout_##TO grout_convert(FROM a, grout_##TO to) {                                 \
+        to.bits = (grout_u16)grout_pack_##TO(grout_cvt(grout_widen(a), grout_f32()), 0.0f);        \
+        return to;                                                                                 \
+    }
+#define GROUT_CONVERT_SMALLS(FROM)                                                                 \
+    GROUT_CONVERT_SMALL(FROM, f16)                                                                 \
+    GROUT_CONVERT_SMALL(FROM, bf16)
+GROUT_CONVERT_SMALLS(bool)
+GROUT_CONVERT_SMALLS(grout_i8)
+GROUT_CONVERT_SMALLS(grout_u8)
+GROUT_CONVERT_SMALLS(grout_i16)
+GROUT_CONVERT_SMALLS(grout_u16)
+#undef GROUT_CONVERT_SMALLS
+#undef GROUT_CONVERT_SMALL
+
+template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
+    return grout_convert(a, To());
 }
 
 // The same into two neighbouring registers of an array: one instruction rounds both.

@@ -73,6 +73,22 @@ GROUT_DEVICE grout_u32 grout_matrix_col_trans(grout_u32 lane, int reg, int cols)
     return reg % (cols / 2) / 4 * 8 + lane / 16 % 2 * 8 + lane % 8;
 }
 
+// The same for the layout of an mma's b of 16-bit elements, which every warp has whole. Its fragments
+// have a column's elements in a lane, so here it is matrices of _trans that ldmatrix gives as they
+// lie, and the others that it turns.
+GROUT_DEVICE grout_u32 grout_matrix_rhs_row(grout_u32 lane, int reg, int cols) {
+    return reg / (cols / 2) * 16 + lane % 16;
+}
+GROUT_DEVICE grout_u32 grout_matrix_rhs_col(grout_u32 lane, int reg, int cols) {
+    return reg % (cols / 2) / 4 * 8 + lane / 16 % 2 * 8;
+}
+GROUT_DEVICE grout_u32 grout_matrix_rhs_row_trans(grout_u32 lane, int reg, int cols) {
+    return reg / (cols / 2) * 16 + lane / 8 % 2 * 8;
+}
+GROUT_DEVICE grout_u32 grout_matrix_rhs_col_trans(grout_u32 lane, int reg, int cols) {
+    return reg % (cols / 2) / 4 * 8 + lane / 16 % 2 * 8 + lane % 8;
+}
+
 // Two neighbouring 16-bit registers as one of 32 bits, the first one in the low half; and back.
 template <typename T> GROUT_DEVICE grout_u32 grout_word(const T *v) {
     return grout_bits_as<grout_u32>(v[0]);

@@ -70,7 +70,7 @@ static bool add_param(const grout_contents *contents, uint32_t index) {
     const grout_param *param = grout_module_get_param(contents->module, contents->kernel, index);
     const grout_type *type = grout_module_get_type(contents->module, param->value);
     const uint32_t size = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
-    const int64_t bytes = grout_type_get_count(type) * size;
+    const int64_t bytes = grout_type_get_bytes(type);
     uint64_t bits;
     if (grout_init_is_uniform(contents->module,
                               grout_module_get_init(contents->module, param->init),
@@ -148,8 +148,7 @@ bool grout_contents__declare(const grout_contents *contents) {
 void grout_contents__put_array(const grout_contents *contents, uint32_t param, uint32_t number) {
     const grout_param *it = grout_module_get_param(contents->module, contents->kernel, param);
     const grout_type *type = grout_module_get_type(contents->module, it->value);
-    const int64_t bytes =
-        grout_type_get_count(type) * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const int64_t bytes = grout_type_get_bytes(type);
     uint64_t bits;
     if (it->init == 0) {
         return;
@@ -198,7 +197,7 @@ static void add_scalar(const grout_contents *contents, uint32_t index, grout_dty
         memcpy(&number, element, sizeof number);
         grout_text_add(contents->out, "%.9g", (double)number);
     } else if (info->class_ == GROUT_CLASS_SINT) {
-        const int shift = 64 - 8 * info->bytes;
+        const int shift = 64 - info->bits;
         grout_text_add(contents->out, "%" PRId64, (int64_t)(bits << shift) >> shift);
     } else {
         grout_text_add(contents->out, "%" PRIu64, bits);

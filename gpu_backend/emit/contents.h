@@ -21,8 +21,9 @@ typedef struct grout_contents {
 bool grout_contents__are_there(const grout_contents *contents);
 /* The functions that the rest calls. */
 void grout_contents__add_functions(grout_text *out);
-/* Functions (but of a list) and tables, for in front of main; nothing for a kernel without an init(..). False: the
- * contents of a scratch are too large to be listed, as diags say, or there is no memory. */
+/* Functions (but of a list) and tables, for in front of main; nothing for a kernel without an
+ * init(..). False: the contents of a scratch are too large to be listed, as diags say, or there is
+ * no memory. */
 bool grout_contents__declare(const grout_contents *contents);
 /* The statement that fills an array of the launcher, unless it has a file. */
 void grout_contents__put_array(const grout_contents *contents, uint32_t param, uint32_t number);

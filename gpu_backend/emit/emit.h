@@ -74,7 +74,7 @@ typedef struct grout_emit_matrix {
     bool is_transposed; /* memory has the rows' index along its runs */
 } grout_emit_matrix;
 grout_emit_matrix grout_emit__find_matrix(const grout_emitter *e, const grout_view *view,
-                                          const grout_register_layout *layout);
+                                          const grout_register_layout *layout, bool is_load);
 void grout_emit__store_matrices(grout_emitter *e, grout_value_id from, const grout_view *view,
                                 const grout_emit_matrix *matrix);
 void grout_emit__load_matrices(grout_emitter *e, grout_value_id to, const grout_view *view,
@@ -119,6 +119,8 @@ void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *o
 
 /* Whether the plan gave this op so many bytes of the exchange area; if not, it is unsupported. */
 bool grout_emit__check_exchange(grout_emitter *e, grout_op_id id, int64_t bytes);
+/* The parts of operands that the result consists of, in registers or through SMEM (emit_part.c). */
+void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op);
 /* Every element of an array of registers to the exchange area, row-major. */
 void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source);
 /* A value, a scalar too, from there. */

@@ -12,10 +12,11 @@
 /* Elements of the largest piece that is contiguous and aligned in both; 0: there is none. What is
  * known of the values of starts may make it wider, that they are multiples of 4 bytes has to be so.
  */
+/* Elements of a piece, or bytes of packed ones. */
 static uint32_t get_width(const grout_emitter *e, grout_op_id id, const grout_view *source,
                           const grout_view *destination, uint32_t bytes) {
-    const uint32_t from = grout_view_get_access_width(e->module, source);
-    const uint32_t to = grout_view_get_access_width(e->module, destination);
+    const uint32_t from = grout_view_get_access_width(e->module, source) / source->packed;
+    const uint32_t to = grout_view_get_access_width(e->module, destination) / source->packed;
     const uint32_t most = GROUT_WIDE_BYTES_MAX / bytes;
     const uint32_t sure = grout_get_piece_bytes(e->module, id) / bytes;
     uint32_t width = from < to ? from : to;
@@ -50,7 +51,7 @@ static void write_pieces(grout_emitter *e, const grout_view *source, const grout
     grout_emit__end(e, ";");
     grout_emit__prepare_address(e, destination, at);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", layout->vec * bytes);
+    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", layout->vec * bytes / source->packed);
     grout_emit__address(e, destination, at);
     grout_emit__end(e, ", x%" PRIu32 ");", from);
     grout_emit__close_registers(e, layout);
@@ -73,7 +74,8 @@ void grout_emit__async_copy(grout_emitter *e, grout_op_id id, const grout_op *op
                                 "in such pieces, aligned, on both sides");
         return;
     }
-    const grout_register_layout layout = deal_out(grout_emit__count_elements(&source), width);
+    const grout_register_layout layout =
+        deal_out(grout_emit__count_elements(&source), width * source.packed);
     grout_emit__before_access(e, source.object, false);
     grout_emit__before_access(e, destination.object, true);
     write_pieces(e, &source, &destination, &layout, bytes);

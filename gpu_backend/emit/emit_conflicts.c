@@ -61,6 +61,7 @@ static void count_passes(const pass *p, grout_bank_use *worst) {
 static int64_t get_offset(const grout_emitter *e, const grout_view *view, int64_t element) {
     const grout_layout *layout = grout_object_get_layout(e->module, view->object);
     int64_t index[GROUT_RANK_MAX] = {0};
+    element /= view->packed;
     for (uint32_t dim = 0; dim < view->rank; dim++) {
         index[dim] = view->start_const[dim] < 0 ? 0 : view->start_const[dim];
     }
@@ -107,10 +108,17 @@ typedef struct access {
     grout_emit_turn turn;
 } access;
 
+/* Bytes of one lane's access. */
+static uint32_t get_bytes(const grout_emitter *e, const access *a) {
+    const uint32_t packed = a->view->packed;
+    return (a->width + packed - 1) / packed *
+           grout_object_get_layout(e->module, a->view->object)->element_bytes;
+}
+
 /* Lanes first to first + lanes of a warp, at one register. */
 static void count_lanes(const grout_emitter *e, const access *a, uint32_t first, uint32_t lanes,
                         uint32_t reg, grout_bank_use *worst) {
-    const int64_t bytes = grout_object_get_layout(e->module, a->view->object)->element_bytes;
+    const int64_t bytes = get_bytes(e, a);
     pass p = {.count = 0};
     for (uint32_t lane = first; lane < first + lanes; lane++) {
         int64_t element = grout_register_layout_get_element(a->layout, lane, reg);
@@ -118,7 +126,7 @@ static void count_lanes(const grout_emitter *e, const access *a, uint32_t first,
             element ^= a->turn.cols; /* rows are multiples of twice as many */
         }
         if (element >= 0) {
-            add_bytes(&p, get_offset(e, a->view, element), a->width * bytes);
+            add_bytes(&p, get_offset(e, a->view, element), bytes);
         }
     }
     count_passes(&p, worst);
@@ -126,8 +134,7 @@ static void count_lanes(const grout_emitter *e, const access *a, uint32_t first,
 
 /* The part of the access that takes the most passes. */
 static grout_bank_use count_access(const grout_emitter *e, const access *a) {
-    const uint32_t bytes =
-        a->width * grout_object_get_layout(e->module, a->view->object)->element_bytes;
+    const uint32_t bytes = get_bytes(e, a);
     const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
     grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
@@ -141,7 +148,7 @@ static grout_bank_use count_access(const grout_emitter *e, const access *a) {
 grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *view,
                                       const grout_register_layout *layout, uint32_t width) {
     access best = {.view = view, .layout = layout, .width = width};
-    if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2) {
+    if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2 || view->packed > 1) {
         return best.turn;
     }
     uint32_t least = count_access(e, &best).passes;

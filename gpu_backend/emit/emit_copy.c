@@ -211,6 +211,9 @@ static void start_part(grout_emitter *e, const tma_load *load, grout_view *view,
     view->start_term_count[dim] = 1;
     view->start_terms[dim][0] = grout_emit__make_start(e, which, number);
     view->extent[dim] = tma->part_elements;
+    if (dim + 1u == view->rank) {
+        view->packed = 1; /* the start counts as extents do */
+    }
 }
 
 /* One arrival, which waits for all bytes that come to this CTA. */

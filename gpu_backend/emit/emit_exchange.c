@@ -237,6 +237,10 @@ void grout_emit__broadcast(grout_emitter *e, grout_op_id id, const grout_op *op)
 
 /* ---- layout_cast ---- */
 
+void grout_emit__relayout(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit__layout_cast(e, id, op);
+}
+
 void grout_emit__layout_cast(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *source = grout_module_get_operand(e->module, op, 0);
     const grout_value_id value = op->first_result;
@@ -248,6 +252,8 @@ void grout_emit__layout_cast(grout_emitter *e, grout_op_id id, const grout_op *o
     const grout_register_layout *from = grout_emit__layout(e, source->id);
     if (grout_emit__is_same_layout(from, to)) {
         emit_picks(e, source, value, "reg");
+    } else if (grout_register_layouts_get_exchange_bytes(e->plan->layouts, id) == 0) {
+        grout_emit__parts(e, id, op); /* each lane has its elements, in other registers */
     } else if (grout_emit__check_exchange(e, id, get_bytes(e, source->id))) {
         const area a = make_area(e, source, from, to);
         write_area(e, source, &a);

@@ -139,15 +139,17 @@ static const char maps_preamble[] =
 
 static const char *get_tensor_type(grout_dtype dtype) {
     static const char *const types[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_NONE] = "UINT8",    [GROUT_DTYPE_BOOL] = "UINT8",
-        [GROUT_DTYPE_I8] = "UINT8",      [GROUT_DTYPE_U8] = "UINT8",
-        [GROUT_DTYPE_I16] = "UINT16",    [GROUT_DTYPE_U16] = "UINT16",
-        [GROUT_DTYPE_I32] = "INT32",     [GROUT_DTYPE_U32] = "UINT32",
-        [GROUT_DTYPE_I64] = "INT64",     [GROUT_DTYPE_U64] = "UINT64",
-        [GROUT_DTYPE_F8E4M3] = "UINT8",  [GROUT_DTYPE_F8E5M2] = "UINT8",
-        [GROUT_DTYPE_F8E8M0] = "UINT8",  [GROUT_DTYPE_F16] = "FLOAT16",
-        [GROUT_DTYPE_BF16] = "BFLOAT16", [GROUT_DTYPE_F32] = "FLOAT32",
-        [GROUT_DTYPE_F64] = "FLOAT64",
+        [GROUT_DTYPE_NONE] = "UINT8",   [GROUT_DTYPE_BOOL] = "UINT8",
+        [GROUT_DTYPE_I4] = "UINT8",     [GROUT_DTYPE_U4] = "UINT8",
+        [GROUT_DTYPE_F4E2M1] = "UINT8", [GROUT_DTYPE_F6E2M3] = "UINT8",
+        [GROUT_DTYPE_F6E3M2] = "UINT8", [GROUT_DTYPE_I8] = "UINT8",
+        [GROUT_DTYPE_U8] = "UINT8",     [GROUT_DTYPE_I16] = "UINT16",
+        [GROUT_DTYPE_U16] = "UINT16",   [GROUT_DTYPE_I32] = "INT32",
+        [GROUT_DTYPE_U32] = "UINT32",   [GROUT_DTYPE_I64] = "INT64",
+        [GROUT_DTYPE_U64] = "UINT64",   [GROUT_DTYPE_F8E4M3] = "UINT8",
+        [GROUT_DTYPE_F8E5M2] = "UINT8", [GROUT_DTYPE_F8E8M0] = "UINT8",
+        [GROUT_DTYPE_F16] = "FLOAT16",  [GROUT_DTYPE_BF16] = "BFLOAT16",
+        [GROUT_DTYPE_F32] = "FLOAT32",  [GROUT_DTYPE_F64] = "FLOAT64",
     };
     return types[dtype];
 }
@@ -161,12 +163,11 @@ static void add_array(const host *h, uint32_t index, bool is_output) {
     const grout_param *param = get_param(h, index);
     const grout_type *type = grout_object_get_type(h->module, param->object);
     const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
-    grout_text_add(h->out,
-                   "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
+    grout_text_add(h->out, "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
                    grout_gpu__get_param_name(h->module, h->kernel, index),
                    param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
-                   is_output ? "true" : "false", grout_type_get_count(type) * dtype->bytes,
-                   dtype->poison, dtype->bytes);
+                   is_output ? "true" : "false", grout_type_get_bytes(type),
+                   grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison), dtype->bytes);
     grout_type_print(type, h->out);
     grout_text_add(h->out, "\n");
 }
@@ -237,7 +238,7 @@ static void add_map_address(const host *h, const grout_gpu_map *map) {
     }
 }
 
-/* Of the locals of a launch: in a list they outlive the function that makes them. */
+/* The locals of a launch outlive, in a list, the function that makes them. */
 static const char *get_storage(const host *h) {
     return h->array_numbers == NULL ? "" : "static ";
 }
@@ -353,15 +354,16 @@ static void add_launch(const host *h) {
 static void add_kernel(const host *h) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_gpu__get_symbol(grout_module_get_string(h->module, h->kernel->name), symbol);
-    grout_text_add(h->out,
-                   "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n",
-                   symbol);
+    grout_text_add(
+        h->out, "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n",
+        symbol);
 }
 
-static const char load_arrays[] = "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
-                                  "        array->file = find(argc, argv, array->name);\n"
-                                  "        load(*array);\n"
-                                  "    }\n";
+static const char load_arrays[] =
+    "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+    "        array->file = find(argc, argv, array->name);\n"
+    "        load(*array);\n"
+    "    }\n";
 
 /* Up to the module on the GPU. */
 static void add_start(grout_text *out, const char *more) {
@@ -472,7 +474,7 @@ static uint32_t find_array(const list *it, grout_string_id name) {
     return i;
 }
 
-/* Numbers the arrays of a launch; new ones come behind those of the launches before. */
+/* Numbers the arrays of a launch; new ones come after those of the launches before. */
 static void number_arrays(list *it, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(it->module, id);
     for (uint32_t k = 0; k < kernel->param_count; k++) {
@@ -599,8 +601,10 @@ static bool add_list(list *it) {
     for (grout_launch_id id = 1; id < count; id++) { /* the table comes first, and whole */
         number_arrays(it, grout_module_get_launch_kernel(it->module, id));
     }
-    grout_text_add(it->out, "// Launches the list of launches: nvcc THIS.cpp -lcuda; by grout. The cubin has all kernels.\n"
-                            "// Arrays without a file are zeros, or what their init(..) says; outputs without one are not kept.\n");
+    grout_text_add(it->out, "// Launches the list of launches: nvcc THIS.cpp -lcuda; by grout. The "
+                            "cubin has all kernels.\n"
+                            "// Arrays without a file are zeros, or what their init(..) says; "
+                            "outputs without one are not kept.\n");
     grout_text_add(it->out, "%s%s", arrays_preamble, maps_preamble);
     grout_contents__add_functions(it->out);
     grout_text_add(it->out, "\n");

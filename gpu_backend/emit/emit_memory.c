@@ -38,6 +38,59 @@ static void add_load(grout_emitter *e, const grout_view *view, uint32_t width, g
     grout_emit__add(e, ")");
 }
 
+/* ---- packed elements ---- */
+
+/* "grout_u8" or "grout_vector<grout_u8, 4>": the bytes of a chunk. */
+static void add_packed_type(grout_emitter *e, uint32_t bytes) {
+    if (bytes > 1) {
+        grout_emit__add(e, "grout_vector<grout_u8, %" PRIu32 ">", bytes);
+    } else {
+        grout_emit__add(e, "grout_u8");
+    }
+}
+
+/* Reads the bytes of a chunk, or the one in which a lone element is, and takes them apart. */
+static void load_packed(grout_emitter *e, grout_value_id value, const grout_view *view,
+                        uint32_t width, grout_emit_at at) {
+    const uint32_t bytes = (width + 1) / 2;
+    grout_emit__begin(e);
+    grout_emit__add(e, "const auto chunk = grout_load_%s<", get_memory_name(e, view));
+    add_packed_type(e, bytes);
+    grout_emit__add(e, ">(");
+    grout_emit__address(e, view, at);
+    grout_emit__end(e, ");");
+    if (width == 1) {
+        grout_emit__line(e, "%s[reg].bits = chunk >> %s %% 2 * 4 & 15;", grout_emit__name(e, value),
+                         at == GROUT_EMIT_AT_FLAT  ? "flat"
+                         : at == GROUT_EMIT_AT_ROW ? "at_row"
+                                                   : "at_col");
+        return;
+    }
+    grout_emit__line(e, "#pragma unroll");
+    grout_emit__begin(e);
+    grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);
+    grout_emit__open(e);
+    grout_emit__line(e, "%s[reg + part].bits = chunk%s >> part %% 2 * 4 & 15;",
+                     grout_emit__name(e, value), bytes > 1 ? "[part / 2]" : "");
+    grout_emit__close(e, "");
+}
+
+/* The bytes of neighbouring registers. */
+static void write_packed_chunk(grout_emitter *e, const grout_operand *from, uint32_t width) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "const ");
+    add_packed_type(e, width / 2);
+    grout_emit__add(e, " chunk = {");
+    for (uint32_t k = 0; k < width; k++) {
+        char index[24];
+        (void)snprintf(index, sizeof index, k == 0 ? "reg" : "reg + %" PRIu32, k);
+        grout_emit__add(e, "%s", k % 2 == 1 ? " | " : k == 0 ? "(grout_u8)(" : ", (grout_u8)(");
+        grout_emit__operand(e, from, index);
+        grout_emit__add(e, k % 2 == 1 ? ".bits << 4)" : ".bits");
+    }
+    grout_emit__end(e, "};");
+}
+
 static void load_one(grout_emitter *e, grout_value_id value, const grout_view *view) {
     grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin_scalar(e, value);
@@ -87,6 +140,11 @@ static void load_registers(grout_emitter *e, grout_value_id value, const grout_v
     grout_emit__open_registers(e, layout->registers, width);
     open_turned_element(e, layout, width, &turn);
     grout_emit__prepare_address(e, view, at);
+    if (view->packed > 1) {
+        load_packed(e, value, view, width, at);
+        grout_emit__close_registers(e, layout);
+        return;
+    }
     grout_emit__begin(e);
     if (width == 1) {
         grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
@@ -118,7 +176,7 @@ void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
         return;
     }
     const grout_register_layout *layout = grout_emit__layout(e, value);
-    const grout_emit_matrix matrix = grout_emit__find_matrix(e, &view, layout);
+    const grout_emit_matrix matrix = grout_emit__find_matrix(e, &view, layout, true);
     grout_emit__before_access(e, view.object, false);
     if (!grout_emit__has_registers(layout)) {
         load_one(e, value, &view);
@@ -171,6 +229,8 @@ static void store_registers(grout_emitter *e, const grout_view *view, const grou
     grout_emit__prepare_address(e, view, at);
     if (turn.cols != 0) {
         write_turned_chunk(e, from, dtype, &turn);
+    } else if (view->packed > 1) {
+        write_packed_chunk(e, from, width);
     } else if (width > 1) {
         grout_emit__write_chunk(e, from, dtype, width);
     }
@@ -195,8 +255,16 @@ static void store_registers(grout_emitter *e, const grout_view *view, const grou
 static void store_array(grout_emitter *e, const grout_op *op, const grout_view *view,
                         const grout_operand *from, const grout_register_layout *layout) {
     const grout_emit_matrix matrix = grout_emit__is_spread(e, from)
-                                         ? grout_emit__find_matrix(e, view, layout)
+                                         ? grout_emit__find_matrix(e, view, layout, false)
                                          : (grout_emit_matrix){0};
+    if (get_width(e, view, layout) % view->packed != 0) {
+        grout_emit__unsupported(
+            e, op,
+            "a lane has no two neighbours of this array, in the layout %s, and a byte of memory "
+            "holds two of them: store (layout_cast .. wg_strided)",
+            grout_register_layout_get_text((grout_register_layout_kind)layout->kind));
+        return;
+    }
     if (matrix.count > 0) {
         grout_emit__report_matrix_passes(e, op, view, layout, &matrix);
         grout_emit__store_matrices(e, from->id, view, &matrix);

@@ -1,5 +1,5 @@
-/* emit_part.c - slice, reshape, concatenate: elements that stay as they are, in a lane's registers
- * where it has them, else through SMEM. SPDX-License-Identifier: Apache-2.0 */
+/* emit_part.c - slice, reshape, transpose, concatenate: elements that stay as they are, in a lane's
+ * registers where it has them, else through SMEM. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include "alloc.h"
@@ -159,7 +159,7 @@ static void exchange_parts(grout_emitter *e, const grout_op *op) {
     grout_emit__read_exchange(e, op->first_result);
 }
 
-static void emit_parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
+void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_type *type = grout_module_get_type(e->module, op->first_result);
     const grout_register_layout *to = grout_emit__layout(e, op->first_result);
     const uint32_t registers = grout_emit__has_registers(to) ? to->registers : 1;
@@ -185,13 +185,17 @@ static void emit_parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
 }
 
 void grout_emit__slice(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    emit_parts(e, id, op);
+    grout_emit__parts(e, id, op);
 }
 
 void grout_emit__reshape(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    emit_parts(e, id, op);
+    grout_emit__parts(e, id, op);
+}
+
+void grout_emit__transpose(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit__parts(e, id, op);
 }
 
 void grout_emit__concatenate(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    emit_parts(e, id, op);
+    grout_emit__parts(e, id, op);
 }

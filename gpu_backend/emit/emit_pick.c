@@ -22,7 +22,7 @@ static const grout_register_layout *get_layout(const grout_emitter *e, const gro
     return grout_emit__layout(e, get_operand(e, p, operand)->id);
 }
 
-/* Of the value that is written, or what lies beside it; of what is equal everywhere, any. */
+/* That of the value that is written, or of what lies beside it; any where all are equal. */
 static const grout_register_layout *find_layout(const grout_emitter *e, const grout_emit_pick *p,
                                                 grout_register_layout *made) {
     const uint32_t operands[] = {p->pick.value, p->pick.is_along ? 0 : p->pick.indices,

@@ -130,6 +130,9 @@ static void add_layout(const grout_emitter *e, const grout_operand *operand, gro
     }
     grout_text_add(out, "%s",
                    grout_register_layout_get_text((grout_register_layout_kind)layout->kind));
+    if (layout->kind == GROUT_LAYOUT_TILED) {
+        grout_text_add(out, " by %u x %u", layout->tiling->rows, layout->tiling->cols);
+    }
     if (layout->kind == GROUT_LAYOUT_STRIDED) {
         grout_text_add(out, " in runs of %u", layout->vec);
     }

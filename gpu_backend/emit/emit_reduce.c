@@ -182,6 +182,14 @@ static void reduce_all(grout_emitter *e, const reduction *r) {
     }
     const uint32_t function = write_function(e, r);
     const uint32_t number = reduce_registers(e, r, function);
+    const uint32_t copies = grout_emit__get_copies(r->from);
+    if (copies != 0) { /* each element counts once */
+        grout_emit__begin(e);
+        grout_emit__add(e, "x%" PRIu32 " = (lane & %" PRIu32 ") == 0 ? x%" PRIu32 " : ", number,
+                        copies, number);
+        add_identity(e, r);
+        grout_emit__end(e, ";");
+    }
     grout_emit__line(e, "x%" PRIu32 " = grout_reduce_lanes<%d, %d>(x%" PRIu32 ", x%" PRIu32 "());",
                      number, is_row ? 4 : 1, is_col ? 2 : 16, number, function);
     if (is_in_warp) {

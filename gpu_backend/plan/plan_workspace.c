@@ -38,14 +38,14 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
     }
     if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space)) {
         const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
-        workspace.fill = dtype->poison;
+        workspace.fill = grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison);
         if (object->init != 0) {
             workspace.has_contents = !grout_init_is_uniform(
                 walk->module, grout_module_get_init(walk->module, object->init),
                 (grout_dtype)type->dtype, &workspace.fill);
         }
         workspace.fill_bytes = dtype->bytes;
-        workspace.bytes = workspace.count * dtype->bytes;
+        workspace.bytes = grout_type_get_bytes(type);
         return add_workspace(walk, &workspace);
     }
     return true;

@@ -68,13 +68,16 @@ static double get_rtol(grout_dtype dtype) {
 /* A binary float format: all of them are sign, exponent, mantissa. */
 typedef struct float_format {
     uint8_t exponent_bits, mantissa_bits;
-    bool has_infinity; /* e4m3 has none: its top exponent is numbers but for one NaN */
+    bool has_infinity;
+    bool has_nan; /* e4m3 has no infinity: its top exponent is numbers but for one NaN */
 } float_format;
 
 static const float_format formats[GROUT_DTYPE_COUNT] = {
-    [GROUT_DTYPE_F8E4M3] = {4, 3, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, true},
-    [GROUT_DTYPE_F16] = {5, 10, true},    [GROUT_DTYPE_BF16] = {8, 7, true},
-    [GROUT_DTYPE_F32] = {8, 23, true},    [GROUT_DTYPE_F64] = {11, 52, true},
+    [GROUT_DTYPE_F4E2M1] = {2, 1, false, false}, [GROUT_DTYPE_F6E2M3] = {2, 3, false, false},
+    [GROUT_DTYPE_F6E3M2] = {3, 2, false, false}, [GROUT_DTYPE_F8E4M3] = {4, 3, false, true},
+    [GROUT_DTYPE_F8E5M2] = {5, 2, true, true},   [GROUT_DTYPE_F16] = {5, 10, true, true},
+    [GROUT_DTYPE_BF16] = {8, 7, true, true},     [GROUT_DTYPE_F32] = {8, 23, true, true},
+    [GROUT_DTYPE_F64] = {11, 52, true, true},
 };
 
 /* f8e8m0: an exponent and nothing else. */
@@ -92,7 +95,8 @@ static double decode_float(uint64_t bits, float_format format) {
     double value;
     if (exponent == exponent_max && format.has_infinity) {
         value = mantissa == 0 ? (double)INFINITY : (double)NAN;
-    } else if (!format.has_infinity && exponent == exponent_max && mantissa == 7) {
+    } else if (!format.has_infinity && format.has_nan && exponent == exponent_max &&
+               mantissa == 7) {
         value = (double)NAN;
     } else if (exponent == 0) {
         value = ldexp((double)mantissa, 1 - bias - (int)format.mantissa_bits);
@@ -103,11 +107,13 @@ static double decode_float(uint64_t bits, float_format format) {
     return is_negative ? -value : value;
 }
 
-uint64_t grout_compare__read(const void *bytes, int64_t index, uint32_t size) {
+uint64_t grout_compare__read(const void *bytes, int64_t index, grout_dtype dtype) {
+    const uint32_t size = grout_dtype_get_info(dtype)->bytes;
+    unsigned char element[8];
     uint64_t bits = 0;
-    const unsigned char *p = (const unsigned char *)bytes + index * (int64_t)size;
+    grout_element_get(dtype, bytes, index, element);
     for (uint32_t k = 0; k < size; k++) {
-        bits |= (uint64_t)p[k] << (8 * k);
+        bits |= (uint64_t)element[k] << (8 * k);
     }
     return bits;
 }
@@ -119,7 +125,7 @@ double grout_compare__decode(uint64_t bits, grout_dtype dtype) {
                                            : decode_float(bits, formats[dtype]);
     }
     if (info->class_ == GROUT_CLASS_SINT && info->bytes < 8) {
-        const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1);
+        const uint64_t sign = UINT64_C(1) << (info->bits - 1);
         return (double)((int64_t)(bits ^ sign) - (int64_t)sign);
     }
     return info->class_ == GROUT_CLASS_SINT ? (double)(int64_t)bits : (double)bits;
@@ -149,8 +155,8 @@ static comparison open_comparison(const grout_comparison *task) {
 }
 
 static bool is_equal(const comparison *c, int64_t index) {
-    const uint64_t a = grout_compare__read(c->expected, index, c->size);
-    const uint64_t b = grout_compare__read(c->actual, index, c->size);
+    const uint64_t a = grout_compare__read(c->expected, index, c->dtype);
+    const uint64_t b = grout_compare__read(c->actual, index, c->dtype);
     if (a == b) {
         return true;
     }
@@ -193,8 +199,8 @@ static void note_not_finite(grout_difference *out, int64_t index, double expecte
 }
 
 static void note_size(const comparison *c, int64_t index, grout_difference *out) {
-    const uint64_t a = grout_compare__read(c->expected, index, c->size);
-    const uint64_t b = grout_compare__read(c->actual, index, c->size);
+    const uint64_t a = grout_compare__read(c->expected, index, c->dtype);
+    const uint64_t b = grout_compare__read(c->actual, index, c->dtype);
     const double x = grout_compare__decode(a, c->dtype), y = grout_compare__decode(b, c->dtype);
     if (!isfinite(x) || !isfinite(y)) {
         note_not_finite(out, index, x, y);
@@ -233,7 +239,7 @@ static double find_limit(const comparison *c, const grout_compare_options *optio
     double largest = 0;
     for (int64_t k = 0; k < c->count && options->rtol > 0; k++) {
         const double value =
-            fabs(grout_compare__decode(grout_compare__read(c->expected, k, c->size), c->dtype));
+            fabs(grout_compare__decode(grout_compare__read(c->expected, k, c->dtype), c->dtype));
         largest = isfinite(value) && value > largest ? value : largest;
     }
     return options->atol + options->rtol * largest;

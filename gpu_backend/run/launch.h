@@ -67,8 +67,8 @@ typedef struct grout_gpu_step {
 
 /*
  * The whole launch. All pointers are borrowed during the call. Steps run one after another, once (a
- * programmatic one may begin before the one before it has ended, and scratch is not filled between);
- * then the outputs are read; then each timed step is repeated on the same buffers.
+ * programmatic one may begin before the one before it has ended, and scratch is not filled
+ * between); then the outputs are read; then each timed step is repeated on the same buffers.
  */
 typedef struct grout_gpu_job {
     uint32_t device;

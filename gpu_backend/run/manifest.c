@@ -90,7 +90,7 @@ static void add_default(const manifest *m, uint32_t index, const grout_type *typ
                               (grout_dtype)type->dtype, &bits)) {
         add_fill(m->out, bits, dtype->bytes);
     } else {
-        add_contents(m, index, 0, grout_type_get_count(type) * dtype->bytes);
+        add_contents(m, index, 0, grout_type_get_bytes(type));
     }
     add_init(m, param->init);
 }
@@ -114,9 +114,10 @@ static void add_arrays(const manifest *m) {
         grout_text_add(m->out, ", \"direction\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
                        directions[param->direction], dtype->text);
         add_numbers(m->out, type->dims, type->rank);
-        grout_text_add(m->out, ", \"bytes\": %" PRId64, grout_type_get_count(type) * dtype->bytes);
+        grout_text_add(m->out, ", \"bytes\": %" PRId64, grout_type_get_bytes(type));
         if (param->direction == GROUT_DIRECTION_OUT) {
-            add_fill(m->out, dtype->poison, dtype->bytes);
+            add_fill(m->out, grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison),
+                     dtype->bytes);
         }
         add_default(m, k, type);
         grout_text_add(m->out, "}");

@@ -15,7 +15,7 @@ static void print_element(char text[64], uint64_t bits, grout_dtype dtype) {
         (void)snprintf(text, 64, "%.*g (0x%0*" PRIx64 ")", info->bytes == 8 ? 17 : 9,
                        grout_compare__decode(bits, dtype), 2 * info->bytes, bits);
     } else if (info->class_ == GROUT_CLASS_SINT) {
-        const uint32_t unused = 64 - 8u * info->bytes;
+        const uint32_t unused = 64u - info->bits;
         const uint64_t sign = UINT64_C(1) << (63 - unused);
         const int64_t value = bits < sign ? (int64_t)bits : -(int64_t)(sign - (bits - sign));
         (void)snprintf(text, 64, "%" PRId64, value);
@@ -119,13 +119,12 @@ void grout_compare_report(const grout_comparison *task, const grout_difference *
     const grout_value *value = grout_module_get_value(task->bound, param->value);
     const grout_type *type = grout_object_get_type(task->bound, param->object);
     const grout_dtype dtype = (grout_dtype)type->dtype;
-    const uint32_t size = grout_dtype_get_info(dtype)->bytes;
     const char *name = grout_gpu__get_param_name(task->bound, kernel, task->param_index);
     grout_text index = {0};
     char expected[64], actual[64];
     grout_describe_element(type, difference->first, &index);
-    print_element(expected, grout_compare__read(task->expected, difference->first, size), dtype);
-    print_element(actual, grout_compare__read(task->actual, difference->first, size), dtype);
+    print_element(expected, grout_compare__read(task->expected, difference->first, dtype), dtype);
+    print_element(actual, grout_compare__read(task->actual, difference->first, dtype), dtype);
     grout_diags_add(diags, GROUT_DIAG_COMPARE_MISMATCH,
                     grout_module_get_place(task->bound, value->loc),
                     "'%%%s'%s is %s, expected %s; %" PRId64 " of %" PRId64 " elements differ", name,

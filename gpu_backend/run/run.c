@@ -77,8 +77,8 @@ static bool check_arguments(const run *r) {
     return true;
 }
 
-/* Of an array that several launches are given, what the host has to do with it: brings it, unless
- * the first one takes it as 'out'; fetches it, if any may write it. */
+/* What the host has to do with an array that several launches are given: it brings it, unless the
+ * first one takes it as 'out', and fetches it, if any may write it. */
 static grout_gpu_direction join_directions(grout_gpu_direction first, grout_gpu_direction later) {
     bool is_filled = first == GROUT_GPU_OUT;
     bool is_fetched = first != GROUT_GPU_IN || later != GROUT_GPU_IN;
@@ -117,7 +117,9 @@ static void make_buffer(run *r, uint32_t index) {
                            .size = argument->size,
                            .input = argument->data,
                            .output = argument->data,
-                           .fill = {.pattern = dtype->poison, .pattern_size = dtype->bytes}};
+                           .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype,
+                                                                       dtype->poison),
+                                    .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -140,14 +142,17 @@ static bool make_workspace(run *r, uint32_t index) {
 
 static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
     static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,   [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,
-        [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,
-        [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,   [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,
-        [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,   [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,
-        [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16, [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,
-        [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,   [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_I4] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U4] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F4E2M1] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F6E2M3] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F6E3M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,
+        [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,   [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,
+        [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,   [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,
+        [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,   [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16,
+        [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,   [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,
+        [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
     };
     GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     return types[dtype];
@@ -190,6 +195,11 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
         param.scalar_size =
             (uint32_t)(argument->size < sizeof param.scalar ? argument->size : sizeof param.scalar);
         memcpy(param.scalar, argument->data, param.scalar_size);
+        const grout_param *scalar = grout_module_get_param(r->module, r->kernel, arg->index);
+        const uint32_t bits = grout_dtype_get_info((grout_dtype)scalar->dtype)->bits;
+        if (bits < 8) { /* what is above them in its byte does not count */
+            param.scalar[0] &= (uint8_t)((1u << bits) - 1);
+        }
         break;
     }
     case GROUT_GPU_ARG_MAP:

@@ -49,7 +49,7 @@ static void find_strides(address *a) {
 }
 
 static void find_groups(address *a) {
-    a->total = 1;
+    a->total = a->view->packed;
     for (uint32_t k = a->view->view_rank; k-- > 0;) {
         const uint32_t dim = a->view->view_dim[k];
         const int64_t extent = a->view->extent[dim];
@@ -85,19 +85,24 @@ static address describe(const grout_emitter *e, const grout_view *view, grout_em
 }
 
 int64_t grout_emit__count_elements(const grout_view *view) {
-    int64_t count = 1;
-    for (uint32_t dim = 0; dim < view->rank; dim++) {
-        count *= view->extent[dim];
+    return grout_view_get_count(view);
+}
+
+/* A dynamic start, as start_const counts. */
+static void add_start_term(grout_emitter *e, const grout_view *view, uint32_t dim, uint32_t term) {
+    const int64_t divisor = grout_view_get_term_divisor(view, dim);
+    grout_emit__add(e, "%s", grout_emit__name(e, view->start_terms[dim][term]));
+    if (divisor > 1) {
+        grout_emit__add(e, " / %" PRId64, divisor);
     }
-    return count;
 }
 
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim) {
     const uint32_t count = view->start_term_count[dim];
     GROUT_ASSERT(dim < view->rank && count <= GROUT_VIEW_TERMS_MAX);
     for (uint32_t k = 0; k < count; k++) {
-        grout_emit__add(e, "%s%s", k == 0 ? "" : " + ",
-                        grout_emit__name(e, view->start_terms[dim][k]));
+        grout_emit__add(e, k == 0 ? "" : " + ");
+        add_start_term(e, view, dim, k);
     }
     if (count == 0) {
         grout_emit__add(e, "%" PRId64, view->start_const[dim]);
@@ -125,6 +130,9 @@ static void add_quotient(grout_emitter *e, const address *a, const group *g) {
         const bool is_row = a->at == GROUT_EMIT_AT_ROW ||
                             (a->at == GROUT_EMIT_AT_MATRIX && is_outermost(a->view, g->dim));
         grout_emit__add(e, is_row ? "at_row" : "at_col");
+        if (grout_view_get_term_divisor(a->view, g->dim) > 1) {
+            grout_emit__add(e, " / %" PRId64, grout_view_get_term_divisor(a->view, g->dim));
+        }
         return;
     }
     grout_emit__add(e, "flat");
@@ -159,7 +167,7 @@ static void add_group(grout_emitter *e, address *a, const group *g) {
 static void add_linear_starts(grout_emitter *e, address *a, uint32_t dim) {
     for (uint32_t k = 0; k < a->view->start_term_count[dim] && a->stride[dim] != 0; k++) {
         join_term(e, a);
-        grout_emit__add(e, "%s", grout_emit__name(e, a->view->start_terms[dim][k]));
+        add_start_term(e, a->view, dim, k);
         if (a->stride[dim] != 1) {
             grout_emit__add(e, " * %" PRId64 "%s", a->stride[dim], a->is_gmem ? "ll" : "u");
         }
@@ -175,7 +183,7 @@ static bool is_constant(const address *a, uint32_t dim) {
 /* One digit of a tiled dimension's coordinate, which is a name or stands in parentheses. */
 static void add_digit(grout_emitter *e, address *a, uint32_t k, bool is_named) {
     const uint32_t dim = a->layout->dim[k];
-    const int64_t size = grout_object_get_type(e->module, a->view->object)->dims[dim];
+    const int64_t size = grout_object_get_extent(e->module, a->view->object, dim);
     join_term(e, a);
     if (is_named) {
         grout_emit__add(e, "x%" PRIu32, e->coordinates[dim]);

@@ -8,7 +8,8 @@
 
 bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
     return a->kind == b->kind && a->vec == b->vec && a->registers == b->registers &&
-           a->count == b->count && a->rows == b->rows && a->cols == b->cols;
+           a->count == b->count && a->rows == b->rows && a->cols == b->cols &&
+           a->tiling == b->tiling;
 }
 
 void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
@@ -22,6 +23,20 @@ void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t s
                         step);
     }
     grout_emit__open(e);
+}
+
+/* Neighbours along the dimension that a tile has last: steps of 1, 2, 4, .. by the first bits. */
+static uint32_t get_tiled_run(const grout_register_tiling *tiling) {
+    uint32_t run = 1;
+    for (uint32_t bit = 0; bit < tiling->register_bits; bit++) {
+        const grout_register_step *step = &tiling->registers[bit];
+        if ((tiling->cols == 1 ? step->row : step->col) != run ||
+            (tiling->cols == 1 ? step->col : step->row) != 0) {
+            break;
+        }
+        run *= 2;
+    }
+    return run;
 }
 
 /* How many neighbouring elements a lane has in neighbouring registers. */
@@ -38,6 +53,8 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
         return 4;
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
         return 8;
+    case GROUT_LAYOUT_TILED:
+        return get_tiled_run(layout->tiling);
     case GROUT_LAYOUT_NONE:
     case GROUT_LAYOUT_SPLAT:
     case GROUT_LAYOUT_WGMMA_ROW:
@@ -70,6 +87,10 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_MMA_RHS_16BIT:
     case GROUT_LAYOUT_MMA_RHS_8BIT:
         return GROUT_EMIT_AT_MATRIX;
+    case GROUT_LAYOUT_TILED:
+        return layout->rows > 1 && layout->cols > 1 ? GROUT_EMIT_AT_MATRIX
+               : layout->rows > 1                   ? GROUT_EMIT_AT_ROW
+                                                    : GROUT_EMIT_AT_COL;
     case GROUT_LAYOUT_WGMMA_ROW:
         return GROUT_EMIT_AT_ROW;
     case GROUT_LAYOUT_WGMMA_COL:
@@ -146,10 +167,14 @@ static void add_coordinate(grout_emitter *e, const grout_register_layout *layout
 }
 
 static void open_tiled(grout_emitter *e, const grout_register_layout *layout) {
-    const grout_register_tiling *tiling =
-        grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
-    add_coordinate(e, layout, tiling, true);
-    add_coordinate(e, layout, tiling, false);
+    const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
+    const grout_emit_at at = grout_emit__get_at(layout);
+    if (at != GROUT_EMIT_AT_COL) {
+        add_coordinate(e, layout, tiling, true);
+    }
+    if (at != GROUT_EMIT_AT_ROW) {
+        add_coordinate(e, layout, tiling, false);
+    }
 }
 
 void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
@@ -162,6 +187,7 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_16BIT:
@@ -201,6 +227,11 @@ void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *
     grout_emit__close(e, "");
 }
 
+uint32_t grout_emit__get_copies(const grout_register_layout *layout) {
+    return layout->kind == GROUT_LAYOUT_TILED ? grout_register_tiling_get_copies(layout->tiling)
+                                              : 0;
+}
+
 /* The lanes that have the first copy of an element, as a condition; NULL: there are no others. */
 static const char *get_owners(const grout_register_layout *layout) {
     const grout_register_tiling *tiling =
@@ -214,6 +245,12 @@ static const char *get_owners(const grout_register_layout *layout) {
 }
 
 void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout) {
+    const uint32_t copies = grout_emit__get_copies(layout);
+    if (copies != 0) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "if ((lane & %" PRIu32 ") == 0)", copies);
+        grout_emit__open(e);
+    }
     if (get_owners(layout) != NULL) {
         grout_emit__begin(e);
         grout_emit__add(e, "if (%s)", get_owners(layout));
@@ -222,7 +259,7 @@ void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layo
 }
 
 void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout) {
-    if (get_owners(layout) != NULL) {
+    if (get_owners(layout) != NULL || grout_emit__get_copies(layout) != 0) {
         grout_emit__close(e, "");
     }
 }

@@ -117,11 +117,11 @@ static void add_small(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
     }
 }
 
-/* A float that is bits in a struct of its own: "grout_f16{0x3c00}". */
+/* A float, or an integer of 4 bits, that is bits in a struct of its own: "grout_f16{0x3c00}". */
 static void add_narrow(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
-    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
-    grout_emit__add(e, "%s{0x%0*" PRIx64 "}", grout_gpu__get_type_name(dtype), (int)(2 * bytes),
-                    bits & ((UINT64_C(1) << 8 * bytes) - 1));
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    grout_emit__add(e, "%s{0x%0*" PRIx64 "}", grout_gpu__get_type_name(dtype), 2 * info->bytes,
+                    bits & ((UINT64_C(1) << info->bits) - 1));
 }
 
 void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
@@ -148,6 +148,11 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
     case GROUT_DTYPE_U64:
         grout_emit__add(e, "%" PRIu64 "ull", bits);
         return;
+    case GROUT_DTYPE_I4:
+    case GROUT_DTYPE_U4:
+    case GROUT_DTYPE_F4E2M1:
+    case GROUT_DTYPE_F6E2M3:
+    case GROUT_DTYPE_F6E3M2:
     case GROUT_DTYPE_F8E4M3:
     case GROUT_DTYPE_F8E5M2:
     case GROUT_DTYPE_F8E8M0:

@@ -60,6 +60,8 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
 /* Closes what open_registers and open_element opened. */
 void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout);
 /* "if (lane < 4) {" and the like, where other lanes hold the same elements; and its end. */
+/* The bits of a lane's number in which lanes of the same elements differ, of a tiled layout. */
+uint32_t grout_emit__get_copies(const grout_register_layout *layout);
 void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout);
 void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout);
 /* "flat / 64 % 32" or "at_row": the element's index along a dimension of its array. */

@@ -146,6 +146,7 @@ typedef struct grout_build_op_args {
     grout_expr_id attr_value;         /* of the one INT attribute */
     const grout_expr_id *attr_values; /* of several, in the order of the table; NULL: attr_value */
     uint32_t attr_axes;          /* of the one AXES attribute: bit i for axis i of the kernel */
+    uint32_t attr_dims;          /* of the one DIMS attribute: grout_attr_value.dims */
     const grout_choice *choices; /* of the CHOICE attributes */
     uint32_t choice_count;
 } grout_build_op_args;
@@ -272,6 +273,14 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);
+/* dims: so many dimensions of the array, in the order of the result. 'grout_build_transpose' makes
+ * a reference. */
+#define GROUT_BUILD_TRANSPOSE(name)                                                              \
+    GROUT_API grout_value_id grout_build_##name##_value(grout_builder *builder, grout_operand a, \
+                                                        uint32_t count, const uint32_t *dims);
+#define GROUT_BUILD_RELAYOUT(name)                                                       \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                const char *text);
 #define GROUT_BUILD_AXIS(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_PRINT(name)                                                                 \

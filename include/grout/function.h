@@ -41,6 +41,8 @@ typedef struct grout_array {
 /* The type that a function pointer is converted to and from. */
 typedef void grout_any_function(void);
 
+struct grout_check_summary; /* race.h */
+
 typedef struct grout_kernel_function grout_kernel_function;
 
 typedef struct grout_kernel_function_options {
@@ -49,8 +51,7 @@ typedef struct grout_kernel_function_options {
     grout_launch launch;
     /* Each call runs under the race checker, too; what it finds goes to report, and an error makes
      * the call false. Takes one of the launch's observers. A call that is true is clean under the
-     * launch's schedule and timing; whether that holds for every other one, the call does not say:
-     * grout_check_summary.is_well_synchronised and 'grout check' do. */
+     * launch's schedule and timing; whether that holds for every other one, judge hears. */
     bool is_checked;
     /*
      * Gets what a call has to say, at its end and in its OS thread, if that is anything: why it
@@ -58,6 +59,13 @@ typedef struct grout_kernel_function_options {
      * no memory for one. May be NULL: it is dropped.
      */
     void (*report)(void *payload, const grout_diags *diags);
+    /*
+     * Gets the verdict of each checked call whose arguments are right, at its end and before
+     * report: is_well_synchronised says whether it holds for every schedule and timing of this
+     * launch, and not_well_synchronised_because why not. The strings last as long as judge. May be
+     * NULL.
+     */
+    void (*judge)(void *payload, const struct grout_check_summary *summary);
     void *payload;
 } grout_kernel_function_options;
 

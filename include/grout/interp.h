@@ -123,7 +123,7 @@ typedef struct grout_launch {
     const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
     uint32_t extern_count;
     /*
-     * Of a launch list: the launches before this one that may still run when it begins, because
+     * The launches before this one of a launch list that may still run when it begins, because
      * this one is dependent, the oldest first; all are over here, and their results in the
      * arguments. stale: by parameter; NULL: none. Under lazy and random timing an actor that has
      * not waited (griddepcontrol_wait) reads the older contents. Borrowed until the machine is

@@ -281,9 +281,10 @@ enum {
 };
 
 typedef struct grout_attr_value {
-    uint8_t attr;       /* grout_attr */
-    uint8_t choice;     /* CHOICE attributes: grout_choice */
-    uint8_t axes;       /* AXES attributes: bit i for axis i of the kernel */
+    uint8_t attr;   /* grout_attr */
+    uint8_t choice; /* CHOICE attributes: grout_choice */
+    uint8_t axes;   /* AXES attributes: bit i for axis i of the kernel */
+    uint32_t dims;  /* DIMS attributes: 4 bits for each, from the lowest on: the number plus 1 */
     grout_expr_id expr; /* INT attributes */
     grout_loc_id loc;
 } grout_attr_value;
@@ -411,6 +412,22 @@ typedef struct grout_type {
 
 /* Number of elements; 1 for rank 0. Types of a bound module never overflow. */
 GROUT_API int64_t grout_type_get_count(const grout_type *type);
+/* Bytes of an array in memory, where elements of 4 bits are packed. */
+GROUT_API int64_t grout_type_get_bytes(const grout_type *type);
+/* What memory is filled with, grout_dtype_info.bytes at a time, for each element to be this. */
+GROUT_API uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element);
+/* One element, in grout_dtype_info.bytes as values in registers have it, to its place in an array
+ * in memory, and back. Elements are put in ascending order: the first of a byte clears the rest. */
+GROUT_API void grout_element_put(grout_dtype dtype, void *memory, int64_t index,
+                                 const void *element);
+GROUT_API void grout_element_get(grout_dtype dtype, const void *memory, int64_t index,
+                                 void *element_out);
+/* Elements as values in registers have them, each in grout_dtype_info.bytes, to memory, and back.
+ * The count is a multiple of the packed elements of a byte. Both may start at one address. */
+GROUT_API void grout_elements_pack(grout_dtype dtype, const void *elements, void *memory,
+                                   int64_t count);
+GROUT_API void grout_elements_unpack(grout_dtype dtype, const void *memory, void *elements,
+                                     int64_t count);
 GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
 /* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
@@ -425,8 +442,12 @@ GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 typedef struct grout_view {
     grout_object_id object;
     grout_value_id base;
-    uint8_t rank;                     /* of the object */
-    uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
+    uint8_t rank;      /* of the object */
+    uint8_t view_rank; /* of the reference: dimensions that were not indexed away */
+    /* Elements in a byte, of a type of 4 bits, else 1. In the last dimension of such an object,
+     * which is the last one of the reference too, extent and start_const count these bytes, and so
+     * do the layout's digits; start_terms count elements, and are multiples of it. */
+    uint8_t packed;
     uint8_t view_dim[GROUT_RANK_MAX]; /* by dimension of the reference: that of the object */
     uint8_t order[GROUT_RANK_MAX]; /* all dimensions of the object: squeezed ones, then view_dim */
     bool is_squeezed[GROUT_RANK_MAX];
@@ -596,6 +617,13 @@ GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_o
 /* Bytes that a CTA of the kernel takes of a space: objects, and in SMEM the barriers. */
 GROUT_API int64_t grout_kernel_get_space_bytes(const grout_module *module, grout_kernel_id id,
                                                grout_space space);
+/* A dimension of an object as its layout counts it: in elements, or packed bytes of them. */
+GROUT_API int64_t grout_object_get_extent(const grout_module *module, grout_object_id id,
+                                          uint32_t dim);
+/* Elements that a start term counts for one that start_const counts. */
+GROUT_API int64_t grout_view_get_term_divisor(const grout_view *view, uint32_t dim);
+/* Elements of a view. */
+GROUT_API int64_t grout_view_get_count(const grout_view *view);
 /* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */
 GROUT_API bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                                      grout_view *view_out);
@@ -637,6 +665,10 @@ GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const gr
 /* The choice of a CHOICE attribute, or GROUT_CHOICE_NONE; the axes of an AXES attribute, or 0. */
 GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op,
                                            grout_attr attr);
+/* The dimensions of a DIMS attribute, as grout_attr_value has them; 0 if the op does not have it.
+ */
+GROUT_API uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op,
+                                     grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
 /* What becomes of the elements outside the array of a copy's box: what its oob(..) says, or that of

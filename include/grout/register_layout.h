@@ -49,23 +49,30 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_MMA_RHS_32BIT, /* b of an mma: each warp has all of it, so there are 4 copies */
     GROUT_LAYOUT_MMA_RHS_16BIT,
     GROUT_LAYOUT_MMA_RHS_8BIT,
+    GROUT_LAYOUT_TILED, /* one that a kernel spells out itself (relayout): see its tiling */
     GROUT_LAYOUT_COUNT
 } grout_register_layout_kind;
 
+#define GROUT_TILING_REGISTER_BITS_MAX 12
+
 /* How far a bit of a lane's or register's number leads in a tile. */
 typedef struct grout_register_step {
-    uint8_t row, col;
+    uint16_t row, col;
 } grout_register_step;
 
 /*
  * A layout of matrices in tiles: where an element of a tile is, by the bits of the numbers of its
  * lane (two of them that of the warp) and of its register. Each lane has 2^register_bits registers
- * of a tile; tiles follow each other in its registers, row-major. A step that leads nowhere means
- * copies: those of all four warps, where a tile is that of one warp.
+ * of a tile; tiles follow each other in its registers, row-major. A step of a lane that leads
+ * nowhere means copies: those of all four warps, where a tile is that of one warp, or in a layout
+ * that a kernel spells out those of any lanes. Tiles of one row, or of one column, are for arrays
+ * of one dimension too.
  */
 typedef struct grout_register_tiling {
-    uint8_t rows, cols, register_bits, copies;
-    grout_register_step lanes[7], registers[4];
+    uint16_t rows, cols;
+    uint8_t register_bits;
+    uint8_t copies; /* of a kind: 1 or 4 */
+    grout_register_step lanes[7], registers[GROUT_TILING_REGISTER_BITS_MAX];
 } grout_register_tiling;
 
 typedef struct grout_register_layout {
@@ -75,11 +82,36 @@ typedef struct grout_register_layout {
     uint32_t registers; /* elements that a lane holds */
     int64_t count;      /* elements of the array */
     int64_t rows, cols; /* of all but SPLAT and STRIDED; 1 where the array has no such dimension */
+    const grout_register_tiling *tiling; /* of TILED; one object for equal ones of a kernel */
 } grout_register_layout;
 
 /* The tiling of WGMMA, WGMMA_8BIT and the kinds after WGMMA_COL; NULL for the others. */
 GROUT_API const grout_register_tiling *grout_register_layout_get_tiling(
     grout_register_layout_kind kind);
+
+/* The same of a layout, TILED too. */
+static inline const grout_register_tiling *grout_register_layout_find_tiling(
+    const grout_register_layout *layout) {
+    return layout->kind == GROUT_LAYOUT_TILED
+               ? layout->tiling
+               : grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
+}
+/* The bits of a lane's number that lead nowhere: lanes that differ in them hold the same. */
+GROUT_API uint32_t grout_register_tiling_get_copies(const grout_register_tiling *tiling);
+/*
+ * Reads a layout as Pallas or Gluon print one: "tiling=((64, 8), (16, 8), (8, 8), (1, 2)),
+ * warp_dims=(-8,), lane_dims=(-4, -3), vector_dim=-1", where Replicated(n) may stand in warp_dims
+ * and lane_dims; or "reg_bases=[[0, 1], [8, 0]], lane_bases=[..], warp_bases=[..]", and shape=[64,
+ * 8] and block_bases=[] if they are there. False if it is none; problem_out then says why.
+ */
+typedef struct grout_tiling_problem {
+    char text[160];
+} grout_tiling_problem;
+GROUT_API bool grout_register_tiling_read(const char *text, grout_register_tiling *tiling_out,
+                                          grout_tiling_problem *problem_out);
+/* The kind whose tiling it is, or TILED. */
+GROUT_API grout_register_layout_kind
+grout_register_tiling_get_kind(const grout_register_tiling *tiling);
 
 /* "wgmma", "wgmma_8bit", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells
  * them. */
@@ -98,7 +130,8 @@ static inline bool grout_register_layout_is_whole_in_warps(const grout_register_
 
 /* Whether a layout has rows and columns: one of those with a tiling. */
 static inline bool grout_register_layout_is_matrix(const grout_register_layout *layout) {
-    return grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind) != NULL;
+    const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
+    return tiling != NULL && tiling->rows > 1 && tiling->cols > 1;
 }
 
 /*
@@ -116,6 +149,10 @@ GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout 
  */
 GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
                                                            const grout_type *type);
+/* The same of a tiling, which the layout borrows; kind TILED or, if it is that of another kind,
+ * that. */
+GROUT_API grout_register_layout
+grout_register_layout_make_tiled(const grout_register_tiling *tiling, const grout_type *type);
 /* The layout of count elements in runs of at most vec_max (a power of two). */
 GROUT_API grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max);
 

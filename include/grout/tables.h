@@ -107,6 +107,7 @@ typedef enum grout_rule {
     GROUT_RULE_SLICE,
     GROUT_RULE_RESHAPE,
     GROUT_RULE_CONCATENATE,
+    GROUT_RULE_TRANSPOSE,
     GROUT_RULE_LAYOUT,
     GROUT_RULE_REDUCE,
     GROUT_RULE_SCAN,
@@ -182,7 +183,8 @@ typedef enum grout_argument_kind {
     GROUT_ARGUMENT_FLAG,
     GROUT_ARGUMENT_INT,
     GROUT_ARGUMENT_AXES,
-    GROUT_ARGUMENT_CHOICE
+    GROUT_ARGUMENT_CHOICE,
+    GROUT_ARGUMENT_DIMS
 } grout_argument_kind;
 
 typedef enum grout_opcode {
@@ -414,7 +416,9 @@ typedef struct grout_choice_info {
 typedef struct grout_dtype_info {
     const char *text, *doc;
     uint64_t poison; /* pattern of an unwritten element, in its low bits */
-    uint8_t bytes;
+    uint8_t bits;
+    uint8_t bytes;      /* of an element in registers; in memory, of as many as are packed */
+    uint8_t packed;     /* elements in a byte of memory: 2 of a type of 4 bits, else 1 */
     uint8_t class_;     /* grout_dtype_class */
     bool is_arithmetic; /* may be an operand of ALU ops */
 } grout_dtype_info;

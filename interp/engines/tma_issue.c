@@ -30,6 +30,7 @@ static bool refuse(const grout_cta *cta, uint32_t thread, const grout_inst *inst
     fault.object = box->plan->object;
     fault.start = box->start[fault.dimension];
     fault.extent = box->plan->extent[fault.dimension];
+    grout_box__count_elements(box, &fault);
     grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
     return true;
 }

@@ -71,6 +71,17 @@ static void combine_masks(const grout_cta *cta, uint32_t thread, const grout_ins
     set_mask(cta, thread, inst, box, mask);
 }
 
+/* What is gathered of a box is combined with these values. */
+static void combine(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                    const grout_box *box, const uint8_t *values, int64_t count) {
+    const grout_origin origin = grout_cta__origin(cta, thread, inst);
+    const grout_update_plan plan = {.update = (grout_update)inst->update,
+                                    .dtype = (grout_dtype)box->plan->dtype,
+                                    .is_gmem = grout_space_is_of_launch(box->plan->space),
+                                    .is_picked = inst->u.pick.inner > 0};
+    grout_non_finite__update(cta->machine, &origin, &plan, cta->machine->linear, values, count);
+}
+
 static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     grout_box box;
@@ -82,13 +93,7 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
-    const grout_origin origin = grout_cta__origin(cta, thread, inst);
-    grout_non_finite__update(
-        machine, &origin,
-        &(grout_update_plan){.update = (grout_update)inst->update,
-                             .dtype = (grout_dtype)box.plan->dtype,
-                             .is_gmem = grout_space_is_of_launch(box.plan->space)},
-        machine->linear, grout_slot__data(cta, thread, slot), box.plan->count);
+    combine(cta, thread, inst, &box, grout_slot__data(cta, thread, slot), box.plan->count);
     if (machine->tracks) {
         combine_masks(cta, thread, inst, &box);
     }
@@ -115,9 +120,7 @@ static grout_outcome fetch_array(const grout_cta *cta, uint32_t thread, const gr
         grout_slot__set_undefined(cta, thread, to, true);
     }
     memcpy(machine->linear, old, (size_t)box.plan->bytes);
-    grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
-                        grout_space_is_of_launch(box.plan->space), machine->linear,
-                        grout_slot__data(cta, thread, slot), box.plan->count);
+    combine(cta, thread, inst, &box, grout_slot__data(cta, thread, slot), box.plan->count);
     if (machine->tracks) {
         combine_masks(cta, thread, inst, &box);
     }
@@ -171,9 +174,8 @@ static grout_outcome update_picked(const grout_cta *cta, uint32_t thread, const 
             grout_undo__note_store(cta, thread, inst, 0, &box);
         }
         grout_box__gather(machine, &box, machine->linear);
-        grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
-                            grout_space_is_of_launch(box.plan->space), machine->linear,
-                            grout_slot__data(cta, thread, slot) + picks.number * bytes, inner);
+        combine(cta, thread, inst, &box, grout_slot__data(cta, thread, slot) + picks.number * bytes,
+                inner);
         if (machine->tracks) {
             combine_picked_masks(&picks, &box);
         }

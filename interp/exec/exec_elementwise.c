@@ -309,6 +309,10 @@ grout_outcome grout_exec_layout_cast(const grout_cta *cta, uint32_t thread,
     return grout_exec_alu(cta, thread, inst);
 }
 
+grout_outcome grout_exec_relayout(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_exec_alu(cta, thread, inst);
+}
+
 grout_outcome grout_exec_broadcast(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const grout_slot *from = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;

@@ -46,6 +46,9 @@ static uint8_t *load_mask(const grout_cta *cta, uint32_t thread, const grout_ins
     }
     memset(mask, 0, slot->count);
     grout_box__get_undefined(machine, box, mask);
+    for (int64_t i = box->plan->packed > 1 ? box->plan->count : 0; i-- > 0;) {
+        mask[2 * i] = mask[2 * i + 1] = mask[i];
+    }
     if (slot->is_array) {
         grout_slot__set_undefined(cta, thread, slot, true);
     }
@@ -62,14 +65,24 @@ grout_outcome grout_exec_load(const grout_cta *cta, uint32_t thread, const grout
     (void)grout_box__check_inside(cta, thread, inst, &box);
     grout_access__publish(cta, thread, inst, &box, NULL);
     if (!box.is_inside) {
-        grout_fill_poison(slot->dtype, data, slot->count);
+        grout_fill_poison(slot->dtype, data, box.plan->count);
     }
     grout_box__gather(cta->machine, &box, data);
+    grout_elements_unpack(slot->dtype, data, data, box.plan->packed > 1 ? slot->count : 0);
     const uint8_t *mask = load_mask(cta, thread, inst, &box);
     if (slot->dtype == GROUT_DTYPE_BOOL) {
         check_bools(cta, thread, inst, &box, mask);
     }
     return GROUT_OUTCOME_NEXT;
+}
+
+/* A byte of which an element is undefined is undefined. */
+static const uint8_t *pack_mask(const grout_machine *machine, const grout_box *box,
+                                const uint8_t *mask) {
+    for (int64_t i = 0; i < box->plan->count; i++) {
+        machine->mask_linear[i] = mask[2 * i] | mask[2 * i + 1];
+    }
+    return machine->mask_linear;
 }
 
 static void store_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -79,6 +92,7 @@ static void store_mask(const grout_cta *cta, uint32_t thread, const grout_inst *
     const uint8_t *mask = NULL, is_undefined = 1;
     if (grout_slot__is_undefined(cta, thread, slot)) {
         mask = slot->is_array ? grout_slot__mask(cta, thread, slot) : &is_undefined;
+        mask = box->plan->packed > 1 ? pack_mask(machine, box, mask) : mask;
     }
     grout_box__set_written(machine, box, mask);
     if (mask != NULL && grout_space_is_of_launch(box->plan->space) &&
@@ -95,7 +109,7 @@ static bool is_idle(const grout_cta *cta, uint32_t thread, const grout_slot *slo
                     const grout_box *box) {
     uint8_t before[sizeof(uint64_t)];
     grout_machine *machine = cta->machine;
-    if (!box->is_inside || slot->element_bytes > sizeof before ||
+    if (!box->is_inside || box->plan->packed > 1 || slot->element_bytes > sizeof before ||
         (machine->tracks &&
          (grout_slot__is_undefined(cta, thread, slot) || !grout_box__is_defined(machine, box)))) {
         return false;
@@ -118,7 +132,12 @@ grout_outcome grout_exec_store(const grout_cta *cta, uint32_t thread, const grou
     } else if (machine->is_lazy && box.plan->is_mixed) {
         grout_gmem__note_store(cta, thread, &box);
     }
-    grout_box__scatter(machine, &box, grout_slot__data(cta, thread, slot));
+    const uint8_t *data = grout_slot__data(cta, thread, slot);
+    if (box.plan->packed > 1) {
+        grout_elements_pack(slot->dtype, data, machine->linear, slot->count);
+        data = machine->linear;
+    }
+    grout_box__scatter(machine, &box, data);
     if (machine->tracks) {
         store_mask(cta, thread, inst, &box);
     }

@@ -1,5 +1,5 @@
 /*
- * exec_part.c - boxes of arrays that become part of another array: slice, concatenate.
+ * exec_part.c - boxes of arrays that become part of another array: slice, transpose, concatenate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,12 +7,23 @@
 
 #include <string.h>
 
+/* A run of elements that follow each other in the operand, and in the result every step-th. */
+static void copy_run(uint32_t count, uint32_t step, uint32_t bytes, const uint8_t *from,
+                     uint8_t *to) {
+    if (step == 1) {
+        memcpy(to, from, (size_t)count * bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to + (size_t)i * step * bytes, from + (size_t)i * bytes, bytes);
+    }
+}
+
 /* Copies the box of one operand; its moves (planner.h) begin at part[0]. */
 static void copy_part(const grout_move *part, uint32_t bytes, const uint8_t *from, uint8_t *to) {
     const uint32_t rank = part[0].from.count;
     const grout_move *dims = part + 1;
     uint32_t index[GROUT_RANK_MAX] = {0};
-    const size_t run = (size_t)dims[0].from.count * bytes;
     from += (size_t)part[0].from.data * bytes;
     to += (size_t)part[0].to.data * bytes;
     for (;;) {
@@ -21,7 +32,8 @@ static void copy_part(const grout_move *part, uint32_t bytes, const uint8_t *fro
             source += (size_t)index[i] * dims[i].from.data;
             target += (size_t)index[i] * dims[i].to.data;
         }
-        memcpy(to + target * bytes, from + source * bytes, run);
+        copy_run(dims[0].from.count, dims[0].to.data, bytes, from + source * bytes,
+                 to + target * bytes);
         uint32_t i = 1;
         while (i < rank && ++index[i] == dims[i].from.count) {
             index[i++] = 0;
@@ -65,6 +77,10 @@ static grout_outcome run_parts(const grout_cta *cta, uint32_t thread, const grou
 }
 
 grout_outcome grout_exec_slice(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return run_parts(cta, thread, inst);
+}
+
+grout_outcome grout_exec_transpose(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     return run_parts(cta, thread, inst);
 }
 

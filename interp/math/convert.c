@@ -3,7 +3,8 @@
  *
  * convert.c - element conversions: floats round once, to nearest even; float to integer truncates
  * and saturates with NaN as 0; integers wrap; to bool is 'differs from zero'. 8-bit floats saturate
- * at their largest finite value (PTX ISA 9.1 'cvt', .rn and .satfinite). f8e8m0 holds scales: it
+ * at their largest finite value (PTX ISA 9.1 'cvt', .rn and .satfinite), and so do those of 4 and 6
+ * bits, which have no NaN: of one they make their largest value too. f8e8m0 holds scales: it
  * rounds up, to the next power of two (.rp), and what is below 0 is NaN.
  *
  * The simple way: each element widens exactly to one of three carriers (int64, uint64, double) and
@@ -34,6 +35,9 @@ typedef struct small_float {
 
 static const small_float format_f16 = {10, -14, 0x8000u, 0x7bffu, 0x7c00u, 0x7fffu};
 static const small_float format_bf16 = {7, -126, 0x8000u, 0x7f7fu, 0x7f80u, 0x7fffu};
+static const small_float format_f4e2m1 = {1, 0, 0x8u, 0x7u, 0x7u, 0x7u};
+static const small_float format_f6e2m3 = {3, 0, 0x20u, 0x1fu, 0x1fu, 0x1fu};
+static const small_float format_f6e3m2 = {2, -2, 0x20u, 0x1fu, 0x1fu, 0x1fu};
 static const small_float format_f8e4m3 = {3, -6, 0x80u, 0x7eu, 0x7eu, 0x7fu};
 static const small_float format_f8e5m2 = {2, -14, 0x80u, 0x7bu, 0x7bu, 0x7fu};
 
@@ -83,6 +87,18 @@ static inline float f8e4m3_to_f32(uint8_t bits) {
 }
 static inline float f8e5m2_to_f32(uint8_t bits) {
     return f16_to_f32((uint16_t)((uint32_t)bits << 8));
+}
+
+/* A format of 4 or 6 bits, of which every pattern is a number; bits above them do not count. */
+static inline float tiny_to_f32(const small_float *format, uint8_t bits) {
+    uint32_t rest = (uint32_t)(bits & (format->sign - 1)) << (23 - format->mantissa_bits);
+    uint32_t sign = (bits & format->sign) != 0 ? 0x80000000u : 0;
+    float rebias = grout_from_bits_f32((uint32_t)(126 + format->exponent_min + 127) << 23);
+    return grout_from_bits_f32(grout_bits_f32(grout_from_bits_f32(rest) * rebias) | sign);
+}
+
+static inline int64_t i4_to_signed(uint8_t bits) {
+    return (int64_t)((bits & 15u) ^ 8u) - 8;
 }
 
 /* A power of two, by its exponent; the least one is no normal f32. */
@@ -163,6 +179,9 @@ static inline float double_to_f32(double value) {
 /* NARROW(dtype, C type, from int64, from uint64, from double) */
 #define NARROW_LIST(X)                                                                        \
     X(BOOL, uint8_t, a != 0, a != 0, a != 0)                                                  \
+    X(I4, uint8_t, (uint8_t)(a & 15), (uint8_t)(a & 15),                                      \
+      (uint8_t)(truncate_signed(a, -8.0, 7.0) & 15))                                          \
+    X(U4, uint8_t, (uint8_t)(a & 15), (uint8_t)(a & 15), (uint8_t)truncate_unsigned(a, 15.0)) \
     X(I8, int8_t, (int8_t)a, (int8_t)a, (int8_t)truncate_signed(a, -128.0, 127.0))            \
     X(U8, uint8_t, (uint8_t)a, (uint8_t)a, (uint8_t)truncate_unsigned(a, 255.0))              \
     X(I16, int16_t, (int16_t)a, (int16_t)a, (int16_t)truncate_signed(a, -32768.0, 32767.0))   \
@@ -171,6 +190,15 @@ static inline float double_to_f32(double value) {
     X(U32, uint32_t, (uint32_t)a, (uint32_t)a, (uint32_t)truncate_unsigned(a, 0x1p32 - 1))    \
     X(I64, int64_t, a, (int64_t)a, truncate_signed(a, -0x1p63, 0x1p63))                       \
     X(U64, uint64_t, (uint64_t)a, a, truncate_unsigned(a, 0x1p64))                            \
+    X(F4E2M1, uint8_t, (uint8_t)round_to_small(&format_f4e2m1, signed_to_odd(a)),             \
+      (uint8_t)round_to_small(&format_f4e2m1, to_odd(a, false)),                              \
+      (uint8_t)round_to_small(&format_f4e2m1, a))                                             \
+    X(F6E2M3, uint8_t, (uint8_t)round_to_small(&format_f6e2m3, signed_to_odd(a)),             \
+      (uint8_t)round_to_small(&format_f6e2m3, to_odd(a, false)),                              \
+      (uint8_t)round_to_small(&format_f6e2m3, a))                                             \
+    X(F6E3M2, uint8_t, (uint8_t)round_to_small(&format_f6e3m2, signed_to_odd(a)),             \
+      (uint8_t)round_to_small(&format_f6e3m2, to_odd(a, false)),                              \
+      (uint8_t)round_to_small(&format_f6e3m2, a))                                             \
     X(F8E4M3, uint8_t, (uint8_t)round_to_small(&format_f8e4m3, signed_to_odd(a)),             \
       (uint8_t)round_to_small(&format_f8e4m3, to_odd(a, false)),                              \
       (uint8_t)round_to_small(&format_f8e4m3, a))                                             \
@@ -189,22 +217,27 @@ static inline float double_to_f32(double value) {
     X(F64, double, (double)a, (double)a, a)
 
 /* WIDEN(dtype, C type, carrier, expression) */
-#define WIDEN_LIST(X)                                    \
-    X(BOOL, uint8_t, int64_t, a != 0)                    \
-    X(I8, int8_t, int64_t, a)                            \
-    X(U8, uint8_t, int64_t, a)                           \
-    X(I16, int16_t, int64_t, a)                          \
-    X(U16, uint16_t, int64_t, a)                         \
-    X(I32, int32_t, int64_t, a)                          \
-    X(U32, uint32_t, int64_t, a)                         \
-    X(I64, int64_t, int64_t, a)                          \
-    X(U64, uint64_t, uint64_t, a)                        \
-    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a)) \
-    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a)) \
-    X(F8E8M0, uint8_t, double, (double)f8e8m0_to_f32(a)) \
-    X(F16, uint16_t, double, (double)f16_to_f32(a))      \
-    X(BF16, uint16_t, double, (double)bf16_to_f32(a))    \
-    X(F32, float, double, (double)a)                     \
+#define WIDEN_LIST(X)                                                  \
+    X(BOOL, uint8_t, int64_t, a != 0)                                  \
+    X(I4, uint8_t, int64_t, i4_to_signed(a))                           \
+    X(U4, uint8_t, int64_t, a & 15)                                    \
+    X(I8, int8_t, int64_t, a)                                          \
+    X(U8, uint8_t, int64_t, a)                                         \
+    X(I16, int16_t, int64_t, a)                                        \
+    X(U16, uint16_t, int64_t, a)                                       \
+    X(I32, int32_t, int64_t, a)                                        \
+    X(U32, uint32_t, int64_t, a)                                       \
+    X(I64, int64_t, int64_t, a)                                        \
+    X(U64, uint64_t, uint64_t, a)                                      \
+    X(F4E2M1, uint8_t, double, (double)tiny_to_f32(&format_f4e2m1, a)) \
+    X(F6E2M3, uint8_t, double, (double)tiny_to_f32(&format_f6e2m3, a)) \
+    X(F6E3M2, uint8_t, double, (double)tiny_to_f32(&format_f6e3m2, a)) \
+    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a))               \
+    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a))               \
+    X(F8E8M0, uint8_t, double, (double)f8e8m0_to_f32(a))               \
+    X(F16, uint16_t, double, (double)f16_to_f32(a))                    \
+    X(BF16, uint16_t, double, (double)bf16_to_f32(a))                  \
+    X(F32, float, double, (double)a)                                   \
     X(F64, double, double, a)
 
 /* One element of any type, or one carrier. */
@@ -384,7 +417,8 @@ static void fill_bits(grout_dtype dtype, uint64_t bits, void *destination, int64
 }
 
 void grout_fill_poison(grout_dtype dtype, void *destination, int64_t count) {
-    fill_bits(dtype, grout_dtype_get_info(dtype)->poison, destination, count);
+    fill_bits(dtype, grout_dtype_get_pattern(dtype, grout_dtype_get_info(dtype)->poison),
+              destination, count);
 }
 
 void grout_fill_nan(grout_dtype dtype, void *destination, int64_t count) {

@@ -164,6 +164,7 @@ static void add_params(grout_planner *planner) {
         for (uint32_t k = 0; k < grout_dtype_get_info(param->dtype)->bytes; k++) {
             bits |= (uint64_t)data[k] << (8 * k);
         }
+        bits &= UINT64_MAX >> (64 - grout_dtype_get_info(param->dtype)->bits);
         bits = param->dtype == GROUT_DTYPE_BOOL && bits != 0 ? 1 : bits;
         planner->value_slots[param->value] =
             grout_planner__add_constant(planner, param->dtype, bits);

@@ -41,6 +41,7 @@ static void add_terms(grout_planner *planner, grout_box_plan *box, const grout_v
             }
             grout_term *term = grout_pool__at(terms, index);
             term->dimension = dim;
+            term->divisor = (uint32_t)grout_view_get_term_divisor(view, dim);
             term->slot = planner->value_slots[view->start_terms[dim][i]];
             box->term_count++;
         }
@@ -71,8 +72,8 @@ static void add_place(grout_planner *planner, grout_box_plan *box, const grout_v
                 planner->failed = true;
                 return;
             }
-            *(grout_term *)grout_pool__at(&plan->terms, index) =
-                (grout_term){.dimension = i, .slot = planner->value_slots[operand->id]};
+            *(grout_term *)grout_pool__at(&plan->terms, index) = (grout_term){
+                .dimension = i, .divisor = 1, .slot = planner->value_slots[operand->id]};
             box->place_term_count++;
         }
     }
@@ -177,6 +178,7 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     box->operand = index;
     box->space = object->space;
     box->rank = view.rank;
+    box->packed = view.packed;
     box->dtype = type->dtype;
     box->is_barrier = object->kind != GROUT_OBJECT_ARRAY;
     box->object_kind = object->kind;
@@ -187,7 +189,9 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
                       object->kind == GROUT_OBJECT_ARRAY &&
                       (planner->object_uses[view.object] & GROUT_USED_TMA_READ) != 0 &&
                       (planner->object_uses[view.object] & GROUT_USED_TMA_WRITTEN) != 0;
-    memcpy(box->dims, type->dims, sizeof box->dims);
+    for (uint32_t dim = 0; dim < type->rank; dim++) {
+        box->dims[dim] = grout_object_get_extent(planner->module, view.object, dim);
+    }
     memcpy(box->extent, view.extent, sizeof box->extent);
     memcpy(box->start, view.start_const, sizeof box->start);
     add_terms(planner, box, &view);

@@ -49,6 +49,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_INTEGER:
     case GROUT_RULE_SLICE:
     case GROUT_RULE_CONCATENATE:
+    case GROUT_RULE_TRANSPOSE:
     case GROUT_RULE_REDUCE:
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:

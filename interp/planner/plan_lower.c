@@ -264,6 +264,10 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         if (grout_space_is_of_thread(box->space)) {
             continue;
         }
+        if (box->packed > 1) {
+            raise(&plan->linear_bytes_max, box->bytes);
+            raise(&plan->mask_count_max, box->bytes);
+        }
         if (access->is_atomic && !access->is_async) {
             raise(&plan->linear_bytes_max, box->bytes);
             raise(&plan->mask_count_max, box->bytes);
@@ -358,6 +362,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         break;
     case GROUT_RULE_SLICE:
     case GROUT_RULE_CONCATENATE:
+    case GROUT_RULE_TRANSPOSE:
         add_parts(planner, index, op);
         break;
     case GROUT_RULE_RESHAPE:

@@ -109,7 +109,8 @@ static bool add_params(grout_machine *machine) {
         const grout_type *type = grout_object_get_type(module, param->object);
         array->data = machine->launch.arguments[i].data;
         array->size = (int64_t)machine->launch.arguments[i].size;
-        array->count = grout_type_get_count(type);
+        array->count =
+            grout_type_get_bytes(type) / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
         if (param->direction == GROUT_DIRECTION_OUT) {
             grout_fill_poison(type->dtype, array->data, array->count);
         }
@@ -133,7 +134,8 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
         array->direction = has_init ? GROUT_DIRECTION_INOUT : GROUT_DIRECTION_OUT;
         array->is_scratch = true;
         array->size = grout_object_get_layout(module, id)->bytes;
-        array->count = grout_type_get_count(type);
+        array->count =
+            grout_type_get_bytes(type) / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
         array->data = grout_machine__keep(machine, (size_t)array->size);
         if (array->data == NULL || !add_maps(machine, array)) {
             return false;
@@ -247,11 +249,14 @@ static void check_outputs(grout_machine *machine) {
         int64_t written = grout_bits__count(array->written, array->count);
         if (written < array->count) {
             const grout_param *param = grout_module_get_param(machine->launch.module, kernel, i);
+            const grout_type *type = grout_object_get_type(machine->launch.module, param->object);
+            const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
             grout_fault fault = {.code = GROUT_DIAG_OUTPUT_NOT_WRITTEN,
                                  .object = param->object,
-                                 .start = grout_bits__find_clear(array->written, array->count),
-                                 .have = array->count - written,
-                                 .need = array->count,
+                                 .start =
+                                     packed * grout_bits__find_clear(array->written, array->count),
+                                 .have = packed * (array->count - written),
+                                 .need = packed * array->count,
                                  .is_static = true};
             grout_event event;
             memset(&event, 0, sizeof event);

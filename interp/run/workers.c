@@ -75,9 +75,9 @@ static bool is_divisible(const grout_machine *machine) {
     bool has_free_schedule =
         launch->schedule == GROUT_SCHEDULE_FAIR || launch->schedule == GROUT_SCHEDULE_RANDOM;
     return launch->workers > 1 && launch->earlier_count == 0 && launch->stale == NULL &&
-           plan->cta_count / plan->shape.cta_count > 1 &&
-           has_free_schedule && launch->record == NULL && !plan->has_foreign_order &&
-           !plan->has_gmem_updates && have_parts(launch) && !machine->shares_bytes;
+           plan->cta_count / plan->shape.cta_count > 1 && has_free_schedule &&
+           launch->record == NULL && !plan->has_foreign_order && !plan->has_gmem_updates &&
+           have_parts(launch) && !machine->shares_bytes;
 }
 
 /* ---- what a worker calls back -------------------------------------------------------------- */

@@ -47,7 +47,7 @@ typedef struct grout_flight {
     bool is_done;     /* all accesses are over */
     bool is_fresh;    /* a wgmma: what its accumulator held before does not count */
     bool is_stale;    /* its source is shown as the launches before left it unfinished: stale.c */
-    uint32_t actor; /* in the CTA that issued it */
+    uint32_t actor;   /* in the CTA that issued it */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;

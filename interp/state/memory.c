@@ -65,7 +65,8 @@ static void add_terms(const grout_cta *cta, uint32_t thread, const grout_box_pla
     memcpy(start, plan->start, sizeof plan->start);
     const grout_term *terms = grout_pool__at(&cta->machine->plan->terms, plan->first_term);
     for (uint32_t i = 0; i < plan->term_count; i++) {
-        start[terms[i].dimension] += grout_slot__get_integer(cta, thread, &terms[i].slot);
+        start[terms[i].dimension] +=
+            grout_slot__get_integer(cta, thread, &terms[i].slot) / terms[i].divisor;
         *is_undefined |= grout_slot__is_undefined(cta, thread, &terms[i].slot);
     }
 }
@@ -101,6 +102,14 @@ static bool find_rank(const grout_cta *cta, uint32_t thread, const grout_inst *i
     return true;
 }
 
+void grout_box__count_elements(const grout_box *box, grout_fault *fault) {
+    if (fault->dimension + 1u == box->plan->rank) {
+        fault->start *= box->plan->packed;
+        fault->extent *= box->plan->packed;
+        fault->limit *= fault->code == GROUT_DIAG_OUT_OF_BOUNDS ? box->plan->packed : 1;
+    }
+}
+
 bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_box *box) {
     if (!box->is_inside && !box->is_nowhere) {
@@ -111,6 +120,7 @@ bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_
                              .start = box->start[dim],
                              .extent = box->plan->extent[dim],
                              .limit = box->plan->dims[dim]};
+        grout_box__count_elements(box, &fault);
         grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
     }
     return box->is_inside;

@@ -34,6 +34,8 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
 /* The box at a given start, in the CTA. */
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
 
+/* Numbers of a fault that count as the box does become numbers of elements. */
+void grout_box__count_elements(const grout_box *box, grout_fault *fault);
 /* stale.c: whether an actor may be shown older contents of a box that it reads; shows them; the
  * memory for it, false without. */
 bool grout_stale__is_shown(const grout_cta *cta, uint32_t thread, const grout_box *box);

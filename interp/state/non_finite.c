@@ -56,8 +56,8 @@ void grout_non_finite__note(grout_non_finite *noted, int64_t at, grout_finitenes
                             grout_dtype dtype, const void *element) {
     const uint64_t bits = get_bits(dtype, element);
     const grout_finiteness kind = get_of_bits(dtype, bits);
-    if (kind == GROUT_FINITE) {
-        return;
+    if (kind == GROUT_FINITE || from == GROUT_FINITENESS_COUNT) {
+        return; /* a number, or made of nothing: what a sum of no elements is */
     }
     if (from >= kind) {
         noted->follow++;
@@ -107,7 +107,8 @@ void grout_non_finite__update(grout_machine *machine, const grout_origin *origin
         grout_update__apply(plan->update, plan->dtype, plan->is_gmem, elements, values, count);
         return;
     }
-    grout_non_finite noted = {.origin = *origin, .extent = count, .first = -1};
+    grout_non_finite noted = {
+        .origin = *origin, .extent = plan->is_picked ? 0 : count, .first = -1};
     for (int64_t i = 0; i < count; i++) {
         uint8_t *element = (uint8_t *)elements + i * bytes;
         const uint8_t *value = (const uint8_t *)values + i * bytes;
@@ -173,21 +174,60 @@ static void add_operands(const computing *it, grout_fault *fault) {
     }
 }
 
-static void check(const computing *it, bool is_reduction) {
+/* The same of a scan: the element and those before it; COUNT if there is none. */
+static grout_finiteness get_worst_scanned(const computing *it, uint32_t i) {
+    const grout_slot *from = &it->slots[0];
+    const int64_t columns = it->inst->u.reduce.rows.columns, rows = it->inst->u.reduce.rows.rows;
+    const int64_t row = i / columns % rows, first = i - row * columns;
+    const bool is_reverse = (it->inst->attrs & GROUT_ATTR_BIT_REVERSE) != 0;
+    const int64_t number = (is_reverse ? rows - row : row + 1) -
+                           ((it->inst->attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0 ? 1 : 0);
+    grout_finiteness worst = number == 0 ? GROUT_FINITENESS_COUNT : GROUT_FINITE;
+    for (int64_t k = 0; k < number; k++) {
+        const int64_t at = first + (is_reverse ? rows - 1 - k : k) * columns;
+        const grout_finiteness kind =
+            grout_finiteness_get(from->dtype, get_element(it, from, (uint32_t)at));
+        worst = kind > worst ? kind : worst;
+    }
+    return worst;
+}
+
+/* The same of an mma c, a, b: an element of c, a row of a and a column of b. */
+static grout_finiteness get_worst_product(const computing *it, uint32_t i) {
+    const grout_module *module = it->cta->machine->launch.module;
+    const grout_op *op = grout_module_get_op(module, it->inst->op);
+    const grout_type *type = grout_module_get_type(module, op->first_result);
+    const uint32_t columns = (uint32_t)type->dims[type->rank - 1];
+    const uint32_t depth = it->slots[2].count / columns, row = i / columns, column = i % columns;
+    grout_finiteness worst =
+        grout_finiteness_get(it->slots[0].dtype, get_element(it, &it->slots[0], i));
+    for (uint32_t k = 0; k < depth; k++) {
+        const grout_finiteness left = grout_finiteness_get(
+            it->slots[1].dtype, get_element(it, &it->slots[1], row * depth + k));
+        const grout_finiteness right = grout_finiteness_get(
+            it->slots[2].dtype, get_element(it, &it->slots[2], k * columns + column));
+        worst = left > worst ? left : worst;
+        worst = right > worst ? right : worst;
+    }
+    return worst;
+}
+
+/* The worst element that this one of the result was made of. */
+typedef grout_finiteness get_worst(const computing *it, uint32_t i);
+
+static void check(const computing *it, get_worst *get) {
     const grout_slot *result = &it->inst->result;
     grout_non_finite noted = {.first = -1, .extent = result->is_array ? result->count : 0};
     for (uint32_t i = 0; i < result->count; i++) {
         const uint8_t *element = get_element(it, result, i);
         if (grout_finiteness_get(result->dtype, element) != GROUT_FINITE && !is_undefined(it, i)) {
-            grout_non_finite__note(
-                &noted, i, is_reduction ? get_worst_reduced(it, i) : get_worst_operand(it, i),
-                result->dtype, element);
+            grout_non_finite__note(&noted, i, get(it, i), result->dtype, element);
         }
     }
     count(it->cta->machine, &noted);
     if (noted.made > 0) {
         grout_fault fault = make_fault(&noted);
-        if (!is_reduction) {
+        if (get == get_worst_operand) {
             add_operands(it, &fault);
         }
         grout_cta__fault(it->cta, it->thread, it->inst, 0, &fault);
@@ -200,9 +240,15 @@ void grout_non_finite__check(const grout_cta *cta, uint32_t thread, const grout_
     }
     const computing it = {cta, thread, inst, grout_plan__slot(cta->machine->plan, inst, 0)};
     const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)inst->opcode)->rule;
-    if (rule == GROUT_RULE_REDUCE || rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
-        rule == GROUT_RULE_EXTERN) { /* the others move elements, or have none that are computed */
-        check(&it, rule == GROUT_RULE_REDUCE);
+    /* The other rules move elements, or have none that are computed. */
+    if (rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT || rule == GROUT_RULE_EXTERN) {
+        check(&it, get_worst_operand);
+    } else if (rule == GROUT_RULE_REDUCE) {
+        check(&it, get_worst_reduced);
+    } else if (rule == GROUT_RULE_SCAN) {
+        check(&it, get_worst_scanned);
+    } else if (rule == GROUT_RULE_MMA) {
+        check(&it, get_worst_product);
     }
 }
 

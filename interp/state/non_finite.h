@@ -34,6 +34,7 @@ typedef struct grout_update_plan {
     grout_update update;
     grout_dtype dtype;
     bool is_gmem;
+    bool is_picked; /* the elements are a part of the operand that indices name: no place is said */
 } grout_update_plan;
 
 /* grout_update__apply, and where the launch asks for it what it makes. */

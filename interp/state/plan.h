@@ -65,6 +65,7 @@ typedef struct grout_slot {
 /* One summand of the start of a box, or of the place of the CTA that it lies in. */
 typedef struct grout_term {
     uint32_t dimension; /* or cluster axis */
+    uint32_t divisor;   /* of the value: elements in a byte, along a packed dimension */
     grout_slot slot;    /* an i32 */
 } grout_term;
 
@@ -78,6 +79,9 @@ typedef struct grout_box_plan {
     uint32_t operand;
     uint8_t space; /* grout_space */
     uint8_t dtype, element_bytes, rank;
+    /* elements in a byte, of a packed type: the box counts bytes in its last dimension, and in all
+     * its 'element_bytes' is that of a byte of them; else 1 */
+    uint8_t packed;
     bool is_barrier;
     bool has_shape;           /* runs and pieces are there */
     uint8_t object_kind;      /* grout_object_kind */

@@ -25,8 +25,7 @@ bool grout_stale__is_shown(const grout_cta *cta, uint32_t thread, const grout_bo
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     bool is_read = box->plan->is_read && !box->plan->is_written && !box->is_empty;
     return is_read && find(cta->machine, box->plan) != NULL &&
-           (shape->grid_count == 0 ||
-            grout_cta__clocks(cta, thread)[grout_clock_gd(shape)] == 0);
+           (shape->grid_count == 0 || grout_cta__clocks(cta, thread)[grout_clock_gd(shape)] == 0);
 }
 
 static void refresh(const grout_stale_array *stale, const uint8_t *data, const grout_run *run,
@@ -53,8 +52,7 @@ void grout_stale__show(grout_machine *machine, grout_box *box) {
 
 bool grout_stale__add(grout_machine *machine) {
     bool ok = true;
-    for (uint32_t i = 0; machine->launch.stale != NULL && i < machine->launch.argument_count;
-         i++) {
+    for (uint32_t i = 0; machine->launch.stale != NULL && i < machine->launch.argument_count; i++) {
         grout_gmem_array *array = &machine->arrays[i];
         if (machine->launch.stale[i].before != NULL && array->data != NULL) {
             array->seen = grout_machine__keep(machine, (size_t)array->size);

@@ -202,6 +202,7 @@ static uint8_t get_element_bytes(const grout_object *object) {
 /* The dimensions of an object: each positive, and all together not too large. */
 static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
     int64_t bytes = get_element_bytes(object), count = 1;
+    const uint8_t packed = grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
     int64_t max = grout_space_is_of_launch(object->space) ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
     grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
     type->rank = object->type.rank;
@@ -221,7 +222,8 @@ static bool bind_dims(grout_binding *binding, const grout_object *object, grout_
                                          "%s is too large: at most %u semaphores", name.chars,
                                          GROUT_SEMAPHORES_MAX);
         }
-        if (size > GROUT_DIM_MAX || __builtin_mul_overflow(bytes, size, &bytes) || bytes > max) {
+        if (size > GROUT_DIM_MAX || __builtin_mul_overflow(bytes, size, &bytes) ||
+            bytes / (packed == 0 ? 1 : packed) > max) {
             return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
                                          "%s is too large: at most %d elements a dimension and "
                                          "%" PRId64 " bytes in all",
@@ -284,6 +286,44 @@ static bool bind_tile(grout_binding *binding, const grout_object *object, grout_
     return true;
 }
 
+/* Elements of which two fill a byte: from here on the last dimension counts bytes. */
+static bool bind_packing(grout_binding *binding, const grout_object *object,
+                         grout_layout_spec *spec) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
+    const uint32_t last = spec->rank - 1u;
+    const grout_value_text name =
+        grout_value__get_text(binding->module, object->value, "the array");
+    if (info->packed <= 1 || object->kind != GROUT_OBJECT_ARRAY) {
+        return true;
+    }
+    if (spec->rank == 0 || spec->dims[last] % info->packed != 0) {
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_DIMENSION, object->loc,
+            "a row of %s, %" PRId64 " of %s, ends inside a byte, which has %d of them", name.chars,
+            spec->rank == 0 ? INT64_C(1) : spec->dims[last], info->text, info->packed);
+        grout_diags_help(binding->diags, "make the last dimension a multiple of %d", info->packed);
+        return false;
+    }
+    if (spec->has_transpose && spec->permutation[last] != last) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                     "%s is packed along the last dimension, and this transpose "
+                                     "puts it elsewhere",
+                                     info->text);
+    }
+    spec->dims[last] /= info->packed;
+    if (spec->tile_rank > 0) {
+        int64_t *tile = &spec->tile[spec->tile_rank - 1];
+        if (*tile % info->packed != 0) {
+            return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                         "a tile of %" PRId64
+                                         " elements of %s ends inside a byte, which has %d",
+                                         *tile, info->text, info->packed);
+        }
+        *tile /= info->packed;
+    }
+    return true;
+}
+
 /* A swizzle permutes the chunks of rows of its own width: the rows of the tile have to be those. */
 static bool bind_swizzle(grout_binding *binding, const grout_object *object,
                          grout_layout_spec *spec) {
@@ -303,14 +343,17 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
                     : spec->tile_rank > 0 ? spec->tile[spec->tile_rank - 1]
                                           : spec->dims[dim];
     if (inner * spec->element_bytes != width) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
         grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
                               "swizzle(%" PRId64 ") needs rows of %" PRId64
-                              " bytes, and the innermost %" PRId64 " elements of %d bytes are "
-                              "%" PRId64,
-                              width, width, inner, spec->element_bytes,
-                              inner * spec->element_bytes);
+                              " bytes, and the innermost %" PRId64 " elements of %d %s are "
+                              "%" PRId64 "%s",
+                              width, width, inner * info->packed,
+                              info->packed > 1 ? info->bits : spec->element_bytes,
+                              info->packed > 1 ? "bits" : "bytes", inner * spec->element_bytes,
+                              info->packed > 1 ? " bytes" : "");
         grout_diags_help(binding->diags, "tile(.., %" PRId64 ") gives rows of %" PRId64 " bytes",
-                         width / spec->element_bytes, width);
+                         width / spec->element_bytes * info->packed, width);
         return false;
     }
     spec->swizzle = (uint32_t)width;
@@ -349,7 +392,10 @@ void grout_binding__set_object(grout_binding *binding, grout_object_id id, const
     for (uint32_t k = 0; k < spec->tile_rank; k++) {
         const uint32_t stored = (uint32_t)spec->rank - spec->tile_rank + k;
         const uint32_t dim = spec->has_transpose ? spec->permutation[stored] : stored;
-        bound->object_tiles[id][dim] = spec->tile[k];
+        const bool is_packed = type->kind == GROUT_TYPE_REF && dim + 1u == spec->rank;
+        bound->object_tiles[id][dim] =
+            spec->tile[k] *
+            (is_packed ? grout_dtype_get_info((grout_dtype)type->dtype)->packed : 1);
     }
 }
 
@@ -443,7 +489,7 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
     grout_layout_spec spec = {.rank = type.rank, .element_bytes = get_element_bytes(object)};
     memcpy(spec.dims, type.dims, sizeof spec.dims);
     if (!bind_transpose(binding, object, &spec) || !bind_tile(binding, object, &spec) ||
-        !bind_swizzle(binding, object, &spec)) {
+        !bind_packing(binding, object, &spec) || !bind_swizzle(binding, object, &spec)) {
         return false;
     }
     bound->object_arrivals[id] = bind_arrivals(binding, id);

@@ -350,7 +350,7 @@ static uint32_t list_operands(const grout_module *module, const grout_expr *expr
 
 /* The bits of an integer that its type has. */
 static uint64_t get_low(const grout_expr *expr) {
-    const uint32_t unused = 64u - 8u * grout_dtype_get_info((grout_dtype)expr->dtype)->bytes;
+    const uint32_t unused = 64u - grout_dtype_get_info((grout_dtype)expr->dtype)->bits;
     return expr->u.bits << unused >> unused;
 }
 

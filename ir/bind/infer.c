@@ -228,14 +228,14 @@ static bool infer_bitcast(grout_binding *binding, const grout_op *op, const grou
         grout_diags_help(binding->diags, "cast a bool to an integer; compare an integer with 0");
         return false;
     }
-    if (grout_dtype_get_info(before)->bytes == grout_dtype_get_info(after)->bytes) {
+    if (grout_dtype_get_info(before)->bits == grout_dtype_get_info(after)->bits) {
         return true;
     }
-    grout_binding__report(
-        binding, GROUT_DIAG_BAD_CAST, op->loc, "'%s' from %s to %s: they have %d and %d bits",
-        grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
-        grout_infer__get_dtype_text(after), 8 * grout_dtype_get_info(before)->bytes,
-        8 * grout_dtype_get_info(after)->bytes);
+    grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
+                          "'%s' from %s to %s: they have %d and %d bits",
+                          grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
+                          grout_infer__get_dtype_text(after), grout_dtype_get_info(before)->bits,
+                          grout_dtype_get_info(after)->bits);
     grout_diags_help(binding->diags, "cast between integers of both sizes, before it or after it");
     return false;
 }
@@ -386,6 +386,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__reshape(binding, op, types, type);
     case GROUT_RULE_CONCATENATE:
         return grout_infer__concatenate(binding, op, type);
+    case GROUT_RULE_TRANSPOSE:
+        return grout_infer__transpose(binding, op, types, type);
     case GROUT_RULE_LAYOUT:
         return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:

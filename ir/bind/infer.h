@@ -36,6 +36,8 @@ bool grout_infer__slice(grout_binding *binding, const grout_op *op, const grout_
                         grout_type *type);
 bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grout_type *types,
                           grout_type *type);
+bool grout_infer__transpose(grout_binding *binding, const grout_op *op, const grout_type *types,
+                            grout_type *type);
 bool grout_infer__concatenate(grout_binding *binding, const grout_op *op, grout_type *type);
 /* infer_check.c: */
 bool grout_infer__check(grout_binding *binding, const grout_op *op, const grout_type *types);

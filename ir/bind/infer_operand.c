@@ -150,6 +150,35 @@ static void report_recast(grout_binding *binding, const grout_view_problem *prob
     }
 }
 
+/* A reference that divides a byte of packed elements. */
+static void report_packed(grout_binding *binding, const grout_view_problem *problem,
+                          const char *name, const grout_type *type) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const grout_loc_id loc = problem->step->loc;
+    if (problem->fault == GROUT_VIEW_PACKED_ORDER) {
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, loc,
+            "%s is %s, packed along the last dimension, which has to stay the last", name,
+            grout_type__get_text(type).chars);
+        grout_diags_help(binding->diags, "load it as it lies, and transpose the value");
+        return;
+    }
+    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                          "%s is %s, and a reference takes whole bytes of it: %d elements each",
+                          name, grout_type__get_text(type).chars, info->packed);
+    if (problem->fault == GROUT_VIEW_PACKED_ONE) {
+        grout_diags_help(binding->diags,
+                         "load the byte, as in [ds(0, %d)], and take the element by a slice of "
+                         "the value",
+                         info->packed);
+    } else {
+        grout_diags_help(binding->diags,
+                         "start at a multiple of %d in the last dimension, and take "
+                         "a multiple of %d",
+                         info->packed, info->packed);
+    }
+}
+
 /* A start that is no i32, or a slice without elements. */
 static void report_number(grout_binding *binding, const grout_view_problem *problem) {
     const grout_module *module = binding->module;
@@ -230,6 +259,11 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
     case GROUT_VIEW_RESHAPE_COUNT:
     case GROUT_VIEW_RESHAPE_LAYOUT:
         report_recast(binding, problem, name.chars, &type);
+        break;
+    case GROUT_VIEW_PACKED_ONE:
+    case GROUT_VIEW_PACKED_PART:
+    case GROUT_VIEW_PACKED_ORDER:
+        report_packed(binding, problem, name.chars, &type);
         break;
     }
 }

@@ -106,6 +106,40 @@ bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grou
     return true;
 }
 
+/* ---- transpose ------------------------------------------------------------------------------- */
+
+/* Whether dims, as an attribute has them, take each of the dimensions once. */
+static bool is_permutation(uint32_t dims, uint32_t rank) {
+    uint32_t seen = 0, count = 0;
+    for (; dims != 0; dims >>= 4, count++) {
+        seen |= 1u << ((dims & 15u) - 1);
+    }
+    return count == rank && seen == (1u << rank) - 1;
+}
+
+bool grout_infer__transpose(grout_binding *binding, const grout_op *op, const grout_type *types,
+                            grout_type *type) {
+    const grout_attr_value *attr = grout_module_find_attr(binding->module, op, GROUT_ATTR_PERM);
+    const grout_type from = grout_infer__get_array(binding, op, 0, types[0]);
+    if (from.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (attr == NULL || !is_permutation(attr->dims, from.rank)) {
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_ATTRIBUTE, attr == NULL ? op->loc : attr->loc,
+            "'%s' needs perm(..) with each of the dimensions 0 to %d of %s once, which is %s",
+            grout_infer__get_mnemonic(op), from.rank - 1,
+            grout_infer__get_operand_text(binding, op, 0).chars, grout_type__get_text(&from).chars);
+        grout_diags_help(binding->diags, "perm(1, 0) exchanges rows and columns");
+        return false;
+    }
+    *type = from;
+    for (uint32_t k = 0; k < from.rank; k++) {
+        type->dims[k] = from.dims[(attr->dims >> (4 * k) & 15u) - 1];
+    }
+    return true;
+}
+
 /* ---- concatenate ----------------------------------------------------------------------------- */
 
 static bool report_dim(grout_binding *binding, const grout_op *op, const grout_attr_value *attr,

@@ -48,15 +48,16 @@ static bool is_whole(const recast *it) {
 
 /* Elements of another size: the innermost dimension has as many more or fewer. */
 static grout_view_fault bitcast(recast *it) {
-    const uint8_t from = it->spec.element_bytes;
-    const uint8_t to = grout_dtype_get_info((grout_dtype)it->step->dtype)->bytes;
+    const grout_dtype_info *before = grout_dtype_get_info((grout_dtype)it->type.dtype);
+    const grout_dtype_info *after = grout_dtype_get_info((grout_dtype)it->step->dtype);
+    const uint8_t from = before->bytes, to = after->bytes;
     const uint32_t last = it->type.rank - 1u;
     it->type.dtype = it->step->dtype;
     it->spec.element_bytes = to;
-    if (from == to) {
+    if (from == to && before->packed == after->packed) {
         return GROUT_VIEW_FINE;
     }
-    if (it->view.view_rank == 0 || it->type.dims[last] * from % to != 0) {
+    if (it->view.view_rank == 0 || it->type.dims[last] / before->packed * from % to != 0) {
         return GROUT_VIEW_RECAST_SIZE;
     }
     if (it->spec.has_transpose && it->spec.permutation[last] != last) {
@@ -69,7 +70,7 @@ static grout_view_fault bitcast(recast *it) {
         }
         *tile = *tile * from / to;
     }
-    it->type.dims[last] = it->type.dims[last] * from / to;
+    it->type.dims[last] = it->type.dims[last] / before->packed * from / to * after->packed;
     return it->type.dims[last] > GROUT_DIM_MAX ? GROUT_VIEW_RECAST_SIZE : GROUT_VIEW_FINE;
 }
 
@@ -79,12 +80,12 @@ static bool fits_transforms(const recast *it) {
         return it->spec.tile_rank <= it->type.rank;
     }
     for (uint32_t k = 0; k < it->spec.tile_rank; k++) {
-        if (it->type.dims[it->type.rank - it->spec.tile_rank + k] % it->spec.tile[k] != 0) {
+        if (it->spec.dims[it->type.rank - it->spec.tile_rank + k] % it->spec.tile[k] != 0) {
             return false;
         }
     }
     return it->spec.swizzle == 0 || it->spec.tile_rank > 0 ||
-           it->type.dims[it->type.rank - 1] * it->spec.element_bytes == it->spec.swizzle;
+           it->spec.dims[it->type.rank - 1] * it->spec.element_bytes == it->spec.swizzle;
 }
 
 /* Advances an index in row-major order; false at the end. */
@@ -116,9 +117,19 @@ static bool is_same_place(const recast *it, const grout_layout_spec *before) {
     return true;
 }
 
+/* The dimensions of the layout: those of the type, of which the last may be packed. */
+static void set_spec_dims(recast *it) {
+    memcpy(it->spec.dims, it->type.dims, sizeof it->spec.dims);
+    if (it->type.rank > 0) {
+        it->spec.dims[it->type.rank - 1] /=
+            grout_dtype_get_info((grout_dtype)it->type.dtype)->packed;
+    }
+}
+
 /* The elements in their row-major order with other dimensions. */
 static grout_view_fault reshape(recast *it) {
     const grout_layout_spec before = it->spec;
+    const uint8_t packed = grout_dtype_get_info((grout_dtype)it->type.dtype)->packed;
     int64_t left = 1, count = 1;
     for (uint32_t dim = it->first; dim < it->type.rank; dim++) {
         left *= it->type.dims[dim];
@@ -136,11 +147,15 @@ static grout_view_fault reshape(recast *it) {
         if (__builtin_mul_overflow(count, size->integer, &count)) {
             return GROUT_VIEW_RESHAPE_COUNT;
         }
-        it->type.dims[it->first + k] = it->spec.dims[it->first + k] = size->integer;
+        it->type.dims[it->first + k] = size->integer;
     }
     if (count != left) {
         return GROUT_VIEW_RESHAPE_COUNT;
     }
+    if (packed > 1 && (it->step->count == 0 || it->type.dims[it->type.rank - 1] % packed != 0)) {
+        return GROUT_VIEW_PACKED_PART;
+    }
+    set_spec_dims(it);
     if (it->spec.has_transpose && memcmp(before.dims, it->spec.dims, sizeof before.dims) != 0) {
         return GROUT_VIEW_RESHAPE_LAYOUT;
     }
@@ -162,7 +177,7 @@ static grout_view_fault recast_view(recast *it) {
         return GROUT_VIEW_RECAST_PART;
     }
     fault = it->step->kind == GROUT_REF_BITCAST ? bitcast(it) : reshape(it);
-    memcpy(it->spec.dims, it->type.dims, sizeof it->spec.dims);
+    set_spec_dims(it);
     for (uint32_t dim = it->type.rank; dim < GROUT_RANK_MAX; dim++) {
         it->type.dims[dim] = it->spec.dims[dim] = 0;
     }

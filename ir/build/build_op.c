@@ -406,6 +406,17 @@ bool grout_builder__check_axes(grout_builder *b, uint32_t axes) {
            grout_builder__error(b, "a set of axes has axes that are no cluster axes, or none");
 }
 
+uint32_t grout_builder__pack_dims(uint32_t count, const uint32_t *dims) {
+    uint32_t packed = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        if (count > GROUT_RANK_MAX || dims[k] >= GROUT_RANK_MAX) {
+            return 0;
+        }
+        packed |= (dims[k] + 1) << (4 * k);
+    }
+    return packed;
+}
+
 /* What one attribute says; *int_count INT attributes were before it. */
 static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t *int_count,
                      grout_attr_value *attr) {
@@ -421,6 +432,11 @@ static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t
         return grout_builder__check_axes(b, args->attr_axes);
     case GROUT_ARGUMENT_CHOICE:
         return get_choice(b, args, attr);
+    case GROUT_ARGUMENT_DIMS:
+        attr->dims = args->attr_dims;
+        return attr->dims != 0 ||
+               grout_builder__error(b, "'%s' of no dimensions, or of too many",
+                                    grout_attr_get_info((grout_attr)attr->attr)->text);
     }
     return false;
 }

@@ -93,6 +93,12 @@
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
           .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT_DIM,         \
           .attr_value = dimension)
+#define DEFINE_TRANSPOSE(OP, name)                                                       \
+    VALUE(OP, name##_value, (BUILDER, OPERAND(a), uint32_t count, const uint32_t *dims), \
+          OPERANDS(a), .attrs = GROUT_ATTR_BIT_PERM,                                     \
+          .attr_dims = grout_builder__pack_dims(count, dims))
+#define DEFINE_RELAYOUT(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), const char *text), OPERANDS(a), .text = text)
 #define DEFINE_AXIS(OP, name) VALUE(OP, name, (BUILDER, const char *axis), .text = axis)
 #define DEFINE_PRINT(OP, name)                                                                  \
     NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
@@ -158,6 +164,8 @@ enum {
     operands_of_GATHER = 3,
     operands_of_SCATTER = 4,
     operands_of_CONCATENATE = 2,
+    operands_of_TRANSPOSE = 1,
+    operands_of_RELAYOUT = 2,
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,
     operands_of_CHECK = 3,

@@ -155,7 +155,7 @@ grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype, uin
         (void)grout_builder__error(builder, "an element of no type, or of bool");
         return 0;
     }
-    const uint32_t unused = 64u - 8u * info->bytes;
+    const uint32_t unused = 64u - info->bits;
     grout_expr expr = {.dtype = (uint8_t)dtype, .u.bits = bits << unused >> unused};
     expr.kind = info->class_ == GROUT_CLASS_FLOAT ? GROUT_EXPR_FLOAT : GROUT_EXPR_INT;
     const uint64_t sign = UINT64_C(1) << (63 - unused);
@@ -267,11 +267,11 @@ void grout_build_launch(grout_builder *builder, const char *kernel, const char *
         (void)grout_builder__error(builder, "more than %d launches", GROUT_LAUNCHES_MAX);
         return;
     }
-    grout_launch_line launch = {
-        .kernel_name = grout_builder__name(builder, kernel, "a kernel of a launch"),
-        .loc = builder->loc,
-        .argument_count = argument_count,
-        .is_dependent = is_dependent};
+    grout_launch_line launch = {.kernel_name =
+                                    grout_builder__name(builder, kernel, "a kernel of a launch"),
+                                .loc = builder->loc,
+                                .argument_count = argument_count,
+                                .is_dependent = is_dependent};
     for (uint32_t i = 0; i < argument_count; i++) {
         grout_launch_argument argument = {
             grout_builder__name(builder, arguments[i], "an argument of a launch"), builder->loc};

@@ -43,6 +43,8 @@ grout_string_id grout_builder__string(grout_builder *b, const char *text);
 bool grout_builder__check_expr(grout_builder *b, grout_expr_id expr);
 bool grout_builder__check_exprs(grout_builder *b, uint32_t count, const grout_expr_id *exprs);
 /* Whether a set of axes of the open kernel has cluster axes, and nothing else (build_op.c). */
+/* grout_attr_value.dims; 0 for none, or what is none. */
+uint32_t grout_builder__pack_dims(uint32_t count, const uint32_t *dims);
 bool grout_builder__check_axes(grout_builder *b, uint32_t axes);
 /* Checks an operand and gives it the builder's place. */
 bool grout_builder__check_operand(grout_builder *b, grout_operand *operand);

@@ -22,6 +22,7 @@ grout_dtype grout_module_get_operand_dtype(const grout_module *module,
 grout_type grout_module_get_operand_type(const grout_module *module, const grout_operand *operand) {
     grout_type none = {.kind = GROUT_TYPE_NONE};
     grout_view view;
+    grout_view_problem problem;
     switch ((grout_operand_kind)operand->kind) {
     case GROUT_OPERAND_VALUE:
         return module->bound->value_types[operand->id];
@@ -29,8 +30,8 @@ grout_type grout_module_get_operand_type(const grout_module *module, const grout
         return (grout_type){.kind = GROUT_TYPE_SCALAR,
                             .dtype = module->bound->expr_dtypes[operand->id]};
     case GROUT_OPERAND_REF:
-        return grout_module_get_view(module, operand, &view) ? grout_view__get_type(module, &view)
-                                                             : none;
+        problem = grout_view__resolve(module, operand, &view);
+        return problem.fault == GROUT_VIEW_FINE ? grout_view__get_type(module, &view) : none;
     case GROUT_OPERAND_NONE:
     case GROUT_OPERAND_STRING:
     case GROUT_OPERAND_AXIS:
@@ -194,6 +195,11 @@ grout_update grout_op_get_update(const grout_module *module, const grout_op *op)
 uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op, grout_attr attr) {
     const grout_attr_value *value = grout_module_find_attr(module, op, attr);
     return value == NULL ? 0 : value->axes;
+}
+
+uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op, grout_attr attr) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    return value == NULL ? 0 : value->dims;
 }
 
 grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op) {

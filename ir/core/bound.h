@@ -78,8 +78,11 @@ typedef enum grout_view_fault {
     GROUT_VIEW_RECAST_SIZE,   /* a bitcast that does not divide the innermost dimension */
     GROUT_VIEW_RECAST_LAYOUT, /* one whose innermost dimension is not the innermost in memory */
     GROUT_VIEW_RESHAPE_DIMS, /* a dimension below 1, or more than GROUT_RANK_MAX with the indexed */
-    GROUT_VIEW_RESHAPE_COUNT, /* a reshape to another number of elements */
-    GROUT_VIEW_RESHAPE_LAYOUT /* .. that would move elements: tile or swizzle do not fit */
+    GROUT_VIEW_RESHAPE_COUNT,  /* a reshape to another number of elements */
+    GROUT_VIEW_RESHAPE_LAYOUT, /* .. that would move elements: tile or swizzle do not fit */
+    GROUT_VIEW_PACKED_ONE,     /* one element of a packed type, which has no byte of its own */
+    GROUT_VIEW_PACKED_PART,    /* a slice of such elements that begins or ends inside a byte */
+    GROUT_VIEW_PACKED_ORDER    /* the dimension along which they are packed is not the last one */
 } grout_view_fault;
 
 typedef struct grout_view_problem {
@@ -96,7 +99,10 @@ grout_view_problem grout_view__resolve(const grout_module *module, const grout_o
 grout_view_problem grout_view__resolve_steps(const grout_module *module,
                                              const grout_operand *operand, uint32_t max,
                                              grout_view *view_out);
-/* The type of a view: a REF of its dimensions, a BARRIER or a SEMAPHORE. */
+/* packed.c: makes a view of packed elements count bytes in its last dimension. */
+grout_view_fault grout_view__pack(const grout_module *module, grout_view *view);
+/* The type of a view as grout_view__resolve makes it: a REF of its dimensions, a BARRIER or a
+ * SEMAPHORE. */
 grout_type grout_view__get_type(const grout_module *module, const grout_view *view);
 
 /* The tensor_descriptor that a value is the result of, or NULL. */

@@ -59,7 +59,7 @@ static void print_float(grout_text *out, double value, bool is_f64) {
 
 void grout_element_print(grout_dtype dtype, uint64_t bits, grout_text *out) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    const int unused = 64 - 8 * info->bytes;
+    const int unused = 64 - info->bits;
     switch ((grout_dtype_class)info->class_) {
     case GROUT_CLASS_BOOL:
         grout_text_add(out, "%s", (bits & 0xff) != 0 ? "true" : "false");

@@ -7,30 +7,30 @@
 #include <string.h>
 
 /* Every table of a module, with the type of its items. */
-#define FOR_EACH_TABLE(DO)            \
-    DO(strings, uint32_t)             \
-    DO(locs, grout_loc)               \
-    DO(exprs, grout_expr)             \
-    DO(consts, grout_const)           \
-    DO(requires_, grout_require)      \
-    DO(kernels, grout_kernel)         \
-    DO(params, grout_param)           \
-    DO(launches, grout_launch_line)   \
+#define FOR_EACH_TABLE(DO)                      \
+    DO(strings, uint32_t)                       \
+    DO(locs, grout_loc)                         \
+    DO(exprs, grout_expr)                       \
+    DO(consts, grout_const)                     \
+    DO(requires_, grout_require)                \
+    DO(kernels, grout_kernel)                   \
+    DO(params, grout_param)                     \
+    DO(launches, grout_launch_line)             \
     DO(launch_arguments, grout_launch_argument) \
-    DO(ops, grout_op)                 \
-    DO(operands, grout_operand)       \
-    DO(attrs, grout_attr_value)       \
-    DO(values, grout_value)           \
-    DO(blocks, grout_block)           \
-    DO(objects, grout_object)         \
-    DO(inits, grout_init)             \
-    DO(init_arguments, grout_expr_id) \
-    DO(refs, grout_ref)               \
-    DO(ref_steps, grout_ref_step)     \
-    DO(indices, grout_index)          \
-    DO(types, grout_written_type)     \
-    DO(trivia, grout_trivia)          \
-    DO(sources, grout_source)         \
+    DO(ops, grout_op)                           \
+    DO(operands, grout_operand)                 \
+    DO(attrs, grout_attr_value)                 \
+    DO(values, grout_value)                     \
+    DO(blocks, grout_block)                     \
+    DO(objects, grout_object)                   \
+    DO(inits, grout_init)                       \
+    DO(init_arguments, grout_expr_id)           \
+    DO(refs, grout_ref)                         \
+    DO(ref_steps, grout_ref_step)               \
+    DO(indices, grout_index)                    \
+    DO(types, grout_written_type)               \
+    DO(trivia, grout_trivia)                    \
+    DO(sources, grout_source)                   \
     DO(items, grout_item)
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };

@@ -68,29 +68,29 @@ struct grout_module {
     uint32_t *string_index;
     uint32_t string_index_size;
 
-    grout_table locs;           /* grout_loc */
-    grout_table exprs;          /* grout_expr */
-    grout_table consts;         /* grout_const */
-    grout_table requires_;      /* grout_require */
-    grout_table kernels;        /* grout_kernel */
-    grout_table params;         /* grout_param */
-    grout_table launches;       /* grout_launch_line */
+    grout_table locs;             /* grout_loc */
+    grout_table exprs;            /* grout_expr */
+    grout_table consts;           /* grout_const */
+    grout_table requires_;        /* grout_require */
+    grout_table kernels;          /* grout_kernel */
+    grout_table params;           /* grout_param */
+    grout_table launches;         /* grout_launch_line */
     grout_table launch_arguments; /* grout_launch_argument */
-    grout_table ops;            /* grout_op */
-    grout_table operands;       /* grout_operand */
-    grout_table attrs;          /* grout_attr_value */
-    grout_table values;         /* grout_value */
-    grout_table blocks;         /* grout_block */
-    grout_table objects;        /* grout_object */
-    grout_table inits;          /* grout_init */
-    grout_table init_arguments; /* grout_expr_id */
-    grout_table refs;           /* grout_ref */
-    grout_table ref_steps;      /* grout_ref_step */
-    grout_table indices;        /* grout_index */
-    grout_table types;          /* grout_written_type */
-    grout_table trivia;         /* grout_trivia */
-    grout_table sources;        /* grout_source */
-    grout_trivia_id end_trivia; /* comments at the end of the file */
+    grout_table ops;              /* grout_op */
+    grout_table operands;         /* grout_operand */
+    grout_table attrs;            /* grout_attr_value */
+    grout_table values;           /* grout_value */
+    grout_table blocks;           /* grout_block */
+    grout_table objects;          /* grout_object */
+    grout_table inits;            /* grout_init */
+    grout_table init_arguments;   /* grout_expr_id */
+    grout_table refs;             /* grout_ref */
+    grout_table ref_steps;        /* grout_ref_step */
+    grout_table indices;          /* grout_index */
+    grout_table types;            /* grout_written_type */
+    grout_table trivia;           /* grout_trivia */
+    grout_table sources;          /* grout_source */
+    grout_trivia_id end_trivia;   /* comments at the end of the file */
     grout_trivia_id header_trivia;
     bool has_header; /* 'grout 1' was written */
     /* order of top-level items as written: kind and id */

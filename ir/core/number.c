@@ -9,14 +9,21 @@
 /* A binary float format. */
 typedef struct float_format {
     int exponent_bits, mantissa_bits, bias;
-    bool has_infinity; /* f8e4m3 has none: its largest exponent holds numbers, and one NaN */
+    bool has_infinity;
+    bool has_nan; /* f8e4m3 has no infinity: its largest exponent holds numbers, and one NaN */
 } float_format;
 
 static float_format get_format(grout_dtype dtype) {
     static const float_format formats[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_F8E4M3] = {4, 3, 7, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, 15, true},
-        [GROUT_DTYPE_F16] = {5, 10, 15, true},   [GROUT_DTYPE_BF16] = {8, 7, 127, true},
-        [GROUT_DTYPE_F32] = {8, 23, 127, true},  [GROUT_DTYPE_F64] = {11, 52, 1023, true}};
+        [GROUT_DTYPE_F4E2M1] = {2, 1, 1, false, false},
+        [GROUT_DTYPE_F6E2M3] = {2, 3, 1, false, false},
+        [GROUT_DTYPE_F6E3M2] = {3, 2, 3, false, false},
+        [GROUT_DTYPE_F8E4M3] = {4, 3, 7, false, true},
+        [GROUT_DTYPE_F8E5M2] = {5, 2, 15, true, true},
+        [GROUT_DTYPE_F16] = {5, 10, 15, true, true},
+        [GROUT_DTYPE_BF16] = {8, 7, 127, true, true},
+        [GROUT_DTYPE_F32] = {8, 23, 127, true, true},
+        [GROUT_DTYPE_F64] = {11, 52, 1023, true, true}};
     return formats[dtype];
 }
 
@@ -68,7 +75,8 @@ static uint64_t round_number(exact_number number, float_format format, bool *ove
     int bias = format.bias;
     int mantissa = format.mantissa_bits;
     uint64_t infinity = ((UINT64_C(1) << format.exponent_bits) - 1) << mantissa;
-    uint64_t largest = format.has_infinity ? infinity - 1 : infinity + (1u << mantissa) - 2;
+    uint64_t largest =
+        format.has_infinity ? infinity - 1 : infinity + (1u << mantissa) - (format.has_nan ? 2 : 1);
     *overflow_out = false;
     if (number.magnitude == 0) {
         return 0;
@@ -112,7 +120,7 @@ double grout_number__get_largest(grout_dtype dtype) {
     float_format format = get_format(dtype);
     double ulp = ldexp(1.0, -format.mantissa_bits);
     return format.has_infinity ? ldexp(2.0 - ulp, format.bias)
-                               : ldexp(2.0 - 2 * ulp, format.bias + 1);
+                               : ldexp(2.0 - (format.has_nan ? 2 : 1) * ulp, format.bias + 1);
 }
 
 static int64_t get_integer(const grout_expr_value *value) {
@@ -124,7 +132,7 @@ static int64_t get_integer(const grout_expr_value *value) {
 
 uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    uint64_t mask = info->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * info->bytes) - 1;
+    uint64_t mask = UINT64_MAX >> (64 - info->bits);
     bool overflow;
     if (value.bits_dtype != GROUT_DTYPE_NONE) {
         return value.bits & mask;
@@ -140,11 +148,13 @@ uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
             return get_scale(&value, &overflow);
         }
         if (value.is_float && isnan(value.number)) {
-            return info->bytes == 1 ? 0x7f : mask >> 1; /* the NaN that conversions on a GPU make */
+            return info->bits < 8     ? mask >> 1
+                   : info->bytes == 1 ? 0x7f
+                                      : mask >> 1; /* the NaN that conversions on a GPU make */
         }
         exact_number number = split_number(&value);
         uint64_t bits = round_number(number, get_format(dtype), &overflow);
-        return bits | (number.is_negative ? UINT64_C(1) << (8 * info->bytes - 1) : 0);
+        return bits | (number.is_negative ? UINT64_C(1) << (info->bits - 1) : 0);
     }
     case GROUT_CLASS_NONE:
         break;
@@ -154,7 +164,7 @@ uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
 
 bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    uint32_t bits = 8u * info->bytes;
+    uint32_t bits = info->bits;
     bool overflow = false;
     if (value->bits_dtype != GROUT_DTYPE_NONE) {
         return value->bits_dtype == dtype && (bits == 64 || value->bits >> bits == 0);
@@ -170,7 +180,7 @@ bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
                (bits == 64 || value->integer < INT64_C(1) << bits);
     case GROUT_CLASS_FLOAT:
         if (value->is_float && isnan(value->number)) {
-            return true;
+            return dtype == GROUT_DTYPE_F8E8M0 || get_format(dtype).has_nan;
         }
         if (dtype == GROUT_DTYPE_F8E8M0) {
             (void)get_scale(value, &overflow);
@@ -201,13 +211,14 @@ bool grout_number__is_constant_of(const grout_expr_value *value, grout_dtype dty
 
 void grout_number__help_range(grout_dtype dtype, grout_diags *diags) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    uint32_t bits = 8u * info->bytes;
+    uint32_t bits = info->bits;
     if (dtype == GROUT_DTYPE_F8E8M0) {
         grout_diags_help(diags, "%s holds powers of two up to %g, and no zero", info->text,
                          grout_number__get_largest(dtype));
     } else if (info->class_ == GROUT_CLASS_FLOAT) {
-        grout_diags_help(diags, "the largest %s is %g", info->text,
-                         grout_number__get_largest(dtype));
+        grout_diags_help(diags, "the largest %s is %g%s", info->text,
+                         grout_number__get_largest(dtype),
+                         get_format(dtype).has_nan ? "" : ", and it has no NaN");
     } else if (info->class_ == GROUT_CLASS_UINT) {
         grout_diags_help(diags, "%s holds 0 to %" PRIu64, info->text, UINT64_MAX >> (64 - bits));
     } else if (info->class_ == GROUT_CLASS_SINT) {

@@ -1,5 +1,5 @@
-/* part.c - which elements of its operands a slice, reshape or concatenate takes, and where they go.
- * SPDX-License-Identifier: Apache-2.0 */
+/* part.c - which elements of its operands a slice, reshape, transpose or concatenate takes, and
+ * where they go. SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
 /* The box that the indices of a slice name. */
@@ -39,6 +39,15 @@ grout_part grout_op_get_part(const grout_module *module, const grout_op *op, uin
         take_box(module, grout_module_get_box(module, op), &part);
     }
     int64_t stride = 1;
+    if (rule == GROUT_RULE_TRANSPOSE) {
+        const uint32_t dims = grout_op_get_dims(module, op, GROUT_ATTR_PERM);
+        for (uint32_t k = from.rank; k-- > 0;) {
+            const uint32_t dim = (dims >> (4 * k) & 15u) - 1;
+            part.stride[dim] = stride;
+            stride *= from.dims[dim];
+        }
+        return part;
+    }
     for (uint32_t dim = from.rank; dim-- > 0;) {
         part.stride[dim] = stride;
         stride *= rule == GROUT_RULE_CONCATENATE ? to->dims[dim] : part.extent[dim];

@@ -75,9 +75,16 @@ static const grout_choice_info choice_infos[GROUT_CHOICE_COUNT] = {
 
 enum { use_STORAGE, use_ALU };
 static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
-    [GROUT_DTYPE_NONE] = {"", "", 0, 0, GROUT_CLASS_NONE, false},
+    [GROUT_DTYPE_NONE] = {"", "", 0, 0, 0, 1, GROUT_CLASS_NONE, false},
 #define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) \
-    [GROUT_DTYPE_##NAME] = {TEXT, DOC, POISON, BITS / 8, GROUT_CLASS_##CLASS, use_##USE == use_ALU},
+    [GROUT_DTYPE_##NAME] = {TEXT,                              \
+                            DOC,                               \
+                            POISON,                            \
+                            BITS,                              \
+                            (BITS + 7) / 8,                    \
+                            BITS == 4 ? 2 : 1,                 \
+                            GROUT_CLASS_##CLASS,               \
+                            use_##USE == use_ALU},
 #include "grout/types.def"
 };
 
@@ -341,7 +348,7 @@ grout_opcode grout_op_get_scanned(grout_opcode opcode) {
     return (grout_opcode)scanned[opcode];
 }
 
-/* Of f64 they are those of f32 in the upper half, but for the length of the exponent. */
+/* Those of f64 are the ones of f32 in the upper half, but for the length of the exponent. */
 uint64_t grout_update_get_identity(grout_update update, grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     const bool is_signed = info->class_ == GROUT_CLASS_SINT;

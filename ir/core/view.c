@@ -57,6 +57,7 @@ static void begin_view(grout_view *view, const grout_module *module, grout_objec
     view->base = grout_module_get_object(module, object)->value;
     view->rank = type->rank;
     view->view_rank = type->rank;
+    view->packed = 1;
     for (uint8_t dim = 0; dim < type->rank; dim++) {
         view->view_dim[dim] = dim;
         view->extent[dim] = type->dims[dim];
@@ -299,6 +300,10 @@ grout_view_problem grout_view__resolve_steps(const grout_module *module,
         problem.fault = apply_step(module, view_out, &problem);
     }
     fill_order(view_out);
+    if (problem.fault == GROUT_VIEW_FINE && max == UINT32_MAX) {
+        grout_view packed = *view_out;
+        problem.fault = grout_view__pack(module, &packed);
+    }
     return problem;
 }
 
@@ -306,12 +311,16 @@ grout_type grout_view__get_type(const grout_module *module, const grout_view *vi
     grout_type type = module->bound->object_types[view->object];
     type.rank = view->view_rank;
     for (uint32_t k = 0; k < GROUT_RANK_MAX; k++) {
-        type.dims[k] = k < view->view_rank ? view->extent[view->view_dim[k]] : 0;
+        type.dims[k] = k < view->view_rank
+                           ? view->extent[view->view_dim[k]] *
+                                 grout_view_get_term_divisor(view, view->view_dim[k])
+                           : 0;
     }
     return type;
 }
 
 bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                            grout_view *view_out) {
-    return grout_view__resolve(module, operand, view_out).fault == GROUT_VIEW_FINE;
+    return grout_view__resolve(module, operand, view_out).fault == GROUT_VIEW_FINE &&
+           grout_view__pack(module, view_out) == GROUT_VIEW_FINE;
 }

@@ -23,7 +23,8 @@ grout_view_start grout_view__get_start(const grout_module *module, const grout_v
                                        uint32_t dim) {
     grout_view_start start = {.known = view->start_const[dim]};
     for (uint32_t k = 0; k < view->start_term_count[dim]; k++) {
-        int64_t divisor = grout_value_get_known_divisor(module, view->start_terms[dim][k]);
+        int64_t divisor = grout_value_get_known_divisor(module, view->start_terms[dim][k]) /
+                          grout_view_get_term_divisor(view, dim);
         start.divisor = k == 0 || divisor < start.divisor ? divisor : start.divisor;
     }
     return start;

@@ -196,7 +196,7 @@ static bool parse_number(grout_parser *p, const grout_token *minus, grout_parsed
 /* An integer of a type: its magnitude, and whether a minus stood before it. */
 static bool parse_typed_integer(grout_parser *p, const grout_dtype_info *info, bool is_negative,
                                 grout_expr *expr) {
-    const uint64_t largest = UINT64_MAX >> (64u - 8u * info->bytes);
+    const uint64_t largest = UINT64_MAX >> (64u - info->bits);
     uint64_t magnitude = 0, limit = largest;
     if (info->class_ == GROUT_CLASS_SINT) {
         limit = is_negative ? largest / 2 + 1 : largest / 2;
@@ -218,11 +218,11 @@ static bool parse_typed_float(grout_parser *p, const grout_dtype_info *info,
     expr->kind = GROUT_EXPR_FLOAT;
     if (p->token.kind == GROUT_TOKEN_INT && minus == NULL) {
         if (grout_lexer__get_integer(&p->lexer, &p->token, &expr->u.bits) &&
-            (info->bytes == 8 || expr->u.bits >> (8 * info->bytes) == 0)) {
+            (info->bytes == 8 || expr->u.bits >> info->bits == 0)) {
             return true;
         }
         return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_NUMBER,
-                                   "the pattern has more than the %d bits of '%s'", 8 * info->bytes,
+                                   "the pattern has more than the %d bits of '%s'", info->bits,
                                    info->text);
     }
     expr->kind = GROUT_EXPR_TYPED;

@@ -84,7 +84,8 @@ static bool parse_require(grout_parser *p, grout_string_id lead) {
     return true;
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
+/* ---- launches ---------------------------------------------------------------------------------
+ */
 
 /* VALUE {',' VALUE}, or nothing, and ')'; their number goes up by one for each. */
 static bool parse_launch_arguments(grout_parser *p, uint32_t *count) {

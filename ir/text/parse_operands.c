@@ -255,6 +255,30 @@ static bool parse_choice(grout_parser *p, grout_attr attr, uint8_t *choice_out) 
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
 }
 
+/* '(' numbers of dimensions ')'. */
+static bool parse_dims(grout_parser *p, uint32_t *dims_out) {
+    uint32_t count = 0;
+    *dims_out = 0;
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and numbers of dimensions")) {
+        return false;
+    }
+    do {
+        uint64_t dim = 0;
+        if (p->token.kind != GROUT_TOKEN_INT) {
+            return grout_parser__expected(p, "the number of a dimension");
+        }
+        if (count == GROUT_RANK_MAX || !grout_lexer__get_integer(&p->lexer, &p->token, &dim) ||
+            dim >= GROUT_RANK_MAX) {
+            return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
+                                       "an array has at most %d dimensions, numbered from 0",
+                                       GROUT_RANK_MAX);
+        }
+        *dims_out |= ((uint32_t)dim + 1) << (4 * count++);
+        grout_parser__advance(p);
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
+}
+
 /* What follows the attribute's word. */
 static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
     const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
@@ -266,6 +290,8 @@ static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
         return grout_parser__axis_set(p, &value->axes);
     case GROUT_ARGUMENT_CHOICE:
         return parse_choice(p, (grout_attr)value->attr, &value->choice);
+    case GROUT_ARGUMENT_DIMS:
+        return parse_dims(p, &value->dims);
     case GROUT_ARGUMENT_FLAG:
         break;
     }

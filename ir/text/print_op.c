@@ -267,6 +267,11 @@ static void print_attrs(const grout_printer *pr, const grout_op *op) {
             grout_printer__text(pr, "(");
             print_axes(pr, get_kernel(pr, op), value->axes);
             break;
+        case GROUT_ARGUMENT_DIMS:
+            for (uint32_t dims = value->dims; dims != 0; dims >>= 4) {
+                grout_text_add(pr->out, "%s%u", dims == value->dims ? "(" : ", ", (dims & 15u) - 1);
+            }
+            break;
         case GROUT_ARGUMENT_CHOICE:
             grout_text_add(pr->out, "(%s",
                            grout_choice_get_info((grout_choice)value->choice)->text);

@@ -55,7 +55,7 @@ static void check_format(grout_verifying *verifying, const grout_op *op) {
 /* The number of an integer type that a multiple_of can name: constants are i32. */
 static int64_t get_largest(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    const int bits = 8 * info->bytes - (info->class_ == GROUT_CLASS_SINT ? 1 : 0);
+    const int bits = info->bits - (info->class_ == GROUT_CLASS_SINT ? 1 : 0);
     return bits >= 31 ? INT32_MAX : ((int64_t)1 << bits) - 1;
 }
 

@@ -20,8 +20,9 @@ static void check_rank(grout_verifying *verifying, const grout_op *op, const gro
 }
 
 static int64_t get_row_bytes(const grout_type *block) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)block->dtype);
     int64_t elements = block->rank == 0 ? 1 : block->dims[block->rank - 1];
-    return elements * grout_dtype_get_info((grout_dtype)block->dtype)->bytes;
+    return elements * info->bytes / info->packed;
 }
 
 bool grout_verify__is_narrow(const grout_type *block) {
@@ -43,7 +44,7 @@ static void check_pitch(grout_verifying *verifying, const grout_operand *operand
                         const grout_view *view, const grout_type *array) {
     int64_t pitch = grout_dtype_get_info((grout_dtype)array->dtype)->bytes;
     for (uint32_t k = array->rank; k-- > 1;) {
-        pitch *= array->dims[k];
+        pitch *= grout_object_get_extent(verifying->module, view->object, k);
         if (array->dims[k - 1] > 1 && pitch % INNER_BYTES != 0 &&
             !verifying->has_bad_pitch[view->object]) {
             verifying->has_bad_pitch[view->object] = true;

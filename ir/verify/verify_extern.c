@@ -60,6 +60,22 @@ static void add_signature(const grout_module *module, const grout_op *op, grout_
                    grout_dtype_get_info((grout_dtype)get_dtype(module, op, 0))->text);
 }
 
+/* A C function has no type for elements of less than a byte. */
+static bool check_types(grout_verifying *verifying, const grout_op *op) {
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_dtype_info *info =
+            grout_dtype_get_info((grout_dtype)get_dtype(verifying->module, op, k));
+        if (info->bits < 8) {
+            grout_verifying__report(verifying, GROUT_DIAG_BAD_EXTERN, op->loc,
+                                    "a C function neither takes nor gives %s, which has %d bits",
+                                    info->text, info->bits);
+            grout_diags_help(verifying->diags, "cast to a type of 8 bits or more around the call");
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_same_signature(const grout_module *module, const grout_op *a, const grout_op *b) {
     bool is_same = a->operand_count == b->operand_count;
     for (uint32_t k = 0; is_same && k < a->operand_count; k++) {
@@ -90,7 +106,8 @@ static void check_signature(grout_verifying *verifying, const grout_op *op, cons
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     const grout_module *module = verifying->module;
     const char *name = grout_op_get_extern_name(module, op);
-    if (name == NULL || !check_name(verifying, op, name) || !check_count(verifying, op)) {
+    if (name == NULL || !check_name(verifying, op, name) || !check_count(verifying, op) ||
+        !check_types(verifying, op)) {
         return;
     }
     for (uint32_t i = 0; i < verifying->extern_count; i++) {

@@ -36,8 +36,8 @@ static void report_kernel(grout_verifying *verifying, const grout_launch_line *l
     grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH_LIST, line->loc,
                             "there is no kernel '@%s' to launch", name);
     for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
-        grout_suggest__offer(
-            &suggestion, grout_module_get_string(module, grout_module_get_kernel(module, id)->name));
+        grout_suggest__offer(&suggestion, grout_module_get_string(
+                                              module, grout_module_get_kernel(module, id)->name));
     }
     if (suggestion.best != NULL) {
         grout_diags_help(verifying->diags, "did you mean '@%s'?", suggestion.best);
@@ -81,8 +81,7 @@ static void check_pair(grout_verifying *verifying, const listed *it, uint32_t in
     const grout_launch_argument *argument =
         grout_module_get_launch_argument(module, it->line, index);
     const char *name = grout_module_get_string(module, argument->name);
-    grout_loc_id earlier =
-        grout_module_get_launch_argument(module, other->line, other_index)->loc;
+    grout_loc_id earlier = grout_module_get_launch_argument(module, other->line, other_index)->loc;
     if (!is_same(module, param, before)) {
         grout_text type = {0}, other_type = {0};
         grout_type_print(grout_module_get_type(module, param->value), &type);

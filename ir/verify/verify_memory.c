@@ -4,6 +4,8 @@
 
 #include "type.h"
 
+#include "grout/register_layout.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -189,21 +191,41 @@ static void check_start(index_check *check, grout_loc_id loc, uint32_t dim, int6
 /* A TMA box of a gmem array may hang over the end: the rest is zeros, or is not written. */
 static void check_tma_start(index_check *check, grout_loc_id loc, uint32_t dim, int64_t start) {
     grout_type type = grout_module_get_operand_type(check->verifying->module, check->operand);
-    int64_t bytes = grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
+    const int64_t bytes = start * info->bytes / info->packed;
     bool is_innermost = dim + 1u == check->object_rank;
     if (start < 0 && check->is_written) {
         grout_verifying__report(
             check->verifying, GROUT_DIAG_BAD_INDEX, loc,
             "a store of a box that starts at %" PRId64 ": TMA writes from 0 on only", start);
         grout_diags_help(check->verifying->diags, "start at 0, with a box of its own for the edge");
-    } else if (is_innermost && !check->is_bulk && start * bytes % 16 != 0) {
+    } else if (is_innermost && !check->is_bulk && bytes % 16 != 0) {
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                                 "a TMA box starts at element %" PRId64 " of a row, byte %" PRId64
                                 ": it has to be a multiple of 16 bytes",
-                                start, start * bytes);
+                                start, bytes);
         grout_diags_help(check->verifying->diags, "start at a multiple of %" PRId64 " elements",
-                         16 / bytes);
+                         INT64_C(16) * info->packed / info->bytes);
     }
+}
+
+/* A start that is a value, in a dimension of which several elements fill a byte. */
+static void check_packed(index_check *check, grout_loc_id loc, const grout_operand *start) {
+    const grout_module *module = check->verifying->module;
+    const grout_type type = grout_module_get_operand_type(module, check->operand);
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
+    if (start->kind != GROUT_OPERAND_VALUE ||
+        grout_value_get_known_divisor(module, start->id) % info->packed == 0) {
+        return;
+    }
+    grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                            "a slice of %s, which is %s, may start inside a byte: %s is not known "
+                            "to be a multiple of %d",
+                            get_name(check).chars, info->text,
+                            grout_value__get_text(module, start->id, "the start").chars,
+                            info->packed);
+    grout_diags_help(check->verifying->diags, "count bytes, and multiply: '%%i * %d'",
+                     info->packed);
 }
 
 static void check_index(index_check *check, const grout_index *index, uint32_t dim) {
@@ -224,6 +246,9 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     } else if (!(check->is_masked && is_slice && check->is_whole[dim]) &&
                (size > check->sizes[dim] || is_known)) {
         check_start(check, loc, dim, start, size);
+    }
+    if (dim + 1u == check->object_rank) {
+        check_packed(check, loc, &index->start);
     }
     if (is_slice && check->tiles[dim] > 1) {
         if (size % check->tiles[dim] != 0) {
@@ -363,6 +388,22 @@ static bool is_memory(const grout_op *op, uint32_t index, const grout_effect *ef
     return effect != NULL || get_wanted_space(op, index, NULL) != GROUT_EFFECT_SPACE_ANY;
 }
 
+/* Gathers, scatters and masks take single elements, which packed ones are not in memory. */
+static void check_pick(grout_verifying *verifying, const grout_op *op, uint32_t index) {
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
+    const grout_type type = grout_module_get_operand_type(verifying->module, operand);
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
+    grout_pick pick;
+    if (type.kind != GROUT_TYPE_REF || info->packed <= 1 ||
+        !grout_op_get_pick(verifying->module, op, &pick)) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, operand->loc,
+                            "'%s' takes elements of whole bytes, and %d of %s fill one",
+                            get_text(op), info->packed, info->text);
+    grout_diags_help(verifying->diags, "take bytes of an array of u8, or load and select");
+}
+
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     bool spaces_fit = true;
     check_scratch(verifying, op);
@@ -377,6 +418,7 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
             check_direction(verifying, op, k);
         }
         check_indices(verifying, id, op, k, effect);
+        check_pick(verifying, op, k);
     }
     if (spaces_fit && grout_op_find_letter((grout_opcode)op->opcode, 'G') != UINT32_MAX) {
         check_tma(verifying, id, op);

@@ -29,7 +29,8 @@ static void check_pieces(grout_verifying *verifying, grout_op_id id, const grout
     grout_diags_help(verifying->diags,
                      "keep the innermost dimension, let rows begin and end at multiples of %d "
                      "elements, or use load and store",
-                     4 / grout_dtype_get_info((grout_dtype)type.dtype)->bytes);
+                     4 * grout_dtype_get_info((grout_dtype)type.dtype)->packed /
+                         grout_dtype_get_info((grout_dtype)type.dtype)->bytes);
 }
 
 static void check_store(grout_verifying *verifying, const grout_op *op) {
@@ -45,8 +46,16 @@ static void check_store(grout_verifying *verifying, const grout_op *op) {
         }
         return;
     }
-    int64_t bytes =
-        grout_type_get_count(&type) * grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
+    if (info->packed > 1) {
+        grout_verifying__report(verifying, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                                "'%s' stores elements of whole bytes, and %d of %s fill one",
+                                grout_verify__get_text(op), info->packed, info->text);
+        grout_diags_help(verifying->diags,
+                         "store to the array by 'store', or cast to 8 bits: (cast .. : i8)");
+        return;
+    }
+    int64_t bytes = grout_type_get_bytes(&type);
     if (bytes % STORE_BYTES != 0) {
         grout_verifying__report(verifying, GROUT_DIAG_ASYNC_PIECES, operand->loc,
                                 "'%s' stores multiples of %d bytes, and %s has %" PRId64,

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "grout/register_layout.h"
+
 #include "grout/text.h"
 
 #include <inttypes.h>
@@ -35,6 +37,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
             check_range(verifying, attr, 0,
                         grout_module_get_type(verifying->module, op->first_result)->rank - 1);
         }
+        break;
+    case GROUT_ATTR_PERM: /* infer_part.c */
         break;
     case GROUT_ATTR_UNROLL:
         check_range(verifying, attr, 1, GROUT_UNROLL_MAX);
@@ -89,7 +93,7 @@ static void check_choice(grout_verifying *verifying, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     const bool is_change = sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS;
-    const bool is_choice = get_rule(op) == GROUT_RULE_LAYOUT || is_change;
+    const bool is_choice = (get_rule(op) == GROUT_RULE_LAYOUT && info->attrs != 0) || is_change;
     if (!is_choice || op->attr_count == 1) {
         return;
     }
@@ -106,6 +110,25 @@ static void check_choice(grout_verifying *verifying, const grout_op *op) {
                          "'set_max_registers 232 increase', 'set_max_registers 40 decrease'");
     }
     grout_text_free(&texts);
+}
+
+/* A register layout that is spelt out, by a text. */
+static void check_spelt_layout(grout_verifying *verifying, const grout_op *op) {
+    grout_register_tiling tiling;
+    grout_tiling_problem problem;
+    if (get_rule(op) != GROUT_RULE_LAYOUT || op->operand_count < 2) {
+        return;
+    }
+    const grout_operand *text = grout_module_get_operand(verifying->module, op, 1);
+    if (!grout_register_tiling_read(grout_module_get_string(verifying->module, text->id), &tiling,
+                                    &problem)) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, text->loc,
+                                "no register layout: %s", problem.text);
+        grout_diags_help(verifying->diags,
+                         "as Pallas: \"tiling=((64, 8), (16, 8), (8, 8), (1, 2)), warp_dims=(-8,), "
+                         "lane_dims=(-4, -3), vector_dim=-1\"; or as Gluon: reg_bases, lane_bases, "
+                         "warp_bases");
+    }
 }
 
 static void check_attrs(grout_verifying *verifying, const grout_op *op) {
@@ -189,6 +212,7 @@ static void check_unused(grout_verifying *verifying, const grout_op *op) {
 void grout_verify__types(grout_verifying *verifying, const grout_op *op) {
     check_attrs(verifying, op);
     check_choice(verifying, op);
+    check_spelt_layout(verifying, op);
     check_step(verifying, op);
     check_cast(verifying, op);
     check_unused(verifying, op);

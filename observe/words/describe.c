@@ -80,7 +80,14 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
     int64_t first = offset / layout->element_bytes * layout->element_bytes;
     int64_t last =
         (offset + (length > 0 ? length : 1) - 1) / layout->element_bytes * layout->element_bytes;
-    grout_extent extent = find_extent(layout, type->dims, first, last);
+    int64_t dims[GROUT_RANK_MAX] = {0};
+    for (uint32_t dim = 0; dim < layout->rank; dim++) {
+        dims[dim] = grout_object_get_extent(bound, object, dim);
+    }
+    grout_extent extent = find_extent(layout, dims, first, last);
+    const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+    extent.low[layout->rank - 1] *= packed; /* the elements in the bytes */
+    extent.high[layout->rank - 1] = extent.high[layout->rank - 1] * packed + packed - 1;
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
         grout_text_add(out, "%s%" PRId64, dim == 0 ? "[" : ", ", extent.low[dim]);
         if (extent.high[dim] > extent.low[dim]) {

@@ -1,12 +1,11 @@
 /*
  * grids.c - accesses of launches that may run beside each other.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A dependent launch begins before the one before it has ended. Nothing that a grid does orders its
  * accesses before those of another one: only a griddepcontrol_wait does, by the end of the whole
  * grid, with all its accesses and through every proxy. So all that has to be asked is whether the
  * actor knows of such a wait.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "access.h"
 #include "box.h"
@@ -61,9 +60,8 @@ static grout_side describe_earlier(const grids_context *context, const grout_ent
     const grout_run run =
         grout_shadow__get_run(&context->earlier->ledger->shadow, context->param, rect);
     grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
-    side.stamp.component = side.stamp.agent == GROUT_AGENT_GENERIC_ENGINE
-                               ? grout_clock_ca(&checker->shape, 0)
-                               : 0;
+    side.stamp.component =
+        side.stamp.agent == GROUT_AGENT_GENERIC_ENGINE ? grout_clock_ca(&checker->shape, 0) : 0;
     side.box = grout_box__from_runs(checker->info.module, object, &run, 1);
     return side;
 }
@@ -79,8 +77,7 @@ static bool is_later_primary(const grids_context *context, const grout_side *ear
                               grout_origin__get_loc(module, &earlier->origin)) >= 0;
 }
 
-static bool report(const grids_context *context, const grout_entry *entry,
-                   const grout_rect *rect) {
+static bool report(const grids_context *context, const grout_entry *entry, const grout_rect *rect) {
     grout_checker *checker = context->checker;
     const grout_module *module = checker->info.module;
     const grout_access *access = context->event->u.access;
@@ -95,11 +92,11 @@ static bool report(const grids_context *context, const grout_entry *entry,
     facts.sides[0] = is_reversed ? earlier : later;
     facts.sides[1] = is_reversed ? later : earlier;
     const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
-    const grout_finding_key key = {
-        .code = GROUT_DIAG_GMEM_RACE,
-        .severity = grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
-        .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
-        .related = grout_origin__get_loc(module, &facts.sides[1].origin)};
+    const grout_finding_key key = {.code = GROUT_DIAG_GMEM_RACE,
+                                   .severity = grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
+                                   .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
+                                   .related =
+                                       grout_origin__get_loc(module, &facts.sides[1].origin)};
     bool is_new = false, wants_facts = false;
     if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
         return false;
@@ -162,8 +159,8 @@ bool grout_checker__compare_grids(grout_checker *checker, const grout_event *eve
         context.earlier = &checker->info.earlier[i];
         uint32_t other = context.earlier->params[param];
         context.param = other - 1;
-        for (uint32_t k = 0; ok && other != 0 && !(knows && context.earlier->is_awaited) &&
-                             k < access->run_count;
+        for (uint32_t k = 0;
+             ok && other != 0 && !(knows && context.earlier->is_awaited) && k < access->run_count;
              k++) {
             ok = grout_ledger__walk(context.earlier->ledger, context.param, &access->runs[k],
                                     &visitor);

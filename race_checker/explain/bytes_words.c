@@ -45,12 +45,9 @@ static int64_t get_brought(const grout_wording *wording, const grout_op *op) {
                                &view)) {
         return -1;
     }
-    int64_t bytes =
-        grout_dtype_get_info(grout_object_get_type(wording->module, view.object)->dtype)->bytes;
-    for (uint32_t i = 0; i < view.view_rank; i++) {
-        bytes *= view.extent[view.view_dim[i]];
-    }
-    return bytes;
+    const grout_dtype_info *info =
+        grout_dtype_get_info(grout_object_get_type(wording->module, view.object)->dtype);
+    return grout_view_get_count(&view) / info->packed * info->bytes;
 }
 
 static const char *get_share(const grout_wording *wording, const grout_op *op) {

@@ -119,8 +119,8 @@ static void add_atomics_headline(const grout_wording *wording, grout_text *out) 
 /* Two launches of a list. */
 static void add_grid_headline(const grout_wording *wording, grout_text *out) {
     const grout_words words = {.object = name_side_object(wording, 0),
-                               .access = grout_wording__get_access(wording,
-                                                                   &wording->facts->sides[1]),
+                               .access =
+                                   grout_wording__get_access(wording, &wording->facts->sides[1]),
                                .line = get_line(wording, 1)};
     if (wording->facts->primary_is_earlier) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_AFTER_HEAD, &words);

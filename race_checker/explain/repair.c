@@ -501,8 +501,7 @@ static void repair_grids(grout_wording *wording, grout_text *out) {
                                        .by = grout_wording__name_by(wording, later)});
     grout_op_id statement = grout_statement__find(wording->module, later->op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
-    grout_wording__set_edit(wording, &spot,
-                            grout_op_get_info(GROUT_OP_GRIDDEPCONTROL_WAIT)->text);
+    grout_wording__set_edit(wording, &spot, grout_op_get_info(GROUT_OP_GRIDDEPCONTROL_WAIT)->text);
 }
 
 static void repair_race(grout_wording *wording, grout_text *out) {

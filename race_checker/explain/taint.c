@@ -109,7 +109,8 @@ static grout_op_id find_promised(const grout_flow *it, const grout_op *op, grout
 static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_trait trait) {
     const grout_rule rule = get_rule(op);
     const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
-                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE;
+                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE ||
+                          rule == GROUT_RULE_SCAN || rule == GROUT_RULE_MMA;
     if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
         grout_dtype_get_info(
             (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)

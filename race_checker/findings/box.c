@@ -60,5 +60,11 @@ grout_box grout_box__from_runs(const grout_module *module, grout_object_id objec
             box.object = 0;
         }
     }
+    if (box.object != 0 && box.rank > 0) { /* all elements that a byte has */
+        const grout_type *type = grout_object_get_type(module, object);
+        const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+        box.low[box.rank - 1] *= packed;
+        box.high[box.rank - 1] *= packed;
+    }
     return box;
 }

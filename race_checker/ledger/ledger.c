@@ -46,8 +46,7 @@ static bool record(grout_ledger *ledger, const grout_event *event) {
         return true;
     }
     grout_entry entry = {.origin = event->origin};
-    entry.flags =
-        grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
+    entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
     entry.atomicity = access->is_atomic ? grout_entry__make_atomicity(0, access->atomic_width) : 0;
     const grout_visitor visitor = {visit, &entry};
     return grout_shadow__access(&ledger->shadow, plane - 1, 0, access, &visitor);
@@ -92,9 +91,8 @@ static bool begin(void *self, const grout_launch_info *info) {
         const grout_layout *layout = grout_object_get_layout(info->module, param->object);
         const grout_type *type = grout_object_get_type(info->module, param->object);
         uint64_t size = (uint64_t)layout->bytes;
-        uint64_t pitch = type->rank < 2
-                             ? size
-                             : (uint64_t)type->dims[type->rank - 1] * layout->element_bytes;
+        uint64_t pitch =
+            type->rank < 2 ? size : (uint64_t)type->dims[type->rank - 1] * layout->element_bytes;
         ledger->planes[param->object] = i + 1;
         grout_shadow__set_plane(&ledger->shadow, i, size, pitch > 0 ? pitch : 1);
     }
@@ -108,11 +106,11 @@ grout_ledger *grout_ledger_new(const grout_allocator *allocator, grout_diags *di
         return NULL;
     }
     ledger->allocator = allocator;
-    ledger->observer = (grout_observer){
-        .self = ledger,
-        .interest = UINT64_C(1) << GROUT_EVENT_ACCESS | UINT64_C(1) << GROUT_EVENT_GRID_WAIT,
-        .begin = begin,
-        .event = observe};
+    ledger->observer = (grout_observer){.self = ledger,
+                                        .interest = UINT64_C(1) << GROUT_EVENT_ACCESS |
+                                                    UINT64_C(1) << GROUT_EVENT_GRID_WAIT,
+                                        .begin = begin,
+                                        .event = observe};
     return ledger;
 }
 

@@ -19,7 +19,8 @@ static uint64_t get_pitch(const grout_module *module, grout_object_id object) {
     uint64_t size = (uint64_t)layout->bytes;
     uint64_t pitch = size;
     if (type->rank >= 2 && grout_layout_is_plain(layout)) {
-        pitch = (uint64_t)type->dims[type->rank - 1] * layout->element_bytes;
+        pitch = (uint64_t)grout_object_get_extent(module, object, type->rank - 1u) *
+                layout->element_bytes;
     }
     if (pitch > PITCH_MAX || (pitch > 0 && size / pitch > ROWS_MAX)) {
         pitch = PITCH_OF_LONG;

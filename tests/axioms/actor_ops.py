@@ -16,6 +16,11 @@ UPDATES = {"atomic_add": "add", "atomic_fetch_add": "add", "atomic_max": "max", 
            "atomic_and": "and", "atomic_or": "or", "atomic_xor": "xor"}
 
 
+# Accesses of what indices name or a mask lets through: which operands these are, and what they do.
+PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather": (1, 2, "r"), "scatter": (1, 3, "w"),
+         **{f"atomic_scatter_{update}": (1, 3, "a") for update in ("add", "max", "min", "and", "or", "xor", "exchange")}}
+
+
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"}, "wgmma": {1: "r", 2: "r"},
                "wgmma_async": {1: "r", 2: "r"}}
@@ -244,7 +249,11 @@ class ActorOps:
         name = it.name
         if name in ARITHMETIC:
             values = [self.value(actor, o) for o in it.operands]
-            actor.env[it.results[0]] = None if None in values else ARITHMETIC[name](*values)
+            actor.env[it.results[0]] = None if None in values else compute(ARITHMETIC[name], values)
+        elif name == "iota" and len(it.dims) == 1:
+            actor.env[it.results[0]] = tuple(range(it.dims[0]))
+        elif name in PICKS:
+            self.touch_picks(state, actor, it)
         elif name == "axis_index":
             actor.env[it.results[0]] = self.value(actor, it.operands[0])
         elif name in FENCES:
@@ -290,6 +299,42 @@ class ActorOps:
                 state.memory[key] = self.value(actor, it.operands[1])
         if view["object"] in self.program.fetched:
             self.touch_cells(state, actor, it, where, mode, bit)
+
+    def find_picks(self, actor, it):
+        """(place, mask, owner) of what indices along one dimension name, or a mask of single elements lets through."""
+        view, (at, masked, _) = it.operands[0], PICKS[it.name]
+        dims = [i for i, box in enumerate(view["box"]) if not box["squeezed"]]
+        dim = dims[it.attrs.get("dim", 0)]
+        lets = self.value(actor, it.operands[masked]) if masked < len(it.operands) else True
+        if at is None and len(dims) != 1:
+            raise NotExpressed("a mask of several dimensions")
+        named = tuple(range(view["box"][dim]["extent"])) if at is None else self.value(actor, it.operands[at])
+        if named is None or lets is None:
+            raise NotExpressed("indices or a mask that depend on data")
+        if not isinstance(named, tuple):  # all of them are one
+            named = (named,) * (len(lets) if isinstance(lets, tuple) else 1)
+        starts, extents = self.find_starts(actor, view)
+        total = 0
+        for number, index in enumerate(named):
+            if lets[number] if isinstance(lets, tuple) else lets:
+                total |= self.program.find_mask(view["object"], starts[:dim] + (starts[dim] + index,) + starts[dim + 1:],
+                                                extents[:dim] + (1,) + extents[dim + 1:])[0]
+        place, mask, owner = self.find_place(actor, view)
+        whole, _ = self.program.find_mask(view["object"], starts, extents)
+        shift = (mask & -mask).bit_length() - (whole & -whole).bit_length() if mask and whole else 0
+        return place, total << shift, owner
+
+    def touch_picks(self, state, actor, it):
+        where, mode = self.find_picks(actor, it), PICKS[it.name][2]
+        bit = self.event(state, actor, it.name, actor.pc, where)
+        self.access(state, actor, where, mode, it.line, bit, scope=self.scope(it, 4))
+        self.learn(actor, bits(bit))
+        if mode != "r":
+            for other in [k for k in state.memory if k[0] == where[0] and k[1] & where[1]]:
+                del state.memory[other]
+        actor.env.update((r, None) for r in it.results)
+        if it.operands[0]["object"] in self.program.fetched:
+            raise NotExpressed("indices into memory of ordered atomics")
 
     def scope(self, it, default):
         return SCOPES[it.attrs["scope"]] if "scope" in it.attrs else default
@@ -353,6 +398,17 @@ class ActorOps:
                 if old.is_async and old.place == ("smem", actor.cta, base) and old.thread == actor.key and not (
                         actor.know.causality & old.bit):
                     self.report("exit", old.line, it.line, "time" if actor.know.time & old.bit else None)
+
+
+def compute(function, values):
+    """Of scalars, or element by element: scalars go with every element."""
+    sizes = {len(value) for value in values if isinstance(value, tuple)}
+    if not sizes:
+        return function(*values)
+    if len(sizes) > 1:
+        return None
+    count = sizes.pop()
+    return tuple(function(*(v[i] if isinstance(v, tuple) else v for v in values)) for i in range(count))
 
 
 def take_part(starts, extents, part):

@@ -3,9 +3,9 @@
  *
  * usage: axioms_export FILE...
  *
- * A line is the program as it stands, or each launch of its list, bound: axes, objects, and the operations with
- * their operands resolved. It says nothing of what orders what: that is for the judge. A file that
- * does not parse, bind or verify gives {"file": .., "error": ..}.
+ * A line is the program as it stands, or each launch of its list, bound: axes, objects, and the
+ * operations with their operands resolved. It says nothing of what orders what: that is for the
+ * judge. A file that does not parse, bind or verify gives {"file": .., "error": ..}.
  */
 #include "grout/ir.h"
 #include "grout/text.h"
@@ -118,6 +118,9 @@ static void add_attr(export *it, const grout_op *op, grout_attr attr) {
     case GROUT_ARGUMENT_AXES:
         grout_text_add(&it->out, "%" PRIu32, grout_op_get_axes(it->module, op, attr));
         break;
+    case GROUT_ARGUMENT_DIMS:
+        grout_text_add(&it->out, "%" PRIu32, grout_op_get_dims(it->module, op, attr));
+        break;
     case GROUT_ARGUMENT_CHOICE:
         add_string(it, grout_choice_get_info(grout_op_get_choice(it->module, op, attr))->text);
         break;
@@ -137,6 +140,21 @@ static void add_attrs(export *it, const grout_op *op) {
         }
     }
     grout_text_add(&it->out, "}");
+}
+
+/* The dimensions of the array that an op makes. */
+static void add_dims(export *it, const grout_op *op) {
+    const grout_type *type =
+        op->result_count == 1 ? grout_module_get_type(it->module, op->first_result) : NULL;
+    if (type == NULL || type->kind != GROUT_TYPE_ARRAY) {
+        return;
+    }
+    grout_text_add(&it->out, ",\"dims\":[");
+    for (uint32_t i = 0; i < type->rank; i++) {
+        add_comma(it, i);
+        grout_text_add(&it->out, "%" PRId64, type->dims[i]);
+    }
+    grout_text_add(&it->out, "]");
 }
 
 static void add_block(export *it, grout_block_id id);
@@ -172,6 +190,7 @@ static void add_op(export *it, grout_op_id id) {
     }
     grout_text_add(&it->out, "]");
     add_attrs(it, op);
+    add_dims(it, op);
     if (op->block_count > 0) {
         add_region(it, op);
     }
@@ -254,8 +273,9 @@ static void add_params(export *it) {
         const grout_param *param = grout_module_get_param(it->module, kernel, i);
         const grout_value *value = grout_module_get_value(it->module, param->value);
         add_comma(it, i);
-        grout_text_add(&it->out, "{\"object\":%" PRIu32 ",\"direction\":%u,\"name\":",
-                       param->object, param->direction);
+        grout_text_add(&it->out,
+                       "{\"object\":%" PRIu32 ",\"direction\":%u,\"name\":", param->object,
+                       param->direction);
         add_string(it, grout_module_get_string(it->module, value->name));
         grout_text_add(&it->out, "}");
     }

@@ -39,6 +39,7 @@ class Instruction:
         self.operands = op["operands"] if op else []
         self.results = op["results"] if op else []
         self.attrs = op["attrs"] if op else {}
+        self.dims = op.get("dims") if op else None
         self.to = to
         self.in_while = False
         self.in_part = False

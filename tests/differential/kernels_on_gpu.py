@@ -32,6 +32,7 @@ LARGER = {
                                   "matmul_stream_k")},
     "matmul_hopper_fp8": ("M=1000 N=520 K=720",), "matmul_hopper_blocks": ("M=1000 N=520 K=720",),
     "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
+    "matmul_moe_gather": ("TOKENS=1000 SLOTS=2000 N=520 K=264",),
     "matmul_ragged_transposed": ("TOTAL=1000 M=520 N=328", "TOTAL=3000 M=264 N=520 SMS=5"),
     "attention_hopper": ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128 BN=176"),
     "attention_hopper_backward":

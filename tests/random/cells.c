@@ -95,7 +95,7 @@ static void add_types(cells_list *list, grout_opcode opcode) {
 }
 
 const cells_list *cells_get_list(drawn_by owner) {
-    static cells_list lists[DRAWN_BY_COUNT];
+    static cells_list lists[DRAWN_BY_COUNT + 1]; /* the last one has no operation */
     for (int i = 1; i < GROUT_OP_COUNT && lists[owner].is_made == false; i++) {
         if (cells_get_owner((grout_opcode)i) == owner) {
             add_types(&lists[owner], (grout_opcode)i);
@@ -119,7 +119,7 @@ static grout_dtype get_dtype(const grout_module *bound, const grout_operand *ope
     return GROUT_DTYPE_NONE;
 }
 
-/* The types that stand for an operation: those of its first operand that is no condition, of a
+/* The types of an operation: those of its first operand that is no condition, of a
  * matrix product those of a; of its result where it has one. */
 static cell get_cell(const grout_module *bound, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);

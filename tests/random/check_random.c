@@ -286,26 +286,43 @@ typedef struct totals {
     cells_seen seen; /* of kernels that passed */
 } totals;
 
+/* Each draws kernels from seeds; after so many that pass, all cells of the owner have been drawn.
+ */
+static const struct {
+    const char *name;
+    void (*draw)(uint64_t seed, grout_text *out);
+    drawn_by owner;
+    uint64_t enough;
+} kinds[] = {
+    {"table", draw_table, DRAWN_BY_TABLE, 300},
+    {"values", draw_values, DRAWN_BY_VALUES, 400},
+    {"copies", draw_copies, DRAWN_BY_COUNT, 0},
+    {"wgmma", draw_wgmma, DRAWN_BY_WGMMA, 150},
+    {"mma", draw_mma, DRAWN_BY_MMA, 150},
+    {"groups", draw_groups, DRAWN_BY_COUNT, 0},
+    {"updates", draw_updates, DRAWN_BY_UPDATES, 300},
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds, FORMS_ENOUGH = 100 };
+
+/* False: there is no such kernel. */
 static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
-    if (strcmp(kind, "forms") == 0) {
-        return draw_wgmma_form(seed, out);
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kind, kinds[i].name) == 0) {
+            kinds[i].draw(seed, out);
+            return true;
+        }
     }
-    if (strcmp(kind, "values") == 0) {
-        draw_values(seed, out);
-    } else if (strcmp(kind, "table") == 0) {
-        draw_table(seed, out);
-    } else if (strcmp(kind, "copies") == 0) {
-        draw_copies(seed, out);
-    } else if (strcmp(kind, "mma") == 0) {
-        draw_mma(seed, out);
-    } else if (strcmp(kind, "groups") == 0) {
-        draw_groups(seed, out);
-    } else if (strcmp(kind, "updates") == 0) {
-        draw_updates(seed, out);
-    } else {
-        draw_wgmma(seed, out);
+    return strcmp(kind, "forms") == 0 && draw_wgmma_form(seed, out);
+}
+
+/* Whose cells have to be complete after so many kernels; COUNT: those of none. */
+static drawn_by get_owner(const char *kind, uint64_t passed) {
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kind, kinds[i].name) == 0 && passed >= kinds[i].enough) {
+            return kinds[i].owner;
+        }
     }
-    return true;
+    return strcmp(kind, "forms") == 0 && passed >= FORMS_ENOUGH ? DRAWN_BY_FORMS : DRAWN_BY_COUNT;
 }
 
 /* The fast instruction of a GPU has no bound. */
@@ -359,28 +376,9 @@ static uint32_t count_unchecked(const totals *sum) {
     return count;
 }
 
-/* Whose cells have to be complete, and after how many kernels. COUNT: those of none. */
-static drawn_by get_owner(const char *kind, uint64_t passed) {
-    static const struct {
-        const char *kind;
-        drawn_by owner;
-        uint64_t enough;
-    } owners[] = {{"table", DRAWN_BY_TABLE, 300},     {"values", DRAWN_BY_VALUES, 400},
-                  {"updates", DRAWN_BY_UPDATES, 300}, {"wgmma", DRAWN_BY_WGMMA, 150},
-                  {"mma", DRAWN_BY_MMA, 150},         {"forms", DRAWN_BY_FORMS, 100}};
-    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
-        if (strcmp(kind, owners[i].kind) == 0 && passed >= owners[i].enough) {
-            return owners[i].owner;
-        }
-    }
-    return DRAWN_BY_COUNT;
-}
-
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr,
-                "usage: check_random table|values|copies|wgmma|mma|groups|updates|forms FIRST "
-                "COUNT [STRIDE [print | write=FOLDER]]\n");
+        fprintf(stderr, "usage: check_random KIND FIRST COUNT [STRIDE [print | write=FOLDER]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);

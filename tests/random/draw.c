@@ -76,8 +76,8 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
         const int size = (int)strcspn(line, "\n");
         char name[NAME_MAX] = "";
         grout_text_add(out, "%.*s\n", size, line);
-        if (get_smem_name(line, name) && draw_below(d, 4) == 0) {
-            const char *type = strstr(line, ": smem ");
+        const char *type = strstr(line, ": smem ");
+        if (get_smem_name(line, name) && type != NULL && draw_below(d, 4) == 0) {
             grout_text_add(out, "  scratch %%%s_too %.*s alias(%%%s)\n", name,
                            size - (int)(type - line), type, name);
             rename_uses(d, name, &d->body);
@@ -86,7 +86,7 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
     }
 }
 
-/* Whether each use of the name has an index right behind it; false if there is none. */
+/* Whether each use of the name has an index; false if there is none. */
 static bool is_always_indexed(const char *text, const char *name) {
     const size_t size = strlen(name);
     uint32_t uses = 0, indexed = 0;

@@ -45,7 +45,7 @@ static bool is_float(grout_dtype dtype) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Of wgmma's layouts, of rows that TMA moves, or of any sizes. */
+/* Sizes that wgmma's layouts have, rows that TMA moves, or any. */
 static road_shape draw_shape(draw *d) {
     const uint32_t way = draw_below(d, 8);
     road_shape s = {2, {64, 8, 0}};
@@ -112,23 +112,37 @@ static void store_held(table *t, uint32_t value, grout_dtype dtype, const road_s
 
 /* ---- register layouts ------------------------------------------------------------------------ */
 
-/* A layout that the shape has, as layout_cast names it. */
+/* What layout_cast makes of a matrix whose rows and columns are multiples of these. */
+static const struct {
+    const char *name;
+    uint32_t rows, columns;
+} layouts[] = {{"wg_strided", 1, 1},
+               {"wgmma", 64, 8},
+               {"layout(wgmma_transposed)", 64, 8},
+               {"wgmma_8bit", 64, 16},
+               {"layout(wgmma_upcast_2x)", 64, 16},
+               {"layout(wgmma_upcast_4x)", 64, 32},
+               {"layout(mma_lhs_32bit)", 64, 8},
+               {"layout(mma_rhs_32bit)", 8, 8},
+               {"layout(mma_rhs_16bit)", 16, 8},
+               {"layout(mma_rhs_8bit)", 32, 8}};
+enum { LAYOUT_COUNT = sizeof layouts / sizeof *layouts };
+
+/* A layout that the shape has. */
 static const char *draw_layout(table *t, const road_shape *shape) {
-    static const char *const all[] = {"wg_strided",
-                                      "wgmma",
-                                      "layout(wgmma_transposed)",
-                                      "wgmma_8bit",
-                                      "layout(wgmma_upcast_2x)",
-                                      "layout(wgmma_upcast_4x)"};
-    if (shape->rank == 2 && shape->dims[0] % 64 == 0 && shape->dims[1] % 8 == 0) {
-        const uint32_t count = shape->dims[1] % 32 == 0 ? 6 : shape->dims[1] % 16 == 0 ? 5 : 3;
-        return all[draw_below(&t->d, count)];
+    const uint32_t *dims = shape->dims;
+    uint32_t which = 0;
+    if (shape->rank == 2) {
+        do {
+            which = draw_below(&t->d, LAYOUT_COUNT);
+        } while (dims[0] % layouts[which].rows != 0 || dims[1] % layouts[which].columns != 0);
     }
-    if (shape->rank == 1 && shape->dims[0] % 64 == 0 && draw_below(&t->d, 2) == 0) {
-        return "wgmma_row";
+    if (shape->rank == 1 && draw_below(&t->d, 2) == 0) {
+        return dims[0] % 64 == 0 && draw_below(&t->d, 2) == 0 ? "wgmma_row"
+               : dims[0] % 8 == 0                             ? "wgmma_col"
+                                                              : layouts[0].name;
     }
-    return shape->rank == 1 && shape->dims[0] % 8 == 0 && draw_below(&t->d, 2) == 0 ? "wgmma_col"
-                                                                                    : all[0];
+    return layouts[which].name;
 }
 
 static void draw_layout_cast(table *t) {
@@ -336,6 +350,130 @@ static void draw_concatenate(table *t) {
     store(t, value, t->now.from, &result);
 }
 
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+/* As reductions, with each end of what is left away. */
+static void draw_scan(table *t) {
+    const grout_op_info *info = grout_op_get_info(t->now.opcode);
+    const bool is_rounded = is_float(t->now.from) && t->now.opcode < GROUT_OP_CUMMAX;
+    const uint32_t dim = draw_below(&t->d, t->shape.rank);
+    const char style = is_rounded ? "pf"[draw_below(&t->d, 2)] : draw_style(t);
+    const uint32_t from =
+        roads_come(&t->r, roads_draw(&t->r, t->now.from, &t->shape), t->now.from, &t->shape, style);
+    const uint32_t value = t->d.value_count++;
+    draw_line(&t->d, "%%v%" PRIu32 " = %s %%v%" PRIu32 " dim(%" PRIu32 ")%s%s", value, info->text,
+              from, dim, draw_below(&t->d, 3) == 0 ? " reverse" : "",
+              draw_below(&t->d, 3) == 0 ? " exclusive" : "");
+    store(t, value, t->now.from, &t->shape);
+}
+
+/* ---- masks and indices ----------------------------------------------------------------------- */
+
+/* Names a mask of the shape. *rows is how many rows an array must have: fewer than the shape if the
+ * mask leaves the last ones out. */
+static uint32_t draw_mask(table *t, uint32_t *rows) {
+    char type[TEXT_MAX];
+    *rows = t->shape.dims[0];
+    if (draw_below(&t->d, 2) == 0) {
+        return roads_come(&t->r, ROAD_STRAIGHT, GROUT_DTYPE_BOOL, &t->shape, 'w');
+    }
+    const uint32_t mask = t->d.value_count++;
+    *rows = 1 + draw_below(&t->d, *rows);
+    roads_get_type(GROUT_DTYPE_I32, &t->shape, type, sizeof type);
+    draw_line(&t->d, "%%v%" PRIu32 " = lt (iota dim(0) : %s), %" PRIu32, mask, type, *rows);
+    return mask;
+}
+
+/* The whole shape, in an array that may have fewer rows. */
+static void get_whole_box(const road_shape *shape, char *text, size_t size) {
+    (void)snprintf(text, size, "[ds(0, %" PRIu32 ")]", shape->dims[0]);
+}
+
+static void draw_masked(table *t) {
+    const bool is_store = grout_op_get_info(t->now.opcode)->results == 0;
+    road_shape array = t->shape;
+    char type[TEXT_MAX], box[TEXT_MAX];
+    const uint32_t mask = draw_mask(t, &array.dims[0]);
+    roads_get_type(t->now.from, &array, type, sizeof type);
+    get_whole_box(&t->shape, box, sizeof box);
+    if (is_store) {
+        const uint32_t value = get_value(t, t->now.from, &t->shape, draw_style(t));
+        draw_line(&t->d, "%s %%p%" PRIu32 "%s, %%v%" PRIu32 ", %%v%" PRIu32,
+                  grout_op_get_info(t->now.opcode)->text, draw_param(&t->d, "out", type), box,
+                  value, mask);
+        return;
+    }
+    const char style = draw_style(t);
+    const uint32_t input = draw_input(&t->d, style, type), value = t->d.value_count++;
+    draw_line(&t->d, "%%v%" PRIu32 " = %s %%%c%" PRIu32 "%s, %%v%" PRIu32, value,
+              grout_op_get_info(t->now.opcode)->text, style, input, box, mask);
+    keep(t, value, t->now.from);
+    store(t, value, t->now.from, &t->shape);
+}
+
+/* Indices of a dimension of so many elements, all different along dimension along of their own
+ * shape, or any. Returns their name. */
+static uint32_t draw_indices(table *t, const road_shape *shape, uint32_t along, uint32_t extent,
+                             bool are_different) {
+    static const uint32_t steps[] = {1, 7, 11, 13};
+    uint32_t step = steps[draw_below(&t->d, 4)];
+    char type[TEXT_MAX];
+    if (!are_different && draw_below(&t->d, 2) == 0) {
+        const uint32_t any = roads_come(&t->r, ROAD_STRAIGHT, GROUT_DTYPE_U16, shape, 'w');
+        const uint32_t indices = t->d.value_count++;
+        draw_line(&t->d, "%%v%" PRIu32 " = rem (cast %%v%" PRIu32 " : i32), %" PRIu32, indices, any,
+                  extent);
+        return indices;
+    }
+    const uint32_t indices = t->d.value_count++;
+    step = extent % step == 0 ? 1 : step;
+    roads_get_type(GROUT_DTYPE_I32, shape, type, sizeof type);
+    draw_line(&t->d,
+              "%%v%" PRIu32 " = rem (add (mul (iota dim(%" PRIu32 ") : %s), %" PRIu32 "), %" PRIu32
+              "), %" PRIu32,
+              indices, along, type, step, draw_below(&t->d, extent), extent);
+    return indices;
+}
+
+/* gather, scatter and the atomics of that form: indices for whole rows or for single elements. The
+ * memory has more elements along the dimension than the value. */
+static void draw_indexed(table *t) {
+    const grout_op_info *info = grout_op_get_info(t->now.opcode);
+    const bool is_gather = info->results > 0, is_atomic = info->update != GROUT_UPDATE_NONE;
+    const uint32_t rank = t->shape.rank, dim = draw_below(&t->d, rank);
+    const bool is_by_rows = rank > 1 && draw_below(&t->d, 2) == 0;
+    const bool are_different = !is_gather && (!is_atomic || is_float(t->now.from) ||
+                                              info->update == GROUT_UPDATE_EXCHANGE);
+    const road_shape row = {1, {t->shape.dims[dim], 0, 0}};
+    const road_shape *index_shape = is_by_rows ? &row : &t->shape;
+    road_shape array = t->shape;
+    char type[TEXT_MAX], mask[32] = "", along[32] = "";
+    array.dims[dim] += draw_below(&t->d, 9);
+    const uint32_t indices =
+        draw_indices(t, index_shape, is_by_rows ? 0 : dim, array.dims[dim], are_different);
+    if (draw_below(&t->d, 3) == 0) {
+        (void)snprintf(mask, sizeof mask, ", %%v%" PRIu32,
+                       roads_come(&t->r, ROAD_STRAIGHT, GROUT_DTYPE_BOOL,
+                                  draw_below(&t->d, 2) == 0 ? index_shape : &t->shape, 'w'));
+    }
+    if (rank > 1) {
+        (void)snprintf(along, sizeof along, " dim(%" PRIu32 ")", dim);
+    }
+    roads_get_type(t->now.from, &array, type, sizeof type);
+    if (is_gather) {
+        const char style = draw_style(t);
+        const uint32_t input = draw_input(&t->d, style, type), value = t->d.value_count++;
+        draw_line(&t->d, "%%v%" PRIu32 " = %s %%%c%" PRIu32 ", %%v%" PRIu32 "%s%s", value,
+                  info->text, style, input, indices, mask, along);
+        keep(t, value, t->now.from);
+        store(t, value, t->now.from, &t->shape);
+        return;
+    }
+    const uint32_t value = get_value(t, t->now.from, &t->shape, is_atomic ? 'p' : draw_style(t));
+    draw_line(&t->d, "%s %%p%" PRIu32 ", %%v%" PRIu32 ", %%v%" PRIu32 "%s%s", info->text,
+              draw_param(&t->d, is_atomic ? "inout" : "out", type), indices, value, mask, along);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* In and out on ways that have the operation, if there are any of its type and shape. */
@@ -349,7 +487,7 @@ static void draw_move(table *t) {
                      : is_async       ? ROAD_ASYNC_COPY
                      : is_accumulator ? ROAD_ACCUMULATOR
                                       : ROAD_COUNT;
-    const uint32_t row = 16 / grout_dtype_get_info(t->now.from)->bytes;
+    const uint32_t row = 16u / grout_dtype_get_info(t->now.from)->bytes;
     road_shape shape = {2, {64, row * (1 + draw_below(&t->d, 4)), 0}};
     shape.dims[1] = is_accumulator ? 8 * (1 + draw_below(&t->d, 4)) : shape.dims[1];
     if (way == ROAD_COUNT) {
@@ -388,6 +526,17 @@ static void draw_cell(table *t) {
         break;
     case GROUT_FORM_REDUCE:
         draw_reduce(t);
+        break;
+    case GROUT_FORM_SCAN:
+        draw_scan(t);
+        break;
+    case GROUT_FORM_MASKED_LOAD:
+    case GROUT_FORM_MASKED_STORE:
+        draw_masked(t);
+        break;
+    case GROUT_FORM_GATHER:
+    case GROUT_FORM_SCATTER:
+        draw_indexed(t);
         break;
     case GROUT_FORM_BROADCAST:
         draw_broadcast(t);

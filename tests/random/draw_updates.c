@@ -36,13 +36,14 @@ static bool is_atomic(const grout_op_info *info) {
     return count > 0 && effects[0].access == GROUT_ACCESS_ATOMIC;
 }
 
-/* One of the atomics that return the old value, or of those that do not. */
+/* One of the atomics that return the old value, or of those that do not; none by indices. */
 static grout_opcode draw_atomic(draw *d, bool has_result) {
     grout_opcode found[GROUT_OP_COUNT];
     uint32_t count = 0;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         const grout_op_info *info = grout_op_get_info((grout_opcode)i);
-        if (is_atomic(info) && (info->results > 0) == has_result) {
+        if (is_atomic(info) && (info->results > 0) == has_result &&
+            !grout_op_takes_picks((grout_opcode)i)) {
             found[count++] = (grout_opcode)i;
         }
     }

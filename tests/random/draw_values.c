@@ -171,6 +171,13 @@ static void draw_layout_cast(values *v) {
                 : v->columns % 16 == 0 ? "layout(wgmma_upcast_2x)"
                                        : "layout(wgmma_transposed)";
     }
+    const uint32_t bytes = grout_dtype_get_info(from.dtype)->bytes;
+    const bool is_small = v->rows * v->columns <= 4096; /* b of an mma takes four times as much */
+    if (from.shape == FULL && way == 0 && is_small && draw_below(&v->d, 2) == 0) {
+        there = bytes == 4   ? "layout(mma_rhs_32bit)"
+                : bytes == 2 ? "layout(mma_rhs_16bit)"
+                             : "layout(mma_lhs_32bit)";
+    }
     const uint32_t name = keep(v, from.dtype, from.shape);
     if (way < 2) {
         draw_line(&v->d, "%%v%" PRIu32 " = layout_cast (layout_cast %%v%" PRIu32 " %s) %s", name,

@@ -11,7 +11,7 @@ bool formats_is_signed(grout_dtype dtype);
 /* Whether its numbers are followed as integers, because a double does not hold them all. */
 bool formats_is_wide(grout_dtype dtype);
 uint32_t formats_get_bits(grout_dtype dtype);
-/* Of a float type. */
+/* The largest number of a float type. */
 double formats_get_largest(grout_dtype dtype);
 /* Distance of the neighbours of a value of a float type. */
 double formats_get_quantum(grout_dtype dtype, double value);

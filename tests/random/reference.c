@@ -140,6 +140,9 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_SCOPED:
     case GROUT_OP_AXIS_INDEX:
     case GROUT_OP_LOAD:
+    case GROUT_OP_MASKED_LOAD:
+    case GROUT_OP_MASKED_STORE:
+    case GROUT_OP_GATHER:
     case GROUT_OP_ACC_LOAD:
     case GROUT_OP_BROADCAST:
     case GROUT_OP_IOTA:
@@ -229,6 +232,21 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_STORE:
         reference__run_store(ref, op);
+        break;
+    case GROUT_FORM_SCAN:
+        reference__run_scan(ref, op);
+        break;
+    case GROUT_FORM_MASKED_LOAD:
+        run_known(ref, op, reference__run_masked_load);
+        break;
+    case GROUT_FORM_MASKED_STORE:
+        run_known(ref, op, reference__run_masked_store);
+        break;
+    case GROUT_FORM_GATHER:
+        run_known(ref, op, reference__run_gather);
+        break;
+    case GROUT_FORM_SCATTER:
+        reference__run_scatter(ref, op);
         break;
     case GROUT_FORM_FETCH:
     case GROUT_FORM_COMPARE_SWAP:

@@ -200,22 +200,26 @@ void reference__run_store(reference *ref, const grout_op *op) {
 /* An atomic that returns what was there. */
 void reference__run_fetch(reference *ref, const grout_op *op) {
     const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
-    const bool has_expected = op->operand_count == 3;
-    update it = {.dtype = (grout_dtype)to.type->dtype, .held = reference__read_box(&to, 0)};
-    num number = it.held, constant;
-    int64_t count;
-    it.value = *reference__get_operand(
-        ref, grout_module_get_operand(ref->module, op, has_expected ? 2 : 1), &constant, &count);
-    if (has_expected) {
-        it.expected = *reference__get_operand(ref, grout_module_get_operand(ref->module, op, 1),
-                                              &constant, &count);
+    const uint32_t last = op->operand_count - 1;
+    num constants[2];
+    int64_t counts[2];
+    const num *from = reference__get_operand(ref, grout_module_get_operand(ref->module, op, last),
+                                             &constants[0], &counts[0]);
+    const num *expected = reference__get_operand(ref, grout_module_get_operand(ref->module, op, 1),
+                                                 &constants[1], &counts[1]);
+    num *result = reference__define(ref, op->first_result);
+    for (int64_t i = 0; i < to.count && ref->why == NULL; i++) {
+        const update it = {.dtype = (grout_dtype)to.type->dtype,
+                           .held = reference__read_box(&to, i),
+                           .value = from[counts[0] == 1 ? 0 : i],
+                           .expected = expected[counts[1] == 1 ? 0 : i]};
+        num number = it.held;
+        if (!update_by_op((grout_opcode)op->opcode, &it, &number)) {
+            reference__lack(ref, op);
+        }
+        result[i] = it.held;
+        reference__write_box(&to, i, number);
     }
-    if (!update_by_op((grout_opcode)op->opcode, &it, &number)) {
-        reference__lack(ref, op);
-        return;
-    }
-    reference__define(ref, op->first_result)[0] = it.held;
-    reference__write_box(&to, 0, number);
     reference__note_write(ref, op, to.array);
 }
 

@@ -54,7 +54,7 @@ static double add_to_odd(double a, double b) {
     return is_odd ? sum : nextafter(sum, rest > 0 ? (double)INFINITY : -(double)INFINITY);
 }
 
-/* Of f16 and bf16 that of f32, which is rounded before it is rounded to them. */
+/* That of f16 and bf16 is rounded to f32 before it is rounded to them. */
 static double multiply_add(grout_dtype dtype, double a, double b, double c) {
     return dtype == GROUT_DTYPE_F64 ? fma(a, b, c)
                                     : formats_round(GROUT_DTYPE_F32, add_to_odd(a * b, c));
@@ -271,7 +271,7 @@ static num cast_whole(grout_dtype from, grout_dtype to, num a) {
     const uint64_t whole = formats_get_whole(from, a);
     const bool is_negative = formats_is_signed(from) && (int64_t)whole < 0;
     if (a.bound > 0) {
-        return formats_is_float(to) ? rounding_round(to, a) : formats_make(a.value, INFINITY);
+        return formats_is_float(to) ? rounding_round(to, a) : formats_make(0, INFINITY);
     }
     if (!formats_is_float(to)) {
         return formats_make_whole(to, whole);

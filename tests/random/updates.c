@@ -11,24 +11,23 @@ static bool combine(grout_opcode opcode, const update *it, reference_number *out
 }
 
 bool update_by_op(grout_opcode opcode, const update *it, reference_number *out) {
-    switch ((int)opcode) {
-    case GROUT_OP_ATOMIC_ADD:
-    case GROUT_OP_ATOMIC_FETCH_ADD:
+    switch ((int)grout_op_get_info(opcode)->update) {
+    case GROUT_UPDATE_ADD:
         return combine(GROUT_OP_ADD, it, out);
-    case GROUT_OP_ATOMIC_MAX:
+    case GROUT_UPDATE_MAX:
         return combine(GROUT_OP_MAX, it, out);
-    case GROUT_OP_ATOMIC_MIN:
+    case GROUT_UPDATE_MIN:
         return combine(GROUT_OP_MIN, it, out);
-    case GROUT_OP_ATOMIC_AND:
+    case GROUT_UPDATE_AND:
         return combine(GROUT_OP_AND, it, out);
-    case GROUT_OP_ATOMIC_OR:
+    case GROUT_UPDATE_OR:
         return combine(GROUT_OP_OR, it, out);
-    case GROUT_OP_ATOMIC_XOR:
+    case GROUT_UPDATE_XOR:
         return combine(GROUT_OP_XOR, it, out);
-    case GROUT_OP_ATOMIC_EXCHANGE:
+    case GROUT_UPDATE_EXCHANGE:
         *out = it->value;
         return true;
-    case GROUT_OP_ATOMIC_CAS:
+    case GROUT_UPDATE_COMPARE_SWAP:
         *out = it->held.value == it->expected.value ? it->value : it->held;
         return true;
     default:

@@ -86,10 +86,12 @@ syntax keyword groutOperation
     \ bitcast
     \ broadcast
     \ layout_cast
+    \ relayout
     \ iota
     \ slice
     \ reshape
     \ concatenate
+    \ transpose
     \ extern_elementwise
     \ multiple_of
     \ axis_index
@@ -168,6 +170,8 @@ syntax keyword groutOperation
     \ print_layout
 syntax keyword groutType
     \ bool
+    \ i4
+    \ u4
     \ i8
     \ u8
     \ i16
@@ -176,6 +180,9 @@ syntax keyword groutType
     \ u32
     \ i64
     \ u64
+    \ f4e2m1
+    \ f6e2m3
+    \ f6e3m2
     \ f8e4m3
     \ f8e5m2
     \ f8e8m0
@@ -194,7 +201,6 @@ syntax keyword groutStorage
     \ global
     \ tile
     \ swizzle
-    \ transpose
     \ alias
     \ ds
 syntax keyword groutModule
@@ -221,6 +227,7 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ perm
     \ reverse
     \ exclusive
     \ approx

@@ -33,8 +33,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# struct's letter of an element type, and numpy's descr; bf16 and the 8-bit floats are raw bits.
+# struct's letter of an element type, and numpy's descr; bf16 and what has 8 bits or less are raw bits.
 DTYPES = {
+    "i4": ("B", "|u1"), "u4": ("B", "|u1"), "f4e2m1": ("B", "|u1"), "f6e2m3": ("B", "|u1"), "f6e3m2": ("B", "|u1"),
     "bool": ("B", "|b1"), "i8": ("b", "|i1"), "u8": ("B", "|u1"), "i16": ("h", "<i2"),
     "u16": ("H", "<u2"), "i32": ("i", "<i4"), "u32": ("I", "<u4"), "i64": ("q", "<i8"),
     "u64": ("Q", "<u8"), "f8e4m3": ("B", "|u1"), "f8e5m2": ("B", "|u1"), "f8e8m0": ("B", "|u1"), "f16": ("e", "<f2"),
@@ -42,6 +43,7 @@ DTYPES = {
 }
 FUNCTIONS = re.compile(r"\b(exp2?|expm1|log2?|log1p|sin|cos|tanh|rsqrt|logistic|erf|atan2|pow) ")
 BOUNDS = {"f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25, "f8e8m0": 1.0}
+PACKED = ("i4", "u4", "f4e2m1")  # two in a byte of memory, one in a byte of a file
 CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
 
 
@@ -123,6 +125,19 @@ def round_bf16(value):
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if math.isfinite(value) else bits >> 16
 
 
+def pack(array, data):
+    """What a file holds, as memory does."""
+    if array["dtype"] not in PACKED:
+        return data
+    return bytes(low & 15 | (high & 15) << 4 for low, high in zip(data[::2], data[1::2]))
+
+
+def unpack(array, data):
+    if array["dtype"] not in PACKED:
+        return data
+    return bytes(half for byte in data for half in (byte & 15, byte >> 4))
+
+
 def make_element(dtype, value):
     if dtype == "bf16":
         return round_bf16(float(value))
@@ -138,6 +153,8 @@ SMALL_F8 = {"f8e4m3": (0x00, 0x38, 0x40, 0x44, 0x48), "f8e5m2": (0x00, 0x3C, 0x4
 def make_elements(dtype, kind, count, source):
     if dtype == "bool":
         return source.choices(range(2), k=count)
+    if dtype in PACKED or dtype.startswith("f6"):
+        return source.choices(range(16 if dtype in PACKED else 64), k=count)
     if dtype in SMALL_F8 and kind[0] == "ints":
         return source.choices([sign + code for sign in (0, 128) for code in SMALL_F8[dtype]], k=count)
     if dtype in ("f8e4m3", "f8e5m2", "f8e8m0"):
@@ -314,7 +331,7 @@ class Kernel:
 
     def write_array(self, array, what):
         data = get_default(array) if what is None else None
-        data = make_input(array, what) if data is None else data
+        data = make_input(array, what) if data is None else unpack(array, data)
         base = self.get_path(array, "")
         if array["direction"] == "out":
             self.arguments += ["--output", "%s=%s.out.npy" % (array["name"], base)]
@@ -324,7 +341,7 @@ class Kernel:
             self.arguments += ["--inout", "%s=%s.npy:%s.out.npy" % (array["name"], base, base)]
         write_npy(base + ".npy", array, data)
         with open(base + ".bin", "wb") as file:
-            file.write(data)
+            file.write(pack(array, data))
 
     def get_pattern(self, workspace):
         """The bytes that a workspace holds again and again, or all of them."""
@@ -414,7 +431,7 @@ class Kernel:
         for array in self.manifest["arrays"]:
             if array["direction"] != "in":
                 with open(self.get_path(array, ".out.bin"), "rb") as file:
-                    found = file.read()
+                    found = unpack(array, file.read())
                 expected = read_npy(self.get_path(array, ".out.npy"))
                 differ, first = compare(array, expected, found, *self.get_tolerance(array, expected))
                 if differ > 0:

@@ -1,6 +1,7 @@
 /* check_kernel_function.c - kernels as C functions: what they compute, what they refuse.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/function.h"
+#include "grout/race.h"
 
 #include "tests/unit/support/bind_text.h"
 
@@ -10,24 +11,35 @@
 typedef struct said {
     uint32_t calls;
     grout_diag_code code;
-    char message[256];
+    char message[256], help[256];
 } said;
-
-static void keep(void *payload, const grout_diags *diags) {
-    said *it = payload;
-    it->calls++;
-    it->code = get_code(diags);
-    snprintf(it->message, sizeof it->message, "%s",
-             diags == NULL || grout_diags_count(diags) == 0 ? ""
-                                                            : grout_diags_get(diags, 0)->message);
-}
 
 /* A kernel as a function. */
 typedef struct subject {
     bound_text text;
     grout_kernel_function *function;
     said said;
+    struct judged *told; /* what judge notes */
 } subject;
+
+/* The first help of a report. */
+static void keep_help(const grout_diag *diag, said *to) {
+    for (uint32_t i = 0; i < diag->note_count && to->help[0] == '\0'; i++) {
+        if (diag->notes[i].severity == GROUT_SEVERITY_ADVICE) {
+            snprintf(to->help, sizeof to->help, "%s", diag->notes[i].message);
+        }
+    }
+}
+
+static void keep(void *payload, const grout_diags *diags) {
+    subject *it = payload;
+    it->said = (said){.calls = it->said.calls + 1, .code = get_code(diags)};
+    if (diags != NULL && grout_diags_count(diags) > 0) {
+        const grout_diag *diag = grout_diags_get(diags, 0);
+        snprintf(it->said.message, sizeof it->said.message, "%s", diag->message);
+        keep_help(diag, &it->said);
+    }
+}
 
 static grout_any_function *load(subject *it, const char *text,
                                 grout_kernel_function_options options) {
@@ -38,7 +50,7 @@ static grout_any_function *load(subject *it, const char *text,
     options.launch.module = it->text.bound;
     options.launch.kernel = 1;
     options.report = keep;
-    options.payload = &it->said;
+    options.payload = it;
     it->function = grout_kernel_function_new(&options, it->text.diags);
     ck_assert_msg(it->function != NULL, "%s", get_said(it->text.diags));
     return grout_kernel_function_get(it->function);
@@ -177,6 +189,19 @@ static const char *const reasons[] = {
     "not f32[4]",
 };
 
+static const char *const remedies[] = {
+    "the address of a grout_array of f32[4]",
+    "the address of a grout_array of f32[4]",
+    "",
+    "",
+    "",
+    "the address of a grout_array of f32[4]",
+    "the address of a grout_array of f32[4]",
+    "a multiple of 4 bytes",
+    "the address of a grout_array of f32[4]",
+    "",
+};
+
 START_TEST(test_wrong) {
     subject it;
     scale_function *call = (scale_function *)load(&it, scale, (grout_kernel_function_options){0});
@@ -186,6 +211,7 @@ START_TEST(test_wrong) {
     ck_assert(!call(&from, 2, wrong(_i, &to, y)));
     ck_assert_int_eq(it.said.code, GROUT_DIAG_BAD_ARGUMENT);
     ck_assert_msg(strstr(it.said.message, reasons[_i]) != NULL, "%s", it.said.message);
+    ck_assert_msg(strstr(it.said.help, remedies[_i]) != NULL, "%s", it.said.help);
     for (int i = 0; i < 5; i++) {
         ck_assert_float_eq(y[i], 7);
     }
@@ -212,6 +238,10 @@ END_TEST
 
 /* ---- runs that do not end, and mistakes ------------------------------------------------------ */
 
+static const char one_store[] = "kernel @one_store(%y: out gmem f32[4]) grid(x = 1)\n"
+                                "{\n"
+                                "  store %y, (broadcast 1.0 : f32[4])\n"
+                                "}\n";
 static const char stuck[] = "kernel @stuck(%y: out gmem f32[4]) grid(x = 1)\n"
                             "{\n"
                             "  scratch %b : barrier[1]\n"
@@ -259,6 +289,70 @@ START_TEST(test_end) {
     ck_assert_int_eq(call(&to), ends[_i].is_done);
     ck_assert_int_eq(it.said.code, ends[_i].code);
     ck_assert_uint_eq(it.said.calls, ends[_i].code != GROUT_DIAG_NONE);
+    unload(&it);
+}
+END_TEST
+
+/* ---- what a verdict holds for ---------------------------------------------------------------- */
+
+/* Which of two CTAs comes first decides what is stored. */
+static const char by_chance[] = "kernel @by_chance(%y: out gmem f32[4]) grid(x = 2)\n"
+                                "{\n"
+                                "  scratch %turn : gmem i32[1] init(0)\n"
+                                "  %was = atomic_fetch_add %turn[0], 1\n"
+                                "  if (eq %was, 0) {\n"
+                                "    store %y, (broadcast 1.0 : f32[4])\n"
+                                "  }\n"
+                                "}\n";
+
+/* How many verdicts there were, and the last of them. */
+typedef struct judged {
+    uint32_t calls;
+    grout_verdict verdict;
+    bool holds, has_reason;
+} judged;
+
+static void note_verdict(void *payload, const grout_check_summary *summary) {
+    subject *it = payload;
+    judged *told = it->told;
+    told->calls++;
+    told->verdict = summary->verdict;
+    told->holds = summary->is_well_synchronised;
+    told->has_reason = summary->not_well_synchronised_because[0] != '\0';
+}
+
+static const struct {
+    const char *text;
+    grout_kernel_function_options options;
+    judged told;
+} verdicts[] = {
+    {one_store, {.is_checked = true}, {1, GROUT_VERDICT_CLEAN, true, false}},
+    {by_chance, {.is_checked = true}, {1, GROUT_VERDICT_CLEAN, false, true}},
+    {racy, {.is_checked = true}, {1, GROUT_VERDICT_ERROR, false, true}},
+    {stuck, {.is_checked = true}, {1, GROUT_VERDICT_ERROR, false, true}},
+    {endless,
+     {.is_checked = true, .launch = {.max_steps = 10}},
+     {1, GROUT_VERDICT_INCOMPLETE, false, true}},
+    {one_store, {.is_checked = false}, {0, GROUT_VERDICT_CLEAN, false, false}},
+};
+
+START_TEST(test_verdict) {
+    subject it;
+    judged told = {0};
+    grout_kernel_function_options options = verdicts[_i].options;
+    options.judge = note_verdict;
+    one_array_function *call = (one_array_function *)load(&it, verdicts[_i].text, options);
+    it.told = &told;
+    float y[4] = {0};
+    const grout_array to = make_floats(y, 4);
+    (void)call(&to);
+    ck_assert_uint_eq(told.calls, verdicts[_i].told.calls);
+    ck_assert_int_eq(told.verdict, verdicts[_i].told.verdict);
+    ck_assert_int_eq(told.holds, verdicts[_i].told.holds);
+    ck_assert_int_eq(told.has_reason, verdicts[_i].told.has_reason);
+    told.calls = 0;
+    ck_assert(!call(NULL)); /* nothing has begun */
+    ck_assert_uint_eq(told.calls, 0);
     unload(&it);
 }
 END_TEST
@@ -348,6 +442,7 @@ int main(void) {
     tcase_add_loop_test(tcase, test_wrong, 0, COUNT_OF(reasons));
     tcase_add_test(tcase, test_overlap);
     tcase_add_loop_test(tcase, test_end, 0, COUNT_OF(ends));
+    tcase_add_loop_test(tcase, test_verdict, 0, COUNT_OF(verdicts));
     tcase_add_loop_test(tcase, test_options, 0, 5);
     tcase_add_test(tcase, test_threads);
     suite_add_tcase(suite, tcase);

@@ -145,7 +145,7 @@ START_TEST(scratch_is_copied_for_each_run) {
 }
 END_TEST
 
-/* A programmatic step comes right behind the one before it: nothing waits or fills in between. */
+/* A programmatic step follows the one before it at once: nothing waits or fills in between. */
 START_TEST(a_programmatic_step_follows_at_once) {
     int32_t counted = 0;
     const grout_gpu_buffer own[] = {

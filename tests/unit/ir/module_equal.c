@@ -188,7 +188,8 @@ static bool same_attrs(comparison *c, const grout_op *a, const grout_op *b) {
         const grout_attr_value *attr_b =
             GROUT_TABLE_AT(c->b->attrs, grout_attr_value, b->first_attr + i);
         SAME(attr_a->attr == attr_b->attr, "attribute");
-        SAME(attr_a->choice == attr_b->choice && attr_a->axes == attr_b->axes,
+        SAME(attr_a->choice == attr_b->choice && attr_a->axes == attr_b->axes &&
+                 attr_a->dims == attr_b->dims,
              "value of an attribute");
         if (!same_expr(c, attr_a->expr, attr_b->expr)) {
             return false;

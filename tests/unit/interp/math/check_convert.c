@@ -10,12 +10,15 @@
 static const struct small {
     grout_dtype dtype;
     int bits, mantissa, bias;
-    bool has_infinity, saturates;
+    bool has_infinity, has_nan, saturates;
 } smalls[] = {
-    {GROUT_DTYPE_F8E4M3, 8, 3, 7, false, true},
-    {GROUT_DTYPE_F8E5M2, 8, 2, 15, true, true},
-    {GROUT_DTYPE_F16, 16, 10, 15, true, false},
-    {GROUT_DTYPE_BF16, 16, 7, 127, true, false},
+    {GROUT_DTYPE_F4E2M1, 4, 1, 1, false, false, true},
+    {GROUT_DTYPE_F6E2M3, 6, 3, 1, false, false, true},
+    {GROUT_DTYPE_F6E3M2, 6, 2, 3, false, false, true},
+    {GROUT_DTYPE_F8E4M3, 8, 3, 7, false, true, true},
+    {GROUT_DTYPE_F8E5M2, 8, 2, 15, true, true, true},
+    {GROUT_DTYPE_F16, 16, 10, 15, true, true, false},
+    {GROUT_DTYPE_BF16, 16, 7, 127, true, true, false},
 };
 /* As ck_assert_msg, which is too slow for millions. */
 #define EXPECT(CONDITION, ...)         \
@@ -38,7 +41,7 @@ static double decode(const struct small *s, uint32_t code) {
     if (s->has_infinity && exponent == exponent_max) {
         value = fraction == 0 ? (double)INFINITY : (double)NAN;
     }
-    if (!s->has_infinity && rest == (1u << (s->bits - 1)) - 1) {
+    if (s->has_nan && !s->has_infinity && rest == (1u << (s->bits - 1)) - 1) {
         value = (double)NAN;
     }
     return sign != 0 ? -value : value;
@@ -47,7 +50,7 @@ static double decode(const struct small *s, uint32_t code) {
 static uint32_t get_code(const void *element, int bits) {
     uint16_t wide;
     memcpy(&wide, element, sizeof wide);
-    return bits == 8 ? *(const uint8_t *)element : wide;
+    return bits <= 8 ? *(const uint8_t *)element : wide;
 }
 
 static void check_code(const struct small *s, uint32_t code) {
@@ -119,6 +122,14 @@ START_TEST(overflow_and_nan) {
     expect_code(s, 1e300, over);
     expect_code(s, (double)INFINITY, over);
     uint16_t bits = 0;
+    if (!s->has_nan) { /* PTX ISA 9.1, 'cvt': of NaN the largest, without its sign */
+        expect_code(s, (double)NAN, largest);
+        expect_code(s, -(double)INFINITY, largest | 1u << (s->bits - 1));
+        float bad = NAN;
+        grout_convert(GROUT_DTYPE_F32, &bad, s->dtype, &bits, 1);
+        ck_assert_uint_eq(bits, largest);
+        return;
+    }
     grout_element_from_double(s->dtype, (double)NAN, &bits);
     ck_assert(isnan(grout_element_to_double(s->dtype, &bits)));
     float nan = NAN;
@@ -189,6 +200,43 @@ START_TEST(integers_become_scales) {
 }
 END_TEST
 
+/* ---- packed ------------------------------------------------------------------------------------
+ */
+
+/* Every byte of two elements, in their order; in place, as loads do it, and one by one. */
+START_TEST(packs_every_byte) {
+    static const grout_dtype dtypes[] = {GROUT_DTYPE_I4, GROUT_DTYPE_U4, GROUT_DTYPE_F4E2M1};
+    uint8_t memory[256], elements[512], again[256], one[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        memory[i] = elements[i] = (uint8_t)i;
+        one[i] = 0xaa;
+    }
+    grout_elements_unpack(dtypes[_i], elements, elements, 512);
+    for (int64_t i = 0; i < 512; i++) {
+        uint8_t element = 0xcc;
+        ck_assert_uint_eq(elements[i], (uint32_t)i / 2 >> (i % 2 == 0 ? 0 : 4) & 15u);
+        grout_element_get(dtypes[_i], memory, i, &element);
+        ck_assert_uint_eq(element, elements[i]);
+        grout_element_put(dtypes[_i], one, i, &element);
+    }
+    grout_elements_pack(dtypes[_i], elements, again, 512);
+    ck_assert_mem_eq(again, memory, sizeof memory);
+    ck_assert_mem_eq(one, memory, sizeof memory);
+}
+END_TEST
+
+/* What an element means, whatever the bits that a byte of registers has above it. */
+START_TEST(integers_of_four_bits) {
+    for (uint32_t code = 0; code < 256; code++) {
+        const uint8_t byte = (uint8_t)code;
+        const int low = (int)(code & 15u);
+        ck_assert(grout_element_to_double(GROUT_DTYPE_U4, &byte) == (double)low);
+        ck_assert(grout_element_to_double(GROUT_DTYPE_I4, &byte) ==
+                  (double)(low < 8 ? low : low - 16));
+    }
+}
+END_TEST
+
 /* ---- integers ----------------------------------------------------------------------------------
  */
 
@@ -198,6 +246,30 @@ static const struct int_case {
     double value;
     double expected;
 } int_cases[] = {
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I4, 2.9, 2},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I4, 7.9, 7},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I4, 8, 7},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I4, -8.9, -8},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I4, -9, -8},
+    {GROUT_DTYPE_F16, GROUT_DTYPE_I4, (double)NAN, 0},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_U4, 16, 15},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_U4, -1, 0},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_I4, 8, -8},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_I4, -9, 7},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_U4, 16, 0},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_U4, -1, 15},
+    {GROUT_DTYPE_U4, GROUT_DTYPE_I4, 9, -7},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_U16, -1, 65535},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_F8E5M2, -7, -7},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_F4E2M1, 5, 4},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_F4E2M1, 7, 6},
+    {GROUT_DTYPE_I4, GROUT_DTYPE_BOOL, -8, 1},
+    {GROUT_DTYPE_F4E2M1, GROUT_DTYPE_I4, 1.5, 1},
+    {GROUT_DTYPE_F6E3M2, GROUT_DTYPE_I4, -28, -8},
+    {GROUT_DTYPE_F6E3M2, GROUT_DTYPE_F4E2M1, -28, -6},
+    {GROUT_DTYPE_F6E2M3, GROUT_DTYPE_F4E2M1, 2.5, 2},
+    {GROUT_DTYPE_F6E2M3, GROUT_DTYPE_F4E2M1, 3.5, 4},
+    {GROUT_DTYPE_I64, GROUT_DTYPE_F6E2M3, -100, -7.5},
     {GROUT_DTYPE_F32, GROUT_DTYPE_I32, 2.9, 2},
     {GROUT_DTYPE_F32, GROUT_DTYPE_I32, -2.9, -2},
     {GROUT_DTYPE_F32, GROUT_DTYPE_I32, 3e9, 2147483647},
@@ -271,10 +343,12 @@ START_TEST(all_pairs) {
     }
     enum { COUNT = 600 };
     uint64_t source[COUNT], result[COUNT];
+    const int count =
+        grout_dtype_get_info(from)->bits < 8 || grout_dtype_get_info(to)->bits < 8 ? 8 : 100;
     uint32_t from_bytes = grout_dtype_get_info(from)->bytes,
              to_bytes = grout_dtype_get_info(to)->bytes;
     for (int i = 0; i < COUNT; i++) {
-        grout_element_from_double(from, (double)(i % 100),
+        grout_element_from_double(from, (double)(i % count),
                                   (uint8_t *)source + (size_t)i * from_bytes);
     }
     grout_convert(from, source, to, result, COUNT);
@@ -294,7 +368,8 @@ START_TEST(poison_is_the_tables) {
     memset(bytes, 0, sizeof bytes);
     grout_fill_poison(dtype, bytes, 9);
     for (uint32_t i = 0; i < 9u * info->bytes; i++) {
-        ck_assert_uint_eq(bytes[i], (uint8_t)(info->poison >> (8 * (i % info->bytes))));
+        ck_assert_uint_eq(bytes[i], (uint8_t)(info->poison >> (8 * (i % info->bytes))) *
+                                        (info->packed == 2 ? 0x11u : 1u));
     }
 }
 END_TEST
@@ -308,6 +383,8 @@ int main(void) {
     tcase_add_loop_test(tests, rounds_at_every_boundary, 0, SMALLS);
     tcase_add_loop_test(tests, overflow_and_nan, 0, SMALLS);
     tcase_add_loop_test(tests, integer_casts, 0, (int)(sizeof int_cases / sizeof int_cases[0]));
+    tcase_add_loop_test(tests, packs_every_byte, 0, 3);
+    tcase_add_test(tests, integers_of_four_bits);
     tcase_add_test(tests, wide_integers_round_once);
     tcase_add_loop_test(tests, all_pairs, 0, GROUT_DTYPE_COUNT * GROUT_DTYPE_COUNT);
     tcase_add_loop_test(tests, poison_is_the_tables, 0, GROUT_DTYPE_COUNT - 1);

@@ -34,10 +34,29 @@ START_TEST(other_boxes_are_refused) {
 }
 END_TEST
 
+/* As many as there may be, before and after the kernel. */
+START_TEST(launches_are_built) {
+    static const char *const arguments[] = {"a", "n"};
+    grout_text text = {0};
+    grout_text_add(&text, "launch @k(%%a, %%n)\n");
+    grout_build_launch(b, "k", arguments, 2, false);
+    begin_kernel();
+    grout_builder_end_kernel(b);
+    grout_text_add(&text, "\nkernel @k(%%a: in gmem f32[4, 8], %%n: i32) grid(x = 2)\n{\n}\n");
+    for (int i = 1; i < GROUT_LAUNCHES_MAX; i++) {
+        grout_build_launch(b, "k", arguments, 2, i % 2 == 1);
+        grout_text_add(&text, "launch @k(%%a, %%n)%s\n", i % 2 == 1 ? " dependent" : "");
+    }
+    check_text(grout_builder_finish(b, diags), text.data);
+    grout_text_free(&text);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("build_parts");
     TCase *tcase = tcase_create("build_parts");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, boxes_are_built);
     tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
     suite_add_tcase(suite, tcase);

@@ -560,10 +560,6 @@ static void launch_inside(void) {
 static void launch_of_no_name(void) {
     grout_build_launch(b, "not a name", NULL, 0, false);
 }
-static void launch_of_a_constant(void) {
-    static const char *const arguments[] = {"1x"};
-    grout_build_launch(b, "k", arguments, 1, false);
-}
 static void many_launches(void) {
     for (int i = 0; i <= GROUT_LAUNCHES_MAX; i++) {
         grout_build_launch(b, "k", NULL, 0, i > 0);
@@ -631,27 +627,8 @@ static const struct {
     {constant_as_matrix, "an operand of 'wgmma' is of the wrong kind"},
     {launch_inside, "launch inside a kernel"},
     {launch_of_no_name, "'not a name' cannot name a kernel of a launch"},
-    {launch_of_a_constant, "'1x' cannot name an argument of a launch"},
     {many_launches, "more than 64 launches"},
 };
-
-/* As many as there may be, before and after the kernel. */
-START_TEST(launches_are_built) {
-    static const char *const arguments[] = {"a", "n"};
-    grout_text text = {0};
-    grout_text_add(&text, "launch @k(%%a, %%n)\n");
-    grout_build_launch(b, "k", arguments, 2, false);
-    begin_kernel();
-    grout_builder_end_kernel(b);
-    grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 8], %%n: i32) grid(x = 2)\n{\n}\n");
-    for (int i = 1; i < GROUT_LAUNCHES_MAX; i++) {
-        grout_build_launch(b, "k", arguments, 2, i % 2 == 1);
-        grout_text_add(&text, "launch @k(%%a, %%n)%s\n", i % 2 == 1 ? " dependent" : "");
-    }
-    check_text(grout_builder_finish(b, diags), text.data);
-    grout_text_free(&text);
-}
-END_TEST
 
 START_TEST(nothing_happens_after_a_mistake) {
     begin_kernel();
@@ -708,7 +685,6 @@ int main(void) {
     tcase_add_test(tcase, other_forms_are_built);
     tcase_add_test(tcase, consts_are_f32_if_their_value_is);
     tcase_add_loop_test(tcase, each_sample_reads_back_in_both_styles, 0, 4);
-    tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, places_are_kept);
     tcase_add_test(tcase, nothing_happens_after_a_mistake);
     tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,

@@ -83,7 +83,8 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_SLICE] = {"SLICE", "q", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_RESHAPE] = {"RESHAPE", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_CONCATENATE] = {"CONCATENATE", "v*", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
-    [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_TRANSPOSE] = {"TRANSPOSE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", "vt", GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
     [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_SCAN] = {"SCAN", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
@@ -341,6 +342,7 @@ static const char *find_own_build(const op_facts *it) {
     if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
         return strcmp(info->operands, "x") == 0    ? "AXIS"
                : info->rule == GROUT_RULE_EXTERN   ? "EXTERN"
+               : info->rule == GROUT_RULE_LAYOUT   ? "RELAYOUT"
                : strcmp(info->operands, "t*") == 0 ? "PRINT"
                : info->rule == GROUT_RULE_CHECK    ? "CHECK"
                : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
@@ -355,6 +357,9 @@ static const char *find_own_build(const op_facts *it) {
     if (info->typed) {
         bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;
         return is_cast ? "CAST" : info->operands[0] == '\0' ? "IOTA" : "SHAPED";
+    }
+    if (info->rule == GROUT_RULE_TRANSPOSE) {
+        return "TRANSPOSE";
     }
     return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_elementwise ? get_form(it) : NULL;
 }

@@ -33,8 +33,10 @@ static void lanes_of_what_posts(const op_facts *it) {
     expect(it, !is_later && is_object(it, OBJECT(BARRIER) | OBJECT(ANY_BARRIER)),
            is_lanes(it, LANES(ONE) | LANES(ANY)),
            "a barrier counts threads: LANES is ONE, or ANY if the plan chooses how many arrive");
-    expect(it, !is_object(it, OPERANDS), is_lanes(it, LANES(EACH)),
+    expect(it, !is_object(it, OPERANDS | OBJECT(GRIDS)), is_lanes(it, LANES(EACH)),
            "barriers of the hardware count lanes: LANES is EACH");
+    expect(it, is_object(it, OBJECT(GRIDS)), is_lanes(it, LANES(ANY)),
+           "a grid counts CTAs, and a lane may come often: LANES is ANY");
 }
 
 static void lanes_of_what_waits(const op_facts *it) {
@@ -163,7 +165,9 @@ static void an_order_and_its_scope_go_together(const op_facts *it) {
     bool is_update = it->info->update != GROUT_UPDATE_NONE;
     bool is_wide =
         it->line.scope == GROUT_SYNC_SCOPE_SHARERS || it->line.scope == GROUT_SYNC_SCOPE_SYS;
-    bool is_edge = is_mode(it, SPEAKING) && is_wide && it->line.side != GROUT_SYNC_SIDE_NONE &&
+    bool is_of_grids = is_object(it, OBJECT(GRIDS)); /* a whole grid ends, and nobody releases */
+    bool is_edge = is_mode(it, SPEAKING) && is_wide && !is_of_grids &&
+                   it->line.side != GROUT_SYNC_SIDE_NONE &&
                    it->line.arrival != GROUT_SYNC_ARRIVAL_LATER;
     expect(it, is_edge, takes(it, GROUT_ATTR_BIT_ORDER),
            "ATTRS lacks ORDER: its SIDE is not NONE, and a kernel may say order(relaxed)");

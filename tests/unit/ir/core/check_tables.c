@@ -291,8 +291,10 @@ static bool is_named_for(const op_facts *it, grout_update update) {
 
 static void an_atomic_says_how_it_combines(const op_facts *it) {
     bool is_update = it->info->update != GROUT_UPDATE_NONE;
-    bool is_exchange =
-        it->info->update == GROUT_UPDATE_EXCHANGE || it->info->update == GROUT_UPDATE_COMPARE_SWAP;
+    /* one by indices is a store, each element of which is atomic */
+    bool is_exchange = (it->info->update == GROUT_UPDATE_EXCHANGE ||
+                        it->info->update == GROUT_UPDATE_COMPARE_SWAP) &&
+                       !grout_op_takes_picks(it->opcode);
     expect(it, is_update, is_named_for(it, (grout_update)it->info->update),
            "an atomic is named for its UPDATE: see its GROUT_ATOMIC line");
     hold(it, has_effect(it, ACCESS(ATOMIC)) == is_update,

@@ -238,6 +238,8 @@ static void add_attr(grout_text *out, grout_attr attr, uint32_t choice) {
         grout_text_add(out, "(1)");
     } else if (info->argument == GROUT_ARGUMENT_AXES) {
         grout_text_add(out, "%s", axes[choice % 3]);
+    } else if (info->argument == GROUT_ARGUMENT_DIMS) {
+        grout_text_add(out, "(1, 0)");
     } else if (info->argument == GROUT_ARGUMENT_CHOICE) {
         uint32_t rest = choice;
         int at = 1;

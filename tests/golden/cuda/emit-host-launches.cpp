@@ -1,0 +1,263 @@
+// Launches the list of launches: nvcc THIS.cpp -lcuda; by grout. The cubin has all kernels.
+// Arrays without a file are zeros, or what their init(..) says; outputs without one are not kept.
+#include <cuda.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+static void check(CUresult result, const char *what) {
+    if (result != CUDA_SUCCESS) {
+        const char *name = "unknown error";
+        cuGetErrorName(result, &name);
+        std::fprintf(stderr, "cannot %s: %s\n", what, name);
+        std::exit(1);
+    }
+}
+
+// What follows 'NAME=' on the command line, or null.
+static const char *find(int argc, char **argv, const char *name) {
+    const size_t size = std::strlen(name);
+    for (int i = 2; i < argc; i++) {
+        if (std::strncmp(argv[i], name, size) == 0 && argv[i][size] == '=') {
+            return argv[i] + size + 1;
+        }
+    }
+    return nullptr;
+}
+
+static const char *get_value(int argc, char **argv, const char *name) {
+    const char *text = find(argc, argv, name);
+    if (text == nullptr) {
+        std::fprintf(stderr, "no value for '%s': give %s=VALUE\n", name, name);
+        std::exit(2);
+    }
+    return text;
+}
+
+// An array parameter: row-major, little-endian, as the manifest describes it.
+struct Array {
+    const char *name;
+    bool is_input, is_output;
+    size_t bytes;
+    uint64_t fill; // what an output holds before anybody writes it
+    size_t fill_bytes;
+    const char *file;
+    CUdeviceptr address;
+};
+
+static void load(Array &array) {
+    std::vector<unsigned char> data(array.bytes, 0);
+    if (array.is_input && array.file != nullptr) {
+        std::FILE *file = std::fopen(array.file, "rb");
+        if (file == nullptr || std::fread(data.data(), 1, array.bytes, file) != array.bytes) {
+            std::fprintf(stderr, "cannot read %zu bytes of '%s'\n", array.bytes, array.file);
+            std::exit(1);
+        }
+        std::fclose(file);
+    }
+    for (size_t i = 0; !array.is_input && i < array.bytes; i++) {
+        data[i] = (unsigned char)(array.fill >> (8 * (i % array.fill_bytes)));
+    }
+    check(cuMemAlloc(&array.address, array.bytes), "allocate an array");
+    check(cuMemcpyHtoD(array.address, data.data(), array.bytes), "copy to the GPU");
+}
+
+static void store(const Array &array) {
+    std::vector<unsigned char> data(array.bytes);
+    if (!array.is_output || array.file == nullptr) {
+        return;
+    }
+    check(cuMemcpyDtoH(data.data(), array.address, array.bytes), "copy from the GPU");
+    std::FILE *file = std::fopen(array.file, "wb");
+    if (file == nullptr || std::fwrite(data.data(), 1, array.bytes, file) != array.bytes ||
+        std::fclose(file) != 0) {
+        std::fprintf(stderr, "cannot write '%s'\n", array.file);
+        std::exit(1);
+    }
+}
+
+// Memory beside the arrays: what the kernel's scratch and semaphores are in.
+static CUdeviceptr make_workspace(size_t bytes, uint64_t fill, size_t fill_bytes) {
+    std::vector<unsigned char> data(bytes);
+    CUdeviceptr address = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] = (unsigned char)(fill >> (8 * (i % fill_bytes)));
+    }
+    check(cuMemAlloc(&address, bytes == 0 ? 1 : bytes), "allocate a workspace");
+    check(cuMemcpyHtoD(address, data.data(), bytes), "fill a workspace");
+    return address;
+}
+
+// A TMA descriptor; dimension 0 is the fastest.
+struct Map {
+    CUtensorMapDataType type;
+    uint32_t rank;
+    uint64_t dims[5], strides[4]; // bytes, from dimension 1 on
+    uint32_t box[5];
+    CUtensorMapSwizzle swizzle;
+    CUtensorMapFloatOOBfill oob_fill;
+};
+
+static CUtensorMap encode(const Map &map, CUdeviceptr address) {
+    alignas(64) CUtensorMap encoded;
+    const uint32_t ones[5] = {1, 1, 1, 1, 1};
+    check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,
+                                 (const cuuint64_t *)map.dims,
+                                 (const cuuint64_t *)map.strides, map.box, ones,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                 map.oob_fill),
+          "encode a tensor map");
+    return encoded;
+}
+
+// The kernel's last parameter. Waits of a kernel emitted with the watchdog end after limit_ns.
+struct Watchdog {
+    uint64_t hangs, state, limit_ns;
+    uint32_t capacity, reserved;
+};
+
+// The bytes again and again.
+static void put_contents(CUdeviceptr address, size_t bytes, const unsigned char *contents,
+                         size_t size) {
+    std::vector<unsigned char> data(bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] = contents[i % size];
+    }
+    check(cuMemcpyHtoD(address, data.data(), bytes), "copy to the GPU");
+}
+
+static void need_file(const Array &array) {
+    if (array.file == nullptr) {
+        std::fprintf(stderr, "no contents for '%s': give %s=FILE\n", array.name, array.name);
+        std::exit(2);
+    }
+}
+
+static const char *get_text(int argc, char **argv, const char *name, const char *text) {
+    const char *given = find(argc, argv, name);
+    return given != nullptr ? given : text;
+}
+
+static Array arrays[] = {
+    {"x", true, false, 1024, 0x7f800001, 4, nullptr, 0}, // gmem f32[256]
+    {"y", false, true, 1024, 0x7f800001, 4, nullptr, 0}, // gmem f32[256]
+    {"z", false, true, 1024, 0x7f800001, 4, nullptr, 0}, // gmem f32[256]
+    {nullptr, false, false, 0, 0, 1, nullptr, 0},
+};
+
+// @first
+namespace launch_1 {
+static CUfunction kernel;
+static void *parameters[3];
+static const unsigned smem_bytes = 0;
+
+static const unsigned char contents0[] = {
+    0, 0, 64, 64,
+};
+static void prepare(CUmodule module, int argc, char **argv) {
+    (void)argc, (void)argv;
+    check(cuModuleGetFunction(&kernel, module, "first"), "find the kernel");
+    if (arrays[0].file == nullptr) {
+        put_contents(arrays[0].address, 1024, contents0, sizeof contents0);
+    }
+    parameters[0] = &arrays[0].address;
+    parameters[1] = &arrays[1].address;
+    static CUdeviceptr state = 0;
+    check(cuMemAlloc(&state, 8), "allocate the watchdog's state");
+    check(cuMemsetD32(state, 0, 2), "clear the watchdog's state");
+    static Watchdog watchdog = {0, state, 2000000000, 0, 0};
+    parameters[2] = &watchdog;
+    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             (int)smem_bytes),
+          "give the kernel its SMEM");
+}
+static void launch() {
+    CUlaunchAttribute attributes[2] = {};
+    CUlaunchConfig config = {};
+    config.gridDimX = 2;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = 128;
+    config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = smem_bytes;
+    config.attrs = attributes;
+    check(cuLaunchKernelEx(&config, kernel, parameters, nullptr), "launch the kernel");
+}
+} // namespace launch_1
+
+// @second
+namespace launch_2 {
+static CUfunction kernel;
+static void *parameters[5];
+static const unsigned smem_bytes = 520;
+static const Map y_map = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 1,
+    {256}, {}, {128}, CU_TENSOR_MAP_SWIZZLE_NONE,
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
+static void prepare(CUmodule module, int argc, char **argv) {
+    (void)argc, (void)argv;
+    check(cuModuleGetFunction(&kernel, module, "second"), "find the kernel");
+    static CUdeviceptr space_0 = make_workspace(8, 0x0, 8); // %n
+    static float scalar0 = (float)std::strtod(get_value(argc, argv, "s"), nullptr); // f32
+    parameters[0] = &scalar0;
+    parameters[1] = &arrays[2].address;
+    alignas(64) static CUtensorMap map2 = encode(y_map, arrays[1].address);
+    parameters[2] = &map2;
+    parameters[3] = &space_0;
+    static CUdeviceptr state = 0;
+    check(cuMemAlloc(&state, 8), "allocate the watchdog's state");
+    check(cuMemsetD32(state, 0, 2), "clear the watchdog's state");
+    static Watchdog watchdog = {0, state, 2000000000, 0, 0};
+    parameters[4] = &watchdog;
+    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             (int)smem_bytes),
+          "give the kernel its SMEM");
+}
+static void launch() {
+    CUlaunchAttribute attributes[2] = {};
+    CUlaunchConfig config = {};
+    config.gridDimX = 2;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = 128;
+    config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = smem_bytes;
+    config.attrs = attributes;
+    attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[config.numAttrs++].value.clusterDim = {2, 1, 1};
+    // It may begin before the grid before it has ended.
+    attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[config.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+    check(cuLaunchKernelEx(&config, kernel, parameters, nullptr), "launch the kernel");
+}
+} // namespace launch_2
+
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: %s KERNEL.cubin [ARRAY=FILE | SCALAR=VALUE]...\n", argv[0]);
+        return 2;
+    }
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    check(cuInit(0), "initialise CUDA");
+    check(cuDeviceGet(&device, 0), "open the GPU");
+    check(cuDevicePrimaryCtxRetain(&context, device), "make a context");
+    check(cuCtxSetCurrent(context), "use the context");
+    check(cuModuleLoad(&module, argv[1]), "load the kernel");
+    for (Array *array = arrays; array->name != nullptr; array++) {
+        array->file = find(argc, argv, array->name);
+        load(*array);
+    }
+    launch_1::prepare(module, argc, argv);
+    launch_2::prepare(module, argc, argv);
+    launch_1::launch();
+    launch_2::launch();
+    check(cuCtxSynchronize(), "run the kernel");
+    for (Array *array = arrays; array->name != nullptr; array++) {
+        store(*array);
+    }
+    return 0;
+}
