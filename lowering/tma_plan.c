@@ -588,14 +588,7 @@ static void set_strides(planning *plan) {
 
 /* Where a bulk copy starts in GMEM, as far as that is known. */
 static bool check_bulk_start(planning *plan) {
-    int64_t start = 0;
-    for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
-        if (plan->gmem.start_term_count[dim] > 0 &&
-            plan->tma->object_strides[dim] % BULK_ALIGNMENT != 0) {
-            return true; /* the run checks it */
-        }
-        start += plan->gmem.start_const[dim] * plan->tma->object_strides[dim];
-    }
+    const int64_t start = grout_bulk__get_known_start(&plan->gmem, plan->tma->object_strides);
     if (start % BULK_ALIGNMENT != 0) {
         fail(plan, GROUT_DIAG_BAD_INDEX, plan->gmem_operand,
              "a bulk copy starts at byte %" PRId64 " of %s: it has to be a multiple of %d", start,
