@@ -588,7 +588,7 @@ static void draw_cell(table *t) {
 static uint32_t shuffle(uint32_t number, uint32_t count) {
     static const uint32_t steps[] = {607, 613, 617}; /* primes: one of them does not divide */
     uint32_t step = steps[0];
-    for (uint32_t i = 0; count % step == 0; i++) {
+    for (uint32_t i = 0; i + 1 < sizeof steps / sizeof *steps && count % step == 0; i++) {
         step = steps[i + 1];
     }
     return (uint32_t)((uint64_t)number * step % count);
