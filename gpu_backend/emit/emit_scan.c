@@ -119,9 +119,11 @@ static void combine(grout_emitter *e, const scan *s) {
     grout_emit__close(e, "");
 }
 
-/* What changes nothing, in the element type of the result: the least i8 is not the least i32. */
+/* What changes nothing: of an integer in its own type, since the least i8 is not the least i32. */
 static void add_identity(grout_emitter *e, const scan *s) {
-    const grout_dtype dtype = (grout_dtype)s->type->dtype;
+    const grout_dtype own = (grout_dtype)s->type->dtype;
+    const bool is_float = grout_dtype_get_info(own)->class_ == GROUT_CLASS_FLOAT;
+    const grout_dtype dtype = is_float ? s->partial_dtype : own;
     grout_emit__constant(e, dtype,
                          grout_update_get_identity(grout_op_get_reduction(s->reduce), dtype));
 }
@@ -155,8 +157,9 @@ static void end_partials(grout_emitter *e, const scan *s) {
 static void scan_one(grout_emitter *e, const scan *s) {
     grout_emit__begin_scalar(e, s->value);
     if (s->is_exclusive) {
+        grout_emit__add(e, "grout_cast<%s>(", grout_emit__type_name(e, s->value));
         add_identity(e, s);
-        grout_emit__end(e, ";");
+        grout_emit__end(e, ");");
     } else {
         grout_emit__operand(e, s->source, NULL);
         grout_emit__end(e, ";");
