@@ -72,3 +72,14 @@ bool grout_bulk__is_possible(const grout_bulk_sides *sides) {
            grout_op_get_axes(module, sides->op, GROUT_ATTR_COLLECTIVE_AXES) == 0 &&
            is_one_run(sides->gmem, array) && is_one_piece(sides);
 }
+
+int64_t grout_bulk__get_known_start(const grout_view *gmem, const int64_t *strides) {
+    int64_t start = 0;
+    for (uint32_t dim = 0; dim < gmem->rank; dim++) {
+        if (gmem->start_term_count[dim] > 0 && strides[dim] % UNIT != 0) {
+            return 0;
+        }
+        start += gmem->start_const[dim] * strides[dim];
+    }
+    return start;
+}

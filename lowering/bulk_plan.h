@@ -21,4 +21,8 @@ typedef struct grout_bulk_sides {
  * without a reduction, and elements outside the array need not become anything certain. */
 bool grout_bulk__is_possible(const grout_bulk_sides *sides);
 
+/* The byte of the array that it starts at, but for multiples of 16 that only the run knows; 0 if
+ * the run can add others. */
+int64_t grout_bulk__get_known_start(const grout_view *gmem, const int64_t *strides);
+
 #endif

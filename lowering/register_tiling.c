@@ -221,9 +221,14 @@ static grout_register_step get_step(bool is_row, uint32_t bit) {
                   : (grout_register_step){.col = (uint16_t)(1u << bit)};
 }
 
-/* The steps of a dimension's bits from the lowest on; false: there is no such dimension. */
-static bool take_part(reader *r, parts *p, const char *name, int32_t dim,
-                      grout_register_step *steps, uint32_t *count, uint32_t max) {
+/* Steps that dimensions have given, in a place for so many. */
+typedef struct step_list {
+    grout_register_step *steps;
+    uint32_t count, max;
+} step_list;
+
+/* Adds the steps of a dimension's bits from the lowest on; false: there is no such dimension. */
+static bool take_part(reader *r, parts *p, const char *name, int32_t dim, step_list *taken) {
     if (dim >= 0 || -dim > (int32_t)p->count || p->list[p->count - (uint32_t)-dim].is_taken) {
         return fail(r,
                     "%s: %d is no dimension of the tiles, or stands twice; they count from -1, "
@@ -233,10 +238,10 @@ static bool take_part(reader *r, parts *p, const char *name, int32_t dim,
     part *it = &p->list[p->count - (uint32_t)-dim];
     it->is_taken = true;
     for (uint32_t bit = 0; bit < it->bits; bit++) {
-        if (*count == max) {
-            return fail(r, "%s: more than %u", name, 1u << max);
+        if (taken->count == taken->max) {
+            return fail(r, "%s: more than %u", name, 1u << taken->max);
         }
-        steps[(*count)++] = get_step(it->is_row, it->first + bit);
+        taken->steps[taken->count++] = get_step(it->is_row, it->first + bit);
     }
     return true;
 }
@@ -244,29 +249,29 @@ static bool take_part(reader *r, parts *p, const char *name, int32_t dim,
 /* Warp or lane dimensions, the last of which is the fastest. */
 static bool take_parts(reader *r, parts *p, key which, grout_register_step *steps, uint32_t bits) {
     const list *l = &r->lists[which];
-    uint32_t count = 0;
+    step_list taken = {.steps = steps, .max = bits};
     for (uint32_t k = l->count; r->ok && k-- > 0;) {
         if (!l->is_copy[k]) {
-            (void)take_part(r, p, names[which], l->numbers[k][0], steps, &count, bits);
+            (void)take_part(r, p, names[which], l->numbers[k][0], &taken);
             continue;
         }
         const uint32_t copies = count_bits(l->numbers[k][0]);
-        if (copies == UINT32_MAX || count + copies > bits) {
+        if (copies == UINT32_MAX || taken.count + copies > bits) {
             return fail(r, "%s: Replicated(%d) is no power of two, or too many", names[which],
                         l->numbers[k][0]);
         }
         for (uint32_t bit = 0; bit < copies; bit++) {
-            steps[count++] = (grout_register_step){0};
+            steps[taken.count++] = (grout_register_step){0};
         }
     }
-    return r->ok && (count == bits ||
-                     fail(r, "%s: %u, and there are %u", names[which], 1u << count, 1u << bits));
+    return r->ok && (taken.count == bits || fail(r, "%s: %u, and there are %u", names[which],
+                                                 1u << taken.count, 1u << bits));
 }
 
 static bool read_tiles(reader *r, grout_register_tiling *tiling) {
     const list *tiles = &r->lists[TILING], *vector = &r->lists[VECTOR_DIM];
     parts p = {.count = tiles->count == 0 ? 0 : tiles->lengths[0]};
-    uint32_t register_bits = 0;
+    step_list registers = {.steps = tiling->registers, .max = GROUT_TILING_REGISTER_BITS_MAX};
     if (p.count < 1 || p.count > 2) {
         return fail(r, "the first tile has one or two dimensions");
     }
@@ -288,18 +293,16 @@ static bool read_tiles(reader *r, grout_register_tiling *tiling) {
         return false;
     }
     if (vector->is_there &&
-        !take_part(r, &p, names[VECTOR_DIM], vector->numbers[0][0], tiling->registers,
-                   &register_bits, GROUT_TILING_REGISTER_BITS_MAX)) {
+        !take_part(r, &p, names[VECTOR_DIM], vector->numbers[0][0], &registers)) {
         return false;
     }
     for (uint32_t k = p.count; k-- > 0;) { /* what is left counts a lane's registers */
         if (!p.list[k].is_taken &&
-            !take_part(r, &p, "the rest", (int32_t)k - (int32_t)p.count, tiling->registers,
-                       &register_bits, GROUT_TILING_REGISTER_BITS_MAX)) {
+            !take_part(r, &p, "the rest", (int32_t)k - (int32_t)p.count, &registers)) {
             return false;
         }
     }
-    tiling->register_bits = (uint8_t)register_bits;
+    tiling->register_bits = (uint8_t)registers.count;
     return true;
 }
 

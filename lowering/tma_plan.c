@@ -24,6 +24,7 @@
 #include "bound.h"
 #include "invariant.h"
 #include "tma_fold.h"
+#include "tma_starts.h"
 #include "type.h"
 #include "view_digits.h"
 
@@ -527,74 +528,15 @@ static bool check_box(planning *plan) {
     return ok;
 }
 
-/* What a digit can add to the address when the start of its dimension moves by step elements. */
-static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_t step) {
-    int64_t divisor = layout->divisor[digit];
-    if (step % (divisor * layout->extent[digit]) == 0) {
-        return 0;
-    }
-    return (step > divisor ? step / divisor : 1) * layout->stride[digit];
-}
-
-/* By how many elements the start of a dimension of the box in SMEM moves at the least, as far as
- * its digit can tell: by whole tiles, or by more if the start is known to be a multiple of more. */
-static int64_t get_start_step(const planning *plan, uint32_t digit, int64_t tile) {
-    const grout_layout *layout = plan->layout;
-    const uint32_t dim = layout->dim[digit];
-    const int64_t packed = grout_view_get_term_divisor(&plan->smem, dim);
-    const int64_t step = plan->smem.is_squeezed[dim] || tile <= packed ? 1 : tile / packed;
-    const grout_view_start bound = {
-        .known = layout->divisor[digit] * layout->extent[digit],
-        .divisor = grout_view__get_start(plan->module, &plan->smem, dim).divisor};
-    const int64_t known = grout_view_start__get_divisor(&bound);
-    return known > step && known % step == 0 && known % layout->divisor[digit] == 0 ? known : step;
-}
-
-/* The same of the parts of a collective copy: the least distance that is no multiple. */
-static int64_t get_part_step(const planning *plan) {
-    const grout_layout *layout = plan->layout;
-    for (uint32_t k = 0; plan->tma->part_count > 1 && k < layout->tiled_rank; k++) {
-        if (layout->dim[k] == plan->smem.view_dim[plan->tma->part_dim]) {
-            const int64_t step = get_digit_step(layout, k, plan->tma->part_elements);
-            if (step % plan->alignment != 0) {
-                return step;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Every instruction's SMEM address has to be a multiple of 128, whatever the indices are. */
+/* Every instruction's SMEM address has to be a multiple of 128 (of a bulk copy 16), whatever the
+ * indices are. */
 static bool check_alignment(planning *plan) {
-    const grout_layout *layout = plan->layout;
-    int64_t tiles[GROUT_RANK_MAX];
-    int64_t worst = 0;  /* a byte that a box can start at */
-    int64_t offset = 0; /* of the constant starts */
-    grout_object__get_tiles(plan->module, plan->smem.object, tiles);
-    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
-        uint32_t dim = layout->dim[k];
-        int64_t start = plan->smem.start_const[dim];
-        int64_t step = get_digit_step(layout, k, get_start_step(plan, k, tiles[dim]));
-        if (plan->smem.start_term_count[dim] > 0 && step % plan->alignment != 0) {
-            worst = step;
-        }
-        if (start > 0) {
-            offset += start / layout->divisor[k] % layout->extent[k] * layout->stride[k];
-        }
-    }
-    if (offset % plan->alignment != 0) {
-        worst = offset;
-    }
-    const int64_t part = get_part_step(plan);
-    if (part % plan->alignment != 0) {
-        worst = part;
-    }
-    if (plan->tma->panel_count > 1 && plan->tma->panel_bytes % plan->alignment != 0) {
-        worst = plan->tma->panel_bytes;
-    }
-    if (plan->tma->band_count > 1 && plan->tma->band_bytes % plan->alignment != 0) {
-        worst = plan->tma->band_bytes;
-    }
+    const int64_t worst =
+        grout_tma_starts__find_unaligned(&(grout_tma_starts){.module = plan->module,
+                                                             .smem = &plan->smem,
+                                                             .layout = plan->layout,
+                                                             .tma = plan->tma,
+                                                             .alignment = plan->alignment});
     if (worst != 0) {
         fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
              "a %s in %s can start at byte %" PRId64 ": it has to be a multiple of %" PRId64,
@@ -646,14 +588,7 @@ static void set_strides(planning *plan) {
 
 /* Where a bulk copy starts in GMEM, as far as that is known. */
 static bool check_bulk_start(planning *plan) {
-    int64_t start = 0;
-    for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
-        if (plan->gmem.start_term_count[dim] > 0 &&
-            plan->tma->object_strides[dim] % BULK_ALIGNMENT != 0) {
-            return true; /* the run checks it */
-        }
-        start += plan->gmem.start_const[dim] * plan->tma->object_strides[dim];
-    }
+    const int64_t start = grout_bulk__get_known_start(&plan->gmem, plan->tma->object_strides);
     if (start % BULK_ALIGNMENT != 0) {
         fail(plan, GROUT_DIAG_BAD_INDEX, plan->gmem_operand,
              "a bulk copy starts at byte %" PRId64 " of %s: it has to be a multiple of %d", start,

@@ -250,7 +250,8 @@ static bool make_list(const gpu_work *base, grout_listing *listing, gpu_list *ou
     out->works = calloc(count, sizeof *out->works);
     out->launches = calloc(count, sizeof *out->launches);
     if (out->works == NULL || out->launches == NULL) {
-        return grout_diags_add_oom(base->session->diags);
+        (void)grout_diags_add_oom(base->session->diags);
+        return false;
     }
     for (out->count = 0; out->count < count; out->count++) {
         gpu_work *work = &out->works[out->count];

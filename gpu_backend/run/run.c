@@ -111,15 +111,14 @@ static void make_buffer(run *r, uint32_t index) {
         return;
     }
     r->buffer_of_param[index] = r->all->count;
-    r->all->items[r->all->count++] =
-        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
-                           .direction = directions[param->direction],
-                           .size = argument->size,
-                           .input = argument->data,
-                           .output = argument->data,
-                           .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype,
-                                                                       dtype->poison),
-                                    .pattern_size = dtype->bytes}};
+    r->all->items[r->all->count++] = (grout_gpu_buffer){
+        .name = grout_gpu__get_param_name(r->module, r->kernel, index),
+        .direction = directions[param->direction],
+        .size = argument->size,
+        .input = argument->data,
+        .output = argument->data,
+        .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison),
+                 .pattern_size = dtype->bytes}};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -347,8 +346,8 @@ static bool prepare(run *r) {
 
 bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                    grout_diags *diags) {
-    uint32_t count = 0;
-    for (const grout_gpu_launch *it = launch; it != NULL; it = it->next) {
+    uint32_t count = 1;
+    for (const grout_gpu_launch *it = launch->next; it != NULL; it = it->next) {
         count++;
     }
     buffers all = {0};

@@ -119,7 +119,9 @@ typedef struct grout_launch {
     /* Look at what operations make of floats: NaN and infinity out of numbers are faults
      * (non-finite), what follows from them is counted. Slower: elementwise ops run one by one. */
     bool track_non_finite;
-    bool is_unfused; /* elementwise ops one by one, not strip by strip: the same, slower */
+    bool is_unfused;         /* elementwise ops one by one, not strip by strip: the same, slower */
+    bool print_whole_arrays; /* of a debug_print; else one of more than 1000 elements is abbreviated
+                              */
     const grout_extern *externs; /* one for each name; borrowed until the machine is freed */
     uint32_t extern_count;
     /*
@@ -137,8 +139,6 @@ typedef struct grout_launch {
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
      * false interrupts the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
-    bool print_whole_arrays; /* of a debug_print; else one of more than 1000 elements is abbreviated
-                              */
     /* What a debug_print says, without the last newline: a line, or several if an array has several
      * rows. May be NULL. */
     void (*print)(void *payload, const char *line);

@@ -15,9 +15,11 @@
 #define GROUT_IR_H
 
 #include "grout/alloc.h"
+#include "grout/expr.h"
 #include "grout/ids.h"
 #include "grout/layout.h"
 #include "grout/tables.h"
+#include "grout/type.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,64 +58,6 @@ extern "C" {
 #define GROUT_DELAY_MAX           1000000000 /* nanoseconds of a delay */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
-
-/* Constant expressions: 64-bit integers with checked overflow, doubles, and truth values. */
-typedef enum grout_expr_kind {
-    GROUT_EXPR_NONE,
-    GROUT_EXPR_INT,   /* integer; with dtype set of that type, as in u8:255 (of u64: in bits) */
-    GROUT_EXPR_FLOAT, /* number, or with dtype set a bit pattern in bits */
-    GROUT_EXPR_TYPED, /* number, to be rounded to the float type dtype, as in f64:0.1 */
-    GROUT_EXPR_BOOL,  /* integer, 0 or 1: 'false' and 'true' */
-    GROUT_EXPR_NAME,  /* constant, the const it names */
-    GROUT_EXPR_UNARY, /* operator on a: NEG */
-    GROUT_EXPR_BINARY /* operator on a and b, infix or call */
-} grout_expr_kind;
-
-typedef enum grout_expr_operator {
-    GROUT_EXPR_ADD,
-    GROUT_EXPR_SUB,
-    GROUT_EXPR_MUL,
-    GROUT_EXPR_DIV,
-    GROUT_EXPR_REM,
-    GROUT_EXPR_SHL,
-    GROUT_EXPR_SHR,
-    GROUT_EXPR_EQ,
-    GROUT_EXPR_NE,
-    GROUT_EXPR_LT,
-    GROUT_EXPR_LE,
-    GROUT_EXPR_GT,
-    GROUT_EXPR_GE,
-    GROUT_EXPR_MIN,
-    GROUT_EXPR_MAX,
-    GROUT_EXPR_CDIV,
-    GROUT_EXPR_ALIGN_UP,
-    GROUT_EXPR_LOG2,
-    GROUT_EXPR_NEG
-} grout_expr_operator;
-
-typedef struct grout_expr {
-    uint8_t kind;      /* grout_expr_kind */
-    uint8_t operator_; /* grout_expr_operator */
-    uint8_t dtype;     /* of a literal that names its type, such as f32:0x7fc00001, else NONE */
-    grout_loc_id loc;
-    grout_expr_id a, b; /* LOG2 and NEG have a only */
-    grout_const_id constant;
-    union {
-        int64_t integer;
-        double number;
-        uint64_t bits;
-    } u;
-} grout_expr;
-
-/* Value of a constant expression of a bound module. */
-typedef struct grout_expr_value {
-    bool is_float; /* number counts, else integer */
-    bool is_bool;  /* a truth value, in integer */
-    int64_t integer;
-    double number;
-    uint8_t bits_dtype; /* set: the literal names its type; the element is in bits */
-    uint64_t bits;
-} grout_expr_value;
 
 typedef struct grout_const {
     grout_string_id name;
@@ -391,50 +335,7 @@ typedef struct grout_launch_argument {
     grout_loc_id loc;
 } grout_launch_argument;
 
-/* ---- bound types ---------------------------------------------------------------------------- */
-
-typedef enum grout_type_kind {
-    GROUT_TYPE_NONE,
-    GROUT_TYPE_SCALAR,
-    GROUT_TYPE_ARRAY,     /* register array */
-    GROUT_TYPE_REF,       /* array in memory */
-    GROUT_TYPE_BARRIER,   /* array of barriers; rank 0: one barrier */
-    GROUT_TYPE_SEMAPHORE, /* array of semaphores; rank 0: one */
-    GROUT_TYPE_DESCRIPTOR /* TMA descriptor; dims: of its boxes */
-} grout_type_kind;
-
-typedef struct grout_type {
-    uint8_t kind;  /* grout_type_kind */
-    uint8_t dtype; /* NONE for barriers */
-    uint8_t space; /* REF and BARRIER */
-    uint8_t rank;
-    int64_t dims[GROUT_RANK_MAX];
-} grout_type;
-
-/* Number of elements; 1 for rank 0. Types of a bound module never overflow. */
-GROUT_API int64_t grout_type_get_count(const grout_type *type);
-/* Bytes of an array in memory, where elements of 4 bits are packed. */
-GROUT_API int64_t grout_type_get_bytes(const grout_type *type);
-/* What memory is filled with, grout_dtype_info.bytes at a time, for each element to be this. */
-GROUT_API uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element);
-/* One element, in grout_dtype_info.bytes as values in registers have it, to its place in an array
- * in memory, and back. Elements are put in ascending order: the first of a byte clears the rest. */
-GROUT_API void grout_element_put(grout_dtype dtype, void *memory, int64_t index,
-                                 const void *element);
-GROUT_API void grout_element_get(grout_dtype dtype, const void *memory, int64_t index,
-                                 void *element_out);
-/* Elements as values in registers have them, each in grout_dtype_info.bytes, to memory, and back.
- * The count is a multiple of the packed elements of a byte. Both may start at one address. */
-GROUT_API void grout_elements_pack(grout_dtype dtype, const void *elements, void *memory,
-                                   int64_t count);
-GROUT_API void grout_elements_unpack(grout_dtype dtype, const void *memory, void *elements,
-                                     int64_t count);
-GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
-/* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
-/* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
- * dimensions nothing. */
-GROUT_API void grout_type_print_element(const grout_type *type, int64_t element, grout_text *out);
-GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
+/* ---- bound references ------------------------------------------------------------------------ */
 
 /* A reference with its indices resolved: a box of an object. In each dimension of the object it
  * starts at start_const plus the sum of the start_terms values (i32); the extent is plain. */
@@ -525,8 +426,6 @@ GROUT_API const grout_operand *grout_module_get_operand(const grout_module *modu
                                                         const grout_op *op, uint32_t index);
 GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
                                                          const grout_op *op, grout_attr attr);
-/* Appends an element of some type, as its bits: "-3", "true", "0.1". */
-GROUT_API void grout_element_print(grout_dtype dtype, uint64_t bits, grout_text *out);
 /* Appends the text of an op, its k-th {} replaced by the k-th of the values, which are the bits of
  * elements of its operands' types, or by the word if its bit is set in 'unknown'. */
 GROUT_API void grout_op_print_message(const grout_module *bound, const grout_op *op,
@@ -598,8 +497,6 @@ GROUT_API grout_type grout_module_get_operand_type(const grout_module *module,
 /* dtype that a constant operand takes, e.g. F32 for the 1 of 'add %floats, 1'. */
 GROUT_API grout_dtype grout_module_get_operand_dtype(const grout_module *module,
                                                      const grout_operand *operand);
-/* A constant operand as the low bits of an element of the given type (rounded to nearest even). */
-GROUT_API uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype);
 GROUT_API grout_expr_value grout_module_get_expr_value(const grout_module *module,
                                                        grout_expr_id id);
 GROUT_API const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id);

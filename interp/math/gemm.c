@@ -99,6 +99,15 @@ static int32_t clamp(int64_t sum) {
     return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
 }
 
+/* The products of an instruction added to an element of the accumulator. */
+static int32_t add_saturating(int32_t sum, const float *a, size_t m, const float *b) {
+    int64_t exact = sum;
+    for (size_t k = 0; k < STEP_WORDS; k++) {
+        exact += (int32_t)multiply_words(&a[k * m], &b[k]);
+    }
+    return clamp(exact);
+}
+
 static void run_saturating(const grout_gemm *gemm, float *c, const float *a, const float *b) {
     const size_t m = gemm->m, words = gemm->k / 2;
     for (size_t n = 0; n < gemm->n; n++) {
@@ -106,11 +115,7 @@ static void run_saturating(const grout_gemm *gemm, float *c, const float *a, con
             int32_t sum;
             memcpy(&sum, &c[n * m + i], sizeof sum);
             for (size_t k = 0; k < words; k += STEP_WORDS) {
-                int64_t exact = sum;
-                for (size_t j = k; j < k + STEP_WORDS; j++) {
-                    exact += (int32_t)multiply_words(&a[j * m + i], &b[n * words + j]);
-                }
-                sum = clamp(exact);
+                sum = add_saturating(sum, &a[k * m + i], m, &b[n * words + k]);
             }
             memcpy(&c[n * m + i], &sum, sizeof sum);
         }

@@ -310,6 +310,15 @@ ALWAYS_INLINE void add_halves(const grout_tensor_core *core, block *its, float *
     }
 }
 
+/* An instruction's blocks added to the column. */
+ALWAYS_INLINE void add_step(const grout_tensor_core *core, block *its, float *c, place at) {
+    if (core->is_split) {
+        add_halves(core, its, c, at);
+    } else {
+        add_column(core, &its[0], c, at);
+    }
+}
+
 ALWAYS_INLINE void multiply(const grout_tensor_core *core, const grout_tensor_tiles *tiles,
                             float *c, const float *a, const float *b) {
     const size_t m = tiles->m, across = tiles->has_k_rows ? 1 : tiles->k;
@@ -324,11 +333,7 @@ ALWAYS_INLINE void multiply(const grout_tensor_core *core, const grout_tensor_ti
             }
             for (size_t n = 0; n < tiles->n; n++) {
                 const place at = {a + k * m + row, b + n * across + k * down, m, down};
-                if (core->is_split) {
-                    add_halves(core, its, c + n * m + row, at);
-                } else {
-                    add_column(core, &its[0], c + n * m + row, at);
-                }
+                add_step(core, its, c + n * m + row, at);
             }
         }
     }

@@ -5,11 +5,18 @@
  */
 #include "access.h"
 
-/* One line of an effect row, for its box; or, if they are given, for runs of the box's object. */
+/* What an access touches: a box or, if they are given, runs of the box's object. */
+typedef struct touched {
+    const grout_box *box;
+    const grout_runs *runs;
+} touched;
+
+/* One line of an effect row. */
 static void publish_access(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                           const grout_access_plan *plan, const grout_box *box,
-                           const grout_stamp *stamps, const grout_runs *runs) {
+                           const grout_access_plan *plan, touched bytes,
+                           const grout_stamp *stamps) {
     grout_machine *machine = cta->machine;
+    const grout_box *box = bytes.box;
     grout_clocks clocks;
     grout_event event = grout_cta__event(cta, GROUT_EVENT_ACCESS, thread, inst, &clocks);
     grout_access access = {.object = box->plan->object,
@@ -30,9 +37,9 @@ static void publish_access(const grout_cta *cta, uint32_t thread, const grout_in
             grout_clock_g(&machine->plan->shape, grout_cta__actor(cta, thread));
         access.stamp.number = clocks.known[access.stamp.component];
     }
-    if (runs != NULL) {
-        access.runs = runs->first;
-        access.run_count = runs->count;
+    if (bytes.runs != NULL) {
+        access.runs = bytes.runs->first;
+        access.run_count = bytes.runs->count;
     } else {
         access.runs = grout_box__get_runs(machine, box, &access.run_count);
     }
@@ -57,7 +64,8 @@ void grout_access__publish_some(const grout_cta *cta, uint32_t thread, const gro
     for (uint32_t i = 0; i < inst->access_count; i++) {
         uint32_t kind = plans[i].is_write ? GROUT_PUBLISH_WRITES : GROUT_PUBLISH_READS;
         if ((which & kind) != 0) {
-            publish_access(cta, thread, inst, &plans[i], &boxes[plans[i].box], stamps, NULL);
+            const touched bytes = {.box = &boxes[plans[i].box]};
+            publish_access(cta, thread, inst, &plans[i], bytes, stamps);
         }
     }
 }
@@ -74,7 +82,8 @@ void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const gro
     const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     for (uint32_t i = 0; i < inst->access_count; i++) {
         if (grout_machine__wants(machine, GROUT_EVENT_ACCESS) && runs->count > 0) {
-            publish_access(cta, thread, inst, &plans[i], box, NULL, runs);
+            const touched bytes = {.box = box, .runs = runs};
+            publish_access(cta, thread, inst, &plans[i], bytes, NULL);
         }
     }
 }

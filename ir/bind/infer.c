@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
-#include "grout/text.h"
+#include "invariant.h"
 #include "type.h"
+
+#include "grout/text.h"
 
 static void set_result(grout_binding *binding, const grout_op *op, const grout_type *type) {
     grout_infer__set_type(binding, op->first_result, op->parent, type);
@@ -351,6 +353,60 @@ static void check_print(grout_binding *binding, const grout_op *op) {
     }
 }
 
+/* The type of the result by the rules that give it another shape, or layout. */
+static bool infer_shape(grout_binding *binding, const grout_op *op, const grout_type *types,
+                        grout_type *type) {
+    switch (grout_op_get_info((grout_opcode)op->opcode)->rule) {
+    case GROUT_RULE_BROADCAST:
+        return grout_infer__broadcast(binding, op, types, type);
+    case GROUT_RULE_IOTA:
+        return grout_infer__iota(binding, op, type);
+    case GROUT_RULE_SLICE:
+        return grout_infer__slice(binding, op, types, type);
+    case GROUT_RULE_RESHAPE:
+        return grout_infer__reshape(binding, op, types, type);
+    case GROUT_RULE_CONCATENATE:
+        return grout_infer__concatenate(binding, op, type);
+    case GROUT_RULE_TRANSPOSE:
+        return grout_infer__transpose(binding, op, types, type);
+    case GROUT_RULE_LAYOUT:
+        return grout_infer__layout(binding, op, types, type);
+    case GROUT_RULE_REDUCE:
+        return grout_infer__reduce(binding, op, types, type);
+    case GROUT_RULE_SCAN:
+        return grout_infer__scan(binding, op, types, type);
+    default:
+        GROUT_UNREACHABLE();
+        return false;
+    }
+}
+
+/* The type of the result by the rules of accesses to memory. */
+static bool infer_access(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type) {
+    switch (grout_op_get_info((grout_opcode)op->opcode)->rule) {
+    case GROUT_RULE_LOAD:
+        return grout_infer__make_register(binding, op, types, (grout_dtype)types[0].dtype, type);
+    case GROUT_RULE_STORE:
+        return check_stored(binding, op, types);
+    case GROUT_RULE_COPY:
+        return check_copy(binding, op, types);
+    case GROUT_RULE_MASKED_LOAD:
+        return grout_infer__masked_load(binding, op, types, type);
+    case GROUT_RULE_MASKED_STORE:
+        return grout_infer__masked_store(binding, op, types);
+    case GROUT_RULE_GATHER:
+        return grout_infer__gather(binding, op, types, type);
+    case GROUT_RULE_SCATTER:
+        return grout_infer__scatter(binding, op, types);
+    case GROUT_RULE_FETCH:
+        return grout_infer__fetch(binding, op, types, type);
+    default:
+        GROUT_UNREACHABLE();
+        return false;
+    }
+}
+
 /* The type of the result, from those of the operands; false after a report. Operations without one
  * are checked only. */
 static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grout_type *types,
@@ -377,42 +433,27 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_BITCAST:
         return infer_bitcast(binding, op, types, type);
     case GROUT_RULE_BROADCAST:
-        return grout_infer__broadcast(binding, op, types, type);
     case GROUT_RULE_IOTA:
-        return grout_infer__iota(binding, op, type);
     case GROUT_RULE_SLICE:
-        return grout_infer__slice(binding, op, types, type);
     case GROUT_RULE_RESHAPE:
-        return grout_infer__reshape(binding, op, types, type);
     case GROUT_RULE_CONCATENATE:
-        return grout_infer__concatenate(binding, op, type);
     case GROUT_RULE_TRANSPOSE:
-        return grout_infer__transpose(binding, op, types, type);
     case GROUT_RULE_LAYOUT:
-        return grout_infer__layout(binding, op, types, type);
     case GROUT_RULE_REDUCE:
-        return grout_infer__reduce(binding, op, types, type);
     case GROUT_RULE_SCAN:
-        return grout_infer__scan(binding, op, types, type);
-    case GROUT_RULE_LOAD:
-        return grout_infer__make_register(binding, op, types, (grout_dtype)types[0].dtype, type);
+        return infer_shape(binding, op, types, type);
     case GROUT_RULE_OBJECT:
         *type = binding->bound->value_types[op->first_result];
         return true;
+    case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
-        return check_stored(binding, op, types);
     case GROUT_RULE_COPY:
-        return check_copy(binding, op, types);
     case GROUT_RULE_MASKED_LOAD:
-        return grout_infer__masked_load(binding, op, types, type);
     case GROUT_RULE_MASKED_STORE:
-        return grout_infer__masked_store(binding, op, types);
     case GROUT_RULE_GATHER:
-        return grout_infer__gather(binding, op, types, type);
     case GROUT_RULE_SCATTER:
-        return grout_infer__scatter(binding, op, types);
     case GROUT_RULE_FETCH:
-        return grout_infer__fetch(binding, op, types, type);
+        return infer_access(binding, op, types, type);
     case GROUT_RULE_DESCRIPTOR:
         return grout_infer__descriptor(binding, op, types, type);
     case GROUT_RULE_PRINT:

@@ -242,7 +242,7 @@ bool grout_infer__scan(grout_binding *binding, const grout_op *op, const grout_t
         grout_diags_help(binding->diags, "write dim(0) to go down the columns");
         return false;
     }
-    if (dim < 0 || dim >= type->rank) {
+    if (attr != NULL && (dim < 0 || dim >= type->rank)) {
         grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
                               "dim(%" PRId64 "): %s is %s, which has %d dimension%s", dim,
                               grout_infer__get_operand_text(binding, op, 0).chars,

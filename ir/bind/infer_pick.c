@@ -121,7 +121,7 @@ static bool find_dim(grout_binding *binding, const grout_op *op, const grout_typ
         grout_diags_help(binding->diags, "write dim(0) to name rows");
         return false;
     }
-    if (*dim_out < 0 || *dim_out >= ref->rank) {
+    if (attr != NULL && (*dim_out < 0 || *dim_out >= ref->rank)) {
         grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
                               "dim(%" PRId64 "): %s is %s, which has %d dimension%s", *dim_out,
                               grout_infer__get_operand_text(binding, op, 0).chars,

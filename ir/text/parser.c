@@ -209,8 +209,8 @@ bool grout_parser__not_yet(grout_parser *p, const grout_token *token, grout_diag
         [GROUT_NEEDS_GPUS] = "needs several GPUs, which is not supported yet",
         [GROUT_NEEDS_PIPELINES] = "is not supported yet: a pipeline is no operation",
         [GROUT_NEEDS_FACTS] =
-            "is not supported: no GPU has shown yet which lanes hold the metadata of "
-            "which elements, and how the tensor core rounds their sums",
+            ("is not supported: no GPU has shown yet which lanes hold the metadata of "
+             "which elements, and how the tensor core rounds their sums"),
         [GROUT_NEEDS_WORK] = "is not supported yet"};
     const char *text = p->lexer.text + token->offset;
     const grout_later *later = grout_word__find_later(text, token->size);

@@ -124,14 +124,13 @@ static void make_table(draw *d, const char *name, uint32_t count, grout_text *te
 
 /* Some barriers become those of a table, whose other rows nobody uses. */
 static void add_tables(draw *d, grout_text *text) {
-    char name[NAME_MAX], kind[NAME_MAX], end[2];
-    uint32_t count = 0;
+    char name[NAME_MAX], kind[NAME_MAX], count[NAME_MAX], end[2];
     for (size_t at = 0; at < text->size; at += strcspn(text->data + at, "\n") + 1) {
-        if (sscanf(text->data + at, " scratch %%%31[a-z0-9_] : %31[a-z][%" SCNu32 "%1[]]", name,
-                   kind, &count, end) == 4 &&
+        if (sscanf(text->data + at, " scratch %%%31[a-z0-9_] : %31[a-z][%31[0-9]%1[]]", name, kind,
+                   count, end) == 4 &&
             strstr(kind, "barrier") != NULL && is_always_indexed(text->data, name) &&
             draw_below(d, 4) == 0) {
-            make_table(d, name, count, text);
+            make_table(d, name, (uint32_t)strtoul(count, NULL, 10), text);
         }
     }
 }

@@ -97,6 +97,14 @@ static char draw_style(table *t) {
     return "wwwwfp"[draw_below(&t->d, 6)];
 }
 
+/* Where sums and products are rounded, no patterns. */
+static char draw_rounded_style(table *t, bool is_rounded) {
+    if (!is_rounded) {
+        return draw_style(t);
+    }
+    return "pf"[draw_below(&t->d, 2)];
+}
+
 static void store(table *t, uint32_t value, grout_dtype dtype, const road_shape *shape) {
     roads_go(&t->r, roads_draw(&t->r, dtype, shape), dtype, shape, value);
 }
@@ -168,7 +176,10 @@ static void draw_layout_cast(table *t) {
 static char draw_operand_style(table *t, uint32_t k) {
     const grout_op_info *info = grout_op_get_info(t->now.opcode);
     const bool is_tame = (k > 0 && !is_float(t->now.from)) || info->ulp > 0;
-    return is_tame && draw_below(&t->d, 2) == 0 ? 'f' : draw_style(t);
+    if (is_tame && draw_below(&t->d, 2) == 0) {
+        return 'f';
+    }
+    return draw_style(t);
 }
 
 static void draw_elementwise(table *t) {
@@ -225,9 +236,8 @@ static void draw_reduce(table *t) {
     const bool is_rounded = is_float(t->now.from) && strchr(info->expression, '(') != NULL &&
                             (strstr(info->expression, "ADD") || strstr(info->expression, "MUL"));
     const uint32_t way = draw_below(&t->d, t->shape.rank + 1u);
-    const uint32_t from =
-        roads_come(&t->r, roads_draw(&t->r, t->now.from, &t->shape), t->now.from, &t->shape,
-                   is_rounded ? "pf"[draw_below(&t->d, 2)] : draw_style(t));
+    const uint32_t from = roads_come(&t->r, roads_draw(&t->r, t->now.from, &t->shape), t->now.from,
+                                     &t->shape, draw_rounded_style(t, is_rounded));
     const uint32_t value = t->d.value_count++;
     road_shape result = {0, {0, 0, 0}};
     if (way == t->shape.rank) {
@@ -357,7 +367,7 @@ static void draw_scan(table *t) {
     const grout_op_info *info = grout_op_get_info(t->now.opcode);
     const bool is_rounded = is_float(t->now.from) && t->now.opcode < GROUT_OP_CUMMAX;
     const uint32_t dim = draw_below(&t->d, t->shape.rank);
-    const char style = is_rounded ? "pf"[draw_below(&t->d, 2)] : draw_style(t);
+    const char style = draw_rounded_style(t, is_rounded);
     const uint32_t from =
         roads_come(&t->r, roads_draw(&t->r, t->now.from, &t->shape), t->now.from, &t->shape, style);
     const uint32_t value = t->d.value_count++;
@@ -469,7 +479,11 @@ static void draw_indexed(table *t) {
         store(t, value, t->now.from, &t->shape);
         return;
     }
-    const uint32_t value = get_value(t, t->now.from, &t->shape, is_atomic ? 'p' : draw_style(t));
+    char style = 'p';
+    if (!is_atomic) {
+        style = draw_style(t);
+    }
+    const uint32_t value = get_value(t, t->now.from, &t->shape, style);
     draw_line(&t->d, "%s %%p%" PRIu32 ", %%v%" PRIu32 ", %%v%" PRIu32 "%s%s", info->text,
               draw_param(&t->d, is_atomic ? "inout" : "out", type), indices, value, mask, along);
 }

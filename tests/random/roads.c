@@ -41,41 +41,45 @@ static road_shape turn(const road_shape *shape) {
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
+/* Where the boxes of an array may lie. */
+typedef struct reach {
+    uint32_t step; /* of the starts in the last dimension, in elements */
+    bool may_begin_before, may_end_past;
+} reach;
+
 typedef struct span {
     int32_t start;
     uint32_t extent; /* of the array in which it lies */
 } span;
 
 /* Where a box of so many elements lies: in steps, inside the array or, if it may, past its ends. */
-static span draw_span(draw *d, uint32_t size, uint32_t step, bool may_begin_before,
-                      bool may_end_past) {
+static span draw_span(draw *d, uint32_t size, uint32_t step, const reach *where) {
     span s = {(int32_t)(draw_below(d, 3) * step), 0};
-    const uint32_t reach = (uint32_t)s.start + size;
-    if (may_begin_before && draw_below(d, 4) == 0) {
+    const uint32_t end = (uint32_t)s.start + size;
+    if (where->may_begin_before && draw_below(d, 4) == 0) {
         s.start = -(int32_t)((1 + draw_below(d, 2)) * step);
         s.extent = size + draw_below(d, 2) * step;
         return s;
     }
-    const bool is_cut = may_end_past && size > step && draw_below(d, 3) == 0;
-    s.extent = is_cut ? reach - step * (1 + draw_below(d, (size - 1) / step))
-                      : reach + draw_below(d, 3) * step;
+    const bool is_cut = where->may_end_past && size > step && draw_below(d, 3) == 0;
+    s.extent = is_cut ? end - step * (1 + draw_below(d, (size - 1) / step))
+                      : end + draw_below(d, 3) * step;
     return s;
 }
 
-/* "[ds(1, 64), ds(0, 8)]"; *array is the shape in which it lies. step: of the last dimension. */
-static void draw_box(draw *d, const road_shape *shape, uint32_t step, bool may_begin_before,
-                     bool may_end_past, road_shape *array, char *text, size_t size) {
-    int at = snprintf(text, size, "[");
+/* "[ds(1, 64), ds(0, 8)]"; *array is the shape in which it lies. */
+static void draw_box(draw *d, const road_shape *shape, reach where, road_shape *array,
+                     char text[TEXT_MAX]) {
+    int at = snprintf(text, TEXT_MAX, "[");
     *array = *shape;
     for (uint32_t k = 0; k < shape->rank; k++) {
         const bool is_last = k + 1 == shape->rank;
-        const span s =
-            draw_span(d, shape->dims[k], is_last ? step : 1, may_begin_before, may_end_past);
+        const span s = draw_span(d, shape->dims[k], is_last ? where.step : 1, &where);
         array->dims[k] = s.extent;
-        at += snprintf(text + at, size - (size_t)at, "%sds(%" PRId32 ", %" PRIu32 ")",
+        at += snprintf(text + at, TEXT_MAX - (size_t)at, "%sds(%" PRId32 ", %" PRIu32 ")",
                        k == 0 ? "" : ", ", s.start, shape->dims[k]);
     }
-    (void)snprintf(text + at, size - (size_t)at, "]");
+    (void)snprintf(text + at, TEXT_MAX - (size_t)at, "]");
 }
 
 /* "[1, 0]" of "[ds(1, 64), ds(0, 8)]". */
@@ -187,7 +191,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     char box[TEXT_MAX], starts[TEXT_MAX], type[TEXT_MAX];
     road_shape array;
     draw *d = r->d;
-    draw_box(d, shape, 16 / get_bytes(dtype), true, true, &array, box, sizeof box);
+    draw_box(d, shape, (reach){16 / get_bytes(dtype), true, true}, &array, box);
     get_starts(box, starts, sizeof starts);
     const uint32_t input = add_input(r, dtype, &array, style);
     const uint32_t smem = add_smem(r, dtype, shape, false);
@@ -247,7 +251,7 @@ uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *sha
                   add_input(r, dtype, &array, style));
         break;
     case ROAD_BOX:
-        draw_box(d, shape, 1, false, false, &array, box, sizeof box);
+        draw_box(d, shape, (reach){.step = 1}, &array, box);
         draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32 "%s", value, style,
                   add_input(r, dtype, &array, style), box);
         break;
@@ -298,7 +302,7 @@ static void go_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, uint
     char box[TEXT_MAX];
     road_shape array;
     draw *d = r->d;
-    draw_box(d, shape, 16 / get_bytes(dtype), false, true, &array, box, sizeof box);
+    draw_box(d, shape, (reach){16 / get_bytes(dtype), false, true}, &array, box);
     const uint32_t output = add_output(r, dtype, &array);
     const uint32_t smem = add_smem(r, dtype, shape, false);
     const bool is_open = draw_below(d, 2) == 0;
@@ -324,7 +328,7 @@ void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, ui
                   add_output(r, dtype, &array), value);
         break;
     case ROAD_BOX:
-        draw_box(d, shape, 1, false, false, &array, box, sizeof box);
+        draw_box(d, shape, (reach){.step = 1}, &array, box);
         draw_line(d, "store %%p%" PRIu32 "%s, %%v%" PRIu32, add_output(r, dtype, &array), box,
                   value);
         break;

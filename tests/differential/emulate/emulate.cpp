@@ -330,7 +330,7 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
-            /* the patterns of 16 bits that an H100 and H200 fill with */
+            /* the patterns of 16 bits that an H100 fills with */
             for (unsigned k = 0; k < width; k++) {
                 to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
             }

@@ -81,9 +81,9 @@ START_TEST(mma_layouts_are_the_fragments) {
     const int64_t copies = _i == 0 ? 1 : 4;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, fragments[_i].kind);
-    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, 128 * 24 * copies);
+    ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, INT64_C(128) * 24 * copies);
     ck_assert_int_eq(grout_register_layout_is_whole_in_warps(&layout), copies == 4);
-    for (int64_t i = 0; i < 128 * 24; i++) {
+    for (int64_t i = 0; i < INT64_C(128) * 24; i++) {
         const int64_t reg = get_fragment_register(_i, i / 24, i % 24, 24);
         for (int64_t copy = 0; copy < copies; copy++) {
             const int64_t lane = copy * 32 + get_fragment_lane(_i, i / 24, i % 24);

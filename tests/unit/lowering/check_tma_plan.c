@@ -275,7 +275,7 @@ START_TEST(folded) {
         ck_assert_uint_eq(tma.fold_dims[k], fold_dims[k]);
     }
     ck_assert_int_eq(tma.box[3], 1);
-    ck_assert_uint_eq(tma.box_bytes, 4 * 5 * 16 * 4);
+    ck_assert_uint_eq(tma.box_bytes, UINT64_C(4) * 5 * 16 * 4);
     free_text(&text);
 }
 END_TEST

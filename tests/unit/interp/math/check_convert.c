@@ -368,7 +368,7 @@ START_TEST(poison_is_the_tables) {
     memset(bytes, 0, sizeof bytes);
     grout_fill_poison(dtype, bytes, 9);
     for (uint32_t i = 0; i < 9u * info->bytes; i++) {
-        ck_assert_uint_eq(bytes[i], (uint8_t)(info->poison >> (8 * (i % info->bytes))) *
+        ck_assert_uint_eq(bytes[i], (uint64_t)(uint8_t)(info->poison >> (8 * (i % info->bytes))) *
                                         (info->packed == 2 ? 0x11u : 1u));
     }
 }

@@ -135,7 +135,7 @@ bool formats_encode(grout_dtype dtype, reference_number number, uint64_t *bits_o
         return false;
     }
     if (dtype == GROUT_DTYPE_F8E8M0) {
-        *bits_out = (uint64_t)(ilogb(number.value) + 127);
+        *bits_out = (uint64_t)ilogb(number.value) + 127;
     } else if (formats_is_float(dtype)) {
         *bits_out = encode_float(dtype, number.value);
     } else {
