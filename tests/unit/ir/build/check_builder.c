@@ -243,11 +243,9 @@ START_TEST(other_forms_are_built) {
     grout_operand printed[] = {value(n), value(n)};
     grout_build_debug_print(b, "n \"{}\"\n", 1, printed);
     grout_build_copy_smem_to_gmem(b, value(a), value(a), GROUT_ATTR_BIT_NO_COMMIT_GROUP);
-    (void)grout_build_inline_ptx(b, "f", "add.s32 $0, $1, $2;", GROUT_DTYPE_I32, 2, printed);
     expect_body("  %0 = iota dim(0) : i32[4]\n  %1 = cast %0 : f32\n  %2 = broadcast 1 : i32[4]\n"
                 "  %3 = fma 1, 2, 3\n  %4 = select 1, 2, 3\n  debug_print \"n \\\"{}\\\"\\n\", %n\n"
-                "  copy_smem_to_gmem %a, %a no_commit_group\n"
-                "  %5 = inline_ptx \"f\", \"add.s32 $0, $1, $2;\", %n, %n : i32\n");
+                "  copy_smem_to_gmem %a, %a no_commit_group\n");
 }
 END_TEST
 
@@ -431,10 +429,6 @@ static void bad_text(void) {
     begin_kernel();
     grout_build_debug_print(b, "\xff", 0, NULL);
 }
-static void one_text_of_two(void) {
-    begin_kernel();
-    (void)grout_build_inline_ptx(b, "f", NULL, GROUT_DTYPE_I32, 0, NULL);
-}
 static void op_behind_yield(void) {
     grout_operand one = {0};
     begin_kernel();
@@ -609,7 +603,6 @@ static const struct {
     {carries_without_yields, "a loop with 1 carried values yields 0"},
     {deep_expression, "a constant expression of more than 64 operators on one another"},
     {deep_regions, "blocks nest deeper than 256"},
-    {one_text_of_two, "'inline_ptx' needs a text"},
     {bad_text, "a text is not UTF-8, or has control characters"},
     {op_behind_yield, "an operation behind 'yield'"},
     {while_without_do, "a 'while' ends without 'do'"},
