@@ -142,18 +142,34 @@ static bool check_operands(reader *r, const char *text, const char *end, bool is
     return true;
 }
 
+/* What is declared, and a condition, is a register of the text's own: one of an operand's name
+ * would hide it. */
+static bool check_own(const reader *r, const char *text, const char *end) {
+    if (memchr(text, '$', (size_t)(end - text)) == NULL) {
+        return true;
+    }
+    grout_verifying__report(r->verifying, GROUT_DIAG_BAD_PTX, get_loc(r),
+                            "'%.*s' has an operand where a register of the text's own stands",
+                            (int)(end - text), text);
+    grout_diags_help(r->verifying->diags, "declare one by .reg, as in '.reg .pred p;'");
+    return false;
+}
+
 static bool check_statement(reader *r, const char *text, const char *end) {
     text += strspn(text, " ");
     const bool is_guarded = *text == '@';
     r->statement = text;
     if (is_guarded) {
+        const char *guard = text;
         text += strcspn(text, " ;");
+        if (!check_own(r, guard, text)) {
+            return false;
+        }
         text += strspn(text, " ");
     }
     const size_t name = strcspn(text, " .;");
     if (!is_guarded && strncmp(text, ".reg ", 5) == 0) {
-        uint32_t found;
-        return read_placeholders(r, text, end, &found);
+        return check_own(r, text, end);
     }
     if (!is_instruction(text, name)) {
         grout_verifying__report(r->verifying, GROUT_DIAG_BAD_PTX, get_loc(r),
