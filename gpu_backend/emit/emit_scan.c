@@ -119,15 +119,21 @@ static void combine(grout_emitter *e, const scan *s) {
     grout_emit__close(e, "");
 }
 
+/* What changes nothing, in the element type of the result: the least i8 is not the least i32. */
+static void add_identity(grout_emitter *e, const scan *s) {
+    const grout_dtype dtype = (grout_dtype)s->type->dtype;
+    grout_emit__constant(e, dtype,
+                         grout_update_get_identity(grout_op_get_reduction(s->reduce), dtype));
+}
+
 /* Every element becomes the one before it; the first, what changes nothing. */
 static void shift(grout_emitter *e, const scan *s) {
-    const grout_update update = grout_op_get_reduction(s->reduce);
     write_partials(e, s);
     grout_emit__open_registers(e, s->layout->registers, 1);
     grout_emit__begin(e);
-    grout_emit__add(e, "x%" PRIu32 "[reg] = ", s->number);
-    grout_emit__constant(e, s->partial_dtype, grout_update_get_identity(update, s->partial_dtype));
-    grout_emit__end(e, ";");
+    grout_emit__add(e, "x%" PRIu32 "[reg] = grout_cast<%s>(", s->number, s->partial);
+    add_identity(e, s);
+    grout_emit__end(e, ");");
     grout_emit__close(e, "");
     open_reached(e, s, "1");
     grout_emit__begin(e);
@@ -149,11 +155,8 @@ static void end_partials(grout_emitter *e, const scan *s) {
 static void scan_one(grout_emitter *e, const scan *s) {
     grout_emit__begin_scalar(e, s->value);
     if (s->is_exclusive) {
-        grout_emit__add(e, "grout_cast<%s>(", grout_emit__type_name(e, s->value));
-        grout_emit__constant(
-            e, s->partial_dtype,
-            grout_update_get_identity(grout_op_get_reduction(s->reduce), s->partial_dtype));
-        grout_emit__end(e, ");");
+        add_identity(e, s);
+        grout_emit__end(e, ";");
     } else {
         grout_emit__operand(e, s->source, NULL);
         grout_emit__end(e, ";");

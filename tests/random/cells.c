@@ -30,6 +30,11 @@ static const struct {
 #include "drawn.def"
 };
 
+static const grout_dtype left_out[] = {
+#define DRAWN_NOT_OF(TYPE, REASON) GROUT_DTYPE_##TYPE,
+#include "drawn.def"
+};
+
 /* Whether the words have the name of the type. */
 static bool names_type(const char *words, grout_dtype dtype) {
     const char *text = grout_dtype_get_info(dtype)->text;
@@ -68,6 +73,11 @@ bool cells_has(cell it) {
     const grout_op_info *info = grout_op_get_info(it.opcode);
     if (!grout_type_rule_takes((grout_type_rule)info->types, it.from) || !fits(info, it)) {
         return false;
+    }
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        if (it.from == left_out[i] || it.to == left_out[i]) {
+            return false;
+        }
     }
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].opcode == it.opcode && !names_type(limits[i].types, it.from)) {

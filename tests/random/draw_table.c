@@ -340,6 +340,24 @@ static void draw_reshape(table *t) {
     store(t, value, t->now.from, &result);
 }
 
+static void draw_transpose(table *t) {
+    const uint32_t from = get_value(t, t->now.from, &t->shape, draw_style(t));
+    const uint32_t value = t->d.value_count++, rank = t->shape.rank;
+    uint32_t order[] = {0, 1, 2};
+    road_shape result = {rank, {0, 0, 0}};
+    char text[TEXT_MAX];
+    int at = 0;
+    for (uint32_t k = 0; k < rank; k++) {
+        const uint32_t other = k + draw_below(&t->d, rank - k), dim = order[other];
+        order[other] = order[k];
+        order[k] = dim;
+        result.dims[k] = t->shape.dims[dim];
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%" PRIu32, k == 0 ? "" : ", ", dim);
+    }
+    draw_line(&t->d, "%%v%" PRIu32 " = transpose %%v%" PRIu32 " perm(%s)", value, from, text);
+    store(t, value, t->now.from, &result);
+}
+
 /* Two or three arrays whose sizes differ in one dimension. */
 static void draw_concatenate(table *t) {
     const uint32_t dim = draw_below(&t->d, t->shape.rank), parts = 2 + draw_below(&t->d, 2);
@@ -564,6 +582,9 @@ static void draw_cell(table *t) {
     case GROUT_FORM_RESHAPE:
         draw_reshape(t);
         break;
+    case GROUT_FORM_TRANSPOSE:
+        draw_transpose(t);
+        break;
     case GROUT_FORM_CONCATENATE:
         draw_concatenate(t);
         break;
@@ -588,7 +609,7 @@ static void draw_cell(table *t) {
 static uint32_t shuffle(uint32_t number, uint32_t count) {
     static const uint32_t steps[] = {607, 613, 617}; /* primes: one of them does not divide */
     uint32_t step = steps[0];
-    for (uint32_t i = 0; count % step == 0; i++) {
+    for (uint32_t i = 0; i + 1 < sizeof steps / sizeof *steps && count % step == 0; i++) {
         step = steps[i + 1];
     }
     return (uint32_t)((uint64_t)number * step % count);

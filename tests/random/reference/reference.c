@@ -148,6 +148,7 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_IOTA:
     case GROUT_OP_SLICE:
     case GROUT_OP_RESHAPE:
+    case GROUT_OP_TRANSPOSE:
     case GROUT_OP_CONCATENATE:
     case GROUT_OP_COPY_GMEM_TO_SMEM:
     case GROUT_OP_COPY_SMEM_TO_GMEM:
@@ -220,6 +221,9 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_RESHAPE:
     case GROUT_FORM_CONCATENATE:
         run_known(ref, op, reference__run_concatenate);
+        break;
+    case GROUT_FORM_TRANSPOSE:
+        run_known(ref, op, reference__run_transpose);
         break;
     case GROUT_FORM_REDUCE:
         reference__run_reduce(ref, op);

@@ -127,6 +127,28 @@ void reference__run_concatenate(reference *ref, const grout_op *op) {
     }
 }
 
+/* Each element of the result, by its indices, which are those of the operand in another order. */
+void reference__run_transpose(reference *ref, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(ref->module, op, 0);
+    const grout_type *type = grout_module_get_type(ref->module, op->first_result);
+    const grout_type from_type = grout_module_get_operand_type(ref->module, operand);
+    const uint32_t perm = grout_op_get_dims(ref->module, op, GROUT_ATTR_PERM);
+    num constant;
+    int64_t count;
+    const num *from = reference__get_operand(ref, operand, &constant, &count);
+    num *result = reference__define(ref, op->first_result);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, index[GROUT_RANK_MAX] = {0}, place = 0;
+        for (uint32_t k = type->rank; k-- > 0; rest /= type->dims[k]) {
+            index[(perm >> (4 * k) & 15) - 1] = rest % type->dims[k];
+        }
+        for (uint32_t dim = 0; dim < from_type.rank; dim++) {
+            place = place * from_type.dims[dim] + index[dim];
+        }
+        result[i] = from[place];
+    }
+}
+
 void reference__run_iota(reference *ref, const grout_op *op) {
     const grout_type *type = grout_module_get_type(ref->module, op->first_result);
     const int64_t dim = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM, 0);

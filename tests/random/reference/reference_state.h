@@ -55,6 +55,7 @@ void reference__run_broadcast(reference *ref, const grout_op *op);
 void reference__run_iota(reference *ref, const grout_op *op);
 void reference__run_slice(reference *ref, const grout_op *op);
 void reference__run_concatenate(reference *ref, const grout_op *op);
+void reference__run_transpose(reference *ref, const grout_op *op);
 void reference__run_reduce(reference *ref, const grout_op *op);
 void reference__run_scan(reference *ref, const grout_op *op);
 void reference__run_masked_load(reference *ref, const grout_op *op);
