@@ -55,13 +55,15 @@ static void init_callee(callee *c, const grout_module *bound, const grout_op *op
     const grout_dtype result = (grout_dtype)grout_module_get_type(bound, op->first_result)->dtype;
     c->function = function;
     c->result_bytes = grout_dtype_get_info(result)->bytes;
-    GROUT_ASSERT(op->operand_count >= 1 && op->operand_count - 1 <= GROUT_EXTERN_OPERANDS_MAX);
-    for (uint32_t k = 1; k < op->operand_count; k++) {
+    const uint32_t texts = grout_op_count_texts(op);
+    GROUT_ASSERT(op->operand_count >= texts &&
+                 op->operand_count - texts <= GROUT_EXTERN_OPERANDS_MAX);
+    for (uint32_t k = texts; k < op->operand_count; k++) {
         const grout_type type =
             grout_module_get_operand_type(bound, grout_module_get_operand(bound, op, k));
-        c->types[k - 1] = grout_signature__get_scalar((grout_dtype)type.dtype);
+        c->types[k - texts] = grout_signature__get_scalar((grout_dtype)type.dtype);
     }
-    const ffi_status status = ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, op->operand_count - 1,
+    const ffi_status status = ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, op->operand_count - texts,
                                            grout_signature__get_scalar(result), c->types);
     /* it fails for types and conventions that libffi does not know */
     GROUT_ASSERT(status == FFI_OK);

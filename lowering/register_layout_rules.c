@@ -104,8 +104,8 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
         return;
-    case GROUT_RULE_EXTERN: /* the first operand is a text */
-        for (uint32_t k = 1; k < op->operand_count; k++) {
+    case GROUT_RULE_EXTERN:
+        for (uint32_t k = grout_op_count_texts(op); k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
         return;

@@ -93,15 +93,18 @@ static void add_externs(grout_text *out, const grout_module *bound,
         grout_text_add(out, "\n%s\n", options->extern_source);
     }
     for (uint32_t i = 0; i < count; i++) {
-        grout_emit__declare_extern(bound, grout_module_get_op(bound, ops[i]), out);
+        const grout_op *op = grout_module_get_op(bound, ops[i]);
+        if (grout_op_get_ptx(bound, op) == NULL) {
+            grout_emit__declare_extern(bound, op, out);
+        }
     }
 }
 
-/* The first op of the kernel that calls a function, or NULL. */
+/* The first op of the kernel that calls a function on the GPU, or NULL. */
 static const grout_op *find_extern(const grout_module *bound, grout_kernel_id kernel) {
     for (grout_op_id id = 1; id < grout_module_get_op_count(bound); id++) {
         const grout_op *op = grout_module_get_op(bound, id);
-        if (grout_op_get_extern_name(bound, op) != NULL &&
+        if (grout_op_get_extern_name(bound, op) != NULL && grout_op_get_ptx(bound, op) == NULL &&
             grout_module_get_block(bound, op->parent)->kernel == kernel) {
             return op;
         }

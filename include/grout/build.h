@@ -139,6 +139,7 @@ typedef struct grout_build_op_args {
     const grout_operand *operands;
     uint32_t operand_count;
     const char *text; /* string of debug_print, or axis name of axis_index */
+    const char *ptx;  /* the second text, of inline_ptx */
     grout_dtype type_dtype;
     uint32_t type_rank;
     const grout_expr_id *type_dims;
@@ -295,6 +296,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \
                                                 grout_dtype dtype, uint32_t count,        \
                                                 const grout_operand *values);
+/* text: the name of the function for the CPU. */
+#define GROUT_BUILD_PTX(name)                                                             \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \
+                                                const char *ptx, grout_dtype dtype,       \
+                                                uint32_t count, const grout_operand *values);
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_OWN(name)
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) GROUT_BUILD_##BUILD(text)

@@ -52,6 +52,7 @@ extern "C" {
 /* Functions that a module calls by name, and what one of them is given. */
 #define GROUT_EXTERNS_MAX         64
 #define GROUT_EXTERN_OPERANDS_MAX 16
+#define GROUT_PTX_MAX             1024       /* characters of an inline_ptx */
 #define GROUT_LAUNCHES_MAX        64         /* lines of a launch list */
 #define GROUT_CHECK_VALUES_MAX    8          /* that a debug_check shows */
 #define GROUT_DELAY_MAX           1000000000 /* nanoseconds of a delay */
@@ -430,8 +431,13 @@ GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *mod
 GROUT_API void grout_op_print_message(const grout_module *bound, const grout_op *op,
                                       const uint64_t *values, uint32_t unknown, const char *word,
                                       grout_text *out);
-/* The name of the function that an extern_elementwise calls; NULL for other ops. */
+/* The name of the function that an extern_elementwise calls, or that computes on the CPU what an
+ * inline_ptx does; NULL for other ops. */
 GROUT_API const char *grout_op_get_extern_name(const grout_module *module, const grout_op *op);
+/* The PTX of an inline_ptx; NULL for other ops. */
+GROUT_API const char *grout_op_get_ptx(const grout_module *module, const grout_op *op);
+/* How many texts stand in front of the op's other operands. */
+GROUT_API uint32_t grout_op_count_texts(const grout_op *op);
 /* The first op that calls each such function, in the order of the text: at most GROUT_EXTERNS_MAX,
  * for which ops_out has room. Their number; a verified module has no more. */
 GROUT_API uint32_t grout_module_find_externs(const grout_module *module, grout_op_id *ops_out);

@@ -1,5 +1,5 @@
 /*
- * exec_extern.c - extern_elementwise: a function of the host, called for each element.
+ * exec_extern.c - extern_elementwise, inline_ptx: a function of the host, called for each element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,8 +40,7 @@ static bool get_elements(const argument *arguments, uint32_t count, size_t index
     return is_undefined;
 }
 
-grout_outcome grout_exec_extern_elementwise(const grout_cta *cta, uint32_t thread,
-                                            const grout_inst *inst) {
+static grout_outcome call_for_each(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_plan *plan = cta->machine->plan;
     const grout_extern *function = inst->u.function;
     const grout_slot *result = &inst->result;
@@ -71,4 +70,13 @@ grout_outcome grout_exec_extern_elementwise(const grout_cta *cta, uint32_t threa
     }
     grout_slot__set_undefined(cta, thread, result, is_any_undefined);
     return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_extern_elementwise(const grout_cta *cta, uint32_t thread,
+                                            const grout_inst *inst) {
+    return call_for_each(cta, thread, inst);
+}
+
+grout_outcome grout_exec_inline_ptx(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return call_for_each(cta, thread, inst);
 }

@@ -241,8 +241,13 @@ static void add_extern(grout_planner *planner, grout_inst *inst, const grout_op 
             return;
         }
     }
-    grout_diags_add(planner->diags, GROUT_DIAG_EXTERN_MISSING,
-                    grout_module_get_place(module, operand->loc), "the launch has no function '%s'",
+    const bool is_ptx = grout_op_get_ptx(module, op) != NULL;
+    grout_diags_add(planner->diags,
+                    is_ptx ? GROUT_DIAG_PTX_FUNCTION_MISSING : GROUT_DIAG_EXTERN_MISSING,
+                    grout_module_get_place(module, operand->loc),
+                    is_ptx ? "the launch has no function '%s' that computes what this PTX does: "
+                             "nothing is known of the kernel"
+                           : "the launch has no function '%s'",
                     name);
     grout_diags_help(planner->diags,
                      "a file runs no code of the host by itself: '--extern LIBRARY' "

@@ -326,7 +326,7 @@ static bool infer_extern(grout_binding *binding, const grout_op *op, grout_type 
         grout_diags_help(binding->diags, "write ': %s'", grout_infer__get_dtype_text(to.dtype));
         return false;
     }
-    for (uint32_t k = 1; k < op->operand_count; k++) {
+    for (uint32_t k = grout_op_count_texts(op); k < op->operand_count; k++) {
         const grout_operand *operand = grout_infer__get_operand(binding, op, k);
         const grout_type from = grout_infer__get_value(binding, op, k);
         if (operand->kind == GROUT_OPERAND_EXPR) {

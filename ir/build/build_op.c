@@ -323,13 +323,13 @@ static bool push_operand(grout_builder *b, grout_table *operands, const grout_op
     return !b->module->failed;
 }
 
-/* Fills operands from the arguments and checks them against the form. The text stands where its
- * letter does. */
+/* Fills operands from the arguments and checks them against the form. The texts stand where
+ * their letters do. */
 static bool get_operands(grout_builder *b, const grout_op_info *info,
                          const grout_build_op_args *args, grout_table *operands) {
     const char *letters = info->operands;
     const uint32_t text_at = (uint32_t)strcspn(letters, "tx");
-    const uint32_t texts = letters[text_at] != '\0' ? 1 : 0;
+    const uint32_t texts = (uint32_t)strspn(letters + text_at, "tx");
     const uint32_t wanted = (uint32_t)strcspn(letters, "*") - texts;
     const bool has_rest = letters[wanted + texts] == '*';
     if (args->operand_count < grout_letters_count_least(letters) - texts ||
@@ -341,6 +341,11 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
         grout_operand operand = {0};
         if (texts > 0 && i == text_at &&
             (!get_text_operand(b, info, args->text, &operand) ||
+             !push_operand(b, operands, &operand))) {
+            return false;
+        }
+        if (texts > 1 && i == text_at &&
+            (!get_text_operand(b, info, args->ptx, &operand) ||
              !push_operand(b, operands, &operand))) {
             return false;
         }

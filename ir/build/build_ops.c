@@ -125,6 +125,12 @@
           (BUILDER, const char *text, grout_dtype dtype, uint32_t count, \
            const grout_operand *values),                                 \
           .operands = values, .operand_count = count, .text = text, .type_dtype = dtype)
+#define DEFINE_PTX(OP, name)                                                              \
+    VALUE(OP, name,                                                                       \
+          (BUILDER, const char *text, const char *ptx, grout_dtype dtype, uint32_t count, \
+           const grout_operand *values),                                                  \
+          .operands = values, .operand_count = count, .text = text, .ptx = ptx,           \
+          .type_dtype = dtype)
 #define DEFINE_OWN(OP, name)
 
 #define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) DEFINE_##BUILD(NAME, text)
@@ -170,6 +176,7 @@ enum {
     operands_of_PRINT = 2,
     operands_of_CHECK = 3,
     operands_of_EXTERN = 2,
+    operands_of_PTX = 3,
     operands_of_OWN = -1
 };
 enum {

@@ -32,7 +32,7 @@ static bool check_name(grout_verifying *verifying, const grout_op *op, const cha
 }
 
 static bool check_count(grout_verifying *verifying, const grout_op *op) {
-    const uint32_t count = op->operand_count - 1;
+    const uint32_t count = op->operand_count - grout_op_count_texts(op);
     if (count <= GROUT_EXTERN_OPERANDS_MAX) {
         return true;
     }
@@ -42,17 +42,23 @@ static bool check_count(grout_verifying *verifying, const grout_op *op) {
     return false;
 }
 
-/* The C type of operand k, or of the result. */
+/* The C type of argument k, from 1 on, or of the result: 0. */
 static uint8_t get_dtype(const grout_module *module, const grout_op *op, uint32_t k) {
+    const uint32_t at = k + grout_op_count_texts(op) - 1;
     return k == 0 ? grout_module_get_type(module, op->first_result)->dtype
-                  : grout_module_get_operand_type(module, grout_module_get_operand(module, op, k))
+                  : grout_module_get_operand_type(module, grout_module_get_operand(module, op, at))
                         .dtype;
+}
+
+/* How many types get_dtype has. */
+static uint32_t count_types(const grout_op *op) {
+    return op->operand_count - grout_op_count_texts(op) + 1;
 }
 
 /* "(f32, i32) -> f32" */
 static void add_signature(const grout_module *module, const grout_op *op, grout_text *out) {
     grout_text_add(out, "(");
-    for (uint32_t k = 1; k < op->operand_count; k++) {
+    for (uint32_t k = 1; k < count_types(op); k++) {
         grout_text_add(out, "%s%s", k > 1 ? ", " : "",
                        grout_dtype_get_info((grout_dtype)get_dtype(module, op, k))->text);
     }
@@ -62,7 +68,7 @@ static void add_signature(const grout_module *module, const grout_op *op, grout_
 
 /* A C function has no type for elements of less than a byte. */
 static bool check_types(grout_verifying *verifying, const grout_op *op) {
-    for (uint32_t k = 0; k < op->operand_count; k++) {
+    for (uint32_t k = 0; k < count_types(op); k++) {
         const grout_dtype_info *info =
             grout_dtype_get_info((grout_dtype)get_dtype(verifying->module, op, k));
         if (info->bits < 8) {
@@ -77,8 +83,8 @@ static bool check_types(grout_verifying *verifying, const grout_op *op) {
 }
 
 static bool is_same_signature(const grout_module *module, const grout_op *a, const grout_op *b) {
-    bool is_same = a->operand_count == b->operand_count;
-    for (uint32_t k = 0; is_same && k < a->operand_count; k++) {
+    bool is_same = count_types(a) == count_types(b);
+    for (uint32_t k = 0; is_same && k < count_types(a); k++) {
         is_same = get_dtype(module, a, k) == get_dtype(module, b, k);
     }
     return is_same;
@@ -103,6 +109,23 @@ static void check_signature(grout_verifying *verifying, const grout_op *op, cons
     grout_text_free(&there);
 }
 
+/* A function of the GPU's code has no other meaning beside it, and PTX one. */
+static bool check_meaning(grout_verifying *verifying, const grout_op *op, const grout_op *first,
+                          const char *name) {
+    const char *here = grout_op_get_ptx(verifying->module, op);
+    const char *there = grout_op_get_ptx(verifying->module, first);
+    if (here == there || (here != NULL && there != NULL && strcmp(here, there) == 0)) {
+        return true;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_EXTERN, op->loc,
+                            "'%s' means something else here than before", name);
+    grout_diags_note(verifying->diags, grout_module_get_place(verifying->module, first->loc),
+                     "here");
+    grout_diags_help(verifying->diags, "one function computes one thing: give this one a name of "
+                                       "its own");
+    return false;
+}
+
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     const grout_module *module = verifying->module;
     const char *name = grout_op_get_extern_name(module, op);
@@ -113,7 +136,9 @@ void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grou
     for (uint32_t i = 0; i < verifying->extern_count; i++) {
         const grout_op *first = grout_module_get_op(module, verifying->externs[i]);
         if (strcmp(grout_op_get_extern_name(module, first), name) == 0) {
-            check_signature(verifying, op, first, name);
+            if (check_meaning(verifying, op, first, name)) {
+                check_signature(verifying, op, first, name);
+            }
             return;
         }
     }

@@ -29,7 +29,7 @@ static void add_check(const grout_module *module, const grout_op *op, const grou
 static void add_operands(const grout_module *module, const grout_op *op, const grout_fault *fault,
                          grout_text *out) {
     const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
-    const uint32_t first = rule == GROUT_RULE_EXTERN ? 1 : 0; /* its name stands first */
+    const uint32_t first = rule == GROUT_RULE_EXTERN ? grout_op_count_texts(op) : 0;
     const bool has_operands =
         rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT || rule == GROUT_RULE_EXTERN;
     for (uint32_t k = first; has_operands && k < op->operand_count; k++) {

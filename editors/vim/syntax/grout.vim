@@ -93,6 +93,7 @@ syntax keyword groutOperation
     \ concatenate
     \ transpose
     \ extern_elementwise
+    \ inline_ptx
     \ multiple_of
     \ axis_index
     \ load

@@ -1498,11 +1498,79 @@ void synchronise(machine &m, const statement &s) {
     }
 }
 void set_predicate(machine &m, const statement &s) {
+    if (s.words[1] == "neu" && s.words[2] == "f32") {
+        const bool is_same = as_f32(m.get(s.arguments[1])) == as_f32(m.get(s.arguments[2]));
+        m.set(s.arguments[0], is_same ? 0 : 1);
+        return;
+    }
     if (s.words[1] != "ne") {
         fail_unknown(s, __func__);
     }
     m.set(s.arguments[0], m.get(s.arguments[1]) != m.get(s.arguments[2]) ? 1 : 0);
 }
+/* Bit k of the result is bit (a, b, c) of the table. */
+void look_up(machine &m, const statement &s) {
+    const std::uint64_t a = m.get(s.arguments[1]), b = m.get(s.arguments[2]),
+                        c = m.get(s.arguments[3]), table = m.get(s.arguments[4]);
+    std::uint64_t bits = 0;
+    for (unsigned k = 0; k < 32; k++) {
+        const unsigned at = (a >> k & 1) << 2 | (b >> k & 1) << 1 | (c >> k & 1);
+        bits |= (table >> at & 1) << k;
+    }
+    m.set(s.arguments[0], bits);
+}
+
+void permute_bytes(machine &m, const statement &s) {
+    if (s.words.size() != 2) {
+        fail_unknown(s, __func__);
+    }
+    const std::uint64_t both =
+        (m.get(s.arguments[1]) & 0xffffffff) | m.get(s.arguments[2]) << 32;
+    const std::uint64_t selector = m.get(s.arguments[3]);
+    std::uint64_t bits = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        const std::uint64_t select = selector >> 4 * k & 15;
+        std::uint64_t byte = both >> 8 * (select & 7) & 0xff;
+        byte = (select & 8) != 0 ? (byte >> 7) * 0xff : byte;
+        bits |= byte << 8 * k;
+    }
+    m.set(s.arguments[0], bits);
+}
+
+unsigned count_bits(const statement &s) {
+    const std::string &type = s.words.back();
+    return (unsigned)std::stoul(type.substr(1));
+}
+
+void combine_bits(machine &m, const statement &s) {
+    const std::uint64_t a = m.get(s.arguments[1]), b = m.get(s.arguments[2]);
+    const std::string &name = s.words[0];
+    const unsigned bits = count_bits(s);
+    m.set(s.arguments[0], (name == "and" ? a & b : name == "or" ? a | b : a ^ b) &
+                              (bits == 64 ? ~0ull : (1ull << bits) - 1));
+}
+
+/* The sum of two: floats are rounded once, integers wrap. */
+void add_two(machine &m, const statement &s) {
+    const std::string &type = s.words.back();
+    const std::uint64_t a = m.get(s.arguments[1]), b = m.get(s.arguments[2]);
+    if (type == "f64") {
+        double x, y;
+        std::memcpy(&x, &a, 8);
+        std::memcpy(&y, &b, 8);
+        x += y;
+        std::uint64_t bits;
+        std::memcpy(&bits, &x, 8);
+        m.set(s.arguments[0], bits);
+    } else if (type == "f32") {
+        m.set(s.arguments[0], of_f32(as_f32(a) + as_f32(b)));
+    } else if (type == "u32" || type == "s32" || type == "u64" || type == "s64") {
+        m.set(s.arguments[0], count_bits(s) == 32 ? (a + b) & 0xffffffff : a + b);
+    } else {
+        fail_unknown(s, __func__);
+    }
+}
+
 void move(machine &m, const statement &s) {
     std::uint64_t bits = 0;
     if (s.arguments[1].is_list) {
@@ -1546,6 +1614,12 @@ instruction *find_instruction(const statement &s) {
         {"setp", set_predicate},
         {"atom", do_atomic},
         {"mov", move},
+        {"lop3", look_up},
+        {"prmt", permute_bytes},
+        {"and", combine_bits},
+        {"or", combine_bits},
+        {"xor", combine_bits},
+        {"add", add_two},
         {"wgmma", use_wgmma},
         {"mma", multiply_registers},
     };

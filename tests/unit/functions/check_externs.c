@@ -169,6 +169,24 @@ START_TEST(a_missing_function_is_said) {
 }
 END_TEST
 
+/* What an inline_ptx computes on the CPU, the launch does not have. */
+START_TEST(ptx_without_a_function_is_not_run) {
+    static const char kernel[] =
+        "kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) grid(x = 1)\n"
+        "{\n"
+        "  store %y, (inline_ptx \"f\", \"mov.b32 $0, $1;\", (load %x) : f32)\n"
+        "}\n";
+    float x[4] = {1, 2, 3, 4}, y[4] = {5, 5, 5, 5};
+    const grout_extern_function function = {"other", (grout_any_function *)count_calls};
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    subject it = run(kernel, &function, 1, arguments, 2, false);
+    ck_assert_int_eq(it.status, GROUT_RUN_FAILED);
+    ck_assert_int_eq(get_code(it.text.diags), GROUT_DIAG_PTX_FUNCTION_MISSING);
+    ck_assert_float_eq(y[0], 5);
+    end(&it);
+}
+END_TEST
+
 static const struct {
     const char *body;
     grout_diag_code code; /* NONE: it is verified */
@@ -225,14 +243,34 @@ START_TEST(there_is_a_limit_of_functions) {
 }
 END_TEST
 
+/* The longest text of an inline_ptx, and one more: spaces in front count. */
+START_TEST(inline_ptx_has_a_limit) {
+    static const char mov[] = "mov.b32 $0, $1;";
+    const int spaces = GROUT_PTX_MAX - (int)strlen(mov) + _i;
+    grout_text text = {0};
+    grout_text_add(&text,
+                   "kernel @k(%%x: f32, %%y: out gmem f32[1]) grid(x = 1)\n{\n"
+                   "  store %%y[0], (inline_ptx \"f\", \"%*s%s\", %%x : f32)\n}\n",
+                   spaces, "", mov);
+    bound_text it = bind_text(text.data, NULL, 0);
+    ck_assert_msg(it.bound != NULL, "%s", get_said(it.diags));
+    ck_assert_int_eq(grout_verify(it.bound, GROUT_ARCH_SM_90A, it.diags), _i == 0);
+    ck_assert_int_eq(get_code(it.diags), _i == 0 ? GROUT_DIAG_NONE : GROUT_DIAG_BAD_PTX);
+    free_text(&it);
+    grout_text_free(&text);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("externs");
     TCase *tcase = tcase_create("externs");
     tcase_add_loop_test(tcase, every_type_goes_through, 0, COUNT_OF(type_cases));
     tcase_add_test(tcase, undefined_elements_are_not_given);
     tcase_add_loop_test(tcase, a_missing_function_is_said, 0, 2);
+    tcase_add_test(tcase, ptx_without_a_function_is_not_run);
     tcase_add_loop_test(tcase, names_and_signatures_are_checked, 0, COUNT_OF(verified));
     tcase_add_loop_test(tcase, there_is_a_limit_of_functions, 0, 2);
+    tcase_add_loop_test(tcase, inline_ptx_has_a_limit, 0, 2);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

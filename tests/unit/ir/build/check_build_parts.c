@@ -1,4 +1,4 @@
-/* check_build_parts.c - the builder's slice, reshape and concatenate.
+/* check_build_parts.c - the builder's slice, reshape, concatenate and inline_ptx.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/ir/build/one_kernel.h"
 
@@ -34,6 +34,22 @@ START_TEST(other_boxes_are_refused) {
 }
 END_TEST
 
+/* Both texts stand in front of the operands, and neither can be left out. */
+START_TEST(ptx_has_two_texts) {
+    begin_kernel();
+    const grout_operand operands[] = {value(n), expr(7)};
+    (void)grout_build_inline_ptx(b, "f", _i == 0 ? "add.s32 $0, $1, $2;" : NULL, GROUT_DTYPE_I32, 2,
+                                 operands);
+    if (_i == 0) {
+        expect_body("  %0 = inline_ptx \"f\", \"add.s32 $0, $1, $2;\", %n, 7 : i32\n");
+        return;
+    }
+    grout_builder_end_kernel(b);
+    ck_assert_ptr_null(grout_builder_finish(b, diags));
+    ck_assert_uint_eq(grout_diags_count(diags), 1);
+}
+END_TEST
+
 /* As many as there may be, before and after the kernel. */
 START_TEST(launches_are_built) {
     static const char *const arguments[] = {"a", "n"};
@@ -59,6 +75,7 @@ int main(void) {
     tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, boxes_are_built);
     tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
+    tcase_add_loop_test(tcase, ptx_has_two_texts, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

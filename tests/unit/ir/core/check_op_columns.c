@@ -104,7 +104,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_CHECK] = {"CHECK", "vt*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(BOOL)},
     [GROUT_RULE_PROMISE] = {"PROMISE", "sk", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
-    [GROUT_RULE_EXTERN] = {"EXTERN", "t*", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_EXTERN] = {"EXTERN", "t*", "tt*", GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
     [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
     [GROUT_RULE_YIELD] = {"YIELD", "*", NULL, GROUT_SHAPE_END, 0, false, TYPES(ANY)},
@@ -340,13 +340,14 @@ static const char *find_own_build(const op_facts *it) {
         return "OWN";
     }
     if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
-        return strcmp(info->operands, "x") == 0    ? "AXIS"
-               : info->rule == GROUT_RULE_EXTERN   ? "EXTERN"
-               : info->rule == GROUT_RULE_LAYOUT   ? "RELAYOUT"
-               : strcmp(info->operands, "t*") == 0 ? "PRINT"
-               : info->rule == GROUT_RULE_CHECK    ? "CHECK"
-               : strcmp(info->operands, "v*") == 0 ? "CONCATENATE"
-                                                   : "OWN";
+        return strcmp(info->operands, "x") == 0     ? "AXIS"
+               : strcmp(info->operands, "tt*") == 0 ? "PTX"
+               : info->rule == GROUT_RULE_EXTERN    ? "EXTERN"
+               : info->rule == GROUT_RULE_LAYOUT    ? "RELAYOUT"
+               : strcmp(info->operands, "t*") == 0  ? "PRINT"
+               : info->rule == GROUT_RULE_CHECK     ? "CHECK"
+               : strcmp(info->operands, "v*") == 0  ? "CONCATENATE"
+                                                    : "OWN";
     }
     if (info->rule == GROUT_RULE_SCAN) {
         return "SCAN";
