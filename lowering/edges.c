@@ -32,7 +32,7 @@ enum {
     FACTS = FACT_CLUSTER | FACT_GRID,
     STARTED_COPY = 4,  /* cp.async or st.async: written at some later time */
     STARTED_STORE = 8, /* a TMA store to GMEM */
-    OBJECT_KINDS = GROUT_SYNC_OBJECT_PARTS + 1
+    OBJECT_KINDS = GROUT_SYNC_OBJECT_GRIDS + 1
 };
 
 typedef struct edge_walk {

@@ -235,7 +235,8 @@ static void check(const computing *it, get_worst *get) {
 }
 
 void grout_non_finite__check(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    if (inst->op == 0 || inst->result.count == 0 || !is_float(inst->result.dtype)) {
+    if (inst->op == 0 || inst->result.count == 0 || inst->slot_count == 0 ||
+        !is_float(inst->result.dtype)) {
         return;
     }
     const computing it = {cta, thread, inst, grout_plan__slot(cta->machine->plan, inst, 0)};

@@ -79,19 +79,20 @@ static void add_made(const grout_module *module, const grout_op *op, const grout
 
 static void add_input(const grout_module *module, const grout_fault *fault, grout_text *out) {
     grout_text made = {.allocator = out->allocator}, at = {.allocator = out->allocator};
+    grout_text name = {.allocator = out->allocator};
     grout_element_print((grout_dtype)fault->dtype, (uint64_t)fault->need, &made);
     grout_type_print_element(grout_object_get_type(module, fault->object), fault->start, &at);
     const grout_object *object = grout_module_get_object(module, fault->object);
     const grout_value *value = grout_module_get_value(module, object->value);
-    const grout_words words = {.have = fault->have,
-                               .object = grout_module_get_string(module, value->name),
-                               .what = get(&made),
-                               .element = get(&at)};
+    grout_text_add(&name, "%%%s", grout_module_get_string(module, value->name));
+    const grout_words words = {
+        .have = fault->have, .object = get(&name), .what = get(&made), .element = get(&at)};
     grout_sentence__add(
         out, fault->have == 1 ? GROUT_SENTENCE_INPUT_ONE_HEAD : GROUT_SENTENCE_INPUT_HEAD, &words);
-    out->failed |= made.failed || at.failed;
+    out->failed |= made.failed || at.failed || name.failed;
     grout_text_free(&made);
     grout_text_free(&at);
+    grout_text_free(&name);
 }
 
 bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const grout_fault *fault,

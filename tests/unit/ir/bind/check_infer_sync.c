@@ -79,7 +79,7 @@ static const sync_case cases[] = {
     {"atomic_or %as[0, 0, 0], %x", NULL, CLASS},
     {"%r = atomic_fetch_add %q[0], 1", "u32", 0},
     {"%r = atomic_fetch_add %cs.cluster(1, 1)[%n], %u", "u32", 0},
-    {"%r = atomic_fetch_add %q, %u", NULL, INDEX},
+    {"%r = atomic_fetch_add %q, %u", NULL, SHAPE},
     {"%r = atomic_fetch_add %q[0], %n", NULL, MISMATCH},
     {"%r = atomic_fetch_add %as[0, 0, 0], %x", NULL, CLASS},
     {"%r = atomic_fetch_add %q[0], -1", NULL, LITERAL},

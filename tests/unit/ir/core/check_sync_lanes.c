@@ -204,6 +204,10 @@ static bool adds_products(const op_facts *it) {
     return it->info->types == GROUT_TYPES_MMA;
 }
 
+static bool is_transposition(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_TRANSPOSE);
+}
+
 static bool is_scan(const op_facts *it) {
     return has_rule(it, GROUT_RULE_SCAN);
 }
@@ -296,6 +300,7 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
      "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER and "
      "SCATTER"},
+    {GROUT_ATTR_BIT_PERM, is_transposition, "PERM is of the RULE TRANSPOSE"},
     {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
