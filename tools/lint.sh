@@ -4,7 +4,7 @@
 # shellcheck disable=SC2317
 set -eu
 cd "$(dirname "$0")/.."
-status=0
+failed=
 deep=
 case "${1-}" in
     '') ;;
@@ -21,7 +21,7 @@ lint() {
     name=$1
     shift
     echo "lint: $name"
-    "$@" || { status=1; echo "lint: $name: FAILED"; }
+    "$@" || { failed="$failed; $name"; echo "lint: $name: FAILED"; }
 }
 # files PATTERN...: what git tracks or could add, and is there.
 files() {
@@ -62,9 +62,8 @@ lint "public headers compile alone" headers
 lint "no mutable globals" globals
 lint "walls between folders (tools/lint_rooms.py)" rooms
 
-if [ $status -eq 0 ]; then
-    echo "lint: clean"
-else
-    echo "lint: FAILED"
+if [ -n "$failed" ]; then
+    echo "lint: FAILED: ${failed#; }"
+    exit 1
 fi
-exit $status
+echo "lint: clean"

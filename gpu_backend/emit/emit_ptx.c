@@ -8,13 +8,15 @@ static bool goes_by_bits(grout_dtype dtype) {
     return info->class_ == GROUT_CLASS_FLOAT && info->bytes == 2;
 }
 
+/* The letter by which asm names a register of the type. */
 static char get_constraint(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     const bool is_float = info->class_ == GROUT_CLASS_FLOAT;
-    return info->bytes == 2   ? 'h'
-           : info->bytes == 4 ? (is_float ? 'f' : 'r')
-           : is_float         ? 'd'
-                              : 'l';
+    switch (info->bytes) {
+    case 2: return 'h';
+    case 4: return is_float ? 'f' : 'r';
+    default: return is_float ? 'd' : 'l';
+    }
 }
 
 /* The text in a scope of its own. The result is written last: the compiler takes an operand and the
