@@ -13,9 +13,12 @@ static char get_constraint(grout_dtype dtype) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     const bool is_float = info->class_ == GROUT_CLASS_FLOAT;
     switch (info->bytes) {
-    case 2: return 'h';
-    case 4: return is_float ? 'f' : 'r';
-    default: return is_float ? 'd' : 'l';
+    case 2:
+        return 'h';
+    case 4:
+        return is_float ? 'f' : 'r';
+    default:
+        return is_float ? 'd' : 'l';
     }
 }
 
