@@ -8,6 +8,8 @@
  */
 #include "async_copy.h"
 #include "access.h"
+#include "async_pick.h"
+#include "capture.h"
 #include "hash.h"
 
 #include "barrier.h"
@@ -65,6 +67,18 @@ static uint32_t find(const grout_cta *cta, uint32_t actor) {
 /* ---- issue -------------------------------------------------------------------------------------
  */
 
+static void report_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          const grout_box *box) {
+    uint32_t dim = box->plan->rank > 0 ? box->plan->order[box->plan->rank - 1u] : 0;
+    grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
+                         .object = box->plan->object,
+                         .dimension = dim,
+                         .start = box->start[dim],
+                         .extent = box->plan->extent[dim],
+                         .limit = PIECE};
+    grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
+}
+
 /* Every run of bytes consists of aligned pieces. */
 static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_box *box) {
@@ -79,14 +93,7 @@ static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst 
     if (offset % PIECE == 0) {
         return true;
     }
-    uint32_t dim = box->plan->rank > 0 ? box->plan->order[box->plan->rank - 1u] : 0;
-    grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
-                         .object = box->plan->object,
-                         .dimension = dim,
-                         .start = box->start[dim],
-                         .extent = box->plan->extent[dim],
-                         .limit = PIECE};
-    grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
+    report_pieces(cta, actor, inst, box);
     return false;
 }
 
@@ -107,28 +114,38 @@ void grout_engine__stamps_async_copy(const grout_cta *cta, const grout_flight *f
     *read_out = *write_out = get_stamp(cta, flight->actor, flight->group);
 }
 
-static void publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          const grout_box *boxes, uint32_t part, bool is_void) {
+/* False: its source does not consist of aligned pieces. */
+static bool publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          const grout_box *boxes, grout_picks *picks, uint32_t part, bool is_void) {
     grout_stamp stamp = get_stamp(cta, actor, part);
     const grout_stamp stamps[2] = {stamp, stamp};
     grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
     grout_flight__publish_issue(cta, actor, inst, &issue);
+    if (!is_void && picks != NULL) {
+        return grout_async_pick__publish(picks, boxes, stamps, PIECE);
+    }
     if (!is_void) {
         grout_access__publish(cta, actor, inst, boxes, stamps);
     }
+    return true;
 }
 
 static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                  const grout_box *boxes, uint32_t part, bool is_void) {
+                  const grout_box *boxes, grout_picks *picks, uint32_t part, bool is_void) {
     uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY, cta->rank);
     if (index == 0) {
         return;
     }
+    const uint32_t slot = picks != NULL && !is_void ? grout_slots__take(cta) : 0;
     grout_flight *flight = grout_flight__get(cta->machine, index);
     flight->is_void = is_void;
     flight->is_stale = boxes[0].is_stale;
+    flight->bytes.picks = slot;
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    if (slot != 0) {
+        grout_picks__note(picks, (int32_t *)(void *)grout_slots__get(cta, slot));
+    }
     grout_flight__enqueue(cta, actor, part, index);
 }
 
@@ -139,22 +156,27 @@ static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_i
     grout_flight__publish_complete(cta, &flight);
 }
 
-void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+/* From a box, or from what is picked of it. */
+static void issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                  const grout_box *boxes, grout_picks *picks) {
     grout_machine *machine = cta->machine;
-    grout_box boxes[2] = {grout_box__resolve(cta, actor, inst, 0),
-                          grout_box__resolve(cta, actor, inst, 1)};
-    uint32_t owner = find(cta, actor);
+    const uint32_t owner = find(cta, actor);
     if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
         return;
     }
-    bool is_void = !grout_box__check_inside(cta, actor, inst, &boxes[0]);
+    bool is_void = picks == NULL && !grout_box__check_inside(cta, actor, inst, &boxes[0]);
     is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[1]);
-    is_void = is_void || !check_pieces(cta, actor, inst, &boxes[0]) ||
+    is_void = is_void || (picks == NULL && !check_pieces(cta, actor, inst, &boxes[0])) ||
               !check_pieces(cta, actor, inst, &boxes[1]);
     uint32_t part = get_copier(machine, owner)->parts + 1;
     get_copier(machine, owner)->is_open = 1;
-    publish_issue(cta, actor, inst, boxes, part, is_void);
-    if (machine->tracks && !is_void) {
+    if (!publish_issue(cta, actor, inst, boxes, picks, part, is_void)) {
+        report_pieces(cta, actor, inst, &boxes[0]);
+        is_void = true;
+    }
+    if (machine->tracks && !is_void && picks != NULL) {
+        grout_async_pick__definedness(picks, &boxes[1]);
+    } else if (machine->tracks && !is_void) {
         grout_move__definedness(cta, actor, inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, &boxes[1], NULL);
@@ -166,32 +188,64 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
         grout_box__poison(machine, &boxes[1]);
     }
     if (machine->is_lazy) {
-        start(cta, actor, inst, boxes, part, is_void);
+        start(cta, actor, inst, boxes, picks, part, is_void);
         return;
     }
-    if (!is_void) {
+    if (!is_void && picks != NULL) {
+        grout_async_pick__move(picks, &boxes[1]);
+    } else if (!is_void) {
         grout_move__copy(machine, inst, &boxes[0], &boxes[1]);
     }
     publish_complete(cta, actor, inst, part);
 }
 
+void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    const grout_box boxes[2] = {grout_box__resolve(cta, actor, inst, 0),
+                                grout_box__resolve(cta, actor, inst, 1)};
+    issue(cta, actor, inst, boxes, NULL);
+}
+
+void grout_async_copy__issue_picks(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_picks picks;
+    (void)grout_picks__begin(&picks, cta, actor, inst);
+    const grout_box boxes[2] = {picks.base, grout_box__resolve(cta, actor, inst, 1)};
+    issue(cta, actor, inst, boxes, &picks);
+}
+
 /* ---- completion --------------------------------------------------------------------------------
  */
+
+static void land_picks(const grout_cta *cta, uint32_t index, const grout_box *from,
+                       const grout_box *to) {
+    grout_flight *flight = grout_flight__get(cta->machine, index);
+    const uint32_t slot = flight->bytes.picks;
+    grout_picks picks;
+    grout_picks__begin_noted(&picks, cta, flight->actor, grout_flight__inst(cta->machine, flight),
+                             from, (const int32_t *)(const void *)grout_slots__get(cta, slot));
+    grout_async_pick__move(&picks, to);
+    grout_slots__give(cta, slot);
+    flight->bytes.picks = 0;
+}
 
 void grout_engine__land_async_copy(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     const grout_flight *flight = grout_flight__get(machine, index);
     const grout_inst *inst = grout_flight__inst(machine, flight);
-    if (!flight->is_void) {
-        grout_box from =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
-        grout_box to =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
-        if (flight->is_stale) {
-            grout_stale__show(machine, &from);
-        }
-        grout_move__copy(machine, inst, &from, &to);
+    if (flight->is_void) {
+        return;
     }
+    grout_box from =
+        grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
+    grout_box to = grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
+    from.is_stale = flight->is_stale;
+    if (flight->bytes.picks != 0) {
+        land_picks(cta, index, &from, &to);
+        return;
+    }
+    if (from.is_stale) {
+        grout_stale__show(machine, &from);
+    }
+    grout_move__copy(machine, inst, &from, &to);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------

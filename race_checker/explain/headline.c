@@ -293,11 +293,16 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
-    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
+    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT ||
+               fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {
         const grout_words words = {.have = fault->have,
                                    .need = fault->need,
                                    .object = grout_wording__name_object(wording, fault->object)};
-        grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
+        grout_sentence__add(out,
+                            fault->code == GROUT_DIAG_SCATTER_CONFLICT
+                                ? GROUT_SENTENCE_SCATTER_HEAD
+                                : GROUT_SENTENCE_CONTIGUOUS_HEAD,
+                            &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
     } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,
