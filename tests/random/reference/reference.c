@@ -252,6 +252,12 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_SCATTER:
         reference__run_scatter(ref, op);
         break;
+    case GROUT_FORM_MASKED_COPY:
+        run_known(ref, op, reference__run_masked_copy);
+        break;
+    case GROUT_FORM_GATHER_COPY:
+        run_known(ref, op, reference__run_gather_copy);
+        break;
     case GROUT_FORM_FETCH:
     case GROUT_FORM_COMPARE_SWAP:
         reference__run_fetch(ref, op);
