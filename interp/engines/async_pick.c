@@ -23,33 +23,58 @@ static int64_t get_offset(const grout_picks *picks, const grout_box *box) {
     return runs == NULL || count == 0 ? 0 : runs[0].base;
 }
 
-/* Each group of elements is masked, or read from neighbours; what lies outside has been reported.
- */
+static void report_group(const grout_picks *picks, grout_group_fault what) {
+    grout_fault fault = {.code = GROUT_DIAG_NOT_CONTIGUOUS,
+                         .object = picks->base.plan->object,
+                         .use = what,
+                         .have = picks->number,
+                         .need = picks->inst->u.pick.contiguous};
+    grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand, &fault);
+}
+
+/* The group of elements that a walk is in. */
+typedef struct group {
+    grout_pick_state state; /* of the first */
+    int64_t first;          /* its place, if it is touched */
+} group;
+
+/* Whether an element is as the promise says; what lies outside has been reported. */
+static bool check_element(const grout_picks *picks, grout_pick_state state, const grout_box *box,
+                          group *now) {
+    const int64_t n = picks->inst->u.pick.contiguous, bytes = picks->base.plan->element_bytes;
+    const int64_t at = picks->number % n;
+    const int64_t place = state == GROUT_PICK_TOUCHED ? get_offset(picks, box) : 0;
+    if (at == 0) {
+        *now = (group){state, place};
+    }
+    if (state == GROUT_PICK_OUTSIDE || now->state == GROUT_PICK_OUTSIDE) {
+        return true;
+    }
+    if (state != now->state) {
+        report_group(picks, GROUT_GROUP_CUT);
+        return false;
+    }
+    const bool is_touched = state == GROUT_PICK_TOUCHED;
+    const bool starts_between = is_touched && at == 0 && place % (n * bytes) != 0;
+    if (starts_between || (is_touched && place != now->first + at * bytes)) {
+        report_group(picks, starts_between ? GROUT_GROUP_START : GROUT_GROUP_APART);
+        return false;
+    }
+    return true;
+}
+
+/* Each group of elements is masked, or read from neighbours. */
 static void check_contiguous(grout_picks *picks) {
-    const int64_t n = picks->inst->u.pick.contiguous;
-    int64_t first = 0, element;
-    grout_pick_state state, first_state = GROUT_PICK_END;
+    group now = {GROUT_PICK_END, 0};
+    grout_pick_state state = GROUT_PICK_TOUCHED;
+    bool holds = picks->inst->u.pick.contiguous > 1;
     grout_box box;
     grout_picks__rewind(picks);
-    while (n > 1 && (state = grout_picks__next(picks, &box)) != GROUT_PICK_END) {
-        const int64_t bytes = picks->base.plan->element_bytes, at = picks->number % n;
-        const int64_t offset = state == GROUT_PICK_TOUCHED ? get_offset(picks, &box) : 0;
-        first = at == 0 ? offset : first;
-        first_state = at == 0 ? state : first_state;
-        element = first + at * bytes;
-        const bool is_apart =
-            state == GROUT_PICK_TOUCHED && (offset != element || first % (n * bytes) != 0);
-        const bool is_outside = state == GROUT_PICK_OUTSIDE || first_state == GROUT_PICK_OUTSIDE;
-        if (!is_outside && (state != first_state || is_apart)) {
-            grout_fault fault = {.code = GROUT_DIAG_NOT_CONTIGUOUS,
-                                 .object = picks->base.plan->object,
-                                 .have = picks->number,
-                                 .need = n};
-            grout_cta__fault(picks->cta, picks->thread, picks->inst, picks->base.plan->operand,
-                             &fault);
-            return;
-        }
+    while (holds && state != GROUT_PICK_END) {
+        state = grout_picks__next(picks, &box);
+        holds = state == GROUT_PICK_END || check_element(picks, state, &box, &now);
     }
+    grout_picks__rewind(picks);
 }
 
 /* ---- the copy ----------------------------------------------------------------------------------

@@ -19,17 +19,15 @@ static bool stores_value(const grout_op *op) {
 }
 
 /* What to do where elements that are picked one by one are narrower than a piece. */
-static void help_picked(grout_verifying *verifying, const grout_op *op, const grout_type *type) {
+static void help_picked(grout_verifying *verifying, const grout_type *type) {
     const int least = PIECE_MIN / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
-    const grout_attr_value *attr =
-        grout_module_find_attr(verifying->module, op, GROUT_ATTR_CONTIGUOUS);
     if (type->rank == 0 || type->dims[type->rank - 1] % least != 0) {
         grout_diags_help(verifying->diags, "load what is picked, and store it");
     } else {
         grout_diags_help(verifying->diags,
-                         "pick whole rows, or promise %swith contiguous(%d) that neighbours along "
+                         "pick whole rows, or promise with contiguous(%d) that neighbours along "
                          "the innermost dimension go together",
-                         attr != NULL ? "more, " : "", least);
+                         least);
     }
 }
 
@@ -48,7 +46,7 @@ static void check_pieces(grout_verifying *verifying, grout_op_id id, const grout
                                 "may come from another place",
                                 grout_verify__get_text(op), (int)promised,
                                 grout_type__get_text(&type).chars);
-        help_picked(verifying, op, &type);
+        help_picked(verifying, &type);
         return;
     }
     bool is_copy = !stores_value(op);
@@ -63,14 +61,15 @@ static void check_pieces(grout_verifying *verifying, grout_op_id id, const grout
                      PIECE_MIN * info->packed / info->bytes);
 }
 
-/* contiguous(n) is about elements that are picked one by one, and whole groups of them. */
-static void check_contiguous(grout_verifying *verifying, const grout_op *op) {
+/* contiguous(n) is about elements that are picked one by one, and whole groups of them. False after
+ * a report. */
+static bool check_contiguous(grout_verifying *verifying, const grout_op *op) {
     const grout_attr_value *attr =
         grout_module_find_attr(verifying->module, op, GROUT_ATTR_CONTIGUOUS);
     const grout_type type = grout_module_get_operand_type(
         verifying->module, grout_module_get_operand(verifying->module, op, 1));
     if (attr == NULL || type.kind != GROUT_TYPE_REF) {
-        return;
+        return true;
     }
     const int64_t n = verifying->module->bound->expr_values[attr->expr].integer;
     if (n < 2 || n > CONTIGUOUS_MAX || (n & (n - 1)) != 0) {
@@ -84,7 +83,9 @@ static void check_contiguous(grout_verifying *verifying, const grout_op *op) {
                                 "index, or a bit of the mask, of its own",
                                 n);
         grout_diags_help(verifying->diags, "leave it away");
-    } else if (type.rank == 0 || type.dims[type.rank - 1] % n != 0) {
+    } else if (type.rank > 0 && type.dims[type.rank - 1] % n == 0) {
+        return true;
+    } else {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
                                 "contiguous(%" PRId64 "): the innermost dimension of the "
                                 "destination, %s, is no multiple of it",
@@ -92,6 +93,7 @@ static void check_contiguous(grout_verifying *verifying, const grout_op *op) {
         grout_diags_help(verifying->diags,
                          "promise less, or widen the destination and mask what is too much");
     }
+    return false;
 }
 
 static void check_store(grout_verifying *verifying, const grout_op *op) {
@@ -150,7 +152,8 @@ void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grou
     }
     if (has_space(verifying, op, 1, GROUT_SPACE_SMEM) &&
         (stores_value(op) || has_space(verifying, op, 0, GROUT_SPACE_GMEM))) {
-        check_contiguous(verifying, op);
-        check_pieces(verifying, id, op);
+        if (check_contiguous(verifying, op)) {
+            check_pieces(verifying, id, op);
+        }
     }
 }

@@ -287,6 +287,12 @@ static void add_output_headline(const grout_wording *wording, grout_text *out) {
     }
 }
 
+static grout_sentence_id get_contiguous_sentence(const grout_fault *fault) {
+    return fault->use == GROUT_GROUP_CUT     ? GROUT_SENTENCE_CONTIGUOUS_CUT_HEAD
+           : fault->use == GROUT_GROUP_START ? GROUT_SENTENCE_CONTIGUOUS_START_HEAD
+                                             : GROUT_SENTENCE_CONTIGUOUS_APART_HEAD;
+}
+
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_CHECK) {
@@ -301,7 +307,7 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
         grout_sentence__add(out,
                             fault->code == GROUT_DIAG_SCATTER_CONFLICT
                                 ? GROUT_SENTENCE_SCATTER_HEAD
-                                : GROUT_SENTENCE_CONTIGUOUS_HEAD,
+                                : get_contiguous_sentence(fault),
                             &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
