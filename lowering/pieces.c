@@ -89,7 +89,7 @@ bool grout_op_picks_elements(const grout_module *bound, const grout_op *op) {
     return has_bits || (pick.indices != 0 && pick.lead == pick.type.rank);
 }
 
-/* Of a source: what is promised of elements that are picked one by one. */
+/* A source: of elements that are picked one by one, what is promised counts. */
 static uint32_t get_source(const grout_module *bound, const grout_op *op, const grout_view *view) {
     uint32_t piece = PIECE_MAX;
     if (!grout_op_picks_elements(bound, op)) {

@@ -455,8 +455,8 @@ static int64_t get_along_bytes(const grout_layout_inference *inf, const grout_op
                     grout_dtype_get_info(GROUT_DTYPE_I32)->bytes);
 }
 
-/* Of each piece of a copy an index, where the lane that copies it may not be the one that holds it.
- */
+/* An index for each piece of a copy, where the lane that copies it may not be the one that holds
+ * the index. */
 static int64_t get_group_bytes(const grout_layout_inference *inf, grout_op_id id,
                                const grout_op *op, const grout_pick *pick) {
     const uint32_t bytes = grout_dtype_get_info((grout_dtype)pick->type.dtype)->bytes;

@@ -99,8 +99,7 @@ static void share_indices(grout_emitter *e, grout_op_id id, const grout_emit_pic
     grout_emit__after_access(e, 0, true);
 }
 
-/* Of each piece its index, or -1 where the mask is false, from the lane that holds its first
- * element. */
+/* Each piece's index, or -1 where the mask is false, from the lane that holds its first element. */
 static void share_groups(grout_emitter *e, const grout_emit_pick *p,
                          const grout_register_layout *layout) {
     const bool has_mask = p->pick.mask != 0 && !p->pick.is_mask_along;

@@ -287,10 +287,18 @@ static void add_output_headline(const grout_wording *wording, grout_text *out) {
     }
 }
 
-static grout_sentence_id get_contiguous_sentence(const grout_fault *fault) {
-    return fault->use == GROUT_GROUP_CUT     ? GROUT_SENTENCE_CONTIGUOUS_CUT_HEAD
-           : fault->use == GROUT_GROUP_START ? GROUT_SENTENCE_CONTIGUOUS_START_HEAD
-                                             : GROUT_SENTENCE_CONTIGUOUS_APART_HEAD;
+static void add_contiguous_headline(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    const grout_words words = {.have = fault->have,
+                               .need = fault->need,
+                               .object = grout_wording__name_object(wording, fault->object)};
+    if (fault->use == GROUT_GROUP_CUT) {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_CUT_HEAD, &words);
+    } else if (fault->use == GROUT_GROUP_START) {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_START_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_APART_HEAD, &words);
+    }
 }
 
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
@@ -299,16 +307,13 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
-    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT ||
-               fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {
+    } else if (fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {
+        add_contiguous_headline(wording, out);
+    } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
         const grout_words words = {.have = fault->have,
                                    .need = fault->need,
                                    .object = grout_wording__name_object(wording, fault->object)};
-        grout_sentence__add(out,
-                            fault->code == GROUT_DIAG_SCATTER_CONFLICT
-                                ? GROUT_SENTENCE_SCATTER_HEAD
-                                : get_contiguous_sentence(fault),
-                            &words);
+        grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
     } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,

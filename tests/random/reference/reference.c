@@ -143,6 +143,8 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_MASKED_LOAD:
     case GROUT_OP_MASKED_STORE:
     case GROUT_OP_GATHER:
+    case GROUT_OP_ASYNC_MASKED_COPY:
+    case GROUT_OP_ASYNC_GATHER:
     case GROUT_OP_ACC_LOAD:
     case GROUT_OP_BROADCAST:
     case GROUT_OP_IOTA:

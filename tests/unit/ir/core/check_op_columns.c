@@ -357,7 +357,9 @@ static const char *find_own_build(const op_facts *it) {
         return "SCAN";
     }
     if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be left away */
-        return info->results > 0 ? "GATHER" : "SCATTER";
+        return info->results > 0                      ? "GATHER"
+               : info->rule == GROUT_RULE_GATHER_COPY ? "GATHER_COPY"
+                                                      : "SCATTER";
     }
     if (info->typed) {
         bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;
