@@ -114,39 +114,46 @@ void grout_engine__stamps_async_copy(const grout_cta *cta, const grout_flight *f
     *read_out = *write_out = get_stamp(cta, flight->actor, flight->group);
 }
 
+/* A copy at its issue. */
+typedef struct copy {
+    grout_box boxes[2];
+    grout_picks *picks; /* of boxes[0]; NULL: all of it */
+    uint32_t part;
+    bool is_void;
+} copy;
+
 /* False: its source does not consist of aligned pieces. */
 static bool publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          const grout_box *boxes, grout_picks *picks, uint32_t part, bool is_void) {
-    grout_stamp stamp = get_stamp(cta, actor, part);
+                          const copy *it) {
+    grout_stamp stamp = get_stamp(cta, actor, it->part);
     const grout_stamp stamps[2] = {stamp, stamp};
-    grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
+    grout_issue issue = {.bytes = it->boxes[1].plan->bytes, .read = stamp, .write = stamp};
     grout_flight__publish_issue(cta, actor, inst, &issue);
-    if (!is_void && picks != NULL) {
-        return grout_async_pick__publish(picks, boxes, stamps, PIECE);
+    if (!it->is_void && it->picks != NULL) {
+        return grout_async_pick__publish(it->picks, it->boxes, stamps, PIECE);
     }
-    if (!is_void) {
-        grout_access__publish(cta, actor, inst, boxes, stamps);
+    if (!it->is_void) {
+        grout_access__publish(cta, actor, inst, it->boxes, stamps);
     }
     return true;
 }
 
-static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                  const grout_box *boxes, grout_picks *picks, uint32_t part, bool is_void) {
+static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst, const copy *it) {
     uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY, cta->rank);
     if (index == 0) {
         return;
     }
-    const uint32_t slot = picks != NULL && !is_void ? grout_slots__take(cta) : 0;
+    const uint32_t slot = it->picks != NULL && !it->is_void ? grout_slots__take(cta) : 0;
     grout_flight *flight = grout_flight__get(cta->machine, index);
-    flight->is_void = is_void;
-    flight->is_stale = boxes[0].is_stale;
+    flight->is_void = it->is_void;
+    flight->is_stale = it->boxes[0].is_stale;
     flight->bytes.picks = slot;
-    memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
-    memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    memcpy(flight->start[0], it->boxes[0].start, sizeof flight->start[0]);
+    memcpy(flight->start[1], it->boxes[1].start, sizeof flight->start[1]);
     if (slot != 0) {
-        grout_picks__note(picks, (int32_t *)(void *)grout_slots__get(cta, slot));
+        grout_picks__note(it->picks, (int32_t *)(void *)grout_slots__get(cta, slot));
     }
-    grout_flight__enqueue(cta, actor, part, index);
+    grout_flight__enqueue(cta, actor, it->part, index);
 }
 
 static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
@@ -156,60 +163,72 @@ static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_i
     grout_flight__publish_complete(cta, &flight);
 }
 
-/* From a box, or from what is picked of it. */
-static void issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                  const grout_box *boxes, grout_picks *picks) {
+/* Whether a side is refused, which is reported. */
+static bool is_refused(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                       const copy *it) {
+    bool is_void = it->picks == NULL && !grout_box__check_inside(cta, actor, inst, &it->boxes[0]);
+    is_void |= !grout_box__check_inside(cta, actor, inst, &it->boxes[1]);
+    return is_void || (it->picks == NULL && !check_pieces(cta, actor, inst, &it->boxes[0])) ||
+           !check_pieces(cta, actor, inst, &it->boxes[1]);
+}
+
+static void set_definedness(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                            const copy *it) {
+    if (it->is_void) {
+        grout_box__set_written(cta->machine, &it->boxes[1], NULL);
+    } else if (it->picks != NULL) {
+        grout_async_pick__definedness(it->picks, &it->boxes[1]);
+    } else {
+        grout_move__definedness(cta, actor, inst, it->boxes);
+    }
+}
+
+static void issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst, copy *it) {
     grout_machine *machine = cta->machine;
-    const uint32_t owner = find(cta, actor);
-    if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
+    const grout_box *to = &it->boxes[1];
+    uint32_t owner = find(cta, actor);
+    if (owner == 0 || it->boxes[0].is_nowhere || to->is_nowhere) {
         return;
     }
-    bool is_void = picks == NULL && !grout_box__check_inside(cta, actor, inst, &boxes[0]);
-    is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[1]);
-    is_void = is_void || (picks == NULL && !check_pieces(cta, actor, inst, &boxes[0])) ||
-              !check_pieces(cta, actor, inst, &boxes[1]);
-    uint32_t part = get_copier(machine, owner)->parts + 1;
+    it->is_void = is_refused(cta, actor, inst, it);
+    it->part = get_copier(machine, owner)->parts + 1;
     get_copier(machine, owner)->is_open = 1;
-    if (!publish_issue(cta, actor, inst, boxes, picks, part, is_void)) {
-        report_pieces(cta, actor, inst, &boxes[0]);
-        is_void = true;
+    if (!publish_issue(cta, actor, inst, it)) {
+        report_pieces(cta, actor, inst, &it->boxes[0]);
+        it->is_void = true;
     }
-    if (machine->tracks && !is_void && picks != NULL) {
-        grout_async_pick__definedness(picks, &boxes[1]);
-    } else if (machine->tracks && !is_void) {
-        grout_move__definedness(cta, actor, inst, boxes);
-    } else if (machine->tracks) {
-        grout_box__set_written(machine, &boxes[1], NULL);
+    if (machine->tracks) {
+        set_definedness(cta, actor, inst, it);
     }
     if (machine->is_lazy) {
-        grout_undo__note_copy(cta, actor, inst, 1, &boxes[1], part);
+        grout_undo__note_copy(cta, actor, inst, 1, to, it->part);
     }
-    if (machine->is_lazy || is_void) {
-        grout_box__poison(machine, &boxes[1]);
+    if (machine->is_lazy || it->is_void) {
+        grout_box__poison(machine, to);
     }
     if (machine->is_lazy) {
-        start(cta, actor, inst, boxes, picks, part, is_void);
+        start(cta, actor, inst, it);
         return;
     }
-    if (!is_void && picks != NULL) {
-        grout_async_pick__move(picks, &boxes[1]);
-    } else if (!is_void) {
-        grout_move__copy(machine, inst, &boxes[0], &boxes[1]);
+    if (!it->is_void && it->picks != NULL) {
+        grout_async_pick__move(it->picks, to);
+    } else if (!it->is_void) {
+        grout_move__copy(machine, inst, &it->boxes[0], to);
     }
-    publish_complete(cta, actor, inst, part);
+    publish_complete(cta, actor, inst, it->part);
 }
 
 void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
-    const grout_box boxes[2] = {grout_box__resolve(cta, actor, inst, 0),
-                                grout_box__resolve(cta, actor, inst, 1)};
-    issue(cta, actor, inst, boxes, NULL);
+    copy it = {.boxes = {grout_box__resolve(cta, actor, inst, 0),
+                         grout_box__resolve(cta, actor, inst, 1)}};
+    issue(cta, actor, inst, &it);
 }
 
 void grout_async_copy__issue_picks(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_picks picks;
     (void)grout_picks__begin(&picks, cta, actor, inst);
-    const grout_box boxes[2] = {picks.base, grout_box__resolve(cta, actor, inst, 1)};
-    issue(cta, actor, inst, boxes, &picks);
+    copy it = {.boxes = {picks.base, grout_box__resolve(cta, actor, inst, 1)}, .picks = &picks};
+    issue(cta, actor, inst, &it);
 }
 
 /* ---- completion --------------------------------------------------------------------------------
