@@ -244,8 +244,7 @@ typedef struct picked {
 
 /* A mask of rows that it lets through, or of what lies in them: the same for each element of a
  * row, so that any promise about neighbours holds. */
-static void draw_row_mask(draw *d, const road_shape *shape, bool is_along, char *text,
-                          size_t size) {
+static void draw_row_mask(draw *d, const road_shape *shape, bool is_along, picked *texts) {
     const road_shape row = {1, {shape->dims[0], 0, 0}};
     const uint32_t value = d->value_count++;
     char type[TEXT_MAX];
