@@ -325,7 +325,7 @@ CASES = [
      ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
       "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
     ("embedding_bag", compute_embedding, {"tokens": "i32 BAGS L", "lengths": "i32 BAGS", "table": "ROWS C"}, 0, 0,
-     ["BAGS=1 L=1 ROWS=1 C=2", "BAGS=33 L=7 ROWS=50 C=72", "BAGS=64 L=2 ROWS=9 C=200 DEPTH=5",
+     ["BAGS=1 L=1 ROWS=1 C=2", "BAGS=33 L=7 ROWS=231 C=72", "BAGS=64 L=2 ROWS=128 C=200 DEPTH=5",
       "BAGS=5 L=4 ROWS=30 C=64 DEPTH=1"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
