@@ -115,6 +115,9 @@ typedef void grout_emit_picked(grout_emitter *e, const grout_emit_pick *p, const
 void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *op,
                              uint32_t width_max, grout_emit_picked *act);
 
+/* The map that a make_tensor_descriptor has made, as a copy takes it (emit_tensor_map.c). */
+void grout_emit__made_map(grout_emitter *e, const grout_op *maker);
+
 /* ---- between the lanes of a thread (emit_exchange.c) ---- */
 
 /* Whether the plan gave this op so many bytes of the exchange area; if not, it is unsupported. */

@@ -53,7 +53,8 @@ void grout_verify__oob(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     const grout_type type = grout_module_get_operand_type(
-        module, grout_module_get_operand(module, op, array == UINT32_MAX ? 0 : array));
+        module, array == UINT32_MAX ? grout_descriptor_get_array(module, op)
+                                    : grout_module_get_operand(module, op, array));
     if (array == UINT32_MAX) {
         check_descriptor(verifying, op, attr);
     } else {
