@@ -318,10 +318,12 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     if (fault->use == GROUT_OUTSIDE_PLAIN) {
         return false;
     }
-    grout_sentence__add(out,
-                        fault->use == GROUT_OUTSIDE_PROMISED ? GROUT_SENTENCE_OUTSIDE_PROMISED_HELP
-                                                             : GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
-                        NULL);
+    static const grout_sentence_id helps[] = {
+        [GROUT_OUTSIDE_PROMISED] = GROUT_SENTENCE_OUTSIDE_PROMISED_HELP,
+        [GROUT_OUTSIDE_FOLDED] = GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
+        [GROUT_OUTSIDE_PART] = GROUT_SENTENCE_OUTSIDE_PART_HELP,
+        [GROUT_OUTSIDE_EMPTY] = GROUT_SENTENCE_OUTSIDE_EMPTY_HELP};
+    grout_sentence__add(out, helps[fault->use], NULL);
     return true;
 }
 
