@@ -6,7 +6,7 @@
 #include "type.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #define MAP_WORDS   16 /* u64 of a tensor map */
 #define START_BYTES 16 /* of the innermost dimension: what TMA takes as an address */
@@ -96,6 +96,36 @@ static bool is_outside(int64_t start, int64_t extent, int64_t size) {
     return start < 0 || extent < 1 || start > size || extent > size - start;
 }
 
+/* What is known of a part in a dimension; an operand is NULL if it is a value. */
+typedef struct known_part {
+    const grout_operand *from;
+    int64_t start;
+    const grout_operand *many;
+    int64_t extent;
+} known_part;
+
+static void report_outside(grout_verifying *verifying, uint32_t dim, int64_t size,
+                           const known_part *part) {
+    char words[96];
+    if (part->from == NULL) {
+        (void)snprintf(words, sizeof words, "a part of %" PRId64 " elements does not fit",
+                       part->extent);
+    } else if (part->many == NULL) {
+        (void)snprintf(words, sizeof words, "a part that starts at %" PRId64 " leaves",
+                       part->start);
+    } else {
+        (void)snprintf(words, sizeof words, "%" PRId64 " elements from %" PRId64 " on leave",
+                       part->extent, part->start);
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX,
+                            part->from != NULL ? part->from->loc : part->many->loc,
+                            "%s dimension %" PRIu32 " of the array, which has %" PRId64, words, dim,
+                            size);
+    grout_diags_help(verifying->diags,
+                     "a tensor map has at least one element in each dimension, and all of them in "
+                     "the array: make none for an empty part");
+}
+
 /* A dimension of the part, as far as it is known. */
 static void check_dimension(grout_verifying *verifying, const grout_op *op, uint32_t dim,
                             const grout_type *array) {
@@ -107,17 +137,8 @@ static void check_dimension(grout_verifying *verifying, const grout_op *op, uint
     const bool has_extent = grout_verify__find_constant(verifying, many, &extent);
     const int64_t bytes = start * grout_dtype_get_info((grout_dtype)array->dtype)->bytes;
     if (is_outside(start, extent, size)) {
-        grout_verifying__report(
-            verifying, GROUT_DIAG_BAD_INDEX, has_start ? from->loc : many->loc,
-            has_start && has_extent
-                ? "%" PRId64 " elements from %" PRId64 " on leave dimension %" PRIu32
-                  " of the array, which has %" PRId64
-                : "the extent %" PRId64 " or the start %" PRId64 " does not fit dimension %" PRIu32
-                  " of the array, which has %" PRId64,
-            extent, start, dim, size);
-        grout_diags_help(verifying->diags, "a tensor map has at least one element in each "
-                                           "dimension, and all of them in the array: make none for "
-                                           "an empty part");
+        report_outside(verifying, dim, size, &(known_part){has_start ? from : NULL, start,
+                                                           has_extent ? many : NULL, extent});
     } else if (dim + 1u == array->rank && bytes % START_BYTES != 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX, from->loc,
                                 "the part starts at element %" PRId64 " of a row, byte %" PRId64
