@@ -588,30 +588,6 @@ GROUT_DEVICE void grout_prefetch_tensor_map(const grout_tensor_map &map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// A tensor map of a part of an array, made in GMEM by one lane: the model with another address and
-// other extents. 'release' follows the last change, 'acquire' precedes the lane's next copy by it.
-GROUT_DEVICE void grout_tensor_map_begin(grout_u64 *slot, const grout_tensor_map &model,
-                                         const void *address) {
-    for (int k = 0; k < 16; k++) {
-        slot[k] = model.opaque[k];
-    }
-    asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(slot),
-                 "l"(address)
-                 : "memory");
-}
-template <int dim>
-GROUT_DEVICE void grout_tensor_map_set_extent(grout_u64 *slot, grout_i32 extent) {
-    asm volatile("tensormap.replace.tile.global_dim.global.b1024.b32 [%0], %1, %2;" ::"l"(slot),
-                 "n"(dim), "r"(extent)
-                 : "memory");
-}
-GROUT_DEVICE void grout_tensor_map_release() {
-    asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
-}
-GROUT_DEVICE void grout_tensor_map_acquire(const grout_u64 *slot) {
-    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(slot) : "memory");
-}
-
 // The coordinates are operands %0 to %(N-1); A, B, C, D are the next four operand numbers.
 #define GROUT_TMA(N, COORDINATES, OPERANDS, A, B, C, D, ...)                                      \
     GROUT_DEVICE void grout_tma_load(grout_u32 smem, const grout_tensor_map &map,                 \

@@ -77,8 +77,8 @@ void grout_emit__make_tensor_descriptor(grout_emitter *e, grout_op_id id, const 
     for (uint32_t k = 0; k < map->tma.rank; k++) {
         grout_emit__begin(e);
         grout_emit__add(e, "grout_tensor_map_set_extent<%" PRIu32 ">(x%" PRIu32 ", ", k, pointer);
-        grout_emit__operand(
-            e, grout_descriptor_get_extent(e->module, op, map->tma.object_dim[k]), NULL);
+        grout_emit__operand(e, grout_descriptor_get_extent(e->module, op, map->tma.object_dim[k]),
+                            NULL);
         grout_emit__end(e, ");");
     }
     grout_emit__line(e, "grout_tensor_map_release();");

@@ -81,8 +81,7 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
     }
     walk->plan->map_of_op[id] = map + 1;
     if (grout_view_find_made_descriptor(walk->module, &view) != NULL) { /* the map's model */
-        walk->plan
-            ->map_of_op[grout_module_get_value(walk->module, view.descriptor)->op] = map + 1;
+        walk->plan->map_of_op[grout_module_get_value(walk->module, view.descriptor)->op] = map + 1;
     }
     return true;
 }
@@ -134,8 +133,8 @@ static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
  */
 static bool needs_address(const grout_op *op, uint32_t operand) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    const bool is_of_launch = info->rule == GROUT_RULE_DESCRIPTOR &&
-                              info->effect_row == GROUT_EFFECT_ROW_PURE;
+    const bool is_of_launch =
+        info->rule == GROUT_RULE_DESCRIPTOR && info->effect_row == GROUT_EFFECT_ROW_PURE;
     return !is_of_launch && grout_op_get_letter((grout_opcode)op->opcode, operand) != 'G';
 }
 

@@ -342,10 +342,10 @@ typedef struct grout_fault {
     uint32_t dimension;
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;          /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; TENSORMAP_IN_FLIGHT:
-                            * grout_map_use */
-    uint32_t element;      /* BARRIER_*: the barrier element */
-    uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
+    uint32_t use;     /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; TENSORMAP_IN_FLIGHT:
+                       * grout_map_use */
+    uint32_t element; /* BARRIER_*: the barrier element */
+    uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
     /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
      * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and

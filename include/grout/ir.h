@@ -361,8 +361,8 @@ typedef struct grout_view {
      * 0: the own one. VALUE (an i32) or EXPR operands. */
     uint8_t cluster_index_count;
     grout_operand cluster_index[GROUT_CLUSTER_AXES_MAX];
-    /* The descriptor that it goes through; 0: none. Starts count from the beginning of the array, also
-     * where the descriptor is of a part (make_tensor_descriptor). */
+    /* The descriptor that it goes through; 0: none. Starts count from the beginning of the array,
+     * also where the descriptor is of a part (make_tensor_descriptor). */
     grout_value_id descriptor;
 } grout_view;
 
@@ -530,7 +530,7 @@ GROUT_API int64_t grout_view_get_term_divisor(const grout_view *view, uint32_t d
 /* The make_tensor_descriptor that a view goes through; NULL: it goes through none. */
 GROUT_API const grout_op *grout_view_find_made_descriptor(const grout_module *module,
                                                           const grout_view *view);
-/* Of such a view: its starts count from the beginning of the descriptor's part from now on. */
+/* Starts of such a view count from the beginning of the descriptor's part from now on. */
 GROUT_API void grout_view_drop_origin(const grout_module *module, grout_view *view);
 /* Operands of an op that makes a descriptor: its array; where the part of it starts in a dimension,
  * and how many elements it has there (make_tensor_descriptor alone). */

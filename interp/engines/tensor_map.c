@@ -13,9 +13,8 @@
 _Static_assert(sizeof(grout_tensor_map) == WORDS * sizeof(uint64_t), "a slot is filled");
 
 static grout_tensor_map get_identity(const grout_cta *cta, uint32_t thread, grout_op_id maker) {
-    return (grout_tensor_map){.maker = maker,
-                              .cta = grout_cta__head(cta)->index,
-                              .actor = grout_cta__actor(cta, thread)};
+    return (grout_tensor_map){
+        .maker = maker, .cta = grout_cta__head(cta)->index, .actor = grout_cta__actor(cta, thread)};
 }
 
 static bool is_same(const grout_tensor_map *a, const grout_tensor_map *b) {

@@ -14,9 +14,8 @@
 
 grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uint32_t index) {
     const grout_inst *inst = grout_flight__inst(cta->machine, flight);
-    grout_box box =
-        grout_box__place_inside(cta, grout_plan__box(cta->machine->plan, inst, index),
-                                flight->start[index], &flight->limits);
+    grout_box box = grout_box__place_inside(cta, grout_plan__box(cta->machine->plan, inst, index),
+                                            flight->start[index], &flight->limits);
     if (index == 0 && flight->is_stale) {
         grout_stale__show(cta->machine, &box);
     }

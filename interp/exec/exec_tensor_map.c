@@ -37,8 +37,7 @@ static bool is_refused(const grout_cta *cta, uint32_t thread, const grout_inst *
     const grout_box_plan *array = grout_plan__box(cta->machine->plan, inst, 1);
     int64_t offset = 0, stride = array->element_bytes;
     for (uint32_t dim = array->rank; dim-- > 0;) {
-        grout_fault fault = {
-            .object = array->object, .dimension = dim, .limit = array->dims[dim]};
+        grout_fault fault = {.object = array->object, .dimension = dim, .limit = array->dims[dim]};
         if (!get_number(cta, thread, inst, dim, &fault.start) ||
             !get_number(cta, thread, inst, array->rank + dim, &fault.extent)) {
             return true;

@@ -360,8 +360,8 @@ static void add_map_slot(grout_planner *planner, uint32_t index, const grout_op 
     if (maker == NULL) {
         return;
     }
-    const uint32_t slot = grout_planner__add_box(
-        planner, grout_module_get_operand(planner->module, maker, 0), array);
+    const uint32_t slot =
+        grout_planner__add_box(planner, grout_module_get_operand(planner->module, maker, 0), array);
     if (slot == 0) {
         return;
     }

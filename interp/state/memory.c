@@ -49,8 +49,7 @@ static int64_t get_first(const grout_box *box, uint32_t dim) {
 
 static int64_t get_end(const grout_box *box, uint32_t dim) {
     const int64_t size = box->plan->dims[dim];
-    return box->plan->first_limit == 0 || box->limits.end[dim] > size ? size
-                                                                      : box->limits.end[dim];
+    return box->plan->first_limit == 0 || box->limits.end[dim] > size ? size : box->limits.end[dim];
 }
 
 static void place(const grout_machine *machine, grout_box *box) {
@@ -89,9 +88,8 @@ static void add_limits(const grout_cta *cta, uint32_t thread, grout_box *box) {
     const grout_term *terms = grout_pool__at(&cta->machine->plan->terms, plan->first_limit);
     for (uint32_t dim = 0; plan->first_limit != 0 && dim < plan->rank; dim++) {
         box->limits.first[dim] = grout_slot__get_integer(cta, thread, &terms[dim].slot);
-        box->limits.end[dim] = box->limits.first[dim] + grout_slot__get_integer(
-                                                            cta, thread,
-                                                            &terms[plan->rank + dim].slot);
+        box->limits.end[dim] = box->limits.first[dim] +
+                               grout_slot__get_integer(cta, thread, &terms[plan->rank + dim].slot);
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct grout_box_limits {
 typedef struct grout_box {
     const grout_box_plan *plan;
     int64_t start[GROUT_RANK_MAX];
-    grout_box_limits limits;      /* if the plan has a first_limit: nothing outside is touched */
+    grout_box_limits limits; /* if the plan has a first_limit: nothing outside is touched */
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
     uint8_t *bytes;                                    /* of the object */
     uint32_t rank;      /* of the CTA whose SMEM or barrier it is; for other boxes, the actor's */

@@ -65,10 +65,9 @@
 #define WRITTEN_TYPE     .type_dtype = dtype, .type_rank = rank, .type_dims = dims
 #define DEFINE_SHAPED(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), SHAPE_PARAMETERS), OPERANDS(a), WRITTEN_TYPE)
-#define DEFINE_DESCRIPTOR(OP, name)                                                              \
-    VALUE(OP, name,                                                                              \
-          (BUILDER, uint32_t count, const grout_operand *values, SHAPE_PARAMETERS), WRITTEN_TYPE, \
-          .operands = values, .operand_count = count)
+#define DEFINE_DESCRIPTOR(OP, name)                                                           \
+    VALUE(OP, name, (BUILDER, uint32_t count, const grout_operand *values, SHAPE_PARAMETERS), \
+          WRITTEN_TYPE, .operands = values, .operand_count = count)
 #define DEFINE_IOTA(OP, name)                                                           \
     VALUE(OP, name, (BUILDER, grout_expr_id dimension, SHAPE_PARAMETERS), WRITTEN_TYPE, \
           .attrs = GROUT_ATTR_BIT_DIM, .attr_value = dimension)

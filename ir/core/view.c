@@ -248,8 +248,7 @@ static grout_view_fault apply_box(const grout_module *module, grout_view *view,
             fault = add_start(module, view, dim, &index->start);
         }
         if (fault == GROUT_VIEW_FINE && made != NULL) {
-            fault =
-                add_start(module, view, dim, grout_descriptor_get_start(module, made, dim));
+            fault = add_start(module, view, dim, grout_descriptor_get_start(module, made, dim));
         }
         if (fault != GROUT_VIEW_FINE) {
             return fault;

@@ -18,8 +18,8 @@ static bool is_maker(const grout_op *op) {
 }
 
 static bool takes_slot(const grout_op *op) {
-    return is_maker(op) ||
-           grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_TENSOR_MAP;
+    return is_maker(op) || grout_op_get_info((grout_opcode)op->opcode)->effect_row ==
+                               GROUT_EFFECT_ROW_TENSORMAP_ACQUIRE;
 }
 
 void grout_verify__note_slots(grout_verifying *verifying) {
@@ -81,10 +81,9 @@ static void check_operands(grout_verifying *verifying, const grout_op *op) {
         if (!grout_module_get_view(module, operand, &view) || !verifying->holds_maps[view.object]) {
             continue;
         }
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_SPACE, operand->loc,
-                                "'%s' takes %s, which holds tensor maps",
-                                grout_verify__get_text(op),
-                                grout_verify__get_name(verifying, &view).chars);
+        grout_verifying__report(
+            verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "'%s' takes %s, which holds tensor maps",
+            grout_verify__get_text(op), grout_verify__get_name(verifying, &view).chars);
         grout_diags_help(verifying->diags, "only make_tensor_descriptor and tensormap_acquire take "
                                            "a slot: declare another scratch for data");
     }
@@ -117,10 +116,9 @@ static void report_outside(grout_verifying *verifying, uint32_t dim, int64_t siz
         (void)snprintf(words, sizeof words, "%" PRId64 " elements from %" PRId64 " on leave",
                        part->extent, part->start);
     }
-    grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX,
-                            part->from != NULL ? part->from->loc : part->many->loc,
-                            "%s dimension %" PRIu32 " of the array, which has %" PRId64, words, dim,
-                            size);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_BAD_INDEX, part->from != NULL ? part->from->loc : part->many->loc,
+        "%s dimension %" PRIu32 " of the array, which has %" PRId64, words, dim, size);
     grout_diags_help(verifying->diags,
                      "a tensor map has at least one element in each dimension, and all of them in "
                      "the array: make none for an empty part");
@@ -137,8 +135,9 @@ static void check_dimension(grout_verifying *verifying, const grout_op *op, uint
     const bool has_extent = grout_verify__find_constant(verifying, many, &extent);
     const int64_t bytes = start * grout_dtype_get_info((grout_dtype)array->dtype)->bytes;
     if (is_outside(start, extent, size)) {
-        report_outside(verifying, dim, size, &(known_part){has_start ? from : NULL, start,
-                                                           has_extent ? many : NULL, extent});
+        report_outside(
+            verifying, dim, size,
+            &(known_part){has_start ? from : NULL, start, has_extent ? many : NULL, extent});
     } else if (dim + 1u == array->rank && bytes % START_BYTES != 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX, from->loc,
                                 "the part starts at element %" PRId64 " of a row, byte %" PRId64
@@ -211,8 +210,7 @@ static void check_maps(grout_verifying *verifying, const grout_op *maker) {
         if (first == NULL) {
             first = op;
             wanted = tma;
-        } else if (view.descriptor == maker->first_result &&
-                   !is_same_map(&tma, &wanted)) {
+        } else if (view.descriptor == maker->first_result && !is_same_map(&tma, &wanted)) {
             grout_verifying__report(verifying, GROUT_DIAG_TMA_LAYOUT, op->loc,
                                     "this copy needs another box or swizzle than the one before, "
                                     "and both go through %s, which is one tensor map",
@@ -255,8 +253,7 @@ static void check_copy(grout_verifying *verifying, const grout_op *op) {
                     "only the thread that made the map uses it, and this is a warp_map or another "
                     "partition",
                     "make and acquire the descriptor where the copies are");
-        grout_diags_note(verifying->diags, grout_module_get_place(module, maker->loc),
-                         "made here");
+        grout_diags_note(verifying->diags, grout_module_get_place(module, maker->loc), "made here");
     } else if (grout_op_get_sync((grout_opcode)op->opcode) == NULL) {
         report_copy(verifying, op, GROUT_DIAG_OPERAND_KIND,
                     "nothing says when it has read the map, so the slot could never be used again",

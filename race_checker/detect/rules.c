@@ -351,8 +351,8 @@ bool grout_rules__is_map_read(const grout_rules *rules, const grout_entry *entry
 /* A tensor map that is made while a copy may still read the one before. */
 static grout_conflict judge_map(const grout_entry *earlier) {
     return (grout_conflict){.code = GROUT_DIAG_TENSORMAP_IN_FLIGHT,
-                            .primary = is_write(earlier) ? GROUT_PRIMARY_EARLIER
-                                                         : GROUT_PRIMARY_LATER};
+                            .primary =
+                                is_write(earlier) ? GROUT_PRIMARY_EARLIER : GROUT_PRIMARY_LATER};
 }
 
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {

@@ -267,7 +267,7 @@ static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITT
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    grout_words words = {.start = fault->start,
+    const grout_words words = {.start = fault->start,
                                .end = fault->start + (fault->extent > 1 ? fault->extent - 1 : 0),
                                .dimension = fault->dimension,
                                .object = grout_wording__name_object(wording, fault->object),
@@ -275,8 +275,12 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     if (fault->code == GROUT_DIAG_MISALIGNED) {
         grout_sentence__add(out, GROUT_SENTENCE_MISALIGNED_HEAD, &words);
     } else if (fault->use == GROUT_OUTSIDE_EMPTY) {
-        words.have = fault->extent;
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_EMPTY_HEAD, &words);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OUTSIDE_EMPTY_HEAD,
+            &(grout_words){.have = fault->extent,
+                           .dimension = fault->dimension,
+                           .object = grout_wording__name_object(wording, fault->object),
+                           .start = fault->start});
     } else if (fault->extent > 1) {
         grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_RANGE_HEAD, &words);
     } else {

@@ -318,12 +318,15 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     if (fault->use == GROUT_OUTSIDE_PLAIN) {
         return false;
     }
-    static const grout_sentence_id helps[] = {
-        [GROUT_OUTSIDE_PROMISED] = GROUT_SENTENCE_OUTSIDE_PROMISED_HELP,
-        [GROUT_OUTSIDE_FOLDED] = GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
-        [GROUT_OUTSIDE_PART] = GROUT_SENTENCE_OUTSIDE_PART_HELP,
-        [GROUT_OUTSIDE_EMPTY] = GROUT_SENTENCE_OUTSIDE_EMPTY_HELP};
-    grout_sentence__add(out, helps[fault->use], NULL);
+    if (fault->use == GROUT_OUTSIDE_PROMISED) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP, NULL);
+    } else if (fault->use == GROUT_OUTSIDE_FOLDED) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP, NULL);
+    } else if (fault->use == GROUT_OUTSIDE_PART) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PART_HELP, NULL);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_EMPTY_HELP, NULL);
+    }
     return true;
 }
 

@@ -199,7 +199,8 @@ static uint32_t make_descriptor(roads *r, grout_dtype dtype, const road_shape *s
     }
     roads_get_type(dtype, shape, type, sizeof type);
     grout_text_add(&r->scratch, "  scratch %%m%" PRIu32 " : gmem u64[1, 16]\n", number);
-    draw_line(d, "%%d%" PRIu32 " = make_tensor_descriptor %%m%" PRIu32 "[0], %%%c%" PRIu32 "%s : %s",
+    draw_line(d,
+              "%%d%" PRIu32 " = make_tensor_descriptor %%m%" PRIu32 "[0], %%%c%" PRIu32 "%s : %s",
               number, number, style, input, part.data, type);
     draw_line(d, "tensormap_acquire %%m%" PRIu32 "[0]", number);
     grout_text_free(&part);
