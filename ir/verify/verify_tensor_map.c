@@ -250,8 +250,7 @@ static void check_copy(grout_verifying *verifying, const grout_op *op) {
     }
     if (!is_same_actor(module, op, maker)) {
         report_copy(verifying, op, GROUT_DIAG_BAD_REGION,
-                    "only the thread that made the map uses it, and this is a warp_map or another "
-                    "partition",
+                    "only the thread or warp that made the map uses it, and this is another one",
                     "make and acquire the descriptor where the copies are");
         grout_diags_note(verifying->diags, grout_module_get_place(module, maker->loc), "made here");
     } else if (grout_op_get_sync((grout_opcode)op->opcode) == NULL) {
@@ -271,20 +270,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op) {
 }
 
 void grout_verify__tensor_map(grout_verifying *verifying, const grout_op *op) {
-    const grout_op *warp_map =
-        grout_op_find_around(verifying->module, op, GROUT_REGION_WARPS, NULL);
     check_operands(verifying, op);
     if (takes_slot(op)) {
         check_slot(verifying, op);
     }
     if (is_maker(op)) {
-        if (warp_map != NULL) {
-            grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, op->loc,
-                                    "'%s' cannot stand in a warp_map: a thread makes and acquires "
-                                    "its tensor maps for all of its warps",
-                                    grout_verify__get_text(op));
-            grout_diags_help(verifying->diags, "move it before the warp_map");
-        }
         check_part(verifying, op);
         check_maps(verifying, op);
     }
