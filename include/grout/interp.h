@@ -115,6 +115,7 @@ typedef struct grout_launch {
      * called from several OS threads at once. */
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
+    const bool *relaxed;  /* by op: it orders nothing, as with order(relaxed). NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
     /* Look at what operations make of floats: NaN and infinity out of numbers are faults
      * (non-finite), what follows from them is counted. Slower: elementwise ops run one by one. */
