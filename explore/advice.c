@@ -205,7 +205,7 @@ static bool goes_on(const advisor *it) {
                             it->options->goes_on(it->options->payload));
 }
 
-/* Has the next runs do without an item, or with it again. */
+/* Has the next runs leave an item out, or with it again. */
 static void leave_out(advisor *it, const grout_advice *item, bool is_left_out) {
     bool *ops = item->code == GROUT_DIAG_REDUNDANT_ORDER ? it->relaxed : it->skipped;
     for (uint32_t i = 0; i < item->op_count; i++) {

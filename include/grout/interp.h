@@ -166,6 +166,9 @@ typedef enum grout_run_status {
 
 typedef struct grout_run_stats {
     uint64_t steps, async_ops, events;
+    /* Elements that the steps have read and made, and a share of the products of matrices: what a
+     * run costs, the same on every machine. */
+    uint64_t work;
     int64_t ctas_done;
     uint64_t peak_bytes; /* machine state, arrays excluded */
     /* with track_non_finite: elements that were made NaN or infinite, and those computed from such

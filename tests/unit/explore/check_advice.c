@@ -55,17 +55,17 @@ static const row rows[] = {
     {"an order of the cluster for nothing",
      PAIR "  store %y[%me], (load %x[%me])\n  mbarrier_arrive %b.cluster(1 - %me)[0]\n"
           "  mbarrier_wait %b[0], 0\n}\n",
-     0, 1, 0, 1, 2, true},
+     0, 1, 1, 1, 3, true},
     {"an order of the cluster that a peer needs",
      PAIR "  store %s.cluster(1 - %me), (load %x[%me])\n"
           "  mbarrier_arrive %b.cluster(1 - %me)[0]\n  mbarrier_wait %b[0], 0\n"
-          "  store %y[%me], (load %s)\n}\n",
-     0, 0, 0, 0, 0, true},
+          "  store %y[1 - %me], (load %s)\n}\n",
+     0, 0, 1, 0, 1, true},
     {"an order that is relaxed already",
      PAIR "  store %y[%me], (load %x[%me])\n"
           "  mbarrier_arrive %b.cluster(1 - %me)[0] order(relaxed)\n"
           "  mbarrier_wait %b[0], 0 order(relaxed)\n}\n",
-     0, 0, 0, 0, 0, true},
+     0, 1, 1, 0, 2, true},
 };
 
 static uint32_t count(const grout_advice_list *list, grout_diag_code code) {
