@@ -11,7 +11,8 @@
  *
  * A loop goes away where its dimension of the array can be split in two, tiles and elements of a
  * tile. Clipping then goes by tiles: so the array has to have whole tiles, and the box to start at
- * one. The instruction has 5 dimensions at most.
+ * one. The instruction has 5 dimensions at most. A map that the kernel makes of a part of the array
+ * stays as it is: only at run time is it known which tiles are whole.
  *
  * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
  *
@@ -62,6 +63,7 @@ typedef struct planning {
     uint32_t digit_count;
     bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
     bool is_boxed[GROUT_RANK_MAX]; /* it has its place in the box */
+    bool is_made;                  /* by a make_tensor_descriptor: its part says where it ends */
     uint8_t inner;                 /* GMEM dimension that is dimension 0 */
     int64_t alignment;             /* of every start in SMEM */
     grout_tma *tma;
@@ -96,7 +98,7 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
 
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
-    return plan->layout != NULL && plan->gmem.packed == 1 &&
+    return plan->layout != NULL && plan->gmem.packed == 1 && !plan->is_made &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -212,7 +214,7 @@ static bool choose_dims(planning *plan) {
     if (count == 0 && gmem->rank > 0) {
         plan->is_kept[plan->inner] = true;
     }
-    if (count > TMA_RANK_MAX) {
+    if (count > TMA_RANK_MAX && !plan->is_made) {
         count -= grout_fold__choose(&plan->gmem, plan->inner, plan->is_kept, plan->tma);
     }
     if (count > TMA_RANK_MAX) {
@@ -428,7 +430,7 @@ static void split_tiles(planning *plan) {
     for (uint32_t k = 1; k < tma->rank; k++) {
         dense *= tma->box[k];
     }
-    for (bool goes_on = true; goes_on && tma->rank < TMA_RANK_MAX;) {
+    for (bool goes_on = !plan->is_made; goes_on && tma->rank < TMA_RANK_MAX;) {
         goes_on = false;
         if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
             has_whole_tiles(plan, 0, tma->panel_elements)) {
@@ -562,6 +564,7 @@ static bool find_sides(planning *plan) {
         return false;
     }
     plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
+    plan->is_made = grout_view_find_made_descriptor(plan->module, &plan->gmem) != NULL;
     for (uint32_t dim = 0; dim < plan->gmem_type->rank; dim++) {
         plan->gmem_dims[dim] = grout_object_get_extent(plan->module, plan->gmem.object, dim);
     }

@@ -1,9 +1,9 @@
 // grout_sync.cuh - how threads wait for each other beyond barrier objects: votes, named barriers,
-// semaphores; cp.async; mbarriers of several CTAs at once.
+// semaphores; cp.async; mbarriers of several CTAs at once; tensor maps that the kernel makes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// PTX forms: PTX ISA 9.0, 'bar', 'red', 'atom', 'ld', 'cp.async', 'cp.async.mbarrier.arrive', each
-// assembled for sm_90a.
+// PTX forms: PTX ISA 9.0, 'bar', 'red', 'atom', 'ld', 'cp.async', 'cp.async.mbarrier.arrive',
+// 'tensormap.replace', 'fence.proxy', each assembled for sm_90a.
 #ifndef GROUT_SYNC_CUH
 #define GROUT_SYNC_CUH
 
@@ -222,6 +222,31 @@ GROUT_DEVICE void grout_async_copy_arrive(grout_u32 mbarrier) {
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(mbarrier) : "memory");
         grout_mbarrier_arrive<order, scope>(mbarrier);
     }
+}
+
+// ---- tensor maps --------------------------------------------------------------------------------
+// A tensor map of a part of an array, made in GMEM by one lane: the model with another address and
+// other extents. 'release' follows the last change, 'acquire' precedes the lane's next copy by it.
+GROUT_DEVICE void grout_tensor_map_begin(grout_u64 *slot, const grout_tensor_map &model,
+                                         const void *address) {
+    for (int k = 0; k < 16; k++) {
+        slot[k] = model.opaque[k];
+    }
+    asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(slot),
+                 "l"(address)
+                 : "memory");
+}
+template <int dim>
+GROUT_DEVICE void grout_tensor_map_set_extent(grout_u64 *slot, grout_i32 extent) {
+    asm volatile("tensormap.replace.tile.global_dim.global.b1024.b32 [%0], %1, %2;" ::"l"(slot),
+                 "n"(dim), "r"(extent)
+                 : "memory");
+}
+GROUT_DEVICE void grout_tensor_map_release() {
+    asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+}
+GROUT_DEVICE void grout_tensor_map_acquire(const grout_u64 *slot) {
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(slot) : "memory");
 }
 
 #endif

@@ -29,6 +29,7 @@ bool grout_emit__find_box(grout_emitter *e, grout_op_id id, const grout_op *op,
         e->failed = true;
         return false;
     }
+    grout_view_drop_origin(e->module, &box_out->array); /* it is in the map */
     return true;
 }
 
@@ -57,6 +58,11 @@ void grout_emit__close_box(grout_emitter *e, const grout_emit_box *box) {
 
 void grout_emit__box_map(grout_emitter *e, const grout_emit_box *box) {
     const uint32_t number = e->plan->map_of_op[box->id];
+    const grout_op *maker = grout_view_find_made_descriptor(e->module, &box->array);
+    if (maker != NULL) {
+        grout_emit__made_map(e, maker);
+        return;
+    }
     GROUT_ASSERT(number >= 1 && number <= e->plan->map_count);
     const grout_gpu_map *map = &e->plan->maps[number - 1];
     grout_emit__add(e, "%s", grout_gpu__get_map_name(e->module, map).text);
@@ -341,11 +347,4 @@ void grout_emit__async_prefetch(grout_emitter *e, grout_op_id id, const grout_op
         grout_emit__box_call(e, &box, "grout_tma_prefetch");
         grout_emit__close_issuer(e);
     }
-}
-
-/* The descriptor is the plan's map; what indexes it is the copy. */
-void grout_emit__tensor_descriptor(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)e;
-    (void)id;
-    (void)op;
 }

@@ -66,7 +66,7 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
     if (sync != NULL) {
         return is_sync_for_one(e, sync);
     }
-    if (info->shape == GROUT_SHAPE_END) {
+    if (info->shape == GROUT_SHAPE_END || info->rule == GROUT_RULE_DESCRIPTOR) {
         return true;
     }
     bool is_fine = has_only_scalars(e, op);

@@ -80,6 +80,9 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
         return grout_diags_add_oom(walk->diags);
     }
     walk->plan->map_of_op[id] = map + 1;
+    if (grout_view_find_made_descriptor(walk->module, &view) != NULL) { /* the map's model */
+        walk->plan->map_of_op[grout_module_get_value(walk->module, view.descriptor)->op] = map + 1;
+    }
     return true;
 }
 
@@ -128,11 +131,11 @@ static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
 /* Whether an op needs the address of the array that an operand names. With a tensor map it does
  * not.
  */
-static bool needs_address(const grout_gpu_planning *walk, const grout_op *op, uint32_t operand) {
-    const bool makes_descriptor =
-        op->result_count > 0 &&
-        grout_module_get_type(walk->module, op->first_result)->kind == GROUT_TYPE_DESCRIPTOR;
-    return !makes_descriptor && grout_op_get_letter((grout_opcode)op->opcode, operand) != 'G';
+static bool needs_address(const grout_op *op, uint32_t operand) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const bool is_of_launch =
+        info->rule == GROUT_RULE_DESCRIPTOR && info->effect_row == GROUT_EFFECT_ROW_PURE;
+    return !is_of_launch && grout_op_get_letter((grout_opcode)op->opcode, operand) != 'G';
 }
 
 /* Which arrays the kernel reaches by their addresses, and which barriers by other CTAs. */
@@ -147,7 +150,7 @@ static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
         }
         const uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
         const uint32_t barrier = grout_gpu__plan_find_barrier(walk->plan, view.object);
-        if (param != UINT32_MAX && needs_address(walk, op, k)) {
+        if (param != UINT32_MAX && needs_address(op, k)) {
             walk->is_plain[param] = true;
         }
         if (barrier != UINT32_MAX && (view.cluster_index_count > 0 || has_peers)) {

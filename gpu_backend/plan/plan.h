@@ -91,7 +91,9 @@ typedef struct grout_gpu_plan {
     grout_register_layouts *layouts; /* how each array lies in registers */
     grout_gpu_map *maps;
     uint32_t map_count;
-    uint32_t *map_of_op; /* by op: 1 + index of its map; 0 for ops without */
+    /* by op: 1 + index of its map, of a make_tensor_descriptor that of its copies; 0 for ops
+     * without */
+    uint32_t *map_of_op;
     grout_gpu_arg *args;
     uint32_t arg_count;
     grout_gpu_barrier *barriers;

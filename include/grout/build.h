@@ -250,6 +250,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype, uint32_t rank,        \
                                                 const grout_expr_id *dims);
+/* values: the slot, the array, the starts, the extents */
+#define GROUT_BUILD_DESCRIPTOR(name)                                                            \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, uint32_t count,         \
+                                                const grout_operand *values, grout_dtype dtype, \
+                                                uint32_t rank, const grout_expr_id *dims);
 #define GROUT_BUILD_IOTA(name)                                                                   \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 grout_dtype dtype, uint32_t rank,                \

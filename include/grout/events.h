@@ -317,12 +317,19 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_CHECK /* condition of a debug_check */
 } grout_uninitialised_use;
 
-/* Why a TMA box may not hang over the end of its array. */
+/* What may not leave an array, though a TMA box may hang over its end. */
 typedef enum grout_outside {
     GROUT_OUTSIDE_PLAIN,    /* it is no such box */
     GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
-    GROUT_OUTSIDE_FOLDED    /* the dimension is a part of one of the tensor map */
+    GROUT_OUTSIDE_FOLDED,   /* the dimension is a part of one of the tensor map */
+    GROUT_OUTSIDE_PART,     /* the part that a tensor map is to be of */
+    GROUT_OUTSIDE_EMPTY     /* .. and it has no element */
 } grout_outside;
+/* Why a copy cannot go through a tensor map. */
+typedef enum grout_map_use {
+    GROUT_MAP_NOT_ACQUIRED, /* its thread has not acquired it since it was made */
+    GROUT_MAP_REPLACED      /* the slot holds another one, or none */
+} grout_map_use;
 /* Values that a fault may show. */
 #define GROUT_FAULT_VALUES_MAX 8
 
@@ -335,7 +342,8 @@ typedef struct grout_fault {
     uint32_t dimension;
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; NOT_CONTIGUOUS: grout_group_fault */
+    /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; NOT_CONTIGUOUS: grout_group_fault;
+     * TENSORMAP_IN_FLIGHT: grout_map_use */
     uint32_t use;
     uint32_t element; /* BARRIER_*: the barrier element */
     uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */

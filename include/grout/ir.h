@@ -361,7 +361,9 @@ typedef struct grout_view {
      * 0: the own one. VALUE (an i32) or EXPR operands. */
     uint8_t cluster_index_count;
     grout_operand cluster_index[GROUT_CLUSTER_AXES_MAX];
-    grout_value_id descriptor; /* the tensor_descriptor that it goes through; 0: none */
+    /* The descriptor that it goes through; 0: none. Starts count from the beginning of the array,
+     * also where the descriptor is of a part (make_tensor_descriptor). */
+    grout_value_id descriptor;
 } grout_view;
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -525,6 +527,19 @@ GROUT_API int64_t grout_object_get_extent(const grout_module *module, grout_obje
                                           uint32_t dim);
 /* Elements that a start term counts for one that start_const counts. */
 GROUT_API int64_t grout_view_get_term_divisor(const grout_view *view, uint32_t dim);
+/* The make_tensor_descriptor that a view goes through; NULL: it goes through none. */
+GROUT_API const grout_op *grout_view_find_made_descriptor(const grout_module *module,
+                                                          const grout_view *view);
+/* Starts of such a view count from the beginning of the descriptor's part from now on. */
+GROUT_API void grout_view_drop_origin(const grout_module *module, grout_view *view);
+/* Operands of an op that makes a descriptor: its array; where the part of it starts in a dimension,
+ * and how many elements it has there (make_tensor_descriptor alone). */
+GROUT_API const grout_operand *grout_descriptor_get_array(const grout_module *module,
+                                                          const grout_op *op);
+GROUT_API const grout_operand *grout_descriptor_get_start(const grout_module *module,
+                                                          const grout_op *op, uint32_t dim);
+GROUT_API const grout_operand *grout_descriptor_get_extent(const grout_module *module,
+                                                           const grout_op *op, uint32_t dim);
 /* Elements of a view. */
 GROUT_API int64_t grout_view_get_count(const grout_view *view);
 /* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */

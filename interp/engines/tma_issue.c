@@ -15,6 +15,7 @@
 #include "engine.h"
 #include "mbarrier.h"
 #include "move.h"
+#include "tensor_map.h"
 #include "undo.h"
 
 #include <string.h>
@@ -25,10 +26,15 @@
 /* ---- refusals -----------------------------------------------------------------------------------
  */
 
+/* The start as the copy's operand says it: through a made descriptor, in its part. */
+static int64_t get_relative_start(const grout_box *box, uint32_t dim) {
+    return box->start[dim] - (box->plan->first_limit != 0 ? box->limits.first[dim] : 0);
+}
+
 static bool refuse(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                    const grout_box *box, grout_fault fault) {
     fault.object = box->plan->object;
-    fault.start = box->start[fault.dimension];
+    fault.start = get_relative_start(box, fault.dimension);
     fault.extent = box->plan->extent[fault.dimension];
     grout_box__count_elements(box, &fault);
     grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
@@ -81,7 +87,7 @@ static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *
     if (find_outside(inst, box, &outside)) {
         return refuse(cta, thread, inst, box, outside);
     }
-    if (is_store && box->start[inner] < 0) {
+    if (is_store && get_relative_start(box, inner) < 0) {
         grout_fault fault = {
             .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
         return refuse(cta, thread, inst, box, fault);
@@ -263,6 +269,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
         grout_box__cut(&boxes[0], (uint32_t)inst->u.copy.part_dim, load->part, load->parts);
     }
     grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    grout_tensor_map__publish_read(cta, load->thread, inst, &stamps[0]);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
             uint32_t number = rank * machine->plan->element_count + load->element;
@@ -375,7 +382,8 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
     if (!find_phases(cta, &load)) {
         return false;
     }
-    load.is_void = check_gmem(cta, thread, inst, &load.boxes[0], false);
+    load.is_void = grout_tensor_map__is_void(cta, thread, inst, load.boxes[0].plan->operand);
+    load.is_void = load.is_void || check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
     publish_load(cta, &load);
     send_all(cta, &load);
@@ -406,7 +414,8 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
     grout_machine *machine = cta->machine;
     grout_box boxes[2] = {grout_box__resolve(cta, thread, inst, 0),
                           grout_box__resolve(cta, thread, inst, 1)};
-    bool is_void = check_gmem(cta, thread, inst, &boxes[1], true);
+    bool is_void = grout_tensor_map__is_void(cta, thread, inst, boxes[1].plan->operand);
+    is_void = is_void || check_gmem(cta, thread, inst, &boxes[1], true);
     is_void |= check_smem(cta, thread, inst, &boxes[0]);
     uint32_t lane = grout_machine__lane_of(machine, thread);
     const grout_flight facts = {.owner = lane, .group = grout_cta__lane(cta, lane)->committed + 1};
@@ -417,6 +426,7 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
     grout_flight__publish_issue(cta, thread, inst, &issue);
     if (!is_void) {
         grout_access__publish(cta, thread, inst, boxes, stamps);
+        grout_tensor_map__publish_read(cta, thread, inst, &stamps[0]);
     }
     if (machine->tracks && !is_void) {
         grout_move__definedness(cta, thread, inst, boxes);

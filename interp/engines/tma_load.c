@@ -14,8 +14,8 @@
 
 grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uint32_t index) {
     const grout_inst *inst = grout_flight__inst(cta->machine, flight);
-    grout_box box = grout_box__place(cta, grout_plan__box(cta->machine->plan, inst, index),
-                                     flight->start[index]);
+    grout_box box = grout_box__place_inside(cta, grout_plan__box(cta->machine->plan, inst, index),
+                                            flight->start[index], &flight->limits);
     if (index == 0 && flight->is_stale) {
         grout_stale__show(cta->machine, &box);
     }
@@ -142,5 +142,6 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
     flight->u.load.parts = load->parts;
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    flight->limits = boxes[0].limits;
     grout_flight__attach(grout_cta__peer(cta, load->rank), load->element, load->record, index);
 }

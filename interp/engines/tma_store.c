@@ -116,6 +116,7 @@ void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_i
     memcpy(flight->bytes.slots, slots, sizeof slots);
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    flight->limits = boxes[1].limits;
     grout_flight__enqueue(cta, lane, grout_cta__lane(cta, lane)->committed + 1, index);
     /* Nothing says which of two stores lands last: it is the earlier one. */
     if (!is_void && machine->launch.timing == GROUT_TIMING_LAZY &&

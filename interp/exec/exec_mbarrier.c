@@ -237,12 +237,3 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
     grout_barrier__observe(cta, thread, inst, &wait);
     return set_result(cta, thread, inst, true);
 }
-
-/* A descriptor has no code: the references through it say everything. */
-grout_outcome grout_exec_tensor_descriptor(const grout_cta *cta, uint32_t thread,
-                                           const grout_inst *inst) {
-    (void)cta->machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_NEXT;
-}

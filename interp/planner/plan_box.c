@@ -48,6 +48,25 @@ static void add_terms(grout_planner *planner, grout_box_plan *box, const grout_v
     }
 }
 
+/* Where the part ends that a made descriptor is of. Its starts are terms of the view too. */
+static void add_limits(grout_planner *planner, uint32_t box, const grout_op *maker) {
+    grout_pool *terms = &planner->plan->terms;
+    const uint32_t count = maker->operand_count - 2;
+    const uint32_t first = terms->count == 0 ? 1 : terms->count;
+    for (uint32_t k = 0; k < count; k++) {
+        const grout_operand *operand = grout_module_get_operand(planner->module, maker, 2 + k);
+        const grout_slot slot = grout_planner__get_operand(planner, operand);
+        const uint32_t index = grout_pool__take(terms, planner->plan->heap);
+        if (index == 0) {
+            planner->failed = true;
+            return;
+        }
+        *(grout_term *)grout_pool__at(terms, index) =
+            (grout_term){.dimension = k, .divisor = 1, .slot = slot};
+    }
+    get_box(planner, box)->first_limit = first;
+}
+
 static int32_t get_constant(const grout_planner *planner, const grout_operand *operand) {
     if (operand->kind != GROUT_OPERAND_EXPR) {
         return 0;
@@ -196,6 +215,10 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     memcpy(box->start, view.start_const, sizeof box->start);
     add_terms(planner, box, &view);
     add_place(planner, box, &view);
+    const grout_op *maker = grout_view_find_made_descriptor(planner->module, &view);
+    if (maker != NULL) {
+        add_limits(planner, result, maker);
+    }
     if (box->is_barrier) {
         box->first_element = planner->object_elements[view.object];
     } else {

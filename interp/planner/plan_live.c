@@ -63,6 +63,11 @@ static void use_operand(grout_planner *planner, const grout_operand *operand, ui
                 use_value(planner, view.cluster_index[i].id, position, loop);
             }
         }
+        const grout_op *maker = grout_view_find_made_descriptor(planner->module, &view);
+        for (uint32_t i = 0; maker != NULL && i < maker->operand_count; i++) {
+            use_operand(planner, grout_module_get_operand(planner->module, maker, i), position,
+                        loop);
+        }
     } else if (operand->kind == GROUT_OPERAND_VALUE) {
         use_value(planner, operand->id, position, loop);
     }

@@ -348,6 +348,29 @@ static void add_tma(const grout_planner *planner, grout_inst *inst) {
     }
 }
 
+/* The slot of the tensor map that a copy goes through, if the kernel makes it. */
+static void add_map_slot(grout_planner *planner, uint32_t index, const grout_op *op) {
+    const uint32_t array = grout_op_find_letter(op->opcode, 'G');
+    grout_view view;
+    const grout_op *maker = NULL;
+    if (grout_module_get_view(planner->module, grout_module_get_operand(planner->module, op, array),
+                              &view)) {
+        maker = grout_view_find_made_descriptor(planner->module, &view);
+    }
+    if (maker == NULL) {
+        return;
+    }
+    const uint32_t slot =
+        grout_planner__add_box(planner, grout_module_get_operand(planner->module, maker, 0), array);
+    if (slot == 0) {
+        return;
+    }
+    ((grout_box_plan *)grout_pool__at(&planner->plan->boxes, slot))->is_read = true;
+    grout_inst *inst = grout_planner__get_inst(planner, index);
+    inst->u.copy.map_slot = slot;
+    inst->u.copy.map_maker = grout_module_get_value(planner->module, view.descriptor)->op;
+}
+
 /* What a plain op's rule needs beside operands and result. */
 /* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
 static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *op) {
@@ -412,6 +435,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         if (grout_op_find_letter(op->opcode, 'G') != UINT32_MAX) {
             add_tma(planner, inst);
             grout_planner__add_transfers(planner, index);
+            add_map_slot(planner, index, op);
         }
         break;
     case GROUT_RULE_NONE:
@@ -473,7 +497,9 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     grout_pick pick;
     planner->pick = grout_op_get_pick(planner->module, op, &pick) ? &pick : NULL;
     grout_planner__add_operands(planner, index, op);
-    for (uint32_t i = 0; i < op->result_count; i++) {
+    /* A descriptor is no value: the references through it say everything. */
+    const bool has_values = grout_op_get_info(op->opcode)->rule != GROUT_RULE_DESCRIPTOR;
+    for (uint32_t i = 0; has_values && i < op->result_count; i++) {
         grout_planner__define(planner, op->first_result + i);
         grout_planner__get_inst(planner, index)->result = planner->value_slots[op->first_result];
     }
@@ -516,8 +542,8 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
         region_lowerings[info->form](planner, id);
         break;
     case GROUT_SHAPE_PLAIN:
-        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* the references through it say all */
-            lower_plain(planner, id);
+        if (info->rule != GROUT_RULE_DESCRIPTOR || info->effect_row != GROUT_EFFECT_ROW_PURE) {
+            lower_plain(planner, id); /* of a descriptor the references through it say all */
         }
         break;
     case GROUT_SHAPE_END:

@@ -89,3 +89,13 @@ void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const gro
         }
     }
 }
+
+void grout_access__publish_read(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *box, const grout_stamp *stamp) {
+    const grout_access_plan plan = {
+        .operand = (uint8_t)box->plan->operand, .is_async = true, .agent = stamp->agent};
+    if (grout_machine__wants(cta->machine, GROUT_EVENT_ACCESS)) {
+        const touched bytes = {.box = box};
+        publish_access(cta, thread, inst, &plan, bytes, stamp);
+    }
+}

@@ -26,5 +26,8 @@ typedef struct grout_runs {
 void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_box *box, const grout_runs *runs,
                                 const grout_stamp *stamps);
+/* The read of a box that is none of the instruction's operands, by an engine: over at a stamp. */
+void grout_access__publish_read(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *box, const grout_stamp *stamp);
 
 #endif

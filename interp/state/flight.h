@@ -11,7 +11,7 @@
 #ifndef GROUT_INTERP_FLIGHT_H
 #define GROUT_INTERP_FLIGHT_H
 
-#include "machine.h"
+#include "memory.h"
 
 enum { GROUT_HELD_BY_PHASE = 1, GROUT_HELD_BY_QUEUE = 2 };
 
@@ -54,6 +54,7 @@ typedef struct grout_flight {
     grout_origin origin;
     uint32_t owner;                   /* in a queue: actor or lane */
     int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
+    grout_box_limits limits;          /* of the box of GMEM, through a made descriptor */
     uint32_t group;                   /* in a queue */
     uint32_t reserved_group;
     /* due at a phase */

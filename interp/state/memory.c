@@ -41,17 +41,29 @@ static void find_offset(grout_box *box) {
     box->offset = box->is_shaped ? box->offset : 0;
 }
 
+/* Where the box's array, or the part of it that the descriptor is of, begins and ends. A part that
+ * leaves its array has been reported. */
+static int64_t get_first(const grout_box *box, uint32_t dim) {
+    return box->plan->first_limit == 0 || box->limits.first[dim] < 0 ? 0 : box->limits.first[dim];
+}
+
+static int64_t get_end(const grout_box *box, uint32_t dim) {
+    const int64_t size = box->plan->dims[dim];
+    return box->plan->first_limit == 0 || box->limits.end[dim] > size ? size : box->limits.end[dim];
+}
+
 static void place(const grout_machine *machine, grout_box *box) {
     const grout_box_plan *plan = box->plan;
     box->bytes = get_object_bytes(machine, box);
     box->is_inside = true;
     for (uint32_t dim = plan->rank; dim-- > 0;) {
         int64_t low = box->start[dim], high = low + plan->extent[dim];
-        if (low < 0 || high > plan->dims[dim]) {
+        const int64_t first = get_first(box, dim), end = get_end(box, dim);
+        if (low < first || high > end) {
             box->is_inside = false;
             box->outside = dim;
-            low = low < 0 ? 0 : low;
-            high = high > plan->dims[dim] ? plan->dims[dim] : high;
+            low = low < first ? first : low;
+            high = high > end ? end : high;
         }
         box->low[dim] = low;
         box->size[dim] = high > low ? high - low : 0;
@@ -68,6 +80,16 @@ static void add_terms(const grout_cta *cta, uint32_t thread, const grout_box_pla
         start[terms[i].dimension] +=
             grout_slot__get_integer(cta, thread, &terms[i].slot) / terms[i].divisor;
         *is_undefined |= grout_slot__is_undefined(cta, thread, &terms[i].slot);
+    }
+}
+
+static void add_limits(const grout_cta *cta, uint32_t thread, grout_box *box) {
+    const grout_box_plan *plan = box->plan;
+    const grout_term *terms = grout_pool__at(&cta->machine->plan->terms, plan->first_limit);
+    for (uint32_t dim = 0; plan->first_limit != 0 && dim < plan->rank; dim++) {
+        box->limits.first[dim] = grout_slot__get_integer(cta, thread, &terms[dim].slot);
+        box->limits.end[dim] = box->limits.first[dim] +
+                               grout_slot__get_integer(cta, thread, &terms[plan->rank + dim].slot);
     }
 }
 
@@ -139,10 +161,17 @@ void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank) {
 
 grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              uint32_t index) {
+    return grout_box__resolve_plan(cta, thread, inst,
+                                   grout_plan__box(cta->machine->plan, inst, index));
+}
+
+grout_box grout_box__resolve_plan(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                  const grout_box_plan *plan) {
     grout_machine *machine = cta->machine;
-    grout_box box = {.plan = grout_plan__box(machine->plan, inst, index)};
+    grout_box box = {.plan = plan};
     bool is_undefined = false;
     add_terms(cta, thread, box.plan, box.start, &is_undefined);
+    add_limits(cta, thread, &box);
     box.rank = cta->rank;
     box.state = cta->state;
     box.versions = cta->page_versions;
@@ -175,6 +204,18 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start) {
     grout_box box = {
         .plan = plan, .rank = cta->rank, .state = cta->state, .versions = cta->page_versions};
+    memcpy(box.start, start, sizeof box.start);
+    place(cta->machine, &box);
+    return box;
+}
+
+grout_box grout_box__place_inside(const grout_cta *cta, const grout_box_plan *plan,
+                                  const int64_t *start, const grout_box_limits *limits) {
+    grout_box box = {.plan = plan,
+                     .rank = cta->rank,
+                     .state = cta->state,
+                     .versions = cta->page_versions,
+                     .limits = *limits};
     memcpy(box.start, start, sizeof box.start);
     place(cta->machine, &box);
     return box;

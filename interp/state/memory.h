@@ -9,10 +9,16 @@
 
 #include "machine.h"
 
+/* The part of an array that a made descriptor is of: elements first to end - 1. */
+typedef struct grout_box_limits {
+    int64_t first[GROUT_RANK_MAX], end[GROUT_RANK_MAX];
+} grout_box_limits;
+
 /* A box with its start resolved, for the length of one op. */
 typedef struct grout_box {
     const grout_box_plan *plan;
     int64_t start[GROUT_RANK_MAX];
+    grout_box_limits limits; /* if the plan has a first_limit: nothing outside is touched */
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
     uint8_t *bytes;                                    /* of the object */
     uint32_t rank;      /* of the CTA whose SMEM or barrier it is; for other boxes, the actor's */
@@ -31,8 +37,13 @@ typedef struct grout_box {
  * the cluster. */
 grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              uint32_t index);
-/* The box at a given start, in the CTA. */
+/* The same of a plan that is none of the instruction's operands. */
+grout_box grout_box__resolve_plan(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                  const grout_box_plan *plan);
+/* The box at a given start, in the CTA; and through a made descriptor. */
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
+grout_box grout_box__place_inside(const grout_cta *cta, const grout_box_plan *plan,
+                                  const int64_t *start, const grout_box_limits *limits);
 
 /* Numbers of a fault that count as the box does become numbers of elements. */
 void grout_box__count_elements(const grout_box *box, grout_fault *fault);

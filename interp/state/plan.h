@@ -101,6 +101,9 @@ typedef struct grout_box_plan {
     int64_t tile[GROUT_RANK_MAX];   /* a start moves rigidly by multiples of it */
     int64_t weight[GROUT_RANK_MAX]; /* bytes by which one tile moves it */
     uint32_t first_term, term_count;
+    /* through a made descriptor: where its part starts in each dimension, then how many elements it
+     * has there; terms. 0: the box ends where the array does */
+    uint32_t first_limit;
     uint32_t param;        /* of a gmem object: its array */
     int64_t memory_offset; /* of an object of the CTA: in the bytes of all its spaces */
     int64_t low, high;     /* bytes of the object: with the start home, the box is in [low, high) */
@@ -265,6 +268,8 @@ typedef struct grout_inst {
             uint8_t oob;        /* what comes from outside the array: a choice of oob(..) */
             bool is_bulk;       /* one run of bytes, without a tensor map */
             uint8_t folded;     /* bit d: dimension d of the array is one of several in the map */
+            uint32_t map_slot;  /* box of the slot that its tensor map was made in; 0: it was not */
+            grout_op_id map_maker; /* by this op */
         } copy;
         /* ops with indices or a mask: they go through count boxes of inner elements each. The moves
          * are the dimensions of these boxes, the outermost first: extent, dimension of the object

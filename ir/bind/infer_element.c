@@ -86,11 +86,11 @@ bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_
     return true;
 }
 
-static bool report_array(grout_binding *binding, const grout_op *op) {
+static bool report_array(grout_binding *binding, const grout_op *op, uint32_t array) {
     grout_binding__report(
-        binding, GROUT_DIAG_OPERAND_KIND, grout_infer__get_operand(binding, op, 0)->loc,
+        binding, GROUT_DIAG_OPERAND_KIND, grout_infer__get_operand(binding, op, array)->loc,
         "'%s' takes a whole array in gmem, and %s is none", grout_infer__get_mnemonic(op),
-        grout_infer__get_operand_text(binding, op, 0).chars);
+        grout_infer__get_operand_text(binding, op, array).chars);
     grout_diags_help(binding->diags, "the box is chosen where the descriptor is used: index that");
     return false;
 }
@@ -118,17 +118,40 @@ static grout_type get_block(grout_binding *binding, const grout_op *op) {
     return block;
 }
 
+/* The part of the array that a descriptor made at run time is of: starts, then extents. */
+static bool check_part(grout_binding *binding, const grout_op *op, uint32_t rank) {
+    bool ok = true;
+    if (op->operand_count != 2 + 2 * rank) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_COUNT, op->loc,
+                              "'%s' of an array of %" PRIu32 " dimensions has %" PRIu32
+                              " operands behind it: it takes a start for each, then an extent for "
+                              "each",
+                              grout_infer__get_mnemonic(op), rank, op->operand_count - 2);
+        grout_infer__help_operands(binding, op);
+        return false;
+    }
+    for (uint32_t k = 2; k < op->operand_count; k++) {
+        ok = grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32,
+                                       k < 2 + rank ? "a start of a descriptor's part"
+                                                    : "an extent of a descriptor's part") &&
+             ok;
+    }
+    return ok;
+}
+
 /* A descriptor: the array's element type, a block of its rank. */
 bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const grout_type *types,
                              grout_type *type) {
-    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
-    grout_type array = types[0];
+    /* A slot stands in front of the array where the map is made at run time. */
+    const grout_operand *operand = grout_descriptor_get_array(binding->module, op);
+    const uint32_t index = operand == grout_infer__get_operand(binding, op, 0) ? 0 : 1;
+    grout_type array = types[index];
     grout_type block = get_block(binding, op);
     if (block.kind == GROUT_TYPE_NONE) {
         return false;
     }
     if (operand->kind != GROUT_OPERAND_VALUE || array.space != GROUT_SPACE_GMEM) {
-        return report_array(binding, op);
+        return report_array(binding, op, index);
     }
     if (block.dtype != array.dtype) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
@@ -150,7 +173,7 @@ bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const g
         return false;
     }
     *type = block;
-    return true;
+    return index == 0 || check_part(binding, op, array.rank);
 }
 
 /* The parser sees to the place of a condition; the builder too. */

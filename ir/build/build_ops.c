@@ -65,6 +65,9 @@
 #define WRITTEN_TYPE     .type_dtype = dtype, .type_rank = rank, .type_dims = dims
 #define DEFINE_SHAPED(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), SHAPE_PARAMETERS), OPERANDS(a), WRITTEN_TYPE)
+#define DEFINE_DESCRIPTOR(OP, name)                                                           \
+    VALUE(OP, name, (BUILDER, uint32_t count, const grout_operand *values, SHAPE_PARAMETERS), \
+          WRITTEN_TYPE, .operands = values, .operand_count = count)
 #define DEFINE_IOTA(OP, name)                                                           \
     VALUE(OP, name, (BUILDER, grout_expr_id dimension, SHAPE_PARAMETERS), WRITTEN_TYPE, \
           .attrs = GROUT_ATTR_BIT_DIM, .attr_value = dimension)
@@ -169,6 +172,7 @@ enum {
     operands_of_TERNARY = 3,
     operands_of_CAST = 1,
     operands_of_SHAPED = 1,
+    operands_of_DESCRIPTOR = 3,
     operands_of_IOTA = 0,
     operands_of_REDUCE = 1,
     operands_of_SCAN = 1,

@@ -24,6 +24,43 @@ const grout_op *grout_value__get_descriptor(const grout_module *module, grout_va
                : NULL;
 }
 
+static bool is_made(const grout_op *descriptor) {
+    return grout_op_get_info((grout_opcode)descriptor->opcode)->effect_row != GROUT_EFFECT_ROW_PURE;
+}
+
+const grout_op *grout_view_find_made_descriptor(const grout_module *module,
+                                                const grout_view *view) {
+    const grout_op *op =
+        view->descriptor == 0 ? NULL : grout_value__get_descriptor(module, view->descriptor);
+    return op != NULL && is_made(op) ? op : NULL;
+}
+
+const grout_operand *grout_descriptor_get_array(const grout_module *module, const grout_op *op) {
+    return grout_module_get_operand(module, op, is_made(op) ? 1 : 0);
+}
+
+const grout_operand *grout_descriptor_get_start(const grout_module *module, const grout_op *op,
+                                                uint32_t dim) {
+    return grout_module_get_operand(module, op, 2 + dim);
+}
+
+const grout_operand *grout_descriptor_get_extent(const grout_module *module, const grout_op *op,
+                                                 uint32_t dim) {
+    return grout_module_get_operand(module, op, 2 + (op->operand_count - 2) / 2 + dim);
+}
+
+void grout_view_drop_origin(const grout_module *module, grout_view *view) {
+    const grout_op *op = grout_view_find_made_descriptor(module, view);
+    for (uint32_t dim = 0; op != NULL && dim < view->rank; dim++) {
+        const grout_operand *start = grout_descriptor_get_start(module, op, dim);
+        if (start->kind == GROUT_OPERAND_EXPR) {
+            view->start_const[dim] -= module->bound->expr_values[start->id].integer;
+        } else { /* the last term that apply_box added */
+            view->start_term_count[dim]--;
+        }
+    }
+}
+
 /* A value's object; of a descriptor the array that it was made of, also in *descriptor_out. 0: it
  * is no reference. */
 static grout_object_id find_object(const grout_module *module, grout_value_id base,
@@ -33,7 +70,7 @@ static grout_object_id find_object(const grout_module *module, grout_value_id ba
     if (descriptor == NULL) {
         return grout_module_get_value(module, base)->object;
     }
-    const grout_operand *array = grout_module_get_operand(module, descriptor, 0);
+    const grout_operand *array = grout_descriptor_get_array(module, descriptor);
     *descriptor_out = base;
     return module->bound->value_types[base].kind == GROUT_TYPE_DESCRIPTOR
                ? grout_module_get_value(module, array->id)->object
@@ -195,6 +232,7 @@ static grout_view_fault apply_cluster(const grout_module *module, grout_view *vi
 static grout_view_fault apply_box(const grout_module *module, grout_view *view,
                                   const grout_ref *ref, grout_view_problem *problem) {
     const grout_type *box = &module->bound->value_types[view->descriptor];
+    const grout_op *made = grout_view_find_made_descriptor(module, view);
     if (ref == NULL || ref->step_count == 0) {
         return GROUT_VIEW_DESCRIPTOR;
     }
@@ -208,6 +246,9 @@ static grout_view_fault apply_box(const grout_module *module, grout_view *view,
         problem->index = dim;
         if (index->kind == GROUT_INDEX_AT) {
             fault = add_start(module, view, dim, &index->start);
+        }
+        if (fault == GROUT_VIEW_FINE && made != NULL) {
+            fault = add_start(module, view, dim, grout_descriptor_get_start(module, made, dim));
         }
         if (fault != GROUT_VIEW_FINE) {
             return fault;

@@ -50,7 +50,6 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
         {"full", "broadcast"},
         {"async_copy_global_to_shared", "copy_gmem_to_smem"},
         {"async_copy_shared_to_global", "copy_smem_to_gmem"},
-        {"make_tensor_descriptor", "tensor_descriptor"},
         {"atomic_xchg", "atomic_exchange"},
         {"thread_barrier", "block_barrier"},
         /* NumPy, Triton, CUDA */

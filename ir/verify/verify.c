@@ -45,6 +45,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__oob(verifying, op);
     grout_verify__pieces(verifying, id, op);
     grout_verify__descriptor(verifying, op);
+    grout_verify__tensor_map(verifying, op);
     grout_verify__warps(verifying, op);
     grout_verify__partitions(verifying, op);
     grout_verify__wgmma(verifying, id, op);
@@ -59,6 +60,7 @@ static void verify_kernel(grout_verifying *verifying) {
     verifying->specialize = find_specialize(module, verifying->kernel);
     grout_verify__launch(verifying);
     grout_verify__params(verifying);
+    grout_verify__note_slots(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         verify_op(verifying, id, grout_module_get_op(module, id));
@@ -74,9 +76,12 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     verifying.ok = grout_module_add_sources(bound, diags);
     verifying.has_bad_pitch = grout__new(bound->allocator, grout_module_get_object_count(bound),
                                          sizeof *verifying.has_bad_pitch);
+    verifying.holds_maps = grout__new(bound->allocator, grout_module_get_object_count(bound),
+                                      sizeof *verifying.holds_maps);
     verifying.differs = grout__new(bound->allocator, grout_module_get_value_count(bound),
                                    sizeof *verifying.differs);
-    if (verifying.has_bad_pitch == NULL || verifying.differs == NULL) {
+    if (verifying.has_bad_pitch == NULL || verifying.holds_maps == NULL ||
+        verifying.differs == NULL) {
         verifying.ok = grout_diags_add_oom(diags);
     }
     bool has_tables = verifying.ok;
@@ -88,6 +93,7 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
         grout_verify__launch_list(&verifying);
     }
     grout__free(verifying.has_bad_pitch);
+    grout__free(verifying.holds_maps);
     grout__free(verifying.differs);
     return verifying.ok;
 }

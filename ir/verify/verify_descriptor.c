@@ -66,7 +66,7 @@ void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op) {
     if (grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_DESCRIPTOR) {
         return;
     }
-    const grout_operand *operand = grout_module_get_operand(module, op, 0);
+    const grout_operand *operand = grout_descriptor_get_array(module, op);
     const grout_object *object = grout_verify__find_object(verifying, operand, &view);
     const grout_type *block = grout_module_get_type(module, op->first_result);
     if (object == NULL) {

@@ -15,7 +15,9 @@ static void check_descriptor(grout_verifying *verifying, const grout_op *op,
                              const grout_attr_value *attr) {
     if (attr->choice != GROUT_CHOICE_OOB_ZERO && attr->choice != GROUT_CHOICE_OOB_NAN) {
         report(verifying, op, attr, "a descriptor fills with zeros or with NaN",
-               "say it at each copy through the descriptor");
+               grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE
+                   ? "say it at each copy through the descriptor"
+                   : "leave it away, or take oob(zero)");
     }
 }
 
@@ -53,7 +55,8 @@ void grout_verify__oob(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     const grout_type type = grout_module_get_operand_type(
-        module, grout_module_get_operand(module, op, array == UINT32_MAX ? 0 : array));
+        module, array == UINT32_MAX ? grout_descriptor_get_array(module, op)
+                                    : grout_module_get_operand(module, op, array));
     if (array == UINT32_MAX) {
         check_descriptor(verifying, op, attr);
     } else {

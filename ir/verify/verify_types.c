@@ -195,7 +195,8 @@ static void check_unused(grout_verifying *verifying, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     grout_effect_class class_ = grout_effect_row_get_class((grout_effect_row)info->effect_row);
     bool is_load = class_ == GROUT_EFFECT_ACCESS && info->rule == GROUT_RULE_LOAD;
-    bool is_silent = class_ == GROUT_EFFECT_PURE || is_load || info->shape == GROUT_SHAPE_SCRATCH;
+    bool is_silent = class_ == GROUT_EFFECT_PURE || is_load ||
+                     info->rule == GROUT_RULE_DESCRIPTOR || info->shape == GROUT_SHAPE_SCRATCH;
     if (!is_silent || op->result_count != 1) {
         return;
     }

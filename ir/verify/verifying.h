@@ -13,6 +13,7 @@ typedef struct grout_verifying {
     grout_arch arch;
     grout_diags *diags;
     grout_kernel_id kernel;
+    bool *holds_maps;                       /* by object: slots of make_tensor_descriptor */
     bool *has_bad_pitch;                    /* by object: reported, one report an array is enough */
     uint8_t *differs;                       /* by value, once is_spread: GROUT_DIFFERS_* */
     uint8_t all_differ;                     /* of all values of the kernel */
@@ -42,6 +43,8 @@ void grout_verify__scopes(grout_verifying *verifying);
 void grout_verify__meetings(grout_verifying *verifying);
 void grout_verify__registers(grout_verifying *verifying);
 void grout_verify__named(grout_verifying *verifying);
+/* Which objects hold tensor maps, before any of the rules below. */
+void grout_verify__note_slots(grout_verifying *verifying);
 /* Rules of one op, or of the objects that it makes: */
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
 void grout_verify__check(grout_verifying *verifying, const grout_op *op);
@@ -59,6 +62,7 @@ void grout_verify__oob(grout_verifying *verifying, const grout_op *op);
 void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__ptx(grout_verifying *verifying, const grout_op *op);
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
+void grout_verify__tensor_map(grout_verifying *verifying, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);

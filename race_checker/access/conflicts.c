@@ -23,7 +23,10 @@ typedef struct access_context {
 static grout_box find_earlier_box(const access_context *context, const grout_entry *entry,
                                   const grout_rect *rect) {
     const grout_checker *checker = context->checker;
-    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
+    /* A copy's operand names the array, and not the slot of its tensor map. */
+    grout_object_id object = grout_rules__is_map_read(&context->rules, entry)
+                                 ? context->event->u.access->object
+                                 : grout_origin__find_object(checker->info.module, &entry->origin);
     grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
     grout_box box = {.object = 0};
     if (object && checker->homes[object].plane != 0 &&

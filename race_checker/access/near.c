@@ -238,6 +238,14 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
     if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         return find_group_wait(checker, related, primary, clocks);
     }
+    if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
+        const grout_mechanism mechanism =
+            grout_clock__get_mechanism(&checker->shape, related->stamp.component, NULL);
+        return mechanism == GROUT_MECHANISM_BULK_READ
+                   ? find_group_wait(checker, related, primary, clocks)
+               : mechanism == GROUT_MECHANISM_PHASE ? find_reading(checker, related)
+                                                    : nothing;
+    }
     if (grout_code__is_about_wgmma(code)) {
         return grout_near__find_wgmma(checker, facts, clocks);
     }

@@ -339,11 +339,30 @@ static grout_conflict judge_proxies(const grout_rules *rules, const grout_entry 
     return conflict;
 }
 
+bool grout_rules__is_map_read(const grout_rules *rules, const grout_entry *entry) {
+    if (!grout_space_is_of_launch(rules->space) || is_write(entry) ||
+        (entry->flags & GROUT_ENTRY_GENERIC_ENGINE) == 0) {
+        return false;
+    }
+    const grout_mechanism mechanism = get_mechanism(rules, entry);
+    return mechanism == GROUT_MECHANISM_PHASE || mechanism == GROUT_MECHANISM_BULK_READ;
+}
+
+/* A tensor map that is made while a copy may still read the one before. */
+static grout_conflict judge_map(const grout_entry *earlier) {
+    return (grout_conflict){.code = GROUT_DIAG_TENSORMAP_IN_FLIGHT,
+                            .primary =
+                                is_write(earlier) ? GROUT_PRIMARY_EARLIER : GROUT_PRIMARY_LATER};
+}
+
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
     grout_conflict conflict = {.code = GROUT_DIAG_NONE};
     if (is_ordered(rules, earlier, earlier->number) || are_atomic(earlier, later)) {
         return conflict;
+    }
+    if (grout_rules__is_map_read(rules, earlier) || grout_rules__is_map_read(rules, later)) {
+        return judge_map(earlier);
     }
     if (are_alike(earlier, later)) {
         return judge_proxies(rules, earlier);

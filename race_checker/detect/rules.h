@@ -77,6 +77,9 @@ typedef struct grout_rules {
 
 /* Whether this is a read of SMEM whose bytes its thread must have waited for a load to bring. */
 bool grout_rules__is_consumption(const grout_rules *rules);
+/* The read of a tensor map that the kernel has made, by a copy: the one access of GMEM through the
+ * generic proxy that ends with a copy of TMA. */
+bool grout_rules__is_map_read(const grout_rules *rules, const grout_entry *entry);
 /* The actor, of its cluster, that made or issued a recorded access. */
 uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry);
 /* The flags of an access by an agent. */

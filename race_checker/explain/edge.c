@@ -161,6 +161,22 @@ static void add_reading_edge(const grout_wording *wording, grout_text *out) {
                        .element = grout_wording__name_element(wording, near->element)});
 }
 
+static void add_map_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (facts->side_count == 1 && facts->fault.use == GROUT_MAP_NOT_ACQUIRED) {
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_EARLY_EDGE, NULL);
+    } else if (facts->side_count == 1) {
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_REPLACED_EDGE, NULL);
+    } else if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_MAP_READING_EDGE,
+            &(grout_words){.phase = facts->near.phase,
+                           .element = grout_wording__name_element(wording, facts->near.element)});
+    } else {
+        add_group_edge(wording, out);
+    }
+}
+
 /* Two accesses that a signal and a wait, or an arrive and a wait, would have put in order. */
 static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *write = &wording->facts->sides[0];
@@ -224,6 +240,8 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
         }
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         add_group_edge(wording, out);
+    } else if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
+        add_map_edge(wording, out);
     } else if (grout_code__is_about_wgmma(code)) {
         grout_wording__add_wgmma_edge(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {

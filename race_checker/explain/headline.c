@@ -94,6 +94,23 @@ static void add_group_headline(const grout_wording *wording, grout_text *out) {
     }
 }
 
+static void add_map_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (facts->side_count > 1) {
+        const grout_words words = {.object = name_side_object(wording, 0),
+                                   .access = grout_wording__get_access(wording, &facts->sides[1]),
+                                   .line = get_line(wording, 1)};
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_READING_HEAD, &words);
+        return;
+    }
+    const grout_words words = {.object = grout_wording__name_object(wording, facts->fault.object)};
+    if (facts->fault.use == GROUT_MAP_NOT_ACQUIRED) {
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_EARLY_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_REPLACED_HEAD, &words);
+    }
+}
+
 /* How far the two of a race are apart. */
 static const char *get_where(const grout_origin *one, const grout_origin *other) {
     return grout_phrase__get(one->cta != other->cta         ? GROUT_PHRASE_IN_ANOTHER_CTA
@@ -257,6 +274,13 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
                                .limit = fault->limit};
     if (fault->code == GROUT_DIAG_MISALIGNED) {
         grout_sentence__add(out, GROUT_SENTENCE_MISALIGNED_HEAD, &words);
+    } else if (fault->use == GROUT_OUTSIDE_EMPTY) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OUTSIDE_EMPTY_HEAD,
+            &(grout_words){.have = fault->extent,
+                           .dimension = fault->dimension,
+                           .object = grout_wording__name_object(wording, fault->object),
+                           .start = fault->start});
     } else if (fault->extent > 1) {
         grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_RANGE_HEAD, &words);
     } else {
@@ -342,6 +366,7 @@ static const headline_row HEADLINES[] = {
     {GROUT_DIAG_ASYNC_NOT_AWAITED, add_await_headline},
     {GROUT_DIAG_SMEM_SOURCE_REUSE, add_group_headline},
     {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, add_group_headline},
+    {GROUT_DIAG_TENSORMAP_IN_FLIGHT, add_map_headline},
     {GROUT_DIAG_MMA_OPERAND_REUSE, grout_wording__add_wgmma_headline},
     {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, grout_wording__add_wgmma_headline},
     {GROUT_DIAG_SMEM_RACE, add_race_headline},

@@ -92,6 +92,11 @@ bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side
                GROUT_MECHANISM_ASYNC_COPY;
 }
 
+bool grout_wording__is_map_read(const grout_wording *wording, const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE && !side->is_write &&
+           !grout_wording__is_async_copy(wording, side);
+}
+
 bool grout_wording__is_of_two_proxies(const grout_wording *wording) {
     const grout_side *sides = wording->facts->sides;
     return sides[0].is_atomic && sides[1].is_atomic &&
@@ -103,6 +108,9 @@ bool grout_wording__is_of_two_proxies(const grout_wording *wording) {
 const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side) {
     if (grout_wording__is_wgmma(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TENSOR_CORE);
+    }
+    if (grout_wording__is_map_read(wording, side)) {
+        return grout_phrase__get(GROUT_PHRASE_WHO_TMA);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
         return grout_phrase__get(grout_wording__is_async_copy(wording, side)
@@ -124,7 +132,7 @@ const char *grout_wording__get_access(const grout_wording *wording, const grout_
     if (grout_wording__is_wgmma(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WGMMA);
     }
-    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
+    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE && side->is_write &&
         !grout_wording__is_async_copy(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_ASYNC_STORE);
     }

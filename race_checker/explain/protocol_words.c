@@ -318,10 +318,15 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     if (fault->use == GROUT_OUTSIDE_PLAIN) {
         return false;
     }
-    grout_sentence__add(out,
-                        fault->use == GROUT_OUTSIDE_PROMISED ? GROUT_SENTENCE_OUTSIDE_PROMISED_HELP
-                                                             : GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
-                        NULL);
+    if (fault->use == GROUT_OUTSIDE_PROMISED) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP, NULL);
+    } else if (fault->use == GROUT_OUTSIDE_FOLDED) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP, NULL);
+    } else if (fault->use == GROUT_OUTSIDE_PART) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PART_HELP, NULL);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_EMPTY_HELP, NULL);
+    }
     return true;
 }
 

@@ -271,7 +271,8 @@ static const char *get_group_ops(const grout_wording *wording, bool is_source) {
 static void repair_group(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
-    bool is_source = wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE;
+    bool is_source = wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE ||
+                     wording->record->code == GROUT_DIAG_TENSORMAP_IN_FLIGHT;
     uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
@@ -293,6 +294,23 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     if (grout_wording__is_alone(wording, &access->origin) &&
         grout_wording__is_alone(wording, &copy->origin)) {
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, is_source));
+    }
+}
+
+/* A map that is used too early, or made too early. */
+static void repair_map(grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (facts->side_count == 1) {
+        grout_sentence__add(out,
+                            facts->fault.use == GROUT_MAP_NOT_ACQUIRED
+                                ? GROUT_SENTENCE_MAP_EARLY_HELP
+                                : GROUT_SENTENCE_MAP_REPLACED_HELP,
+                            NULL);
+    } else if (facts->near.kind == GROUT_NEAR_STILL_READING ||
+               facts->near.kind == GROUT_NEAR_NOTHING) {
+        grout_sentence__add(out, GROUT_SENTENCE_MAP_READING_HELP, NULL);
+    } else {
+        repair_group(wording, out);
     }
 }
 
@@ -570,6 +588,8 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
         repair_await(wording, out);
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         repair_group(wording, out);
+    } else if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
+        repair_map(wording, out);
     } else if (grout_code__is_about_wgmma(code)) {
         repair_wgmma(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {

@@ -53,6 +53,8 @@ const char *grout_wording__get_mnemonic(const grout_wording *wording, const grou
 /* Whether the access is one of a wgmma; whether it is one of cp.async. */
 bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
+/* The read of a tensor map that the kernel makes, by a copy. */
+bool grout_wording__is_map_read(const grout_wording *wording, const grout_side *side);
 /* Whether it is about an atomic of a thread and a reduction of TMA that fit but for the proxy. */
 bool grout_wording__is_of_two_proxies(const grout_wording *wording);
 /* "TMA", "the tensor core", "cp.async", "st.async", "the thread" */

@@ -260,6 +260,13 @@ class ActorOps:
             self.fence(state, actor, it)
         elif name in ("load", "store", "acc_load", "acc_store") or name in UPDATES:
             self.touch(state, actor, it)
+        elif name == "make_tensor_descriptor":
+            where = self.find_place(actor, it.operands[0])
+            bit = self.event(state, actor, name, actor.pc, where)
+            self.access(state, actor, where, "w", it.line, bit, scope=4)
+            self.learn(actor, bits(bit))
+        elif name == "tensormap_acquire":
+            self.acquire_map(state, actor, it)
         elif name == "griddepcontrol_wait":
             self.learn(actor, self.hear_of_grids(state, self.past.awaited))
             actor.trace = hash((actor.trace, name))
@@ -277,6 +284,21 @@ class ActorOps:
             actor.env.update((r, None) for r in it.results)  # pure, and no value that decides anything
         else:
             raise NotExpressed(name)
+
+    def acquire_map(self, state, actor, it):
+        """fence.proxy.tensormap::generic.acquire of a slot, which counts as a read of it."""
+        where = self.find_place(actor, it.operands[0])
+        bit = self.event(state, actor, it.name, actor.pc, where)
+        self.access(state, actor, where, "r", it.line, bit, scope=4)
+        state.fences += (Fence("map", actor.cta, where[:2], bit, actor.know, get_own_line(actor.key)),)
+        self.learn(actor, bits(bit))
+
+    def read_maps(self, state, actor, it, bit):
+        """A copy reads the tensor map that it goes by; it has when its source has been read."""
+        for operand in it.operands:
+            if isinstance(operand, dict) and "map" in operand:
+                self.access(state, actor, self.find_place(actor, operand["map"]), "r", it.line, bit, "tensormap",
+                            is_async=True)
 
     def touch(self, state, actor, it):
         """A load, a store, or an atomic without a result."""
@@ -352,6 +374,7 @@ class ActorOps:
         else:
             proxy = "async" if it.name == "copy_smem_to_gmem" else "generic"
             mode = "a" if "reduce" in it.attrs else "w"
+            self.read_maps(state, actor, it, read)
             source, target = (self.find_place(actor, o) for o in it.operands[:2])
             self.access(state, actor, source, "r", it.line, read, proxy, is_async=True)
             self.access(state, actor, target, mode, it.line, written, proxy, scope=3, is_async=True)

@@ -80,7 +80,13 @@ static void add_view(export *it, const grout_view *view) {
         add_comma(it, i);
         add_operand(it, &view->cluster_index[i]);
     }
-    grout_text_add(&it->out, "]}");
+    grout_text_add(&it->out, "]");
+    const grout_op *maker = grout_view_find_made_descriptor(it->module, view);
+    if (maker != NULL) { /* where the tensor map lies that the copy reads */
+        grout_text_add(&it->out, ",\"map\":");
+        add_operand(it, grout_module_get_operand(it->module, maker, 0));
+    }
+    grout_text_add(&it->out, "}");
 }
 
 static void add_operand(export *it, const grout_operand *operand) {

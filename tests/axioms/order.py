@@ -35,7 +35,7 @@ def only_time(know):
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
 # mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
 Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
-# A proxy fence: for which memory ("gmem", "smem"), executed in which CTA, for the SMEM of which CTAs (None: all), its
+# A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask), executed in which CTA, for the SMEM of which CTAs (None: all), its
 # bit, what it knew, and in whose program order it is.
 Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")
 
@@ -90,7 +90,16 @@ def needs_fence(x, y):
     return y.proxy == "async" and not is_performed_alike(x, y)
 
 
+def is_acquired(x, y, fences):
+    """Whether the thread that goes by a tensor map has acquired it after x (PTX ISA, fence.proxy.tensormap: it orders
+    what was done to these bytes by the generic proxy before what the tensormap proxy does later)."""
+    return any(f.space == "map" and f.ctas[0] == x.place and f.ctas[1] & x.mask and f.cta == y.cta
+               and y.know.causality & f.bit and f.know.causality & x.bit for f in fences)
+
+
 def is_ordered(x, y, fences):
+    if y.proxy == "tensormap" and x.proxy == "generic":
+        return is_before(x, y) and (x.mode == "r" or is_acquired(x, y, fences))
     return is_before(x, y) and (not needs_fence(x, y) or has_fence(x, y, fences))
 
 

@@ -160,6 +160,7 @@ class SyncOps(ActorOps):
         """One asynchronous copy into one CTA. Its end is told to the barrier there."""
         bit = self.event(state, actor, it.name, actor.pc, target, key)
         know = actor.know
+        self.read_maps(state, actor, it, bit << 1)
         if source:
             self.access(state, actor, source, "r", it.line, bit << 1, proxy, is_async=True)
         self.access(state, actor, target, mode, it.line, bit << 2, proxy, scope=2, is_async=True)

@@ -209,6 +209,7 @@ static bool is_about_memory(grout_diag_code code) {
                                             GROUT_DIAG_SMEM_SOURCE_REUSE,
                                             GROUT_DIAG_MMA_OPERAND_REUSE,
                                             GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
+                                            GROUT_DIAG_TENSORMAP_IN_FLIGHT,
                                             GROUT_DIAG_CLUSTER_SMEM_REUSE,
                                             GROUT_DIAG_INSUFFICIENT_SCOPE};
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {

@@ -530,10 +530,11 @@ static void draw_move(table *t) {
     if (!roads_can_take(&t->r, in, t->now.from, &shape)) {
         return;
     }
-    t->r.wants_descriptor = is_descriptor;
+    t->r.wants_made = info->form == GROUT_FORM_MADE_DESCRIPTOR;
+    t->r.wants_descriptor = is_descriptor && !t->r.wants_made;
     t->r.wants_prefetch = info->form == GROUT_FORM_PREFETCH;
     const uint32_t value = roads_come(&t->r, in, t->now.from, &shape, draw_style(t));
-    t->r.wants_descriptor = t->r.wants_prefetch = false;
+    t->r.wants_descriptor = t->r.wants_made = t->r.wants_prefetch = false;
     roads_go(&t->r, roads_can_take(&t->r, out, t->now.from, &shape) ? out : ROAD_STRAIGHT,
              t->now.from, &shape, value);
 }
@@ -615,6 +616,7 @@ static void draw_cell(table *t) {
     case GROUT_FORM_COPY_OUT:
     case GROUT_FORM_PREFETCH:
     case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_MADE_DESCRIPTOR:
         draw_move(t);
         break;
     default: /* cells_print_unseen says so */

@@ -186,6 +186,27 @@ static uint32_t add_input(roads *r, grout_dtype dtype, const road_shape *shape, 
     return draw_input(r->d, style, type);
 }
 
+/* Makes the tensor map of all of an array, whose rest is zeros as it is without; returns the number
+ * of the descriptor. */
+static uint32_t make_descriptor(roads *r, grout_dtype dtype, const road_shape *shape,
+                                const road_shape *array, char style, uint32_t input) {
+    char type[TEXT_MAX];
+    draw *d = r->d;
+    const uint32_t number = r->object_count++;
+    grout_text part = {0};
+    for (uint32_t k = 0; k < 2 * array->rank; k++) {
+        grout_text_add(&part, ", %" PRIu32, k < array->rank ? 0 : array->dims[k - array->rank]);
+    }
+    roads_get_type(dtype, shape, type, sizeof type);
+    grout_text_add(&r->scratch, "  scratch %%m%" PRIu32 " : gmem u64[1, 16]\n", number);
+    draw_line(d,
+              "%%d%" PRIu32 " = make_tensor_descriptor %%m%" PRIu32 "[0], %%%c%" PRIu32 "%s : %s",
+              number, number, style, input, part.data, type);
+    draw_line(d, "tensormap_acquire %%m%" PRIu32 "[0]", number);
+    grout_text_free(&part);
+    return number;
+}
+
 static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, char style,
                         uint32_t value) {
     char box[TEXT_MAX], starts[TEXT_MAX], type[TEXT_MAX];
@@ -199,7 +220,11 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     if (r->wants_prefetch || draw_below(d, 4) == 0) {
         draw_line(d, "async_prefetch %%%c%" PRIu32 "%s", style, input, box);
     }
-    if (r->wants_descriptor || draw_below(d, 4) == 0) {
+    if (r->wants_made || draw_below(d, 8) == 0) {
+        const uint32_t made = make_descriptor(r, dtype, shape, &array, style, input);
+        draw_line(d, "copy_gmem_to_smem %%d%" PRIu32 "%s, %%s%" PRIu32 ", %%full[0]", made, starts,
+                  smem);
+    } else if (r->wants_descriptor || draw_below(d, 4) == 0) {
         roads_get_type(dtype, shape, type, sizeof type);
         draw_line(d, "%%d%" PRIu32 " = tensor_descriptor %%%c%" PRIu32 " : %s", r->object_count,
                   style, input, type);

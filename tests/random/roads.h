@@ -19,7 +19,7 @@ typedef struct roads {
     grout_text scratch; /* objects of the kernel, which the caller puts in front of its body */
     uint32_t smem_bytes, object_count;
     bool has_barrier;
-    bool wants_descriptor, wants_prefetch; /* of the next copy by TMA */
+    bool wants_descriptor, wants_made, wants_prefetch; /* of the next copy by TMA */
 } roads;
 
 typedef enum road {

@@ -121,6 +121,8 @@ syntax keyword groutOperation
     \ async_copy_arrive
     \ async_store_smem
     \ tensor_descriptor
+    \ make_tensor_descriptor
+    \ tensormap_acquire
     \ mbarrier_init
     \ mbarrier_expect
     \ mbarrier_arrive

@@ -15,9 +15,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -1058,6 +1060,76 @@ void land_all_of(unsigned lane) {
     stores.erase(lane);
 }
 
+/* Tensor maps that the kernel has made, by their address in GMEM. */
+struct made_map {
+    unsigned maker; /* the lane that changed it last */
+    bool is_released;
+    std::set<unsigned> readers; /* lanes that have acquired it since */
+};
+std::map<std::uint64_t, made_map> made_maps;
+
+const emulate_map *get_map(std::uint64_t address) {
+    const emulate_map *map = nullptr;
+    std::memcpy(&map, reinterpret_cast<void *>(address), sizeof map);
+    return map;
+}
+
+/* The map that a lane's copy names. */
+const emulate_map *find_map(std::uint64_t address) {
+    const auto made = made_maps.find(address);
+    if (made != made_maps.end() && made->second.readers.count(current) == 0) {
+        fail("a copy by a tensor map that its lane has not acquired since it was made");
+    }
+    return get_map(address);
+}
+
+/* Changes a copy of the record that the map points to: copies in flight read the map when they
+ * land. */
+void replace_in_map(machine &m, const statement &s) {
+    static std::deque<emulate_map> records;
+    const std::uint64_t address = m.get(s.arguments[0].list[0]);
+    if (address % 128 != 0 || s.words[2] != "tile" || s.words[4] != "global") {
+        fail_unknown(s, __func__);
+    }
+    unsigned char *slot = at_gmem(address, 128, 8);
+    records.push_back(*get_map(address));
+    emulate_map &record = records.back();
+    if (s.words[3] == "global_address") {
+        record.data = reinterpret_cast<unsigned char *>(m.get(s.arguments[1]));
+        if (m.get(s.arguments[1]) % 16 != 0) {
+            fail("a tensor map of an address that is no multiple of 16");
+        }
+    } else if (s.words[3] == "global_dim" && m.get(s.arguments[1]) < record.rank &&
+               m.get(s.arguments[2]) != 0) {
+        record.dims[m.get(s.arguments[1])] = (std::uint32_t)m.get(s.arguments[2]);
+    } else {
+        fail_unknown(s, __func__);
+    }
+    const emulate_map *pointer = &record;
+    std::memcpy(slot, &pointer, sizeof pointer);
+    made_maps[address] = made_map{current, false, {}};
+}
+
+/* Fences of the tensormap proxy; of the others nothing is seen here. */
+void fence(machine &m, const statement &s) {
+    if (!has_word(s, "tensormap::generic")) {
+        return;
+    }
+    if (has_word(s, "release")) {
+        for (auto &made : made_maps) {
+            made.second.is_released = made.second.is_released || made.second.maker == current;
+        }
+        return;
+    }
+    const auto made = made_maps.find(m.get(s.arguments[0].list[0]));
+    if (!has_word(s, "acquire") || m.get(s.arguments[1]) != 128) {
+        fail_unknown(s, __func__);
+    }
+    if (made != made_maps.end() && made->second.is_released) {
+        made->second.readers.insert(current);
+    }
+}
+
 void load_box(const emulate_map *map, cta *to, std::uint64_t address, std::uint64_t barrier_address,
               const std::vector<int> &start, unsigned bytes) {
     if (to->left == 0) {
@@ -1140,8 +1212,7 @@ void use_bulk_groups(machine &m, const statement &s) {
 
 /* Moves nothing; but it names a map, and a coordinate for each of its dimensions. */
 void prefetch_tensor(machine &m, const statement &s) {
-    const emulate_map *map = nullptr;
-    std::memcpy(&map, reinterpret_cast<void *>(m.get(s.arguments[0].list[0])), sizeof map);
+    const emulate_map *map = find_map(m.get(s.arguments[0].list[0]));
     if (s.arguments[0].list[1].list.size() != map->rank ||
         m.get(s.arguments[0].list[1].list[0]) * map->element_bytes % 16 != 0) {
         fail("a prefetch of another rank than its map, or of rows that start between 16 bytes");
@@ -1169,9 +1240,10 @@ void copy_tensor(machine &m, const statement &s) {
     const bool is_multicast = has_word(s, "multicast::cluster");
     const argument &box = s.arguments[is_load ? 1 : 0];
     const argument &smem = s.arguments[is_load ? 0 : 1];
-    const emulate_map *map = nullptr;
+    const std::uint64_t map_address = m.get(box.list[0]);
+    const bool is_made = made_maps.count(map_address) != 0;
+    const emulate_map *map = find_map(map_address);
     std::vector<int> start(5);
-    std::memcpy(&map, reinterpret_cast<void *>(m.get(box.list[0])), sizeof map);
     unsigned bytes = map->element_bytes;
     for (unsigned k = 0; k < map->rank; k++) {
         start[k] = (int)m.get(box.list[1].list[k]);
@@ -1182,7 +1254,10 @@ void copy_tensor(machine &m, const statement &s) {
         const std::string op = has_word(s, "reduce") ? s.words[8] : "store";
         cta *from = here;
         do_or_keep(stores[current].open,
-                   [=] { copy_box(*map, *from, address, start.data(), op); });
+                   [=] {
+                       const emulate_map *seen = is_made ? get_map(map_address) : map;
+                       copy_box(*seen, *from, address, start.data(), op);
+                   });
         return;
     }
     const std::uint64_t peers = is_multicast ? m.get(s.arguments[3]) : 1ull << here->rank;
@@ -1193,7 +1268,10 @@ void copy_tensor(machine &m, const statement &s) {
     for (cta *to : here->peers->ctas) {
         if ((peers >> to->rank & 1) != 0) {
             do_or_keep(loads,
-                       [=] { load_box(map, to, address, barrier_address, start, bytes); });
+                       [=] {
+                           load_box(is_made ? get_map(map_address) : map, to, address,
+                                    barrier_address, start, bytes);
+                       });
         }
     }
 }
@@ -1612,8 +1690,9 @@ instruction *find_instruction(const statement &s) {
         {"stmatrix", move_matrices},
         {"mbarrier", use_mbarrier},
         {"cp", copy_tensor},
-        {"fence", do_nothing},
+        {"fence", fence},
         {"prefetch", do_nothing},
+        {"tensormap", replace_in_map},
         {"griddepcontrol", do_nothing},
         {"setmaxnreg", do_nothing},
         {"elect", elect},

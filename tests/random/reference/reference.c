@@ -290,7 +290,8 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_SCOPED:
         run_known(ref, op, run_scope);
         break;
-    case GROUT_FORM_DESCRIPTOR: /* a name for boxes, which a view sees through */
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_MADE_DESCRIPTOR: /* a name for boxes, which a view sees through */
         return;
     default: /* ops without a result order, and here everything has an order */
         if (writes_memory(op) || has_value(op)) {

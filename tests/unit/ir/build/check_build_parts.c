@@ -1,4 +1,4 @@
-/* check_build_parts.c - the builder's slice, reshape, concatenate and inline_ptx.
+/* check_build_parts.c - the builder's slice, reshape, concatenate, descriptors and inline_ptx.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/ir/build/one_kernel.h"
 
@@ -31,6 +31,18 @@ START_TEST(other_boxes_are_refused) {
     grout_builder_end_kernel(b);
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_uint_eq(grout_diags_count(diags), 1);
+}
+END_TEST
+
+/* Slot and array, then a start and an extent for each dimension. */
+START_TEST(descriptors_are_made) {
+    begin_kernel();
+    const grout_operand operands[] = {value(a), value(a), value(n), expr(0), expr(2), value(n)};
+    const grout_expr_id dims[] = {grout_build_int(b, 2), grout_build_int(b, 8)};
+    (void)grout_build_make_tensor_descriptor(b, 6, operands, GROUT_DTYPE_F32, 2, dims);
+    grout_build_tensormap_acquire(b, value(a));
+    expect_body("  %0 = make_tensor_descriptor %a, %a, %n, 0, 2, %n : f32[2, 8]\n"
+                "  tensormap_acquire %a\n");
 }
 END_TEST
 
@@ -75,6 +87,7 @@ int main(void) {
     tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, boxes_are_built);
     tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
+    tcase_add_test(tcase, descriptors_are_made);
     tcase_add_loop_test(tcase, ptx_has_two_texts, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -102,7 +102,7 @@ static const rule_row rule_rows[] = {
                                 TYPES(ANY)},
     [GROUT_RULE_GATHER_COPY] = {"GATHER_COPY", "RRjo", NULL, GROUT_SHAPE_PLAIN, 0, false,
                                 TYPES(ANY)},
-    [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", "gg*", GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
@@ -201,10 +201,17 @@ static bool has_accumulator(const op_facts *it) {
 }
 
 /* Bits of what TYPES may be: a word that nobody reads would be a promise in the manual only. */
+/* A fence of some bytes, whatever elements they are. */
+static bool fences_memory(const op_facts *it) {
+    return it->sync != NULL && it->sync->mode == GROUT_SYNC_MODE_FENCES;
+}
+
 static uint32_t get_types(const op_facts *it) {
     uint32_t types = rule_rows[it->info->rule].types;
     if (types == 0) { /* the letters say all: there is an element type only in memory */
-        types = has_kind(it, KIND(MEMORY) | KIND(MEMORY_OR_ARRAY)) ? TYPES(ANY) : TYPES(NONE);
+        types = has_kind(it, KIND(MEMORY) | KIND(MEMORY_OR_ARRAY)) && !fences_memory(it)
+                    ? TYPES(ANY)
+                    : TYPES(NONE);
     }
     return has_accumulator(it) && types != TYPES(MMA) ? TYPES(ACC) : types;
 }
@@ -344,14 +351,15 @@ static const char *find_own_build(const op_facts *it) {
         return "OWN";
     }
     if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
-        return strcmp(info->operands, "x") == 0     ? "AXIS"
-               : strcmp(info->operands, "tt*") == 0 ? "PTX"
-               : info->rule == GROUT_RULE_EXTERN    ? "EXTERN"
-               : info->rule == GROUT_RULE_LAYOUT    ? "RELAYOUT"
-               : strcmp(info->operands, "t*") == 0  ? "PRINT"
-               : info->rule == GROUT_RULE_CHECK     ? "CHECK"
-               : strcmp(info->operands, "v*") == 0  ? "CONCATENATE"
-                                                    : "OWN";
+        return strcmp(info->operands, "x") == 0      ? "AXIS"
+               : strcmp(info->operands, "tt*") == 0  ? "PTX"
+               : info->rule == GROUT_RULE_DESCRIPTOR ? "DESCRIPTOR"
+               : info->rule == GROUT_RULE_EXTERN     ? "EXTERN"
+               : info->rule == GROUT_RULE_LAYOUT     ? "RELAYOUT"
+               : strcmp(info->operands, "t*") == 0   ? "PRINT"
+               : info->rule == GROUT_RULE_CHECK      ? "CHECK"
+               : strcmp(info->operands, "v*") == 0   ? "CONCATENATE"
+                                                     : "OWN";
     }
     if (info->rule == GROUT_RULE_SCAN) {
         return "SCAN";

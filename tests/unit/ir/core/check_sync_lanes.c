@@ -82,8 +82,11 @@ static void lanes_of_all_else(const op_facts *it) {
     bool is_tma = has_letter(it, "G"); /* the tensor map */
     expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma ? LANES(ONE) : LANES(OWN)),
            "one lane issues the copies of TMA (ONE), of all else each has its share (OWN)");
-    expect(it, is_mode(it, MODE(FENCES)), is_lanes(it, LANES(MEET)),
+    const bool is_of_memory = has_effect(it, ACCESS(READ));
+    expect(it, is_mode(it, MODE(FENCES)) && !is_of_memory, is_lanes(it, LANES(MEET)),
            "each lane fences what it did, and then one lets the engine go: LANES is MEET");
+    expect(it, is_mode(it, MODE(FENCES)) && is_of_memory, is_lanes(it, LANES(ONE)),
+           "the lane that issues the copies acquires what they read: LANES is ONE");
     expect(it, is_mode(it, MODE(FORKS)), is_lanes(it, LANES(MEET)),
            "the lanes part and meet again: LANES is MEET");
     expect(it, is_mode(it, MODE(MAKES) | MODE(ENDS)), is_lanes(it, LANES(OWN)),
