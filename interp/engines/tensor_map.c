@@ -24,7 +24,7 @@ static bool is_same(const grout_tensor_map *a, const grout_tensor_map *b) {
 void grout_tensor_map__make(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_box *slot, bool is_void) {
     grout_tensor_map map = get_identity(cta, thread, inst->op);
-    map.is_void = is_void;
+    map.is_void = is_void ? 1 : 0;
     grout_box__scatter(cta->machine, slot, &map);
     if (cta->machine->tracks) {
         grout_box__set_written(cta->machine, slot, NULL);

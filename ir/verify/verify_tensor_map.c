@@ -95,30 +95,29 @@ static bool is_outside(int64_t start, int64_t extent, int64_t size) {
     return start < 0 || extent < 1 || start > size || extent > size - start;
 }
 
-/* What is known of a part in a dimension; an operand is NULL if it is a value. */
+/* What is known of a part in a dimension. */
 typedef struct known_part {
-    const grout_operand *from;
-    int64_t start;
-    const grout_operand *many;
-    int64_t extent;
+    grout_loc_id loc;
+    bool has_start, has_extent;
+    int64_t start, extent;
 } known_part;
 
 static void report_outside(grout_verifying *verifying, uint32_t dim, int64_t size,
                            const known_part *part) {
     char words[96];
-    if (part->from == NULL) {
+    if (!part->has_start) {
         (void)snprintf(words, sizeof words, "a part of %" PRId64 " elements does not fit",
                        part->extent);
-    } else if (part->many == NULL) {
+    } else if (!part->has_extent) {
         (void)snprintf(words, sizeof words, "a part that starts at %" PRId64 " leaves",
                        part->start);
     } else {
         (void)snprintf(words, sizeof words, "%" PRId64 " elements from %" PRId64 " on leave",
                        part->extent, part->start);
     }
-    grout_verifying__report(
-        verifying, GROUT_DIAG_BAD_INDEX, part->from != NULL ? part->from->loc : part->many->loc,
-        "%s dimension %" PRIu32 " of the array, which has %" PRId64, words, dim, size);
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX, part->loc,
+                            "%s dimension %" PRIu32 " of the array, which has %" PRId64, words, dim,
+                            size);
     grout_diags_help(verifying->diags,
                      "a tensor map has at least one element in each dimension, and all of them in "
                      "the array: make none for an empty part");
@@ -135,9 +134,12 @@ static void check_dimension(grout_verifying *verifying, const grout_op *op, uint
     const bool has_extent = grout_verify__find_constant(verifying, many, &extent);
     const int64_t bytes = start * grout_dtype_get_info((grout_dtype)array->dtype)->bytes;
     if (is_outside(start, extent, size)) {
-        report_outside(
-            verifying, dim, size,
-            &(known_part){has_start ? from : NULL, start, has_extent ? many : NULL, extent});
+        report_outside(verifying, dim, size,
+                       &(known_part){.loc = has_start ? from->loc : many->loc,
+                                     .has_start = has_start,
+                                     .has_extent = has_extent,
+                                     .start = start,
+                                     .extent = extent});
     } else if (dim + 1u == array->rank && bytes % START_BYTES != 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX, from->loc,
                                 "the part starts at element %" PRId64 " of a row, byte %" PRId64
@@ -206,7 +208,9 @@ static void check_maps(grout_verifying *verifying, const grout_op *maker) {
         if (find_maker(verifying, op, &view) != maker || !grout_tma_plan(module, id, &tma, NULL)) {
             continue;
         }
-        tma.oob = tma.oob == GROUT_CHOICE_OOB_NAN ? tma.oob : (uint8_t)GROUT_CHOICE_OOB_ZERO;
+        if (tma.oob != GROUT_CHOICE_OOB_NAN) {
+            tma.oob = (uint8_t)GROUT_CHOICE_OOB_ZERO;
+        }
         if (first == NULL) {
             first = op;
             wanted = tma;
