@@ -88,7 +88,7 @@ bool grout_binary_get_resources(const grout_binary *binary, const grout_module *
             .spill_bytes = (int32_t)(found->spill_store_bytes + found->spill_load_bytes),
             .static_smem_bytes = (int32_t)found->static_smem_bytes,
             .dynamic_smem_bytes = (int32_t)plan.dynamic_smem_bytes,
-            .cuda_threads = (int32_t)(plan.thread_count * GROUT_LANES),
+            .cuda_threads = (int32_t)(plan.lane_count),
             .cluster_ctas = (int32_t)plan.cluster_size};
         find_occupancy(resources_out);
         resources_out->resident_ctas = count_resident(resources_out);
