@@ -35,9 +35,6 @@ template <typename T, int count> struct alignas(sizeof(T) * count) grout_vector 
 GROUT_DEVICE grout_u32 grout_warp() {
     return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 }
-GROUT_DEVICE grout_u32 grout_thread() {
-    return grout_warp() / 4;
-}
 GROUT_DEVICE grout_u32 grout_lane() {
     return threadIdx.x % 128;
 }
@@ -266,15 +263,12 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 struct grout_site {
     grout_u32 barrier, slot, line, actor;
 };
-GROUT_DEVICE grout_u32 grout_get_thread(const grout_site &site) {
-    return site.actor >= 16u ? site.actor / 16u - 1u : threadIdx.x / 128;
-}
+GROUT_DEVICE grout_u32 grout_get_thread(grout_u32 actor) { return actor < 16u ? threadIdx.x / 128 : actor / 16u - 1u; }
 
 // Called by a lane whose wait did not end in time, or that learnt that another's did not. The
 // threads that wait write one record each and get 50 ms to do so; then the kernel faults.
 // is_whole: it is a thread of four warps; else a warp, which may be all that there is.
-GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang,
-                                    bool is_whole) {
+GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang, bool is_whole) {
     atomicExch(&dog.state[0], 1u);
     if (is_whole ? grout_lane() == 0 : threadIdx.x % 32 == 0) {
         grout_u32 index = atomicAdd(&dog.state[1], 1u);
@@ -301,7 +295,7 @@ GROUT_DEVICE void grout_check_hang(const grout_watchdog &dog, grout_u64 start, g
     if (waited > dog.limit_ns || *(volatile grout_u32 *)&dog.state[0] != 0) {
         const grout_hang hang = {code,
                                  {blockIdx.x, blockIdx.y, blockIdx.z},
-                                 grout_get_thread(site),
+                                 grout_get_thread(site.actor),
                                  site.barrier,
                                  site.slot,
                                  parity,
@@ -329,7 +323,7 @@ GROUT_DEVICE void grout_fail_check(const grout_watchdog &dog, grout_site site, g
                                    Values... values) {
     if (grout_has_records(dog)) {
         const grout_hang hang = {GROUT_HANG_CHECK, {blockIdx.x, blockIdx.y, blockIdx.z},
-                                 grout_get_thread(site), site.barrier, site.slot, unknown,
+                                 grout_get_thread(site.actor), site.barrier, site.slot, unknown,
                                  site.line, site.actor % 16u, 0, {grout_check_bits(values)...}};
         const grout_u32 index = atomicAdd(&dog.state[1], 1u);
         if (index < dog.capacity) {

@@ -12,8 +12,8 @@
  * several threads one of them may learn from another, not from the one that waits, that the phase
  * is complete: there each thread watches that its warps have met before it arrives on the same
  * barrier again. A copy arrives once for all; barriers that copies arrive on count threads. So do
- * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, or threads
- * of fewer than four warps, those of other CTAs and mbarriers.
+ * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, or
+ * threads of fewer than four warps, those of other CTAs and mbarriers.
  *
  * cp.async is each lane's own, and so is its arrival: a barrier with an async_copy_arrive counts
  * lanes, and a thread that arrives otherwise makes 128 arrivals at once.

@@ -36,13 +36,13 @@ extern "C" {
 #define GROUT_FILE_MAX       (64u << 20) /* bytes of a file */
 #define GROUT_AXES_MAX       8           /* named axes of a kernel, all kinds together */
 #define GROUT_THREADS_MAX    8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
-#define GROUT_WARPS          4           /* warps of a thread, unless 'partition_warps' says fewer */
-#define GROUT_CLUSTER_MAX    16          /* CTAs of a cluster; more than 8 is not portable */
-#define GROUT_NAMED_IDS      15          /* named barriers; each thread of a CTA takes one */
-#define GROUT_NAMED_MAX      14          /* those left to a kernel of one thread */
-#define GROUT_WARP_LANES     32          /* CUDA threads of a warp */
-#define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
-#define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
+#define GROUT_WARPS          4          /* warps of a thread, unless 'partition_warps' says fewer */
+#define GROUT_CLUSTER_MAX    16         /* CTAs of a cluster; more than 8 is not portable */
+#define GROUT_NAMED_IDS      15         /* named barriers; each thread of a CTA takes one */
+#define GROUT_NAMED_MAX      14         /* those left to a kernel of one thread */
+#define GROUT_WARP_LANES     32         /* CUDA threads of a warp */
+#define GROUT_ARRAY_MAX      (1u << 20) /* elements of a register array */
+#define GROUT_DIM_MAX        INT32_MAX  /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
 #define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is checked */
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
@@ -542,8 +542,8 @@ GROUT_API int64_t grout_kernel_get_grid_size(const grout_module *module, grout_k
 GROUT_API uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id);
 GROUT_API uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id);
 /* Warps of a thread, 1, 2 or 4, and of all threads of a CTA. The hardware's warps are dealt out to
- * the threads with four first, so that each of those is a warpgroup, then to those with two, then to
- * those with one: the first warp of a thread. */
+ * the threads with four first, so that each of those is a warpgroup, then to those with two, then
+ * to those with one: the first warp of a thread. */
 GROUT_API uint32_t grout_kernel_get_thread_warps(const grout_module *module, grout_kernel_id id,
                                                  uint32_t thread);
 GROUT_API uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id id);

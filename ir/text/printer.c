@@ -4,8 +4,8 @@
 
 #include "grout/text.h"
 
-#include <string.h>
 #include <inttypes.h>
+#include <string.h>
 
 static void print_indent(const grout_printer *pr, uint32_t indent) {
     for (uint32_t i = 0; i < indent; i++) {

@@ -330,13 +330,12 @@ static void check_pool(grout_verifying *verifying, int64_t wanted, int64_t pool,
         return;
     }
     uint32_t threads = grout_kernel_get_thread_count(module, verifying->kernel);
-    grout_verifying__report(verifying, GROUT_DIAG_REGISTER_BUDGET,
-                            grout_module_get_op(module, increase)->loc,
-                            "the %" PRIu32 " threads end with %" PRId64
-                            " registers a lane together, and start with %" PRIu32 " each, %" PRId64
-                            " together: an increase waits for ever",
-                            threads, wanted,
-                            grout_kernel_get_entry_registers(module, verifying->kernel), pool);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_REGISTER_BUDGET, grout_module_get_op(module, increase)->loc,
+        "the %" PRIu32 " threads end with %" PRId64
+        " registers a lane together, and start with %" PRIu32 " each, %" PRId64
+        " together: an increase waits for ever",
+        threads, wanted, grout_kernel_get_entry_registers(module, verifying->kernel), pool);
     grout_diags_help(verifying->diags,
                      "give back more where few are needed: decreases have to bring what increases "
                      "take");
