@@ -35,9 +35,6 @@ template <typename T, int count> struct alignas(sizeof(T) * count) grout_vector 
 GROUT_DEVICE grout_u32 grout_warp() {
     return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 }
-GROUT_DEVICE grout_u32 grout_thread() {
-    return grout_warp() / 4;
-}
 GROUT_DEVICE grout_u32 grout_lane() {
     return threadIdx.x % 128;
 }
@@ -188,9 +185,10 @@ GROUT_DEVICE void grout_block_barrier() {
 GROUT_DEVICE void grout_block_barrier_apart() {
     asm volatile("bar.sync 0;" ::: "memory");
 }
-// The 128 lanes of one thread: what makes them act as one. Named barrier 0 is the block's.
-GROUT_DEVICE void grout_thread_barrier(grout_u32 thread) {
-    asm volatile("bar.sync %0, 128;" ::"r"(thread + 1u) : "memory");
+// The 128 lanes of one thread, or the 64 of a thread of two warps: what makes them act as one. Named
+// barrier 0 is the block's.
+template <int lanes = 128> GROUT_DEVICE void grout_thread_barrier(grout_u32 thread) {
+    asm volatile("bar.sync %0, %1;" ::"r"(thread + 1u), "n"(lanes) : "memory");
 }
 // Any named barrier, 1 to 15; lanes is a multiple of 32.
 GROUT_DEVICE void grout_named_barrier(grout_u32 id, grout_u32 lanes) {
@@ -219,9 +217,9 @@ GROUT_DEVICE void grout_grid_launch_dependents() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 // commit_smem: every lane fences what it did, then all wait, so that any of them may issue.
-GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
+template <int lanes = 128> GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
     grout_fence_async_smem();
-    grout_thread_barrier(thread);
+    grout_thread_barrier<lanes>(thread);
 }
 
 // ---- watchdog -----------------------------------------------------------------------------------
@@ -261,16 +259,18 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 
 // Which wait of the kernel this is, for the report: the barrier's number in the manifest, the index
 // into its array, the line of the kernel's text, and who waits: 0 the whole thread, 1 + w its warp
-// w alone.
+// w alone. In a kernel with threads of fewer than four warps, 16 times 1 + the thread's number more.
 struct grout_site {
     grout_u32 barrier, slot, line, actor;
 };
+GROUT_DEVICE grout_u32 grout_get_thread(grout_u32 actor) { return actor < 16u ? threadIdx.x / 128 : actor / 16u - 1u; }
 
 // Called by a lane whose wait did not end in time, or that learnt that another's did not. The
 // threads that wait write one record each and get 50 ms to do so; then the kernel faults.
-GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang) {
+// is_whole: it is a thread of four warps; else a warp, which may be all that there is.
+GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang, bool is_whole) {
     atomicExch(&dog.state[0], 1u);
-    if (hang.actor == 0 ? grout_lane() == 0 : threadIdx.x % 32 == 0) {
+    if (is_whole ? grout_lane() == 0 : threadIdx.x % 32 == 0) {
         grout_u32 index = atomicAdd(&dog.state[1], 1u);
         if (index < dog.capacity) {
             dog.hangs[index] = hang;
@@ -295,14 +295,14 @@ GROUT_DEVICE void grout_check_hang(const grout_watchdog &dog, grout_u64 start, g
     if (waited > dog.limit_ns || *(volatile grout_u32 *)&dog.state[0] != 0) {
         const grout_hang hang = {code,
                                  {blockIdx.x, blockIdx.y, blockIdx.z},
-                                 threadIdx.x / 128,
+                                 grout_get_thread(site.actor),
                                  site.barrier,
                                  site.slot,
                                  parity,
                                  site.line,
-                                 site.actor,
+                                 site.actor % 16u,
                                  waited};
-        grout_report_hang(dog, hang);
+        grout_report_hang(dog, hang, site.actor == 0);
     }
 }
 
@@ -323,8 +323,8 @@ GROUT_DEVICE void grout_fail_check(const grout_watchdog &dog, grout_site site, g
                                    Values... values) {
     if (grout_has_records(dog)) {
         const grout_hang hang = {GROUT_HANG_CHECK, {blockIdx.x, blockIdx.y, blockIdx.z},
-                                 threadIdx.x / 128, site.barrier, site.slot, unknown, site.line,
-                                 site.actor, 0, {grout_check_bits(values)...}};
+                                 grout_get_thread(site.actor), site.barrier, site.slot, unknown,
+                                 site.line, site.actor % 16u, 0, {grout_check_bits(values)...}};
         const grout_u32 index = atomicAdd(&dog.state[1], 1u);
         if (index < dog.capacity) {
             dog.hangs[index] = hang;

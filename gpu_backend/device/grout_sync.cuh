@@ -12,12 +12,13 @@
 // ---- votes --------------------------------------------------------------------------------------
 // What only some lanes have seen yet must not decide for all: the same answer in every lane.
 
-// The 128 lanes of a thread meet; whether all of them say so.
-GROUT_DEVICE bool grout_thread_all(grout_u32 thread, bool is_true) {
+// The lanes of a thread meet; whether all of them say so.
+template <int lanes = 128> GROUT_DEVICE bool grout_thread_all(grout_u32 thread, bool is_true) {
     grout_u32 is_all;
     asm volatile("{ .reg .pred mine, all; setp.ne.u32 mine, %1, 0;"
-                 " bar.red.and.pred all, %2, 128, mine; selp.b32 %0, 1, 0, all; }"
-                 : "=r"(is_all) : "r"(is_true ? 1u : 0u), "r"(thread + 1u) : "memory");
+                 " bar.red.and.pred all, %2, %3, mine; selp.b32 %0, 1, 0, all; }"
+                 : "=r"(is_all)
+                 : "r"(is_true ? 1u : 0u), "r"(thread + 1u), "n"(lanes) : "memory");
     return is_all != 0;
 }
 // The same of the lanes of a warp.

@@ -24,6 +24,7 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
                              grout_diags *diags) {
     grout_gpu_plan plan;
     grout_emitter e = {.emitters = emitters,
+                       .warps = GROUT_GPU_WARPS,
                        .module = module,
                        .kernel = grout_module_get_kernel(module, kernel),
                        .kernel_id = kernel,

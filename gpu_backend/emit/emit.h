@@ -226,6 +226,8 @@ bool grout_emit__has_warp_stores(const grout_emitter *e);
 void grout_emit__init_rendezvous(grout_emitter *e);
 /* Refuses what takes all threads of the CTA where the parts of a warp_specialize cannot have it. */
 void grout_emit__check_common(grout_emitter *e, const grout_op *op);
+/* The first threads of the CTA meet at the hardware's barrier 0. */
+void grout_emit__partition_barrier(grout_emitter *e, uint32_t members, const char *reason);
 /* The body of a kernel with a warp_specialize: a part for each thread. */
 void grout_emit__specialized_body(grout_emitter *e);
 

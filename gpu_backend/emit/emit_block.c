@@ -79,18 +79,21 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
     grout_op_id at = grout_module_get_block(e->module, id)->first;
     const grout_op_id lone = e->is_alone ? 0 : grout_emit__find_lone_part(e, id);
     const uint32_t indent = e->indent;
+    const bool is_warp = e->is_warp;
     while (at != 0 && !e->failed) {
         const grout_op *op = grout_module_get_op(e->module, at);
         if (at == lone) {
             grout_emit__before_issue(e, "one lane does the rest");
             grout_emit__open_issuer(e);
             e->is_alone = true;
+            e->is_warp = false; /* a thread of one warp: its other lanes have gone */
         }
         grout_emit__op(e, at);
         at = op->next;
     }
     if (lone != 0 && e->is_alone) { /* reached, whatever failed before */
         e->is_alone = false;
+        e->is_warp = is_warp;
         grout_emit__close(e, "");
     }
     GROUT_ASSERT(e->failed || e->indent == indent); /* each op closed what it opened */

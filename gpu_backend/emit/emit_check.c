@@ -104,8 +104,9 @@ static void add_failure(grout_emitter *e, grout_op_id id, const grout_op *op, co
     } else {
         grout_emit__add(e, "0");
     }
-    grout_emit__add(e, ", %" PRIu32 "%s}, %" PRIu32 "u", grout_emit__get_line(e, op->loc),
-                    e->is_warp ? ", warp % 4 + 1" : ", 0", get_unknown(e, op));
+    grout_emit__add(e, ", %" PRIu32, grout_emit__get_line(e, op->loc));
+    grout_emit__actor(e, ", 0");
+    grout_emit__add(e, "}, %" PRIu32 "u", get_unknown(e, op));
     add_values(e, op, index, false);
     grout_emit__end(e, ");");
     grout_emit__close(e, "");

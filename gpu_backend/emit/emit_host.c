@@ -313,7 +313,7 @@ static void add_parameters(const host *h) {
 
 static void add_launch(const host *h) {
     const int64_t grid = h->plan->grid_size;
-    const uint32_t block = h->plan->thread_count * GROUT_LANES;
+    const uint32_t block = h->plan->lane_count;
     const uint32_t cluster = h->plan->cluster_size;
     if (cluster == 1) {
         grout_text_add(h->out,
@@ -523,7 +523,7 @@ static void add_listed_launch(const host *h, bool is_dependent) {
                    "    config.blockDimY = config.blockDimZ = 1;\n"
                    "    config.sharedMemBytes = smem_bytes;\n"
                    "    config.attrs = attributes;\n",
-                   h->plan->grid_size, h->plan->thread_count * GROUT_LANES);
+                   h->plan->grid_size, h->plan->lane_count);
     if (h->plan->cluster_size > 1) {
         char value[64];
         (void)snprintf(value, sizeof value, "clusterDim = {%" PRIu32 ", 1, 1}",

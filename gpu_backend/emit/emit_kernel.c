@@ -21,7 +21,15 @@ static void write_axes(grout_emitter *e) {
                         grout_module_get_string(e->module, axis->name),
                         grout_kernel_get_axis_size(e->module, e->kernel_id, k), is_last ? ")" : "");
     }
-    grout_emit__end(e, ", %u lanes a thread", GROUT_LANES);
+    if (!e->plan->has_small_threads) {
+        grout_emit__end(e, ", %u lanes a thread", GROUT_LANES);
+        return;
+    }
+    for (uint32_t k = 0; k < e->plan->thread_count; k++) {
+        grout_emit__add(e, "%s%" PRIu32, k == 0 ? ", lanes of the threads: " : ", ",
+                        e->plan->thread_warps[k] * GROUT_WARP_LANES);
+    }
+    grout_emit__end(e, "%s", "");
 }
 
 static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
@@ -64,7 +72,7 @@ static void write_signature(grout_emitter *e) {
     write_axes(e);
     /* setmaxnreg takes effect only if the registers at the entry are known: one CTA an SM. */
     grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 "%s)",
-                     e->plan->thread_count * GROUT_LANES, e->plan->changes_registers ? ", 1" : "");
+                     e->plan->lane_count, e->plan->changes_registers ? ", 1" : "");
     grout_emit__add(e, "%s(", symbol);
     for (uint32_t k = 0; k < e->plan->arg_count; k++) {
         grout_emit__add(e, "%s", k == 0 ? "" : ",\n    ");
@@ -147,6 +155,28 @@ static void declare_phases(grout_emitter *e) {
     }
 }
 
+/* "const grout_u32 thread = warp < 4 ? 0 : warp < 5 ? 2 : 1;": with threads of fewer than four
+ * warps, in the order of their warps. */
+static void write_thread(grout_emitter *e) {
+    const uint32_t warps = e->plan->lane_count / GROUT_WARP_LANES;
+    uint32_t next = 0; /* warp */
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 thread = ");
+    while (next < warps) {
+        uint32_t thread = 0;
+        while (e->plan->first_warps[thread] != next) {
+            thread++;
+            GROUT_ASSERT(thread < e->plan->thread_count);
+        }
+        next += e->plan->thread_warps[thread];
+        if (next < warps) {
+            grout_emit__add(e, "warp < %" PRIu32 " ? %" PRIu32 " : ", next, thread);
+        } else {
+            grout_emit__end(e, "%" PRIu32 ";", thread);
+        }
+    }
+}
+
 void grout_emit__kernel(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
     e->forks = grout_emit__find_forks(e);
@@ -156,6 +186,8 @@ void grout_emit__kernel(grout_emitter *e) {
     grout_emit__line(e, "const grout_u32 warp = grout_warp();");
     if (plan->thread_count == 1) {
         grout_emit__line(e, "const grout_u32 thread = 0;");
+    } else if (plan->has_small_threads) {
+        write_thread(e);
     } else {
         grout_emit__line(e, "const grout_u32 thread = warp / 4;");
     }

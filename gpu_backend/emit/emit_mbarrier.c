@@ -30,8 +30,7 @@ void grout_emit__init_rendezvous(grout_emitter *e) {
     if (e->plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start(); // %s", reason);
     } else if (e->forks.part_count > 0) { /* each thread at a place of its own */
-        grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", e->plan->thread_count,
-                         reason);
+        grout_emit__partition_barrier(e, e->plan->thread_count, reason);
     } else {
         grout_emit__line(e, "grout_block_barrier(); // %s", reason);
     }
@@ -246,7 +245,7 @@ static void begin_test(grout_emitter *e, const grout_op *op, const grout_view *b
     if (e->is_warp) {
         grout_emit__add(e, "grout_warp_all(");
     } else if (!e->is_alone) {
-        grout_emit__add(e, "grout_thread_all(thread, ");
+        grout_emit__add(e, "grout_thread_all%s(thread, ", e->warps == 2 ? "<64>" : "");
     }
     grout_emit__add(e, "grout_mbarrier_test");
     grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");

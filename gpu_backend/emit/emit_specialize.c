@@ -72,9 +72,21 @@ grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
     return forks;
 }
 
+void grout_emit__partition_barrier(grout_emitter *e, uint32_t members, const char *reason) {
+    uint32_t warps = 0;
+    for (uint32_t k = 0; k < members; k++) {
+        warps += e->plan->thread_warps[k];
+    }
+    if (e->plan->has_small_threads) {
+        grout_emit__line(e, "grout_named_barrier(0, %" PRIu32 "); // %s", warps * GROUT_WARP_LANES,
+                         reason);
+    } else {
+        grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", members, reason);
+    }
+}
+
 static void meet(grout_emitter *e, const char *reason) {
-    grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", e->forks.member_count,
-                     reason);
+    grout_emit__partition_barrier(e, e->forks.member_count, reason);
     grout_emit__settle(e);
 }
 
@@ -247,12 +259,17 @@ void grout_emit__specialized_body(grout_emitter *e) {
         }
         grout_emit__open(e);
         grout_emit__settle(e);
+        e->thread = thread;
+        e->warps = thread < count ? e->plan->thread_warps[thread] : GROUT_GPU_WARPS;
+        e->is_warp = e->warps == 1;
         if (thread == 0) {
             grout_emit__block(e, e->kernel->body);
         } else {
             write_part(e, thread);
         }
     }
+    e->is_warp = false;
+    e->warps = GROUT_GPU_WARPS;
     grout_emit__close(e, "");
     grout_emit__settle(e);
 }

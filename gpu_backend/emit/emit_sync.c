@@ -65,7 +65,11 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     if (is_thread) {
         grout_emit__begin(e);
-        grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0)" : "if (warp %% 4 == 0)");
+        if (e->plan->thread_count == 1) {
+            grout_emit__add(e, "if (warp == 0)");
+        } else {
+            grout_emit__add(e, "if (warp %% %" PRIu32 " == 0)", e->warps);
+        }
         grout_emit__open(e);
     }
     grout_emit__begin(e);

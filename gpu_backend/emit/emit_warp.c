@@ -33,7 +33,7 @@ bool grout_emit__has_warp_stores(const grout_emitter *e) {
 void grout_emit__warp_map(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *block = grout_module_get_block(e->module, op->first_block);
     (void)id;
-    GROUT_ASSERT(!e->is_warp && !e->is_alone);
+    GROUT_ASSERT(!e->is_warp && !e->is_alone && e->warps == GROUT_GPU_WARPS);
     grout_emit__thread_barrier(e, "the warps go their own ways");
     grout_emit__line(e, "{");
     e->indent++;

@@ -284,11 +284,21 @@ static void note_exchange(grout_gpu_planning *walk) {
     }
 }
 
+static void plan_warps(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id id) {
+    for (uint32_t k = 0; k < GROUT_THREADS_MAX; k++) {
+        plan->thread_warps[k] = grout_kernel_get_thread_warps(module, id, k);
+        plan->first_warps[k] = grout_kernel_get_first_warp(module, id, k);
+    }
+    plan->lane_count = grout_kernel_get_warp_count(module, id) * GROUT_WARP_LANES;
+    plan->has_small_threads = plan->lane_count < plan->thread_count * GROUT_LANES;
+}
+
 static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
     plan->has_exit_sync = grout_kernel_has_exit_sync(walk->module, id);
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
+    plan_warps(plan, walk->module, id);
     plan->object_bytes = grout_kernel_get_space_bytes(walk->module, id, GROUT_SPACE_SMEM);
     plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
     GROUT_ASSERT(plan->object_bytes >= 0 && plan->exchange_bytes % 16 == 0);

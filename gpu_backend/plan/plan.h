@@ -110,6 +110,10 @@ typedef struct grout_gpu_plan {
      * it may wait for one that cannot start. 0: there is none. */
     grout_op_id waits_for_clusters;
     uint32_t thread_count;
+    uint32_t thread_warps[GROUT_THREADS_MAX]; /* 4, or of some partitions 1 or 2 */
+    uint32_t first_warps[GROUT_THREADS_MAX];  /* of the CTA's warps */
+    bool has_small_threads;                   /* one has fewer than 4 */
+    uint32_t lane_count;                      /* CUDA threads of a CTA */
     int64_t object_bytes;    /* SMEM of the kernel's objects, as the interpreter lays them out */
     int64_t exchange_offset; /* after them: where elements pass between the lanes of a thread */
     int64_t exchange_bytes;  /* of one thread */

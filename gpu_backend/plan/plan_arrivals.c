@@ -12,8 +12,8 @@
  * several threads one of them may learn from another, not from the one that waits, that the phase
  * is complete: there each thread watches that its warps have met before it arrives on the same
  * barrier again. A copy arrives once for all; barriers that copies arrive on count threads. So do
- * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, those of
- * other CTAs and mbarriers.
+ * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, or
+ * threads of fewer than four warps, those of other CTAs and mbarriers.
  *
  * cp.async is each lane's own, and so is its arrival: a barrier with an async_copy_arrive counts
  * lanes, and a thread that arrives otherwise makes 128 arrivals at once.
@@ -28,7 +28,7 @@ typedef struct pool_walk {
     uint32_t pool;         /* number of its first barrier */
     bool has_single;       /* somebody arrives once for all: a copy, a warp */
     bool has_lanes;        /* each lane arrives for itself somewhere: async_copy_arrive */
-    bool is_in_warps;      /* what is visited stands in a warp_map */
+    bool is_in_warps;      /* what is visited stands in a warp_map, or has fewer than four warps */
     uint32_t arrive_count; /* arrivals of each warp: 0, 1, or several in program order */
 } pool_walk;
 
@@ -77,11 +77,15 @@ static bool visit(void *payload, grout_op_id id, const grout_op *op) {
             note_arrival(walk, op);
         }
     }
-    if (grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_WARPS &&
-        !walk->is_in_warps) {
-        walk->is_in_warps = true;
-        (void)grout_gpu__walk(walk->module, op->first_block, visit, walk);
-        walk->is_in_warps = false;
+    const grout_region_kind kind =
+        (grout_region_kind)grout_op_get_region((grout_opcode)op->opcode)->kind;
+    for (uint32_t k = 0; k < op->block_count && !walk->is_in_warps; k++) {
+        if (kind == GROUT_REGION_WARPS ||
+            (kind == GROUT_REGION_PARTITIONS && walk->plan->thread_warps[k] < GROUT_GPU_WARPS)) {
+            walk->is_in_warps = true;
+            (void)grout_gpu__walk(walk->module, op->first_block + k, visit, walk);
+            walk->is_in_warps = false;
+        }
     }
     return true;
 }

@@ -251,7 +251,7 @@ static void add_head(const manifest *m) {
                    ",\n  \"arch\": \"sm_90a\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
                    "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [%" PRIu32 ", 1, 1],\n"
                    "  \"dynamic_smem_bytes\": %" PRId64 ",\n",
-                   m->plan->grid_size, m->plan->thread_count * GROUT_LANES, m->plan->cluster_size,
+                   m->plan->grid_size, m->plan->lane_count, m->plan->cluster_size,
                    m->plan->dynamic_smem_bytes);
 }
 

@@ -19,6 +19,7 @@
 #define SMEM_UNIT_BYTES   128
 #define REGISTERS_UNIT    256 /* of a warp's allocation */
 #define WARP_LANES        32
+#define SM_PARTS          4 /* each with a quarter of the registers */
 
 static const grout_gpu_resources *find_kernel(const grout_gpu_ptxas_log *log, const char *name) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
@@ -34,6 +35,7 @@ static int64_t round_up(int64_t value, int64_t unit) {
 /* How many CTAs an SM holds at a time, and what it is that keeps it from holding more. */
 static void find_occupancy(grout_resources *out) {
     const int64_t warps = out->cuda_threads / WARP_LANES;
+    const int64_t spread = round_up(warps, SM_PARTS); /* over the parts of an SM */
     const int64_t registers = round_up((int64_t)out->registers * WARP_LANES, REGISTERS_UNIT);
     const int64_t smem = round_up(
         out->static_smem_bytes + out->dynamic_smem_bytes + CTA_SMEM_RESERVED, SMEM_UNIT_BYTES);
@@ -43,7 +45,7 @@ static void find_occupancy(grout_resources *out) {
     } bounds[] = {{SM_CTAS, "the number of CTAs"},
                   {SM_WARPS / warps, "its threads"},
                   {SM_SMEM_BYTES / smem, "SMEM"},
-                  {registers == 0 ? SM_CTAS : SM_REGISTERS / (registers * warps), "registers"}};
+                  {registers == 0 ? SM_CTAS : SM_REGISTERS / (registers * spread), "registers"}};
     out->ctas_per_sm = SM_CTAS;
     for (uint32_t k = 0; k < sizeof bounds / sizeof bounds[0]; k++) {
         if (bounds[k].count < out->ctas_per_sm || k == 0) {
@@ -88,7 +90,7 @@ bool grout_binary_get_resources(const grout_binary *binary, const grout_module *
             .spill_bytes = (int32_t)(found->spill_store_bytes + found->spill_load_bytes),
             .static_smem_bytes = (int32_t)found->static_smem_bytes,
             .dynamic_smem_bytes = (int32_t)plan.dynamic_smem_bytes,
-            .cuda_threads = (int32_t)(plan.thread_count * GROUT_LANES),
+            .cuda_threads = (int32_t)(plan.lane_count),
             .cluster_ctas = (int32_t)plan.cluster_size};
         find_occupancy(resources_out);
         resources_out->resident_ctas = count_resident(resources_out);

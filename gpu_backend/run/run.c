@@ -273,7 +273,7 @@ static uint32_t get_timeout_ms(double seconds) {
 static grout_gpu_step make_step(const run *r) {
     return (grout_gpu_step){.kernel = r->symbol,
                             .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
-                                      .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
+                                      .block = {r->plan.lane_count, 1, 1},
                                       .cluster = {r->plan.cluster_size, 1, 1},
                                       .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes,
                                       .is_programmatic = r->launch->is_dependent},

@@ -162,7 +162,17 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
     }
 }
 
+void grout_emit__actor(grout_emitter *e, const char *thread) {
+    const bool is_in_map = e->is_warp && e->warps > 1;
+    if (e->plan->has_small_threads) {
+        grout_emit__add(e, ", 16 * (thread + 1)%s", is_in_map ? " + warp % 4 + 1" : "");
+    } else {
+        grout_emit__add(e, "%s", is_in_map ? ", warp % 4 + 1" : thread);
+    }
+}
+
 void grout_emit__end_site(grout_emitter *e, const grout_op *op) {
-    grout_emit__end(e, ", %" PRIu32 "%s});", grout_emit__get_line(e, op->loc),
-                    e->is_warp ? ", warp % 4 + 1" : "");
+    grout_emit__add(e, ", %" PRIu32, grout_emit__get_line(e, op->loc));
+    grout_emit__actor(e, "");
+    grout_emit__end(e, "});");
 }

@@ -73,7 +73,10 @@ struct grout_emitter {
     uint32_t peer;                        /* the same of where an object is in another CTA */
     const grout_op *commented;            /* the op whose text was written last */
     bool is_alone; /* what is written is run by one lane, the issuer (emit_lone.c) */
-    bool is_warp;  /* what is written is run by each warp of the thread for itself (warp_map) */
+    bool is_warp;  /* what is written is run by each warp of the thread for itself (warp_map), or by
+                    * a thread that is one warp */
+    uint32_t warps;  /* of the thread that is written, 4, or of some partitions 1 or 2 */
+    uint32_t thread; /* which it is; with partitions only */
     grout_emit_pending pending;
     grout_emit_forks forks;
     uint8_t held_count;

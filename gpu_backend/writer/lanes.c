@@ -12,7 +12,9 @@ void grout_emit__settle(grout_emitter *e) {
 void grout_emit__thread_barrier(grout_emitter *e, const char *reason) {
     if (!e->is_alone) {
         grout_emit__line(e, "%s%s%s",
-                         e->is_warp ? "__syncwarp();" : "grout_thread_barrier(thread);",
+                         e->is_warp      ? "__syncwarp();"
+                         : e->warps == 2 ? "grout_thread_barrier<64>(thread);"
+                                         : "grout_thread_barrier(thread);",
                          reason[0] == '\0' ? "" : " // ", reason);
     }
     grout_emit__settle(e);
@@ -221,6 +223,6 @@ void grout_emit__publish_smem(grout_emitter *e) {
         grout_emit__thread_barrier(e, "all lanes of the warp have");
         return;
     }
-    grout_emit__line(e, "grout_commit_smem(thread);");
+    grout_emit__line(e, "grout_commit_smem%s(thread);", e->warps == 2 ? "<64>" : "");
     grout_emit__settle(e);
 }

@@ -56,6 +56,9 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
                                const char *strong);
 /* ", 12});": the end of a wait's site and of its call. */
 void grout_emit__end_site(grout_emitter *e, const grout_op *op);
+/* ", warp % 4 + 1": who acts, as grout_site has it; in a kernel whose threads all have four warps,
+ * the text given for a whole thread. */
+void grout_emit__actor(grout_emitter *e, const char *thread);
 /* The index of a barrier or semaphore reference: a constant, or terms. */
 void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* Whether that index is a constant, which *slot_out is then. */

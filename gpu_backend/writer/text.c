@@ -4,6 +4,7 @@
 
 #include "invariant.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -70,7 +71,7 @@ void grout_emit__open_issuer(grout_emitter *e) {
     } else if (e->plan->thread_count == 1) {
         grout_emit__add(e, "if (warp == 0 && grout_elect())");
     } else {
-        grout_emit__add(e, "if (warp %% 4 == 0 && grout_elect())");
+        grout_emit__add(e, "if (warp %% %" PRIu32 " == 0 && grout_elect())", e->warps);
     }
     grout_emit__open(e);
 }

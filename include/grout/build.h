@@ -83,6 +83,10 @@ GROUT_API void grout_build_axis(grout_builder *builder, grout_axis_kind kind, co
 /* 'attr cluster_exit = ..', 'attr auto_fence = ..' of the open kernel. */
 GROUT_API void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit);
 GROUT_API void grout_build_auto_fence(grout_builder *builder, bool is_on);
+/* 'attr partition_warps = [..]': the warps of each thread, 4 of thread 0, 1, 2 or 4 of the others.
+ */
+GROUT_API void grout_build_partition_warps(grout_builder *builder, uint32_t count,
+                                           const uint32_t *warps);
 GROUT_API void grout_builder_end_kernel(grout_builder *builder);
 
 /* Objects. In a kernel's body: scratch. */

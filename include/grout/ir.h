@@ -36,13 +36,13 @@ extern "C" {
 #define GROUT_FILE_MAX       (64u << 20) /* bytes of a file */
 #define GROUT_AXES_MAX       8           /* named axes of a kernel, all kinds together */
 #define GROUT_THREADS_MAX    8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
-#define GROUT_WARPS          4           /* warps of a thread */
-#define GROUT_CLUSTER_MAX    16          /* CTAs of a cluster; more than 8 is not portable */
-#define GROUT_NAMED_IDS      15          /* named barriers; each thread of a CTA takes one */
-#define GROUT_NAMED_MAX      14          /* those left to a kernel of one thread */
-#define GROUT_WARP_LANES     32          /* CUDA threads of a warp */
-#define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
-#define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
+#define GROUT_WARPS          4          /* warps of a thread, unless 'partition_warps' says fewer */
+#define GROUT_CLUSTER_MAX    16         /* CTAs of a cluster; more than 8 is not portable */
+#define GROUT_NAMED_IDS      15         /* named barriers; each thread of a CTA takes one */
+#define GROUT_NAMED_MAX      14         /* those left to a kernel of one thread */
+#define GROUT_WARP_LANES     32         /* CUDA threads of a warp */
+#define GROUT_ARRAY_MAX      (1u << 20) /* elements of a register array */
+#define GROUT_DIM_MAX        INT32_MAX  /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
 #define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is checked */
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
@@ -313,6 +313,11 @@ typedef struct grout_kernel {
     uint8_t cluster_exit; /* grout_cluster_exit */
     bool has_auto_fence;  /* 'attr auto_fence = ..' was written */
     bool auto_fence;      /* a fence between a generic access and a later async one of the thread */
+    /* 'attr partition_warps = [4, 1, ..]': the warps of each thread, as written; without it each
+     * has GROUT_WARPS */
+    uint8_t partition_count;
+    uint32_t partition_warps[GROUT_THREADS_MAX];
+    grout_loc_id partition_loc; /* of the list */
     grout_loc_id attr_loc;
     grout_block_id body;
     grout_trivia_id trivia;
@@ -551,6 +556,14 @@ GROUT_API int64_t grout_kernel_get_axis_size(const grout_module *module, grout_k
 GROUT_API int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id);
 GROUT_API uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id);
 GROUT_API uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id);
+/* Warps of a thread, 1, 2 or 4, and of all threads of a CTA. The hardware's warps are dealt out to
+ * the threads with four first, so that each of those is a warpgroup, then to those with two, then
+ * to those with one: the first warp of a thread. */
+GROUT_API uint32_t grout_kernel_get_thread_warps(const grout_module *module, grout_kernel_id id,
+                                                 uint32_t thread);
+GROUT_API uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id id);
+GROUT_API uint32_t grout_kernel_get_first_warp(const grout_module *module, grout_kernel_id id,
+                                               uint32_t thread);
 /* Index along an axis of a thread of a CTA. CTA i has rank i % C in cluster i / C, C CTAs each. */
 GROUT_API int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id id,
                                               uint32_t axis_index, int64_t cta, uint32_t thread);

@@ -163,6 +163,8 @@ GROUT_API bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_
 /* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
  * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */
 GROUT_API uint32_t grout_get_entry_registers(uint32_t thread_count);
+/* The same of a kernel, whose threads may have fewer warps. */
+GROUT_API uint32_t grout_kernel_get_entry_registers(const grout_module *module, grout_kernel_id id);
 
 #ifdef __cplusplus
 }

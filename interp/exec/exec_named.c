@@ -74,7 +74,8 @@ static bool find_use(const grout_cta *cta, uint32_t thread, const grout_inst *in
     const bool counts_lanes = (inst->attrs & GROUT_ATTR_BIT_LANES) != 0;
     const int64_t threads = cta->machine->plan->shape.thread_count;
     const int64_t unit = counts_lanes ? GROUT_WARP_LANES : 1;
-    const int64_t most = counts_lanes ? threads * GROUT_WARPS * GROUT_WARP_LANES : threads;
+    const int64_t warps = cta->machine->plan->warp_count;
+    const int64_t most = counts_lanes ? warps * GROUT_WARP_LANES : warps / GROUT_WARPS;
     int64_t id = 0, count = 0;
     if (!find_number(cta, thread, inst, 0, &id) || !find_number(cta, thread, inst, 1, &count)) {
         return false;

@@ -324,7 +324,7 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
         grout_order__init(&plan->order, &plan->shape, plan->order.owners,
                           can_differ && planner.has_gmem_commit ? plan->shape.cta_count : 0);
     }
-    plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);
+    plan->entry_registers = grout_kernel_get_entry_registers(plan->module, plan->kernel);
     if (planner.failed) {
         if (!planner.is_refused) {
             grout_diags_add_oom(diags);

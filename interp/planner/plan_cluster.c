@@ -184,6 +184,10 @@ void grout_planner__scan(grout_planner *planner) {
         }
     }
     plan->shape.thread_count = grout_kernel_get_thread_count(planner->module, plan->kernel);
+    plan->warp_count = grout_kernel_get_warp_count(planner->module, plan->kernel);
+    for (uint32_t k = 0; k < GROUT_THREADS_MAX; k++) {
+        plan->thread_warps[k] = grout_kernel_get_thread_warps(planner->module, plan->kernel, k);
+    }
     plan->shape.cta_count = grout_kernel_get_cluster_size(planner->module, plan->kernel);
     plan->shape.lanes_per_thread = 1;
     plan->runner_count = plan->shape.thread_count;

@@ -15,15 +15,16 @@
 #define SM_LANES     2048
 #define SM_REGISTERS 65536
 #define SM_CTAS      32
-#define THREAD_LANES 128
+#define THREAD_WARPS 4 /* registers are given to an SM's four parts alike */
 
 static int64_t get_least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 static int64_t count_ctas_per_sm(const grout_plan *plan) {
-    int64_t lanes = (int64_t)plan->shape.thread_count * THREAD_LANES;
-    int64_t count = get_least(SM_CTAS, SM_LANES / lanes);
+    int64_t groups = (plan->warp_count + THREAD_WARPS - 1) / THREAD_WARPS;
+    int64_t lanes = groups * THREAD_WARPS * GROUT_WARP_LANES;
+    int64_t count = get_least(SM_CTAS, SM_LANES / ((int64_t)plan->warp_count * GROUT_WARP_LANES));
     count = get_least(count, SM_SMEM / (plan->smem_bytes + CTA_SMEM));
     count = get_least(count, SM_REGISTERS / (lanes * plan->entry_registers));
     return count < 1 ? 1 : count;

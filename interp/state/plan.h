@@ -317,6 +317,8 @@ typedef struct grout_plan {
     grout_order order;
     uint32_t actor_count; /* of a CTA: its threads, then (with a warp_map) their warps */
     uint32_t lane_count;  /* of a CTA */
+    uint32_t warp_count;  /* of a CTA on the GPU */
+    uint32_t thread_warps[GROUT_THREADS_MAX];
     uint32_t
         runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
     bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */

@@ -90,11 +90,14 @@ static uint32_t get_warps(const grout_machine *machine, uint32_t actor) {
     _Static_assert(GROUT_THREADS_MAX * GROUT_WARPS <= 32, "a bit for each warp of a CTA");
     const uint32_t first = grout_machine__thread_of(machine, actor) * GROUT_WARPS;
     const uint32_t warp = grout_machine__warp_of(machine, actor);
-    return warp == 0 ? ((1u << GROUT_WARPS) - 1) << first : 1u << (first + warp - 1);
+    const uint32_t all = machine->plan->thread_warps[grout_machine__thread_of(machine, actor)];
+    return warp == 0 ? ((1u << all) - 1) << first : 1u << (first + warp - 1);
 }
 
 static uint32_t count_lanes(const grout_machine *machine, uint32_t actor) {
-    return GROUT_WARP_LANES * (grout_machine__warp_of(machine, actor) == 0 ? GROUT_WARPS : 1);
+    const uint32_t thread = grout_machine__thread_of(machine, actor);
+    const bool is_thread = grout_machine__warp_of(machine, actor) == 0;
+    return GROUT_WARP_LANES * (is_thread ? machine->plan->thread_warps[thread] : 1);
 }
 
 /* The generation that an actor's next arrival belongs to. */

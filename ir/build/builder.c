@@ -6,6 +6,7 @@
 #include "invariant.h"
 #include "parser.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -506,6 +507,23 @@ void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit) {
     if (is_in_header(builder)) {
         GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel)->cluster_exit =
             (uint8_t)exit;
+    }
+}
+
+void grout_build_partition_warps(grout_builder *builder, uint32_t count, const uint32_t *warps) {
+    if (!is_in_header(builder)) {
+        return;
+    }
+    if (count == 0 || count > GROUT_THREADS_MAX) {
+        (void)grout_builder__error(builder, "partition_warps of %" PRIu32 " threads: 1 to %d",
+                                   count, GROUT_THREADS_MAX);
+        return;
+    }
+    grout_kernel *kernel = GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel);
+    kernel->partition_count = (uint8_t)count;
+    kernel->partition_loc = builder->loc;
+    for (uint32_t k = 0; k < count; k++) {
+        kernel->partition_warps[k] = warps[k];
     }
 }
 

@@ -111,6 +111,31 @@ uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_
     return module->bound->kernels[id].thread_count;
 }
 
+uint32_t grout_kernel_get_thread_warps(const grout_module *module, grout_kernel_id id,
+                                       uint32_t thread) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    return thread < kernel->partition_count ? kernel->partition_warps[thread] : GROUT_WARPS;
+}
+
+uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id id) {
+    uint32_t warps = 0;
+    for (uint32_t k = 0; k < grout_kernel_get_thread_count(module, id); k++) {
+        warps += grout_kernel_get_thread_warps(module, id, k);
+    }
+    return warps;
+}
+
+uint32_t grout_kernel_get_first_warp(const grout_module *module, grout_kernel_id id,
+                                     uint32_t thread) {
+    const uint32_t own = grout_kernel_get_thread_warps(module, id, thread);
+    uint32_t first = 0;
+    for (uint32_t k = 0; k < grout_kernel_get_thread_count(module, id); k++) {
+        const uint32_t warps = grout_kernel_get_thread_warps(module, id, k);
+        first += warps > own || (warps == own && k < thread) ? warps : 0;
+    }
+    return first;
+}
+
 uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id) {
     GROUT_ASSERT(id > 0 && id < module->kernels.count);
     return module->bound->kernels[id].cluster_size;

@@ -149,10 +149,38 @@ static bool parse_auto_fence(grout_parser *p) {
     return true;
 }
 
+/* 'partition_warps' '=' '[' numbers ']', from after the '='. Which numbers make sense is the
+ * verifier's affair. */
+static bool parse_partition_warps(grout_parser *p) {
+    const grout_loc_id loc = grout_parser__add_loc(p, &p->token);
+    get_kernel(p)->partition_loc = loc;
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_BRACKET, "'[' and the warps of each thread")) {
+        return false;
+    }
+    do {
+        grout_kernel *kernel = get_kernel(p);
+        uint64_t value = 0;
+        if (p->token.kind != GROUT_TOKEN_INT ||
+            !grout_lexer__get_integer(&p->lexer, &p->token, &value) || value > UINT32_MAX) {
+            return grout_parser__expected(p, "the warps of a thread: 1, 2 or 4");
+        }
+        if (kernel->partition_count == GROUT_THREADS_MAX) {
+            return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
+                                       "more than %d threads in 'partition_warps'",
+                                       GROUT_THREADS_MAX);
+        }
+        kernel->partition_warps[kernel->partition_count++] = (uint32_t)value;
+        grout_parser__advance(p);
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "',' or ']'");
+}
+
 static const struct {
     const char *word;
     bool (*parse)(grout_parser *p);
-} kernel_attrs[] = {{"cluster_exit", parse_cluster_exit}, {"auto_fence", parse_auto_fence}};
+} kernel_attrs[] = {{"cluster_exit", parse_cluster_exit},
+                    {"auto_fence", parse_auto_fence},
+                    {"partition_warps", parse_partition_warps}};
 enum { KERNEL_ATTR_COUNT = sizeof kernel_attrs / sizeof kernel_attrs[0] };
 
 static bool report_kernel_attr(grout_parser *p) {
@@ -166,7 +194,8 @@ static bool report_kernel_attr(grout_parser *p) {
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {
-        grout_parser__help(p, "there are: attr cluster_exit = sync, attr auto_fence = 1");
+        grout_parser__help(p, "there are: attr cluster_exit = sync, attr auto_fence = 1, "
+                              "attr partition_warps = [4, 1]");
     }
     return false;
 }

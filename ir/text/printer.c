@@ -4,6 +4,7 @@
 
 #include "grout/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static void print_indent(const grout_printer *pr, uint32_t indent) {
@@ -197,7 +198,8 @@ static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
 }
 
 static void print_kernel_attrs(const grout_printer *pr, const grout_kernel *kernel) {
-    if (kernel->cluster_exit == GROUT_CLUSTER_EXIT_UNWRITTEN && !kernel->has_auto_fence) {
+    if (kernel->cluster_exit == GROUT_CLUSTER_EXIT_UNWRITTEN && !kernel->has_auto_fence &&
+        kernel->partition_count == 0) {
         return;
     }
     grout_printer__text(pr, "attr");
@@ -208,6 +210,10 @@ static void print_kernel_attrs(const grout_printer *pr, const grout_kernel *kern
     }
     if (kernel->has_auto_fence) {
         grout_printer__text(pr, kernel->auto_fence ? " auto_fence = 1" : " auto_fence = 0");
+    }
+    for (uint32_t k = 0; k < kernel->partition_count; k++) {
+        grout_text_add(pr->out, "%s%" PRIu32 "%s", k == 0 ? " partition_warps = [" : ", ",
+                       kernel->partition_warps[k], k + 1 == kernel->partition_count ? "]" : "");
     }
 }
 

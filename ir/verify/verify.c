@@ -59,6 +59,7 @@ static void verify_kernel(grout_verifying *verifying) {
     verifying->all_differ = 0;
     verifying->specialize = find_specialize(module, verifying->kernel);
     grout_verify__launch(verifying);
+    grout_verify__partition_warps(verifying);
     grout_verify__params(verifying);
     grout_verify__note_slots(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);

@@ -31,10 +31,11 @@ static bool check_count(grout_verifying *verifying, const grout_op *op,
                         const grout_operand *operand, int64_t count, int64_t *lanes_out) {
     const bool is_in_lanes =
         grout_module_find_attr(verifying->module, op, GROUT_ATTR_LANES) != NULL;
-    const int64_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
     const int64_t thread_lanes = (int64_t)GROUT_WARPS * GROUT_WARP_LANES;
     const int64_t unit = is_in_lanes ? GROUT_WARP_LANES : 1;
-    const int64_t most = is_in_lanes ? threads * thread_lanes : threads;
+    const int64_t lanes = GROUT_WARP_LANES * (int64_t)grout_kernel_get_warp_count(
+                                                 verifying->module, verifying->kernel);
+    const int64_t most = is_in_lanes ? lanes : lanes / thread_lanes;
     if (count >= unit && count <= most && count % unit == 0) {
         *lanes_out = is_in_lanes ? count : count * thread_lanes;
         return true;

@@ -36,6 +36,57 @@ static void check_bodies(grout_verifying *verifying, const grout_op *op) {
                      op->block_count);
 }
 
+/* ---- partition_warps ------------------------------------------------------------------------- */
+
+static void check_size(grout_verifying *verifying, const grout_kernel *kernel, uint32_t thread) {
+    const uint32_t warps = kernel->partition_warps[thread];
+    const bool is_size = warps == 1 || warps == 2 || warps == GROUT_WARPS;
+    if (is_size && (thread > 0 || warps == GROUT_WARPS)) {
+        return;
+    }
+    if (is_size) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, kernel->partition_loc,
+                                "thread 0 with %" PRIu32
+                                " warp%s: it runs what stands outside of the partitions, with 4",
+                                warps, warps == 1 ? "" : "s");
+        grout_diags_help(verifying->diags, "put what needs fewer warps into a partition, and a 4 "
+                                           "in front of its number");
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, kernel->partition_loc,
+                            "thread %" PRIu32 " with %" PRIu32
+                            " warps: a partition has 1, 2 or 4 of them",
+                            thread, warps);
+    grout_diags_help(verifying->diags, "4 are a warpgroup, which has arrays and the tensor core; 1 "
+                                       "issues copies and waits; for more take more threads");
+}
+
+void grout_verify__partition_warps(grout_verifying *verifying) {
+    const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
+    const uint32_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
+    if (kernel->partition_count == 0) {
+        return;
+    }
+    if (kernel->partition_count != threads) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, kernel->partition_loc,
+                                "partition_warps lists %d thread%s, and the CTA has %" PRIu32,
+                                kernel->partition_count, kernel->partition_count == 1 ? "" : "s",
+                                threads);
+        grout_diags_help(verifying->diags, "list the warps of each thread, thread 0 first: "
+                                           "partition_warps = [4, 1] for threads(NAME = 2)");
+        return;
+    }
+    for (uint32_t k = 0; k < threads; k++) {
+        check_size(verifying, kernel, k);
+    }
+    if (verifying->specialize == NULL) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, kernel->partition_loc,
+                                "partition_warps in a kernel without a warp_specialize: each of "
+                                "its threads runs the whole kernel, with 4 warps");
+        grout_diags_help(verifying->diags, "write the threads as bodies of a warp_specialize");
+    }
+}
+
 /* ---- captured arrays ------------------------------------------------------------------------- */
 
 /* The block that a value is made in. */

@@ -28,10 +28,17 @@ uint32_t grout_get_entry_registers(uint32_t thread_count) {
     return registers > LANE_REGISTERS + 1 ? LANE_REGISTERS + 1 : registers;
 }
 
+/* Registers go to the four parts of an SM alike: a warpgroup that is not full counts whole. */
+uint32_t grout_kernel_get_entry_registers(const grout_module *module, grout_kernel_id id) {
+    const uint32_t warps = grout_kernel_get_warp_count(module, id);
+    return grout_get_entry_registers((warps + GROUT_WARPS - 1) / GROUT_WARPS);
+}
+
 /* A thread on its way through the kernel. */
 typedef struct register_walk {
     grout_verifying *verifying;
     uint32_t thread, thread_count;
+    uint32_t entry;     /* registers of a lane at the start */
     uint32_t *users;    /* by object: the last thread that names it, plus 1 */
     bool is_listing;    /* first walk: only fill users */
     int64_t live;       /* registers of a lane that accumulators take here */
@@ -293,7 +300,7 @@ static void walk_thread(register_walk *walk, uint32_t thread, grout_block_id bod
     walk_block(walk, body);
     walk->is_listing = false;
     walk->live = count_scratch(walk);
-    walk->registers = grout_get_entry_registers(walk->thread_count);
+    walk->registers = walk->entry;
     walk->change = 0;
     walk->changes = 0;
     walk_block(walk, body);
@@ -323,12 +330,12 @@ static void check_pool(grout_verifying *verifying, int64_t wanted, int64_t pool,
         return;
     }
     uint32_t threads = grout_kernel_get_thread_count(module, verifying->kernel);
-    grout_verifying__report(verifying, GROUT_DIAG_REGISTER_BUDGET,
-                            grout_module_get_op(module, increase)->loc,
-                            "the %" PRIu32 " threads end with %" PRId64
-                            " registers a lane together, and start with %" PRIu32 " each, %" PRId64
-                            " together: an increase waits for ever",
-                            threads, wanted, grout_get_entry_registers(threads), pool);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_REGISTER_BUDGET, grout_module_get_op(module, increase)->loc,
+        "the %" PRIu32 " threads end with %" PRId64
+        " registers a lane together, and start with %" PRIu32 " each, %" PRId64
+        " together: an increase waits for ever",
+        threads, wanted, grout_kernel_get_entry_registers(module, verifying->kernel), pool);
     grout_diags_help(verifying->diags,
                      "give back more where few are needed: decreases have to bring what increases "
                      "take");
@@ -337,7 +344,8 @@ static void check_pool(grout_verifying *verifying, int64_t wanted, int64_t pool,
 static void walk_threads(register_walk *walk) {
     grout_verifying *verifying = walk->verifying;
     grout_block_id body = grout_module_get_kernel(verifying->module, verifying->kernel)->body;
-    int64_t wanted = 0, entry = grout_get_entry_registers(walk->thread_count);
+    const int64_t entry = walk->entry;
+    int64_t wanted = 0;
     bool is_certain = true;
     grout_op_id increase = 0;
     for (uint32_t thread = 0; thread < walk->thread_count; thread++) {
@@ -358,6 +366,7 @@ void grout_verify__registers(grout_verifying *verifying) {
         !needs_walk(verifying)) {
         return;
     }
+    walk.entry = grout_kernel_get_entry_registers(verifying->module, verifying->kernel);
     walk.users = grout__new(verifying->module->allocator,
                             grout_module_get_object_count(verifying->module), sizeof *walk.users);
     if (walk.users == NULL) {

@@ -1,8 +1,11 @@
-/* verify_warp.c - what may stand in a warp_map: scalars, memory, barriers, control.
+/* verify_warp.c - what may stand in a warp_map, and in a partition of fewer than four warps:
+ * scalars, memory, barriers, control.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
 #include "type.h"
+
+#include <inttypes.h>
 
 /* Why an operation cannot be a warp's, or NULL if it can: its line of sync.def says, and no warp
  * has an accumulator of its own. */
@@ -55,12 +58,78 @@ static bool find_array(const grout_verifying *verifying, const grout_op *op, gro
     return false;
 }
 
+/* ---- partitions of one or two warps ---------------------------------------------------------- */
+
+static void help_partition(grout_verifying *verifying, const char *help) {
+    const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
+    grout_diags_note(verifying->diags,
+                     grout_module_get_place(verifying->module, kernel->partition_loc),
+                     "the warps of each partition");
+    grout_diags_help(verifying->diags, "%s", help);
+}
+
+/* What counts whole threads counts one of fewer warps, too. */
+static bool takes_any_thread(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL &&
+           (sync->object == GROUT_SYNC_OBJECT_CTA || sync->object == GROUT_SYNC_OBJECT_CLUSTER ||
+            sync->object == GROUT_SYNC_OBJECT_OBJECTS);
+}
+
+static bool forks_warps(const grout_op *op) {
+    return grout_op_get_region_kind(op) == GROUT_REGION_WARPS;
+}
+
+/* The op stands in the body of a thread that has no four warps. */
+static void check_partition(grout_verifying *verifying, const grout_op *op, uint32_t thread,
+                            uint32_t warps) {
+    const char *text = grout_verify__get_text(op);
+    const char *plural = warps == 1 ? "" : "s";
+    const char *reason = forks_warps(op) ? "it gives work to each of the four warps of a thread"
+                         : takes_any_thread(op) ? NULL
+                                                : find_reason(op);
+    grout_type type;
+    grout_loc_id loc;
+    if (reason != NULL) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, op->loc,
+                                "'%s' cannot stand in a partition of %" PRIu32 " warp%s: %s", text,
+                                warps, plural, reason);
+        help_partition(verifying, forks_warps(op)
+                                      ? "write what one warp does without it, or give the "
+                                        "partition 4 warps"
+                                      : "give the partition 4 warps, or leave it to one that has");
+    } else if (find_array(verifying, op, &type, &loc)) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, loc,
+                                "'%s' works on an array, %s, in thread %" PRIu32
+                                ", a partition of %" PRIu32
+                                " warp%s: an array is spread over the lanes of four",
+                                text, grout_type__get_text(&type).chars, thread, warps, plural);
+        help_partition(verifying, "such a partition works on scalars, and has TMA move arrays: "
+                                  "index every dimension, or give it 4 warps");
+    }
+}
+
+static void check_in_partition(grout_verifying *verifying, const grout_op *op) {
+    const grout_module *module = verifying->module;
+    grout_block_id block = 0;
+    const grout_op *around = grout_op_find_around(module, op, GROUT_REGION_PARTITIONS, &block);
+    if (around == NULL) {
+        return;
+    }
+    const uint32_t thread = block - around->first_block;
+    const uint32_t warps = grout_kernel_get_thread_warps(module, verifying->kernel, thread);
+    if (warps == 1 || warps == 2) { /* other sizes are reported at the kernel */
+        check_partition(verifying, op, thread, warps);
+    }
+}
+
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op) {
     const grout_op *warp_map =
         grout_op_find_around(verifying->module, op, GROUT_REGION_WARPS, NULL);
     grout_type type;
     grout_loc_id loc;
     if (warp_map == NULL) {
+        check_in_partition(verifying, op);
         return;
     }
     const char *reason = find_reason(op);

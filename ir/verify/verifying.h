@@ -64,6 +64,7 @@ void grout_verify__ptx(grout_verifying *verifying, const grout_op *op);
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
 void grout_verify__tensor_map(grout_verifying *verifying, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);
+void grout_verify__partition_warps(grout_verifying *verifying);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op);

@@ -31,6 +31,7 @@ typedef struct ring {
     uint32_t count;     /* arrivals of one arrive of a user */
     bool has_registers; /* the fillers give registers to the users */
     bool is_bare;       /* arrivals of cp.async are for the copies alone */
+    uint32_t warps;     /* of the second filler: 4, or of a partition that only copies 1 or 2 */
     uint32_t rows, columns;
     const char *type, *sum_type;
 } ring;
@@ -479,6 +480,19 @@ static void draw_choices(ring *r) {
     r->sum_type = r->use == USE_WGMMA ? "f32" : r->type;
     r->has_registers = draw_below(d, 4) == 0;
     r->is_bare = draw_below(d, 2);
+    const bool can_be_small =
+        r->is_specialised && !r->has_registers && r->fillers == 2 && r->fills[1] == FILL_TMA;
+    r->warps = can_be_small ? 1u << draw_below(d, 3) : 4;
+}
+
+/* The header's axes, and its warps of each thread if one has fewer than four. */
+static void get_axes(const ring *r, grout_text *axes) {
+    const uint32_t threads = r->fillers + r->users;
+    grout_text_add(axes, "grid(g = %" PRIu32 ") threads(wg = %" PRIu32 ")", r->ctas, threads);
+    for (uint32_t k = 0; k < threads && r->warps < 4; k++) {
+        grout_text_add(axes, "%s%" PRIu32 "%s", k == 0 ? " attr partition_warps = [" : ", ",
+                       k == 1 ? r->warps : 4, k + 1 == threads ? "]" : "");
+    }
 }
 
 static void get_sums(const ring *r, draw_sums *sums) {
@@ -496,8 +510,8 @@ static void get_sums(const ring *r, draw_sums *sums) {
 
 void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums) {
     ring r = {.d = {.state = seed}};
-    grout_text scratch = {0};
-    char type[64], axes[64];
+    grout_text scratch = {0}, axes = {0};
+    char type[64];
     draw_choices(&r);
     get_sums(&r, sums);
     /* The checker follows registers in the text alone: there the first filler's waits stand before
@@ -533,8 +547,8 @@ void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums) {
     }
     add_start(&r);
     add_threads(&r);
-    (void)snprintf(axes, sizeof axes, "grid(g = %" PRIu32 ") threads(wg = %" PRIu32 ")", r.ctas,
-                   r.fillers + r.users);
-    draw_finish(&r.d, scratch.data, axes, out);
+    get_axes(&r, &axes);
+    draw_finish(&r.d, scratch.data, axes.data, out);
+    grout_text_free(&axes);
     grout_text_free(&scratch);
 }

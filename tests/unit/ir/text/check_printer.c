@@ -141,6 +141,7 @@ static const form_case forms[] = {
     {"kernel @k() threads(wg=2) attr auto_fence=1 cluster(a=2,b=1) attr cluster_exit=sync grid(x=2) {\n}\n", "kernel @k() grid(x = 2) cluster(a = 2, b = 1) threads(wg = 2)\n    attr cluster_exit = sync auto_fence = 1\n{\n}\n"},
     {"kernel @k() attr cluster_exit = none\n{\n}\n", NULL},
     {"kernel @k() attr auto_fence = 0\n{\n}\n", NULL},
+    {"kernel @k() attr partition_warps=[4,1 , 2] auto_fence = 1 threads(wg = 3) {\n}\n", "kernel @k() threads(wg = 3) attr auto_fence = 1 partition_warps = [4, 1, 2]\n{\n}\n"},
     {CLUSTER("  scratch %b : barrier[2]  cluster( cz , (cy , cx) )  arrivals(3)\n"), CLUSTER("  scratch %b : barrier[2] arrivals(3) cluster((cx, cy), cz)\n")},
     {CLUSTER("  scratch %b : barrier[1] cluster((cy))\n"), CLUSTER("  scratch %b : barrier[1] cluster(cy)\n")},
     {CLUSTER("  scratch %m : mbarrier[1 + 1]\n  scratch %s : semaphore[2]\n  scratch %g : semaphore[4] global\n  scratch %p : gmem f32[4, 8]\n"), NULL},
