@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define CHUNK      16 /* bytes that a swizzle keeps together */
-#define DIGITS_MAX (2 * GROUT_RANK_MAX)
+#define CHUNK          16 /* bytes that a swizzle keeps together */
+#define SWIZZLE_PERIOD 1024
+#define DIGITS_MAX     (2 * GROUT_RANK_MAX)
 
 static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_t extent) {
     uint32_t last = layout->tiled_rank;
@@ -24,6 +25,126 @@ static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_
     layout->divisor[last] = divisor;
     layout->extent[last] = extent;
     layout->tiled_rank++;
+}
+
+/* ---- layouts of the user's own ----------------------------------------------------------------
+ */
+
+/* Bytes left free before a byte of the array without them. */
+static int64_t get_padding(const grout_layout_spec *spec, int64_t offset) {
+    int64_t padding = 0;
+    for (uint32_t k = 0; k < spec->pad_count; k++) {
+        padding += offset / spec->pad_interval[k] * spec->pad_bytes[k];
+    }
+    return padding;
+}
+
+/* Ends a digit where an interval does. */
+static void push_digit(grout_layout *layout, uint8_t dim, int64_t extent, int64_t stride,
+                       int64_t divisor) {
+    const uint32_t last = layout->tiled_rank++;
+    GROUT_ASSERT(last < DIGITS_MAX);
+    layout->dim[last] = dim;
+    layout->extent[last] = extent;
+    layout->stride[last] = stride;
+    layout->divisor[last] = divisor;
+}
+
+/* The largest interval inside a digit, or 1. */
+static int64_t find_cut(const grout_layout_spec *spec, int64_t stride, int64_t extent) {
+    int64_t cut = 1;
+    for (uint32_t k = 0; k < spec->pad_count; k++) {
+        const int64_t interval = spec->pad_interval[k];
+        if (interval > stride && interval < stride * extent && interval / stride > cut) {
+            cut = interval / stride;
+        }
+    }
+    return cut;
+}
+
+/* Cuts the digits at the intervals: then each digit's stride grows by the padding that it passes.
+ */
+static void pad(grout_layout *layout, const grout_layout_spec *spec) {
+    const grout_layout dense = *layout;
+    layout->tiled_rank = 0;
+    int64_t last = 0;
+    for (uint32_t k = 0; k < dense.tiled_rank; k++) {
+        int64_t left = dense.extent[k];
+        for (int64_t cut = 0; cut != 1;) {
+            cut = find_cut(spec, dense.stride[k], left);
+            const int64_t stride = dense.stride[k] * cut;
+            push_digit(layout, dense.dim[k], left / cut, stride + get_padding(spec, stride),
+                       dense.divisor[k] * cut);
+            left = cut;
+        }
+    }
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        last += (layout->extent[k] - 1) * layout->stride[k];
+    }
+    layout->bytes = last + layout->element_bytes;
+}
+
+bool grout_layout__invert(const uint32_t *images, uint32_t bits, uint32_t *origins_out,
+                          uint32_t *problem_out) {
+    uint32_t rows[GROUT_ADDRESS_BITS_MAX], from[GROUT_ADDRESS_BITS_MAX];
+    GROUT_ASSERT(bits <= GROUT_ADDRESS_BITS_MAX);
+    for (uint32_t k = 0; k < bits; k++) {
+        rows[k] = images[k];
+        from[k] = UINT32_C(1) << k;
+    }
+    for (uint32_t bit = 0; bit < bits; bit++) {
+        uint32_t pivot = bit;
+        while (pivot < bits && (rows[pivot] >> bit & 1u) == 0) {
+            pivot++;
+        }
+        if (pivot == bits) {
+            break;
+        }
+        const uint32_t row = rows[pivot], origin = from[pivot];
+        rows[pivot] = rows[bit];
+        from[pivot] = from[bit];
+        rows[bit] = row;
+        from[bit] = origin;
+        for (uint32_t k = 0; k < bits; k++) {
+            if (k != bit && (rows[k] >> bit & 1u) != 0) {
+                rows[k] ^= row;
+                from[k] ^= origin;
+            }
+        }
+    }
+    for (uint32_t k = 0; k < bits; k++) {
+        if (rows[k] != UINT32_C(1) << k) {
+            *problem_out = from[k];
+            return false;
+        }
+        origins_out[k] = from[k];
+    }
+    return true;
+}
+
+static void set_images(grout_layout *layout, const grout_layout_spec *spec) {
+    uint32_t problem, low = spec->address_bits, high = 0;
+    layout->address_bits = spec->address_bits;
+    memcpy(layout->images, spec->images, sizeof layout->images);
+    const bool ok =
+        grout_layout__invert(layout->images, layout->address_bits, layout->origins, &problem);
+    GROUT_ASSERT(ok);
+    (void)ok;
+    for (uint32_t k = 0; k < layout->address_bits; k++) {
+        const uint32_t moved = layout->images[k] ^ UINT32_C(1) << k;
+        for (uint32_t bit = 0; bit < layout->address_bits && moved != 0; bit++) {
+            if ((moved >> bit & 1u) != 0 || bit == k) {
+                low = bit < low ? bit : low;
+                high = bit + 1 > high ? bit + 1 : high;
+            }
+        }
+    }
+    if (high == 0) {
+        layout->address_bits = 0;
+        return;
+    }
+    layout->chunk = UINT32_C(1) << low;
+    layout->period = UINT32_C(1) << high;
 }
 
 grout_layout grout_layout__make(const grout_layout_spec *spec) {
@@ -49,6 +170,15 @@ grout_layout grout_layout__make(const grout_layout_spec *spec) {
         stride *= layout.extent[k];
     }
     layout.bytes = stride;
+    layout.is_custom = spec->is_custom;
+    layout.chunk = layout.swizzle != 0 ? CHUNK : UINT32_MAX;
+    layout.period = layout.swizzle != 0 ? SWIZZLE_PERIOD : 1;
+    if (spec->pad_count > 0) {
+        pad(&layout, spec);
+    }
+    if (spec->address_bits > 0) {
+        set_images(&layout, spec);
+    }
     return layout;
 }
 
@@ -58,7 +188,21 @@ bool grout_layout_is_plain(const grout_layout *layout) {
             return false;
         }
     }
-    return layout->swizzle == 0;
+    for (uint32_t k = 1; k < layout->tiled_rank && layout->is_custom; k++) {
+        if (layout->stride[k - 1] != layout->stride[k] * layout->extent[k]) {
+            return false;
+        }
+    }
+    return layout->swizzle == 0 && layout->address_bits == 0;
+}
+
+/* The address whose bits are those that the set bits of another one become. */
+static int64_t map_bits(const uint32_t *images, uint32_t bits, int64_t offset) {
+    int64_t mapped = offset >> bits << bits;
+    for (uint32_t k = 0; k < bits; k++) {
+        mapped ^= (offset >> k & 1) != 0 ? (int64_t)images[k] : 0;
+    }
+    return mapped;
 }
 
 /* PTX ISA 9.1 'Shared memory swizzle modes'; an involution that stays inside swizzle-aligned rows.
@@ -68,13 +212,34 @@ static int64_t swizzle_offset(uint32_t swizzle, int64_t offset) {
     return swizzle == 0 ? offset : offset ^ (offset >> 7 & mask) << 4;
 }
 
+/* The address of the sum of the digits. */
+static int64_t permute(const grout_layout *layout, int64_t offset) {
+    return layout->address_bits == 0 ? swizzle_offset(layout->swizzle, offset)
+                                     : map_bits(layout->images, layout->address_bits, offset);
+}
+
+void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index) {
+    offset = layout->address_bits == 0
+                 ? swizzle_offset(layout->swizzle, offset) /* its own inverse */
+                 : map_bits(layout->origins, layout->address_bits, offset);
+    for (uint32_t dim = 0; dim < layout->rank; dim++) {
+        index[dim] = 0;
+    }
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) { /* the largest stride first */
+        const int64_t digit = offset / layout->stride[k];
+        const int64_t last = layout->extent[k] - 1;
+        index[layout->dim[k]] += (digit < last ? digit : last) * layout->divisor[k];
+        offset -= (digit < last ? digit : last) * layout->stride[k];
+    }
+}
+
 int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index) {
     int64_t offset = 0;
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         int64_t digit = index[layout->dim[k]] / layout->divisor[k] % layout->extent[k];
         offset += digit * layout->stride[k];
     }
-    return swizzle_offset(layout->swizzle, offset);
+    return permute(layout, offset);
 }
 
 /*
@@ -184,6 +349,16 @@ static void add_row_part(box_walk *walk, int64_t first, int64_t end) {
     }
 }
 
+/* One contiguous piece before the bits of its address are permuted, in its order. */
+static void add_permuted(box_walk *walk, int64_t first, int64_t end) {
+    const int64_t chunk = walk->layout->chunk;
+    for (int64_t at = first; at < end;) {
+        const int64_t next = (at / chunk + 1) * chunk < end ? (at / chunk + 1) * chunk : end;
+        add_piece(walk, permute(walk->layout, at), next - at);
+        at = next;
+    }
+}
+
 /* One contiguous piece before swizzling, of a swizzled layout. */
 static void add_swizzled(box_walk *walk, int64_t first, int64_t end) {
     int64_t row = walk->layout->swizzle;
@@ -213,7 +388,9 @@ static void add_strided(box_walk *walk, grout_run run) {
     }
     for (int64_t i = 0; i < run.count; i++) {
         int64_t first = run.base + i * run.stride;
-        if (row == 0) {
+        if (walk->layout->address_bits != 0) {
+            add_permuted(walk, first, first + run.length);
+        } else if (row == 0) {
             add_piece(walk, first, run.length);
         } else {
             add_swizzled(walk, first, first + run.length);
@@ -289,6 +466,33 @@ static void begin_walk(box_walk *walk, const grout_layout *layout, const int64_t
     }
 }
 
+/* Runs where bits of the address are permuted: the box is asked for each element of the periods
+ * that it reaches into. The periods lie in the order of the digits. */
+static void walk_elements(box_walk *walk) {
+    const grout_layout *layout = walk->layout;
+    const int64_t period = layout->period;
+    int64_t first = 0, last = 0, index[GROUT_RANK_MAX];
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        const uint32_t dim = layout->dim[k];
+        const int64_t low = walk->low[dim] / layout->divisor[k];
+        const int64_t high = walk->high[dim] / layout->divisor[k];
+        const bool is_whole = high / layout->extent[k] > low / layout->extent[k];
+        first += is_whole ? 0 : low % layout->extent[k] * layout->stride[k];
+        last += (is_whole ? layout->extent[k] - 1 : high % layout->extent[k]) * layout->stride[k];
+    }
+    for (int64_t at = first / period * period; at < (last / period + 1) * period;
+         at += layout->element_bytes) {
+        bool is_inside = at < layout->bytes;
+        grout_layout_get_index(layout, at, index);
+        for (uint32_t dim = 0; dim < layout->rank && is_inside; dim++) {
+            is_inside = index[dim] >= walk->low[dim] && index[dim] <= walk->high[dim];
+        }
+        if (is_inside) {
+            add_run(walk, (grout_run){.base = at, .count = 1, .length = layout->element_bytes});
+        }
+    }
+}
+
 int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
                               const int64_t *extent, grout_run *runs, int64_t max) {
     box_walk walk = {.runs = runs, .max = max};
@@ -296,7 +500,11 @@ int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         walk.digits[k] = k;
     }
-    walk_digits(&walk, 0, 0);
+    if (layout->address_bits != 0) {
+        walk_elements(&walk);
+    } else {
+        walk_digits(&walk, 0, 0);
+    }
     flush_run(&walk);
     return walk.count;
 }

@@ -74,7 +74,7 @@ static uint32_t get_side(const grout_module *module, const grout_view *view) {
         }
     }
     narrow(&piece, offset);
-    return piece;
+    return layout->chunk < piece ? layout->chunk : piece;
 }
 
 bool grout_op_picks_elements(const grout_module *bound, const grout_op *op) {

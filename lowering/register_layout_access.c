@@ -104,6 +104,9 @@ uint32_t grout_view_get_access_width(const grout_module *module, const grout_vie
     uint32_t width = GROUT_WIDE_BYTES_MAX / layout->element_bytes;
     for (; width > 1; width /= 2) {
         const int64_t bytes = (int64_t)width * layout->element_bytes;
+        if (bytes > layout->chunk) {
+            continue;
+        }
         bool is_fine = found.length % width == 0 && (found.tile == 0 || found.tile % width == 0);
         for (uint32_t k = 0; k < layout->tiled_rank && is_fine; k++) {
             is_fine = is_digit_aligned(module, view, &found, k, bytes);

@@ -24,6 +24,7 @@
 
 #include "bound.h"
 #include "invariant.h"
+#include "layout.h"
 #include "tma_fold.h"
 #include "tma_starts.h"
 #include "type.h"
@@ -552,6 +553,21 @@ static bool check_alignment(planning *plan) {
 }
 
 /* The views of both sides; false if the op has none to plan for. */
+/* Always false. */
+static bool refuse_custom(planning *plan) {
+    fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
+         "%s has a layout(..) of its own, and TMA writes rows, tiles of rows and the swizzles of "
+         "32, "
+         "64 and 128 bytes",
+         get_name(plan, &plan->smem).chars);
+    if (plan->diags != NULL) {
+        grout_layout__help_equal(plan->module, plan->smem.object, plan->diags,
+                                 "copy with async_copy, or load and store; or declare it with a "
+                                 "tile and a swizzle");
+    }
+    return false;
+}
+
 static bool find_sides(planning *plan) {
     const grout_opcode opcode = (grout_opcode)plan->op->opcode;
     const uint32_t gmem = grout_op_find_letter(opcode, 'G');
@@ -576,7 +592,7 @@ static bool find_sides(planning *plan) {
         return false;
     }
     plan->layout = grout_object_get_layout(plan->module, plan->smem.object);
-    return true;
+    return !plan->layout->is_custom || refuse_custom(plan);
 }
 
 /* Bytes from one element to the next along each dimension of the GMEM object. */

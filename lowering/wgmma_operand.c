@@ -13,6 +13,7 @@
 #include "wgmma.h"
 
 #include "invariant.h"
+#include "layout.h"
 #include "view_digits.h"
 
 #include <inttypes.h>
@@ -349,6 +350,20 @@ static bool check_start(operand_planning *plan) {
     return true;
 }
 
+/* Always false. */
+static bool refuse_custom(const operand_planning *plan) {
+    grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+                      "%s has a layout(..) of its own, and wgmma reads core matrices of 8 rows, "
+                      "plain or in a swizzle",
+                      plan->name.chars);
+    if (plan->planning->diags != NULL) {
+        grout_layout__help_equal(plan->planning->module, plan->view.object, plan->planning->diags,
+                                 "mma takes what was loaded from it; or declare it with a tile and "
+                                 "a swizzle");
+    }
+    return false;
+}
+
 bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
                                grout_wgmma_operand *operand_out) {
     operand_planning plan = {.planning = planning, .is_a = is_a, .out = operand_out};
@@ -359,6 +374,9 @@ bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
     }
     GROUT_ASSERT(plan.view.view_rank == 2);
     plan.layout = grout_object_get_layout(planning->module, plan.view.object);
+    if (plan.layout->is_custom) {
+        return refuse_custom(&plan);
+    }
     plan.mn_dim = plan.view.view_dim[is_a ? 0 : 1];
     plan.k_dim = plan.view.view_dim[is_a ? 1 : 0];
     operand_out->swizzle = plan.layout->swizzle;

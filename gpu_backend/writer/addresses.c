@@ -229,6 +229,49 @@ static void add_terms(grout_emitter *e, address *a, bool is_named) {
     }
 }
 
+/* Whether the sum is not the address yet. */
+static bool is_permuted(const address *a) {
+    return a->layout->swizzle != 0 || a->layout->address_bits != 0;
+}
+
+/* The bits that a distance takes to their images, as a mask of these: distance is that of the image
+ * below the bit, plus GROUT_ADDRESS_BITS_MAX. What lies above the permuted bits stays. */
+static uint32_t get_image_mask(const grout_layout *layout, uint32_t distance) {
+    uint32_t mask =
+        distance == GROUT_ADDRESS_BITS_MAX ? ~((UINT32_C(1) << layout->address_bits) - 1) : 0;
+    for (uint32_t bit = 0; bit < layout->address_bits; bit++) {
+        const uint32_t image = bit + GROUT_ADDRESS_BITS_MAX - distance;
+        if (image < layout->address_bits) {
+            mask |= layout->images[bit] & UINT32_C(1) << image;
+        }
+    }
+    return mask;
+}
+
+/* " + (x1 ^ (x1 >> 3 & 112u))": one term for each distance over which bits go. */
+static void add_images(grout_emitter *e, const grout_layout *layout) {
+    const char *join = " + (";
+    for (uint32_t distance = 1; distance < 2 * GROUT_ADDRESS_BITS_MAX; distance++) {
+        const uint32_t mask = get_image_mask(layout, distance);
+        if (mask == 0) {
+            continue;
+        }
+        grout_emit__add(e, "%s", join);
+        join = " ^ ";
+        if (distance == GROUT_ADDRESS_BITS_MAX) {
+            grout_emit__add(e, "(x%" PRIu32 " & 0x%" PRIx32 "u)", e->offset, mask);
+        } else {
+            const bool is_down = distance > GROUT_ADDRESS_BITS_MAX;
+            grout_emit__add(e, "(x%" PRIu32 " %s %" PRIu32 " & 0x%" PRIx32 "u)", e->offset,
+                            is_down ? ">>" : "<<",
+                            is_down ? distance - GROUT_ADDRESS_BITS_MAX
+                                    : GROUT_ADDRESS_BITS_MAX - distance,
+                            mask);
+        }
+    }
+    grout_emit__add(e, ")");
+}
+
 void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
     address a = describe(e, view, at);
     if (grout_emit__is_peer(view)) {
@@ -258,7 +301,7 @@ void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout
         }
         grout_emit__end(e, ";");
     }
-    if (a.layout->swizzle != 0) {
+    if (is_permuted(&a)) {
         e->offset = e->temp_count++;
         grout_emit__begin(e);
         grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", e->offset);
@@ -278,6 +321,10 @@ void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at
     if (a.layout->swizzle != 0) {
         grout_emit__add(e, " + (x%" PRIu32 " ^ ((x%" PRIu32 " >> 7 & %" PRIu32 "u) << 4))",
                         e->offset, e->offset, a.layout->swizzle / 16 - 1);
+        return;
+    }
+    if (a.layout->address_bits != 0) {
+        add_images(e, a.layout);
         return;
     }
     add_terms(e, &a, true);

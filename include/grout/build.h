@@ -101,7 +101,8 @@ typedef struct grout_build_object {
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
-    grout_value_id alias;         /* an smem array whose bytes it has; 0: it has its own */
+    const char *layout;   /* of the user's own, as in layout("..") instead of the three; or NULL */
+    grout_value_id alias; /* an smem array whose bytes it has; 0: it has its own */
     grout_expr_id alias_start;    /* from this byte on; 0: from the first */
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */

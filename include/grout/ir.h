@@ -133,6 +133,7 @@ typedef struct grout_object {
     grout_expr_id swizzle;
     uint8_t transpose_rank;
     grout_expr_id transpose[GROUT_RANK_MAX];
+    grout_string_id layout; /* 'layout("..")', instead of the others; 0: none */
     /* 'alias(%a, 4096)' of an smem array: it has no bytes of its own but those of array %a from
      * byte 4096 on; start 0: from the first */
     grout_value_id alias; /* 0: it has bytes of its own */

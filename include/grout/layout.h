@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-#define GROUT_RANK_MAX 8 /* dimensions of an array or a reference */
+#define GROUT_RANK_MAX         8  /* dimensions of an array or a reference */
+#define GROUT_ADDRESS_BITS_MAX 18 /* of a byte address in SMEM */
 
 /*
  * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
@@ -23,13 +24,21 @@ extern "C" {
  * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a
  * TilingTransform); 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7
  * & W/16-1) << 4). Objects start at multiples of 1024, so offsets are as good as addresses.
+ * A 'layout("..")' of the user's own has digits as well, and may then send every bit of the byte
+ * address to a set of bits (is_custom, address_bits); no engine reads it.
  * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/hardware.md.
  */
 typedef struct grout_layout {
     uint8_t rank;       /* of the object */
     uint8_t tiled_rank; /* number of (dimension, divisor) digits */
     uint8_t element_bytes;
-    uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
+    uint32_t swizzle;     /* 0, 32, 64 or 128 bytes */
+    bool is_custom;       /* written as 'layout("..")' */
+    uint8_t address_bits; /* 0: the digits add up to the address; else bits that are permuted */
+    uint32_t chunk;       /* bytes that the permutation of the address keeps together */
+    uint32_t period;      /* boxes moved by a multiple of it, in bytes, keep their shape */
+    uint32_t images[GROUT_ADDRESS_BITS_MAX];  /* of address bit k: the bits that it sets */
+    uint32_t origins[GROUT_ADDRESS_BITS_MAX]; /* the inverse */
     /* digit k of the address: (index[dim[k]] / divisor[k]) % extent[k], times stride[k] bytes */
     uint8_t dim[2 * GROUT_RANK_MAX];
     int64_t divisor[2 * GROUT_RANK_MAX];
@@ -40,6 +49,8 @@ typedef struct grout_layout {
 
 /* Byte offset of an element inside its object; indices must lie inside. */
 GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
+/* The index of the element that holds a byte; of a byte between rows, one beside it. */
+GROUT_API void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index);
 /* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
 GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
 

@@ -35,7 +35,7 @@ static void find_offset(grout_box *box) {
             box->offset += step / plan->tile[dim] * plan->weight[dim];
         }
     }
-    if (plan->layout->swizzle != 0 && box->offset % GROUT_SWIZZLE_PERIOD != 0) {
+    if (box->offset % (int64_t)plan->layout->period != 0) {
         box->is_shaped = false;
     }
     box->offset = box->is_shaped ? box->offset : 0;

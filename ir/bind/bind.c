@@ -360,6 +360,38 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
     return true;
 }
 
+/* A layout of the user's own, instead of the other transforms. */
+static bool bind_layout(grout_binding *binding, const grout_object *object,
+                        grout_layout_spec *spec) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
+    grout_layout_problem problem;
+    if (object->layout == 0) {
+        return true;
+    }
+    if (object->tile_rank > 0 || object->swizzle != 0 || object->transpose_rank > 0) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                     "layout(..) says where every element lies: there is no tile, "
+                                     "swizzle or transpose beside it");
+    }
+    if (info->packed > 1) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                     "a layout(..) places elements of whole bytes, and a byte has "
+                                     "%d of %s",
+                                     info->packed, info->text);
+    }
+    if (!grout_layout__read(grout_module_get_string(binding->module, object->layout), spec,
+                            &problem)) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                              "this layout cannot be used: %s", problem.text);
+        grout_diags_help(binding->diags,
+                         "as Gluon: \"vec=8, per_phase=1, max_phase=8, order=[1, 0]\""
+                         ", \"interval_padding_pairs=[[64, 8]], order=[1, 0]\" or "
+                         "\"offset_bases=[[0, 1], [1, 0]]\"");
+        return false;
+    }
+    return true;
+}
+
 /* Arrivals that a phase of a barrier takes: one of a cluster barrier hears of every CTA that
  * differs from it along one group of axes. Out of range: 0, and the verifier says so. */
 static uint32_t bind_arrivals(const grout_binding *binding, grout_object_id id) {
@@ -489,7 +521,8 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
     grout_layout_spec spec = {.rank = type.rank, .element_bytes = get_element_bytes(object)};
     memcpy(spec.dims, type.dims, sizeof spec.dims);
     if (!bind_transpose(binding, object, &spec) || !bind_tile(binding, object, &spec) ||
-        !bind_packing(binding, object, &spec) || !bind_swizzle(binding, object, &spec)) {
+        !bind_packing(binding, object, &spec) || !bind_swizzle(binding, object, &spec) ||
+        !bind_layout(binding, object, &spec)) {
         return false;
     }
     bound->object_arrivals[id] = bind_arrivals(binding, id);

@@ -57,6 +57,9 @@ static grout_view_fault bitcast(recast *it) {
     if (from == to && before->packed == after->packed) {
         return GROUT_VIEW_FINE;
     }
+    if (it->spec.is_custom) {
+        return GROUT_VIEW_RECAST_LAYOUT;
+    }
     if (it->view.view_rank == 0 || it->type.dims[last] / before->packed * from % to != 0) {
         return GROUT_VIEW_RECAST_SIZE;
     }
@@ -131,6 +134,9 @@ static grout_view_fault reshape(recast *it) {
     const grout_layout_spec before = it->spec;
     const uint8_t packed = grout_dtype_get_info((grout_dtype)it->type.dtype)->packed;
     int64_t left = 1, count = 1;
+    if (it->spec.is_custom) {
+        return GROUT_VIEW_RESHAPE_LAYOUT;
+    }
     for (uint32_t dim = it->first; dim < it->type.rank; dim++) {
         left *= it->type.dims[dim];
     }

@@ -20,12 +20,17 @@ static void copy_exprs(grout_expr_id *to, uint32_t count, const grout_expr_id *f
     }
 }
 
+static bool has_transforms(const grout_build_object *from) {
+    return from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0 ||
+           from->layout != NULL;
+}
+
 /* Barriers and semaphores: a number of them, and what only they have. */
 static bool check_counted(grout_builder *b, const grout_build_object *from) {
     bool is_barrier = from->kind == GROUT_OBJECT_BARRIER;
     const char *what = is_barrier ? "barriers" : "semaphores";
     grout_space space = is_barrier ? GROUT_SPACE_SMEM : GROUT_SPACE_GMEM;
-    if (from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0) {
+    if (has_transforms(from)) {
         return grout_builder__error(b, "%s have no tile, swizzle or transpose", what);
     }
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
@@ -41,9 +46,8 @@ static grout_space get_array_space(const grout_build_object *from) {
 }
 
 static bool check_array(grout_builder *b, const grout_build_object *from) {
-    bool has_transforms = from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0;
     grout_space space = get_array_space(from);
-    if (has_transforms && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
+    if (has_transforms(from) && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
         bool is_fragment = grout_space_is_fragment(space);
         return grout_builder__error(b, "%s%s have no tile, swizzle or transpose",
                                     is_fragment ? "accumulators" : "arrays in ",
@@ -105,6 +109,11 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
         return false;
     }
     bool is_array = from->kind == GROUT_OBJECT_ARRAY;
+    const grout_string_id layout =
+        from->layout == NULL ? 0 : grout_builder__string(b, from->layout);
+    if (from->layout != NULL && layout == 0) {
+        return false;
+    }
     if (from->alias != 0) {
         GROUT_TABLE_AT(b->module->values, grout_value, from->alias)->use_count++;
     }
@@ -114,6 +123,7 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
                          .transpose_rank = (uint8_t)from->transpose_rank,
+                         .layout = layout,
                          .alias = from->alias,
                          .alias_start = from->alias_start,
                          .arrivals = from->arrivals,

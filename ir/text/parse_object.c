@@ -41,6 +41,14 @@ static bool parse_alias(grout_parser *p, grout_object *object) {
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
 }
 
+/* 'layout("..")'. */
+static bool parse_layout(grout_parser *p, grout_object *object) {
+    grout_parser__advance(p);
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('") &&
+           grout_parser__string(p, &object->layout) &&
+           grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+}
+
 /* A transform of an array; *done_out if none stands next. */
 static bool parse_transform(grout_parser *p, grout_object *object, bool *done_out) {
     if (grout_parser__is_word(p, &p->token, "tile")) {
@@ -59,6 +67,9 @@ static bool parse_transform(grout_parser *p, grout_object *object, bool *done_ou
         }
         object->transpose_rank = (uint8_t)parse_list(p, object->transpose, GROUT_RANK_MAX);
         return object->transpose_rank > 0;
+    }
+    if (grout_parser__is_word(p, &p->token, "layout")) {
+        return object->layout != 0 ? report_twice(p) : parse_layout(p, object);
     }
     if (grout_parser__is_word(p, &p->token, "alias")) {
         return object->alias != 0 ? report_twice(p) : parse_alias(p, object);
@@ -154,6 +165,7 @@ static bool refuse_transforms(grout_parser *p, const grout_object *object) {
     if (!grout_parser__is_word(p, &p->token, "tile") &&
         !grout_parser__is_word(p, &p->token, "swizzle") &&
         !grout_parser__is_word(p, &p->token, "transpose") &&
+        !grout_parser__is_word(p, &p->token, "layout") &&
         !grout_parser__is_word(p, &p->token, "alias")) {
         return true;
     }

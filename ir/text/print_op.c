@@ -95,6 +95,14 @@ static void print_numbers(const grout_printer *pr, const grout_object *object) {
     }
 }
 
+static void print_layout(const grout_printer *pr, const grout_object *object) {
+    if (object->layout != 0) {
+        grout_printer__text(pr, " layout(");
+        grout_printer__string(pr, object->layout);
+        grout_printer__text(pr, ")");
+    }
+}
+
 static void print_object(const grout_printer *pr, grout_kernel_id kernel,
                          const grout_object *object) {
     switch ((grout_object_kind)object->kind) {
@@ -104,6 +112,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);
+        print_layout(pr, object);
         print_alias(pr, object);
         break;
     case GROUT_OBJECT_BARRIER:

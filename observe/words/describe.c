@@ -12,21 +12,6 @@ typedef struct grout_extent {
     int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX];
 } grout_extent;
 
-/* The index of the element at a byte offset: the digits of the address, after the swizzle. */
-static void find_index(const grout_layout *layout, int64_t offset, int64_t *index) {
-    int64_t mask = (int64_t)layout->swizzle / 16 - 1;
-    if (layout->swizzle != 0) {
-        offset ^= (offset >> 7 & mask) << 4;
-    }
-    for (uint32_t dim = 0; dim < layout->rank; dim++) {
-        index[dim] = 0;
-    }
-    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
-        int64_t digit = offset / layout->stride[k] % layout->extent[k];
-        index[layout->dim[k]] += digit * layout->divisor[k];
-    }
-}
-
 static void include_index(grout_extent *extent, const int64_t *index, uint32_t rank) {
     for (uint32_t dim = 0; dim < rank; dim++) {
         extent->low[dim] = index[dim] < extent->low[dim] ? index[dim] : extent->low[dim];
@@ -42,19 +27,19 @@ static grout_extent find_extent(const grout_layout *layout, const int64_t *dims,
                                 int64_t last) {
     grout_extent extent;
     int64_t index[GROUT_RANK_MAX], end[GROUT_RANK_MAX];
-    find_index(layout, first, index);
+    grout_layout_get_index(layout, first, index);
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
         extent.low[dim] = extent.high[dim] = index[dim];
     }
     if (!grout_layout_is_plain(layout)) {
         for (int64_t at = first; at <= last; at += layout->element_bytes) {
-            find_index(layout, at, index);
+            grout_layout_get_index(layout, at, index);
             include_index(&extent, index, layout->rank);
         }
         return extent;
     }
     bool differs = false;
-    find_index(layout, last, end);
+    grout_layout_get_index(layout, last, end);
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
         extent.low[dim] = differs ? 0 : index[dim];
         extent.high[dim] = differs ? dims[dim] - 1 : end[dim];

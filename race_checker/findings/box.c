@@ -10,25 +10,19 @@ enum { CHUNK = 16 /* bytes that a swizzle keeps together */ };
 /* Widens the box by the element that holds the byte: the inverse of grout_layout_get_offset. */
 static void widen(grout_box *box, const grout_layout *layout, int64_t offset) {
     int64_t index[GROUT_RANK_MAX] = {0};
-    if (layout->swizzle) {
-        int64_t mask = (int64_t)layout->swizzle / CHUNK - 1;
-        offset ^= (offset >> 7 & mask) << 4;
-    }
-    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
-        index[layout->dim[k]] +=
-            offset / layout->stride[k] % layout->extent[k] * layout->divisor[k];
-    }
+    grout_layout_get_index(layout, offset, index);
     for (uint32_t i = 0; i < box->rank; i++) {
         box->low[i] = index[i] < box->low[i] ? index[i] : box->low[i];
         box->high[i] = index[i] + 1 > box->high[i] ? index[i] + 1 : box->high[i];
     }
 }
 
-/* Rows of a plain layout: the corners of a piece say all; of any other, each chunk. */
+/* Rows of a plain layout: the corners of a piece say all; of any other, each chunk or, of a user's
+ * own, each element. */
 static void widen_by_piece(grout_box *box, const grout_layout *layout, int64_t first,
                            int64_t length) {
     bool is_plain = grout_layout_is_plain(layout);
-    int64_t row = is_plain ? length : CHUNK;
+    int64_t row = is_plain ? length : layout->is_custom ? layout->element_bytes : CHUNK;
     if (is_plain && layout->tiled_rank > 0) {
         row = layout->stride[layout->tiled_rank - 1] * layout->extent[layout->tiled_rank - 1];
     }
