@@ -258,7 +258,9 @@ static void add_images(grout_emitter *e, const grout_layout *layout) {
         }
         grout_emit__add(e, "%s", join);
         join = " ^ ";
-        if (distance == GROUT_ADDRESS_BITS_MAX) {
+        if (mask == UINT32_MAX) {
+            grout_emit__add(e, "x%" PRIu32, e->offset);
+        } else if (distance == GROUT_ADDRESS_BITS_MAX) {
             grout_emit__add(e, "(x%" PRIu32 " & 0x%" PRIx32 "u)", e->offset, mask);
         } else {
             const bool is_down = distance > GROUT_ADDRESS_BITS_MAX;

@@ -96,11 +96,15 @@ static void report_reshape(grout_binding *binding, const grout_view_problem *pro
                               "a reshape of %s, which is %s, to another number of elements", name,
                               grout_type__get_text(type).chars);
     } else {
+        const bool is_custom =
+            grout_module_get_object(binding->module, problem->object)->layout != 0;
         grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
-                              "with these dimensions the tile and swizzle of %s would put its "
-                              "elements elsewhere",
-                              name);
-        grout_diags_help(binding->diags, "leave the tiled dimensions last and as they are");
+                              "with these dimensions the %s of %s would put its elements elsewhere",
+                              is_custom ? "layout(..)" : "tile and swizzle", name);
+        grout_diags_help(binding->diags,
+                         is_custom ? "a layout(..) is for the dimensions it was written for: make "
+                                     "an alias with one of its own"
+                                   : "leave the tiled dimensions last and as they are");
     }
 }
 

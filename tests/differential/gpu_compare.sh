@@ -151,6 +151,7 @@ expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu
 expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu -D N=65536
 same tests/differential/casts.grout
 same tests/differential/layouts.grout
+same tests/differential/smem_layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
 same tests/differential/wgmma.grout

@@ -95,10 +95,44 @@ static void get_starts(const char *box, char *text, size_t size) {
 /* ---- SMEM ------------------------------------------------------------------------------------ */
 
 static bool has_room(const roads *r, grout_dtype dtype, const road_shape *shape) {
-    return r->smem_bytes + roads_get_count(shape) * get_bytes(dtype) + OBJECT_ALIGN <= SMEM_MAX;
+    return r->smem_bytes + roads_get_count(shape) * get_bytes(dtype) / 8 * 9 + OBJECT_ALIGN <=
+           SMEM_MAX;
 }
 
-/* Plain, tiled, tiled and swizzled, or turned round. */
+static bool is_power_of_two(uint32_t number) {
+    return number > 1 && (number & (number - 1)) == 0;
+}
+
+/* A layout of its own: runs exchanged, rows padded by an eighth or less of the array, or the bases
+ * of the bits of an address, from those of rows and columns in turn. */
+static void draw_layout(draw *d, const road_shape *shape, char *text, size_t size) {
+    const uint32_t rows = shape->dims[0], cols = shape->dims[1], way = draw_below(d, 3);
+    const bool is_turned = draw_below(d, 2) == 0;
+    const char *order = is_turned ? "[0, 1]" : "[1, 0]";
+    int at = 0;
+    if (way == 0) {
+        (void)snprintf(text, size, " layout(\"vec=%d, per_phase=%d, max_phase=%d, order=%s\")",
+                       1 << draw_below(d, 4), 1 << draw_below(d, 3), 1 << draw_below(d, 4), order);
+        return;
+    }
+    if (way == 1) {
+        const uint32_t interval = is_turned ? rows : cols;
+        (void)snprintf(text, size,
+                       " layout(\"interval_padding_pairs=[[%" PRIu32 ", %d]], order=%s\")",
+                       interval < 8 ? rows * cols : interval, 1, order);
+        return;
+    }
+    at = snprintf(text, size, " layout(\"offset_bases=[");
+    for (uint32_t row = 1, col = 1; row < rows || col < cols;) {
+        const bool is_row = col >= cols || (row < rows && draw_below(d, 2) == 0);
+        at += snprintf(text + at, size - (size_t)at, "%s[%" PRIu32 ", %" PRIu32 "]",
+                       row * col == 1 ? "" : ", ", is_row ? row : row / 2, is_row ? 0 : col);
+        *(is_row ? &row : &col) *= 2;
+    }
+    (void)snprintf(text + at, size - (size_t)at, "]\")");
+}
+
+/* Plain, tiled, tiled and swizzled, turned round, or in a layout of its own. */
 static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape, bool may_turn,
                             char *text, size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
@@ -108,7 +142,10 @@ static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape,
     if (shape->rank != 2) {
         return;
     }
-    if (way == 0 && may_turn) {
+    if (way == 0 && may_turn && is_power_of_two(shape->dims[0]) &&
+        is_power_of_two(shape->dims[1]) && draw_below(d, 2) == 0) {
+        draw_layout(d, shape, text, size);
+    } else if (way == 0 && may_turn) {
         (void)snprintf(text, size, " transpose(1, 0)");
     } else if (shape->dims[0] % 8 == 0 && shape->dims[1] % width == 0 && way > 0) {
         const uint32_t rows = way == 4 ? shape->dims[0] : 8;
@@ -122,12 +159,13 @@ static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape,
 
 /* Returns the number of a new array "%s<number>". */
 static uint32_t add_smem(roads *r, grout_dtype dtype, const road_shape *shape, bool may_turn) {
-    char type[TEXT_MAX], transforms[TEXT_MAX];
+    char type[TEXT_MAX], transforms[4 * TEXT_MAX];
     roads_get_type(dtype, shape, type, sizeof type);
     draw_transforms(r->d, dtype, shape, may_turn, transforms, sizeof transforms);
     grout_text_add(&r->scratch, "  scratch %%s%" PRIu32 " : smem %s%s\n", r->object_count, type,
                    transforms);
-    const uint32_t bytes = roads_get_count(shape) * get_bytes(dtype);
+    uint32_t bytes = roads_get_count(shape) * get_bytes(dtype);
+    bytes += strstr(transforms, "padding") != NULL ? bytes / 8 : 0;
     r->smem_bytes += (bytes + OBJECT_ALIGN - 1) / OBJECT_ALIGN * OBJECT_ALIGN;
     return r->object_count++;
 }

@@ -207,6 +207,7 @@ syntax keyword groutStorage
     \ tile
     \ swizzle
     \ alias
+    \ layout
     \ ds
 syntax keyword groutModule
     \ grout
@@ -241,7 +242,6 @@ syntax keyword groutAttribute
     \ wgmma_row
     \ wgmma_col
     \ wg_strided
-    \ layout
     \ saturate
     \ wait
     \ increase
