@@ -117,6 +117,8 @@ typedef enum grout_rule {
     GROUT_RULE_MASKED_STORE,
     GROUT_RULE_GATHER,  /* the elements of the reference that indices name */
     GROUT_RULE_SCATTER, /* the value fits these elements */
+    GROUT_RULE_MASKED_COPY, /* a copy of the elements that a mask lets through */
+    GROUT_RULE_GATHER_COPY, /* a copy of those that indices name */
     GROUT_RULE_FETCH,   /* one element, and the result what it held */
     GROUT_RULE_COPY,    /* two boxes of one shape and element type */
     GROUT_RULE_DESCRIPTOR,

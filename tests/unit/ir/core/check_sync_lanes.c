@@ -189,7 +189,11 @@ static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
            has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
            has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) ||
-           has_rule(it, GROUT_RULE_SCATTER);
+           has_rule(it, GROUT_RULE_SCATTER) || has_rule(it, GROUT_RULE_GATHER_COPY);
+}
+
+static bool copies_picks(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_MASKED_COPY) || has_rule(it, GROUT_RULE_GATHER_COPY);
 }
 
 static bool is_function(const op_facts *it) {
@@ -298,8 +302,10 @@ enum {
 
 static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
-     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER and "
-     "SCATTER"},
+     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER, SCATTER and "
+     "GATHER_COPY"},
+    {GROUT_ATTR_BIT_CONTIGUOUS, copies_picks,
+     "CONTIGUOUS is of the RULEs MASKED_COPY and GATHER_COPY"},
     {GROUT_ATTR_BIT_PERM, is_transposition, "PERM is of the RULE TRANSPOSE"},
     {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
