@@ -125,6 +125,7 @@ typedef enum grout_rule {
     GROUT_RULE_WGMMA,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
+    GROUT_RULE_PRINT_LAYOUT,
     GROUT_RULE_CHECK,     /* a bool or an array of them, a text, values */
     GROUT_RULE_PROMISE,   /* an integer, and a number that fits its type; the result has it */
     GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */

@@ -449,6 +449,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_PRINT_LAYOUT:
     case GROUT_RULE_CHECK:
     case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:

@@ -274,8 +274,10 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
     case GROUT_LETTER_OPTIONAL_MASK:
-    case GROUT_LETTER_REST:
         ok = is_value || is_expr;
+        break;
+    case GROUT_LETTER_REST:
+        ok = is_value || is_expr || (is_ref && info->rule == GROUT_RULE_PRINT_LAYOUT);
         break;
     case GROUT_LETTER_BOXED:
         ok = is_ref;

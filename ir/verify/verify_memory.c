@@ -389,6 +389,11 @@ static bool is_memory(const grout_op *op, uint32_t index, const grout_effect *ef
     return effect != NULL || get_wanted_space(op, index, NULL) != GROUT_EFFECT_SPACE_ANY;
 }
 
+/* Whether references of an op are said and not accessed: their indices lie inside all the same. */
+static bool is_shown(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_PRINT_LAYOUT;
+}
+
 /* Gathers, scatters and masks take single elements, which packed ones are not in memory. */
 static void check_pick(grout_verifying *verifying, const grout_op *op, uint32_t index) {
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
@@ -411,6 +416,9 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, k);
         if (!is_memory(op, k, effect)) {
+            if (is_shown(op)) {
+                check_indices(verifying, id, op, k, effect);
+            }
             continue;
         }
         bool fits = check_space(verifying, op, k, effect);

@@ -106,6 +106,8 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_PRINT_LAYOUT] = {"PRINT_LAYOUT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                                 TYPES(ANY)},
     [GROUT_RULE_CHECK] = {"CHECK", "vt*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(BOOL)},
     [GROUT_RULE_PROMISE] = {"PROMISE", "sk", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
     [GROUT_RULE_EXTERN] = {"EXTERN", "t*", "tt*", GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
