@@ -321,7 +321,9 @@ typedef enum grout_uninitialised_use {
 typedef enum grout_outside {
     GROUT_OUTSIDE_PLAIN,    /* it is no such box */
     GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
-    GROUT_OUTSIDE_FOLDED    /* the dimension is a part of one of the tensor map */
+    GROUT_OUTSIDE_FOLDED,   /* the dimension is a part of one of the tensor map */
+    GROUT_OUTSIDE_PIXELS,   /* no base pixel that pixels(..) has */
+    GROUT_OUTSIDE_OFFSET    /* an offset of pixels that the instruction does not hold */
 } grout_outside;
 /* Values that a fault may show. */
 #define GROUT_FAULT_VALUES_MAX 8

@@ -119,6 +119,7 @@ typedef enum grout_rule {
     GROUT_RULE_SCATTER, /* the value fits these elements */
     GROUT_RULE_FETCH,   /* one element, and the result what it held */
     GROUT_RULE_COPY,    /* two boxes of one shape and element type */
+    GROUT_RULE_IM2COL,  /* a pixel's channels, and rows of as many; offsets of the pixels */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
@@ -184,7 +185,8 @@ typedef enum grout_argument_kind {
     GROUT_ARGUMENT_INT,
     GROUT_ARGUMENT_AXES,
     GROUT_ARGUMENT_CHOICE,
-    GROUT_ARGUMENT_DIMS
+    GROUT_ARGUMENT_DIMS,
+    GROUT_ARGUMENT_RANGES
 } grout_argument_kind;
 
 typedef enum grout_opcode {

@@ -348,6 +348,21 @@ static void add_tma(const grout_planner *planner, grout_inst *inst) {
     }
 }
 
+static void add_im2col(const grout_planner *planner, grout_inst *inst) {
+    grout_tma tma;
+    if (!grout_tma_plan(planner->module, inst->op, &tma, NULL)) {
+        return; /* the verifier refuses it, whatever the arch */
+    }
+    inst->u.copy.spatial_count = tma.spatial_count;
+    inst->u.copy.offset_max = tma.offset_max;
+    for (uint32_t k = 0; k < tma.spatial_count; k++) {
+        const uint32_t place = tma.spatial_count - 1u - k;
+        inst->u.copy.lower[k] = (int16_t)tma.lower[place];
+        inst->u.copy.upper[k] = (int16_t)tma.upper[place];
+        inst->u.copy.pixel_steps[k] = (uint8_t)tma.pixel_steps[place];
+    }
+}
+
 /* What a plain op's rule needs beside operands and result. */
 /* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
 static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *op) {
@@ -413,6 +428,10 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
             add_tma(planner, inst);
             grout_planner__add_transfers(planner, index);
         }
+        break;
+    case GROUT_RULE_IM2COL:
+        add_tma(planner, inst);
+        add_im2col(planner, inst);
         break;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:

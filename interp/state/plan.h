@@ -263,6 +263,11 @@ typedef struct grout_inst {
             uint8_t oob;        /* what comes from outside the array: a choice of oob(..) */
             bool is_bulk;       /* one run of bytes, without a tensor map */
             uint8_t folded;     /* bit d: dimension d of the array is one of several in the map */
+            /* im2col mode: by spatial dimension, the outermost first; of none: a box */
+            uint8_t spatial_count;
+            uint8_t pixel_steps[3];
+            int16_t lower[3], upper[3]; /* corners of the box of base pixels */
+            int32_t offset_max;
         } copy;
         /* ops with indices or a mask: they go through count boxes of inner elements each. The moves
          * are the dimensions of these boxes, the outermost first: extent, dimension of the object

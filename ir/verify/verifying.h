@@ -59,6 +59,7 @@ void grout_verify__oob(grout_verifying *verifying, const grout_op *op);
 void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__ptx(grout_verifying *verifying, const grout_op *op);
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
+void grout_verify__im2col(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);

@@ -257,6 +257,10 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
                                .limit = fault->limit};
     if (fault->code == GROUT_DIAG_MISALIGNED) {
         grout_sentence__add(out, GROUT_SENTENCE_MISALIGNED_HEAD, &words);
+    } else if (fault->use == GROUT_OUTSIDE_PIXELS) {
+        grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HEAD, &words);
+    } else if (fault->use == GROUT_OUTSIDE_OFFSET) {
+        grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HEAD, &words);
     } else if (fault->extent > 1) {
         grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_RANGE_HEAD, &words);
     } else {

@@ -315,13 +315,22 @@ static bool add_place_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    if (fault->use == GROUT_OUTSIDE_PLAIN) {
+    switch ((grout_outside)fault->use) {
+    case GROUT_OUTSIDE_PLAIN:
         return false;
+    case GROUT_OUTSIDE_PROMISED:
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP, NULL);
+        break;
+    case GROUT_OUTSIDE_FOLDED:
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP, NULL);
+        break;
+    case GROUT_OUTSIDE_PIXELS:
+        grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HELP, NULL);
+        break;
+    case GROUT_OUTSIDE_OFFSET:
+        grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HELP, NULL);
+        break;
     }
-    grout_sentence__add(out,
-                        fault->use == GROUT_OUTSIDE_PROMISED ? GROUT_SENTENCE_OUTSIDE_PROMISED_HELP
-                                                             : GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
-                        NULL);
     return true;
 }
 

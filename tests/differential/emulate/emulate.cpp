@@ -303,6 +303,13 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
 void combine(const emulate_map &map, const std::string &op, unsigned char *to,
              const unsigned char *from);
 
+void fill_outside(const emulate_map &map, unsigned char *to) {
+    /* the patterns of 16 bits that an H100 fills with */
+    for (unsigned k = 0; k < map.element_bytes; k++) {
+        to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
+    }
+}
+
 /* op: "load", "store" or a reduction. The SMEM is that of owner. */
 void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
               const std::string &op) {
@@ -330,10 +337,7 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
-            /* the patterns of 16 bits that an H100 fills with */
-            for (unsigned k = 0; k < width; k++) {
-                to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
-            }
+            fill_outside(map, to);
         } else if (is_inside && op == "store") {
             std::memcpy(map.data + offset, to, width);
         } else if (is_inside) {
@@ -346,6 +350,56 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (k == map.rank) {
             return;
         }
+    }
+}
+
+/* The pixels of a load in im2col mode, from a base pixel on: start is a channel, then w, h, d, n.
+ * Written as the manual has it: the base pixel runs through the bounding box, w first, and what is
+ * read lies the offsets further on. */
+void copy_pixels(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
+                 const std::vector<unsigned> &offsets) {
+    const unsigned width = map.element_bytes, image = map.rank - 1;
+    const std::uint64_t pitch = std::max<std::uint64_t>(map.box[0] * width, map.swizzle);
+    std::vector<long long> base(start, start + map.rank);
+    if (smem % 128 != 0) {
+        fail("a tensor copy's SMEM address is no multiple of 128");
+    }
+    for (unsigned k = 0; k < map.spatial_count; k++) {
+        const long long last = (long long)map.dims[1 + k] - 1 + map.upper[k];
+        if (base[1 + k] < map.lower[k] || base[1 + k] > last ||
+            (base[1 + k] - map.lower[k]) % map.steps[1 + k] != 0) {
+            fail("a load in im2col mode from a pixel that its box does not have");
+        }
+    }
+    for (unsigned pixel = 0; pixel < map.box[1]; pixel++) {
+        for (unsigned c = 0; c < map.box[0]; c++) {
+            long long at = base[0] + c;
+            bool is_inside = at >= 0 && at < (long long)map.dims[0] && base[image] >= 0 &&
+                             base[image] < (long long)map.dims[image];
+            std::uint64_t offset = (std::uint64_t)at * width +
+                                   (std::uint64_t)base[image] * map.strides[image];
+            for (unsigned k = 1; k < image; k++) {
+                at = base[k] + offsets[k - 1];
+                is_inside = is_inside && at >= 0 && at < (long long)map.dims[k];
+                offset += (std::uint64_t)at * map.strides[k];
+            }
+            unsigned char *to = at_smem_of(
+                owner, swizzle_address(smem + pixel * pitch + c * width, map.swizzle), width);
+            if (is_inside) {
+                std::memcpy(to, map.data + offset, width);
+            } else {
+                fill_outside(map, to);
+            }
+        }
+        unsigned k = 1;
+        for (; k < image; k++) {
+            base[k] += map.steps[k];
+            if (base[k] < (long long)map.dims[k] + map.upper[k - 1]) {
+                break;
+            }
+            base[k] = map.lower[k - 1];
+        }
+        base[image] += k == image ? 1 : 0;
     }
 }
 
@@ -1050,12 +1104,21 @@ void land_all_of(unsigned lane) {
     stores.erase(lane);
 }
 
+/* offsets: of a load in im2col mode. */
 void load_box(const emulate_map *map, cta *to, std::uint64_t address, std::uint64_t barrier_address,
-              const std::vector<int> &start, unsigned bytes) {
+              const std::vector<int> &start, const std::vector<unsigned> &offsets) {
+    unsigned bytes = map->element_bytes;
+    for (unsigned k = 0; k < (offsets.empty() ? map->rank : 2); k++) {
+        bytes *= map->box[k];
+    }
     if (to->left == 0) {
         fail("a copy to CTA " + std::to_string(to->index) + ", which has ended");
     }
-    copy_box(*map, *to, address, start.data(), "load");
+    if (offsets.empty()) {
+        copy_box(*map, *to, address, start.data(), "load");
+    } else {
+        copy_pixels(*map, *to, address, start.data(), offsets);
+    }
     mbarrier &barrier = get_mbarrier_of(*to, barrier_address);
     barrier.bytes -= bytes;
     settle(barrier);
@@ -1163,11 +1226,22 @@ void copy_tensor(machine &m, const statement &s) {
     const argument &smem = s.arguments[is_load ? 0 : 1];
     const emulate_map *map = nullptr;
     std::vector<int> start(5);
+    std::vector<unsigned> offsets;
+    const bool is_pixels = has_word(s, "im2col");
     std::memcpy(&map, reinterpret_cast<void *>(m.get(box.list[0])), sizeof map);
-    unsigned bytes = map->element_bytes;
+    if (is_pixels != (map->spatial_count > 0) || box.list[1].list.size() != map->rank) {
+        fail("a tensor copy of another mode or rank than its map");
+    }
     for (unsigned k = 0; k < map->rank; k++) {
         start[k] = (int)m.get(box.list[1].list[k]);
-        bytes *= map->box[k];
+    }
+    if (is_pixels) {
+        for (const argument &offset : s.arguments[3].list) {
+            offsets.push_back((unsigned)m.get(offset) & 0xffff);
+        }
+        if (offsets.size() != map->spatial_count) {
+            fail("a load in im2col mode has an offset for each spatial dimension");
+        }
     }
     const std::uint64_t address = m.get(smem.list[0]);
     if (!is_load) {
@@ -1177,7 +1251,7 @@ void copy_tensor(machine &m, const statement &s) {
                    [=] { copy_box(*map, *from, address, start.data(), op); });
         return;
     }
-    const std::uint64_t peers = is_multicast ? m.get(s.arguments[3]) : 1ull << here->rank;
+    const std::uint64_t peers = is_multicast ? m.get(s.arguments[is_pixels ? 4 : 3]) : 1ull << here->rank;
     const std::uint64_t barrier_address = m.get(s.arguments[2].list[0]);
     if (peers >> here->peers->ctas.size() != 0) {
         fail("a copy to CTAs that the cluster does not have: " + std::to_string(peers));
@@ -1185,7 +1259,7 @@ void copy_tensor(machine &m, const statement &s) {
     for (cta *to : here->peers->ctas) {
         if ((peers >> to->rank & 1) != 0) {
             do_or_keep(loads,
-                       [=] { load_box(map, to, address, barrier_address, start, bytes); });
+                       [=] { load_box(map, to, address, barrier_address, start, offsets); });
         }
     }
 }

@@ -98,6 +98,7 @@ static const rule_row rule_rows[] = {
                             TYPES(ANY) | TYPES(WORD)},
     [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_IM2COL] = {"IM2COL", "GHb*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
@@ -342,6 +343,7 @@ static const char *find_own_build(const op_facts *it) {
     if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
         return strcmp(info->operands, "x") == 0     ? "AXIS"
                : strcmp(info->operands, "tt*") == 0 ? "PTX"
+               : info->rule == GROUT_RULE_IM2COL    ? "IM2COL"
                : info->rule == GROUT_RULE_EXTERN    ? "EXTERN"
                : info->rule == GROUT_RULE_LAYOUT    ? "RELAYOUT"
                : strcmp(info->operands, "t*") == 0  ? "PRINT"
