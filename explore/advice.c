@@ -15,6 +15,7 @@ typedef struct advisor {
     grout_diags *diags;
     grout_saved_arrays inputs, results;
     bool *skipped; /* by op: whether the current run leaves it out */
+    bool *relaxed; /* by op: whether it orders nothing in the current run */
     bool *was_run; /* by op, in the launch itself */
     grout_observer notes;
     size_t capacity;
@@ -47,6 +48,7 @@ static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
         return false;
     }
     launch.skipped = it->skipped;
+    launch.relaxed = it->relaxed;
     launch.track_undefined = true;
     launch.print = NULL;
     launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
@@ -184,6 +186,18 @@ static bool add_candidates(advisor *it) {
     return true;
 }
 
+/* After the others: an operation that can go has no order. */
+static bool add_orders(advisor *it) {
+    const bool *orders = it->options == NULL ? NULL : it->options->orders;
+    for (grout_op_id id = 1; orders != NULL && id < grout_module_get_op_count(it->launch->module);
+         id++) {
+        if (orders[id] && it->was_run[id] && !add_single(it, id, GROUT_DIAG_REDUNDANT_ORDER)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- the search ----------------------------------------------------------------------------- */
 
 static bool goes_on(const advisor *it) {
@@ -191,10 +205,25 @@ static bool goes_on(const advisor *it) {
                             it->options->goes_on(it->options->payload));
 }
 
-static void skip(bool *skipped, const grout_advice *item, bool is_skipped) {
+/* Has the next runs leave an item out, or with it again. */
+static void leave_out(advisor *it, const grout_advice *item, bool is_left_out) {
+    bool *ops = item->code == GROUT_DIAG_REDUNDANT_ORDER ? it->relaxed : it->skipped;
     for (uint32_t i = 0; i < item->op_count; i++) {
-        skipped[item->ops[i]] = is_skipped;
+        ops[item->ops[i]] = is_left_out;
     }
+}
+
+/* The order of an operation that can go as a whole needs no word. */
+static bool is_said(const advisor *it, uint32_t kept, const grout_advice *item) {
+    for (uint32_t i = 0; i < kept && item->code == GROUT_DIAG_REDUNDANT_ORDER; i++) {
+        const grout_advice *other = &it->out->items[i];
+        for (uint32_t k = 0; k < other->op_count; k++) {
+            if (other->code != GROUT_DIAG_REDUNDANT_ORDER && other->ops[k] == item->ops[0]) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* Tries the candidates one by one; keeps those without which the launch stays as it is. */
@@ -204,9 +233,11 @@ static bool keep_redundant(advisor *it) {
     for (; at < it->out->count && is_good && goes_on(it); at++) {
         grout_advice *item = &it->out->items[at];
         bool is_redundant = false;
-        skip(it->skipped, item, true);
-        is_good = try_without(it, &is_redundant);
-        skip(it->skipped, item, false);
+        if (!is_said(it, kept, item)) {
+            leave_out(it, item, true);
+            is_good = try_without(it, &is_redundant);
+            leave_out(it, item, false);
+        }
         if (is_redundant) {
             it->out->items[kept++] = *item;
         } else {
@@ -227,11 +258,11 @@ static bool find_set(advisor *it) {
     bool is_good = true;
     for (uint32_t i = 0; i < it->out->count && is_good && goes_on(it); i++) {
         grout_advice *item = &it->out->items[i];
-        skip(it->skipped, item, true);
+        leave_out(it, item, true);
         is_good = try_without(it, &item->is_in_set);
         it->out->set_size += item->is_in_set ? 1u : 0u;
         if (!item->is_in_set) {
-            skip(it->skipped, item, false);
+            leave_out(it, item, false);
         }
     }
     return is_good;
@@ -245,7 +276,8 @@ static bool advise(advisor *it) {
     if (!it->out->is_possible) {
         return true;
     }
-    if (!grout_saved_arrays__take(&it->results, it->launch, true) || !add_candidates(it)) {
+    if (!grout_saved_arrays__take(&it->results, it->launch, true) || !add_candidates(it) ||
+        !add_orders(it)) {
         return false;
     }
     bool is_good = keep_redundant(it) && find_set(it);
@@ -259,10 +291,12 @@ bool grout_advise(const grout_launch *launch, const grout_advice_options *option
     advisor it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_advice_list){0};
     it.skipped = grout__new(launch->allocator, ops, sizeof *it.skipped);
+    it.relaxed = grout__new(launch->allocator, ops, sizeof *it.relaxed);
     it.was_run = grout__new(launch->allocator, ops, sizeof *it.was_run);
     it.notes = (grout_observer){.self = &it, .interest = UINT64_MAX, .event = note_op};
-    bool is_good = it.skipped != NULL && it.was_run != NULL && advise(&it);
+    bool is_good = it.skipped != NULL && it.relaxed != NULL && it.was_run != NULL && advise(&it);
     grout__free(it.skipped);
+    grout__free(it.relaxed);
     grout__free(it.was_run);
     grout_saved_arrays__deinit(&it.inputs);
     grout_saved_arrays__deinit(&it.results);

@@ -26,6 +26,8 @@
 #include "alloc.h"
 #include "edge_touches.h"
 
+#include <string.h>
+
 enum {
     FACT_CLUSTER = 1, /* the cluster has not met since */
     FACT_GRID = 2,    /* the same, whether it has met or not */
@@ -40,7 +42,8 @@ typedef struct edge_walk {
     /* By object, for barriers; after them by kind of object, for the rest: the facts that its
      * releases have carried. */
     uint8_t *carried;
-    bool has_grown; /* carried, in this round */
+    bool has_grown;       /* carried, in this round */
+    const grout_op *only; /* the one operation that makes facts; NULL: all do */
 } edge_walk;
 
 static bool is_relaxed(const grout_module *module, const grout_op *op) {
@@ -151,7 +154,8 @@ static void visit(grout_actor_walk *walk, const grout_op *op, grout_actor_facts 
     uint32_t count;
     const grout_effect *effects = grout_effect_row_get_effects(
         (grout_effect_row)grout_op_get_info(opcode)->effect_row, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    const edge_walk *edges = walk->payload;
+    for (uint32_t i = 0; i < count && (edges->only == NULL || edges->only == op); i++) {
         note_effect(walk, op, &effects[i], facts);
     }
     if (sync != NULL) {
@@ -171,31 +175,65 @@ static void end(grout_actor_walk *walk, grout_actor_facts *facts) {
     release(walk, grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_PARTS, *facts);
 }
 
-bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
-                              uint8_t *is_narrow) {
+static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id kernel) {
     const uint32_t objects = grout_module_get_object_count(module);
     const grout_allocator *allocator = grout_module_get_allocator(module);
-    edge_walk edges = {.matters = grout__new(allocator, objects, 1),
-                       .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
+    *edges = (edge_walk){.matters = grout__new(allocator, objects, 1),
+                         .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
+    return edges->matters != NULL && edges->carried != NULL &&
+           grout_edge_touches__find(module, kernel, edges->matters);
+}
+
+static void deinit(const edge_walk *edges) {
+    grout__free(edges->matters);
+    grout__free(edges->carried);
+}
+
+/* Until no object carries more. */
+static void walk_all(edge_walk *edges, const grout_module *module, grout_kernel_id kernel) {
     grout_actor_walk walk = {.module = module,
                              .kernel = kernel,
                              .visit = visit,
                              .begin = begin,
                              .end = end,
-                             .payload = &edges};
-    bool is_done = edges.matters != NULL && edges.carried != NULL &&
-                   grout_edge_touches__find(module, kernel, edges.matters);
+                             .payload = edges};
     do {
-        edges.has_grown = false;
-        if (is_done) {
-            grout_actors__walk(&walk);
-        }
-    } while (edges.has_grown);
-    for (grout_object_id id = 1; is_done && id < objects; id++) {
+        edges->has_grown = false;
+        grout_actors__walk(&walk);
+    } while (edges->has_grown);
+}
+
+bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
+                              uint8_t *is_narrow) {
+    edge_walk edges;
+    const bool is_done = init(&edges, module, kernel);
+    if (is_done) {
+        walk_all(&edges, module, kernel);
+    }
+    for (grout_object_id id = 1; is_done && id < grout_module_get_object_count(module); id++) {
         is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
                         (edges.carried[id] & FACT_CLUSTER) == 0;
     }
-    grout__free(edges.matters);
-    grout__free(edges.carried);
+    deinit(&edges);
     return is_done;
+}
+
+grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
+                                    grout_object_id barrier) {
+    edge_walk edges;
+    const bool is_done = init(&edges, module, kernel);
+    grout_op_id cause = 0;
+    for (grout_op_id id = 1; is_done && cause == 0 && id < grout_module_get_op_count(module);
+         id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (grout_module_get_block(module, op->parent)->kernel != kernel) {
+            continue;
+        }
+        memset(edges.carried, 0, grout_module_get_object_count(module) + OBJECT_KINDS);
+        edges.only = op;
+        walk_all(&edges, module, kernel);
+        cause = (edges.carried[barrier] & FACT_CLUSTER) != 0 ? id : 0;
+    }
+    deinit(&edges);
+    return cause;
 }

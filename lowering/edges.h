@@ -20,4 +20,12 @@
 bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
                               uint8_t *is_narrow);
 
+/*
+ * Why a barrier is not narrow: the first operation of the text that alone would make it carry
+ * something for another CTA, such as a store that a peer may look at. 0 if there is none, or
+ * without memory.
+ */
+grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
+                                    grout_object_id barrier);
+
 #endif

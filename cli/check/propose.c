@@ -4,22 +4,28 @@
  * The integer consts that a number gives are tried one after the other, each with larger values:
  * the kernel runs without the checker, and an observer says what the run reached. If no such size
  * reaches all by itself, one may do so together with the size that was checked, as two branches
- * need that exclude each other: that is a sweep. Else two consts are tried together. Runs are
- * bounded in operations, the whole search in time.
+ * need that exclude each other: that is a sweep. Else two consts are tried together. Runs and the
+ * whole search are bounded in work, which every machine counts alike: the answer is the same beside
+ * any load. --budget and --timeout end it too.
  */
 #include "propose.h"
 
 #include "stage.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS_MAX 5.0
-#define STEPS_MAX   UINT64_C(2000000)
-#define VALUES_MAX  64
-/* Two consts: so long, and so many of the smallest values of each. */
-#define PAIR_SECONDS_MAX 2.0
-#define PAIR_VALUES_MAX  8u
+/* A second or two of a processor: of a run's work (grout_run_stats), and of the search's. */
+#define STEPS_MAX  UINT64_C(2000000)
+#define WORK_MAX   UINT64_C(1000000000)
+#define STEPS_PART UINT64_C(4096) /* after which a run's work is looked at */
+#define VALUES_MAX 64
+/* Two consts: so much more, and so many of the smallest values of each. */
+#define PAIR_WORK_MAX   UINT64_C(400000000)
+#define PAIR_VALUES_MAX 8u
+/* What it takes to make a run at all. */
+#define WORK_OF_A_RUN UINT64_C(1000000)
 
 /* Options, and what a run with them does not reach. */
 typedef struct proposal {
@@ -34,7 +40,8 @@ typedef struct search {
     const grout_bytes *text;
     const grout_sizes *sizes; /* that were checked; without an axis: one */
     const grout_reach *reach; /* what is to be bettered */
-    double end;
+    double end;               /* by --budget and --timeout */
+    uint64_t work, work_max;
     grout_stage stage;
     unsigned tried;
     proposal alone, together; /* the best of one run, and of one after what was checked */
@@ -54,13 +61,27 @@ static double get_now(const search *it) {
 
 static bool has_time(const search *it) {
     const grout_host *host = it->session->host;
-    return get_now(it) < it->end && !host->is_interrupted(host->payload);
+    return it->work < it->work_max && get_now(it) < it->end && !host->is_interrupted(host->payload);
 }
 
 /* ---- a trial -------------------------------------------------------------------------------- */
 
+/* Runs to the end, or until the work of the search is done. */
+static grout_run_status run_machine(search *it, grout_machine *machine, grout_diags *diags) {
+    grout_run_status status = GROUT_RUN_PAUSED;
+    uint64_t before = 0;
+    it->work += WORK_OF_A_RUN;
+    while (status == GROUT_RUN_PAUSED && it->work < it->work_max) {
+        status = grout_machine_run(machine, STEPS_PART, diags);
+        const uint64_t work = grout_machine_get_stats(machine).work;
+        it->work += work - before;
+        before = work;
+    }
+    return status;
+}
+
 /* One run of the kernel as it is loaded; whether it came to an end. */
-static bool run_loaded(const search *it, grout_session *session, const grout_load *load,
+static bool run_loaded(search *it, grout_session *session, const grout_load *load,
                        grout_kernel_id kernel, grout_reach *reach) {
     grout_argument_set arguments = {0};
     grout_launch_callbacks payload;
@@ -76,7 +97,7 @@ static bool run_loaded(const search *it, grout_session *session, const grout_loa
         launch.observers[launch.observer_count++] = &reach->observer;
         grout_machine *machine = grout_machine_new(&launch, session->diags);
         grout_run_status status =
-            machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, session->diags);
+            machine == NULL ? GROUT_RUN_FAILED : run_machine(it, machine, session->diags);
         /* A deadlock is the most that a size can show: its lists stay empty, nothing is lacking. */
         is_good =
             status == GROUT_RUN_DEADLOCK || (status == GROUT_RUN_DONE && grout_reach__find(reach));
@@ -325,8 +346,7 @@ static void try_pair(search *it, const candidates *a, const candidates *b) {
 
 static void try_pairs(search *it) {
     uint32_t count = grout_module_get_const_count(it->load->bound);
-    double end = get_now(it) + PAIR_SECONDS_MAX;
-    it->end = end < it->end ? end : it->end;
+    it->work_max = it->work + PAIR_WORK_MAX;
     for (grout_const_id i = 1; i < count; i++) {
         candidates a, b;
         for (grout_const_id k = i + 1; find_candidates(it, i, &a) && k < count; k++) {
@@ -337,12 +357,12 @@ static void try_pairs(search *it) {
     }
 }
 
-/* The time of the call ends the search too. */
+/* The time of the call ends the search. */
 static double find_end(const search *it) {
     const grout_session *session = it->session;
-    double end = get_now(it) + SECONDS_MAX;
+    double end = HUGE_VAL;
     double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
-    if (timeout > 0 && session->start + timeout < end) {
+    if (timeout > 0) {
         end = session->start + timeout;
     }
     return session->budget_end > 0 && session->budget_end < end ? session->budget_end : end;
@@ -369,6 +389,7 @@ void grout_propose__sizes(grout_session *session, const grout_propose_task *task
         .reach = task->reach,
     };
     it.end = find_end(&it);
+    it.work_max = WORK_MAX;
     grout_stage__begin(&it.stage, session);
     try_consts(&it);
     if (!is_whole(&it.alone) && !is_whole(&it.together)) {

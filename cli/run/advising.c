@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "alloc.h"
 #include "stage.h"
 
 #include "grout/advice.h"
+#include "grout/gpu.h"
 
 /* What the callback of a search goes by. */
 typedef struct advising {
@@ -52,7 +54,10 @@ static void add_item(grout_session *session, const grout_load *load, const grout
                      const grout_advice *item) {
     grout_op_id first = item->ops[0];
     grout_diags_add(session->diags, item->code, get_place(load, first),
-                    item->op_count == 1
+                    item->code == GROUT_DIAG_REDUNDANT_ORDER
+                        ? "with order(relaxed) on this %s every access of this launch is still "
+                          "ordered"
+                    : item->op_count == 1
                         ? "without this %s every access of this launch is still "
                           "ordered"
                         : "without this %s, and what belongs to it, every access of "
@@ -82,13 +87,27 @@ static void describe_end(grout_session *session, const grout_load *load, grout_k
                             "verdict holds for every schedule without --explore\n",
                             name);
     } else if (list->is_complete && list->count == 0) {
-        grout_session__note(session, "@%s: no advice: no commit, wait or barrier can be left out\n",
-                            name);
+        grout_session__note(
+            session, "@%s: no advice: no commit, wait, barrier or costly order can be left out\n",
+            name);
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
                         "Ctrl-C ended the search for advice");
     }
+}
+
+/* By op: orders that cost something on a GPU; NULL if the backend cannot say, or without memory. */
+static bool *find_orders(const grout_load *load, grout_kernel_id kernel) {
+    grout_diags *unheard = grout_diags_new();
+    bool *orders = grout__new(NULL, grout_module_get_op_count(load->bound), sizeof *orders);
+    if (unheard == NULL || orders == NULL ||
+        !grout_gpu_find_wide_orders(load->bound, kernel, orders, unheard)) {
+        grout__free(orders);
+        orders = NULL;
+    }
+    grout_diags_free(unheard);
+    return orders;
 }
 
 void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
@@ -97,7 +116,9 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
     grout_launch_callbacks payload;
     grout_advice_list list = {0};
     advising it = {.callbacks = &payload, .list = &list};
+    bool *orders = find_orders(load, kernel);
     const grout_advice_options options = {
+        .orders = orders,
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
         .payload = &it};
@@ -114,4 +135,5 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
         describe_end(session, load, kernel, &list, payload.line.cut);
     }
     grout_advice_list_deinit(&list);
+    grout__free(orders);
 }

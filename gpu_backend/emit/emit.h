@@ -97,6 +97,12 @@ void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, cons
                                       const grout_register_layout *layout,
                                       const grout_emit_matrix *matrix);
 
+/* ---- edges between CTAs (emit_wide.c) ---- */
+
+/* Warns (gpu-loss) of each barrier whose operations release or acquire for the cluster in a loop,
+ * once a barrier, with what makes them. */
+void grout_emit__report_wide(grout_emitter *e);
+
 /* ---- accesses by indices or with a mask (emit_pick.c) ---- */
 
 /* What the statement at one place needs. */

@@ -127,6 +127,11 @@ bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
     return entry->is_narrow && !grout_emit__is_relaxed(e, op) && is_for_cluster(e, op, entry);
 }
 
+bool grout_emit__is_wide(const grout_emitter *e, const grout_op *op,
+                         const grout_gpu_barrier *entry) {
+    return !entry->is_narrow && !grout_emit__is_relaxed(e, op) && is_for_cluster(e, op, entry);
+}
+
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback) {
     static const char *const names[GROUT_CHOICE_COUNT] = {

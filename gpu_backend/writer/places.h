@@ -47,6 +47,9 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */
 bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
                              const grout_gpu_barrier *entry);
+/* Whether one is emitted for the cluster, with an order. */
+bool grout_emit__is_wide(const grout_emitter *e, const grout_op *op,
+                         const grout_gpu_barrier *entry);
 /* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of a barrier's operation, strong being the
  * default's name; nothing where they are the default. */
 void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,

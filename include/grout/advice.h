@@ -5,7 +5,9 @@
  * A commit, wait or barrier is redundant in a launch if without it every conflict is still ordered.
  * This is not a guess: the launch runs again without it under the checker. That run has to give the
  * same outputs and to be clean and well synchronised, which is a proof for all schedules. Which
- * operations can go together is found in the same way, in the order of the text.
+ * operations can go together is found in the same way, in the order of the text. An order is
+ * redundant if the same holds when the operation orders nothing, as with order(relaxed): it still
+ * counts and still waits.
  */
 #ifndef GROUT_ADVICE_H
 #define GROUT_ADVICE_H
@@ -19,7 +21,7 @@ extern "C" {
 
 /* Operations that are redundant as a whole: one, or all arrivals and waits of a barrier. */
 typedef struct grout_advice {
-    grout_diag_code code; /* REDUNDANT_COMMIT, REDUNDANT_WAIT, REDUNDANT_BARRIER */
+    grout_diag_code code; /* REDUNDANT_COMMIT, REDUNDANT_WAIT, REDUNDANT_BARRIER, REDUNDANT_ORDER */
     grout_op_id *ops;     /* in the order of the text */
     uint32_t op_count;
     bool is_in_set; /* it can go together with all others that say so */
@@ -37,6 +39,9 @@ typedef struct grout_advice_list {
 
 typedef struct grout_advice_options {
     bool strict_fences; /* of each checker, as in grout_checker_options */
+    /* By op: its order is tried; a run for each. grout_gpu_find_wide_orders says which orders cost
+     * something on the GPU. NULL: none. */
+    const bool *orders;
     /* Asked before each run; false ends the search. May be NULL. */
     bool (*goes_on)(void *payload);
     void *payload;

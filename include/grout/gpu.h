@@ -71,6 +71,15 @@ GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel
 /* The same for the launch list of the module, over one cubin with all its kernels. */
 GROUT_API bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diags *diags);
 
+/*
+ * Which operations on barriers and semaphores of a kernel of a bound, verified module release or
+ * acquire beyond their CTA in the CUDA: a fence of the whole GPU, or an emptied L1 cache, each
+ * time. is_wide_out: by op, an entry for each of the module. False, with a reason, if the backend
+ * cannot express the kernel.
+ */
+GROUT_API bool grout_gpu_find_wide_orders(const grout_module *bound, grout_kernel_id kernel,
+                                          bool *is_wide_out, grout_diags *diags);
+
 /* ---- compilation ------------------------------------------------------------------------------
  */
 

@@ -115,6 +115,7 @@ typedef struct grout_launch {
      * called from several OS threads at once. */
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
+    const bool *relaxed;  /* by op: it orders nothing, as with order(relaxed). NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
     /* Look at what operations make of floats: NaN and infinity out of numbers are faults
      * (non-finite), what follows from them is counted. Slower: elementwise ops run one by one. */
@@ -165,6 +166,9 @@ typedef enum grout_run_status {
 
 typedef struct grout_run_stats {
     uint64_t steps, async_ops, events;
+    /* Elements that the steps have read and made, and a share of the products of matrices: what a
+     * run costs, the same on every machine. */
+    uint64_t work;
     int64_t ctas_done;
     uint64_t peak_bytes; /* machine state, arrays excluded */
     /* with track_non_finite: elements that were made NaN or infinite, and those computed from such

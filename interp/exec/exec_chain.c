@@ -103,6 +103,7 @@ grout_outcome grout_exec_chain(const grout_cta *cta, uint32_t thread, const grou
     begin_steps(cta, thread, chain);
     run_strips(machine, chain);
     machine->run.stats.steps += chain->step_count;
+    machine->run.stats.work += chain->work;
     own->last_pc = inst->target - 1;
     own->pc = inst->target;
     return GROUT_OUTCOME_NEXT;

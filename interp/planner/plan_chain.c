@@ -208,6 +208,7 @@ static void add_step(grout_planner *planner, chain_state *state) {
     }
     give_buffers(planner, inst);
     get_chain(planner, state)->step_count++;
+    get_chain(planner, state)->work += inst->work;
 }
 
 /* As long as the buffers fit, and whole vectors. */

@@ -329,6 +329,9 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     if (inst->order == GROUT_CHOICE_NONE) {
         inst->order = get_default_order(op);
     }
+    if (planner->launch->relaxed != NULL && planner->launch->relaxed[inst->op]) {
+        inst->order = GROUT_CHOICE_ORDER_RELAXED;
+    }
     if (inst->edge_scope == GROUT_CHOICE_NONE) {
         inst->edge_scope = get_default_scope(planner, inst, op);
     }

@@ -509,6 +509,7 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
         grout_planner__lower_cluster(planner, index, op);
     }
     note_sizes(planner->plan, grout_planner__get_inst(planner, index));
+    grout_planner__measure_work(planner, grout_planner__get_inst(planner, index));
     if (!planner->failed) {
         grout_planner__lower_mbarrier(planner, index, op);
     }

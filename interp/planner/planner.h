@@ -101,6 +101,8 @@ bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op
 /* Whether thread 0 runs the op for all threads of its CTA: outside the bodies of a kernel with a
  * warp_specialize. */
 bool grout_planner__is_for_all(const grout_planner *planner, const grout_op *op);
+/* What the instruction adds to the work of a run, once its operands are there. */
+void grout_planner__measure_work(const grout_planner *planner, grout_inst *inst);
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op);
 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */

@@ -273,6 +273,7 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
     machine->run.stats.steps += inst->is_silent ? 0 : 1;
+    machine->run.stats.work += inst->work;
     if (inst->is_point) {
         note_point(cta, thread, inst);
         run->last = run->current;

@@ -304,6 +304,7 @@ static void add_stats(grout_machine *machine, const grout_machine *part) {
     grout_run_stats *sum = &machine->run.stats;
     const grout_run_stats *more = &part->run.stats;
     sum->steps += more->steps;
+    sum->work += more->work;
     sum->async_ops += more->async_ops;
     sum->events += more->events;
     sum->ctas_done += more->ctas_done;

@@ -165,6 +165,7 @@ typedef struct grout_chain_step {
 
 typedef struct grout_chain_plan {
     uint32_t first_step, step_count;
+    uint64_t work;         /* of its members */
     uint32_t count, strip; /* elements of the arrays, of a strip */
 } grout_chain_plan;
 
@@ -229,6 +230,7 @@ typedef struct grout_inst {
     uint32_t first_move, move_count;
     uint32_t first_decider, decider_count; /* of a look, and of a while's way back */
     uint32_t scope;
+    uint32_t work;             /* in elements, the same on every machine (plan_work.c) */
     uint32_t attrs;            /* GROUT_ATTR_BIT_* that are written */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
     uint8_t reduction;         /* grout_update, of a copy or async_store_smem; NONE: overwrites */

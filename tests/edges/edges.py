@@ -1,6 +1,8 @@
 """Edges that the CUDA backend narrows to the CTA (lowering/edges.h) carry nothing between CTAs.
 
-- The kernels of this folder say in comments '// narrow: NAME..' and '// wide: NAME..' what is proved of which barrier.
+- The kernels of this folder say in comments '// narrow: NAME..' and '// wide: NAME..' what is proved of which barrier,
+  and '// loss: NAME OP CAUSE' which 'gpu-loss' the backend reports: the operation in a loop, and what makes its barrier
+  wide. It reports no other.
 - A kernel that checks clean still does when each operation on a narrow barrier is written with scope(cta): kernels/,
   tests/behaviour/, tests/litmus/, tests/corpus/, this folder, and kernels that are drawn. The checker knows nothing of
   the proof, so an edge that carried something would be 'insufficient-scope'.
@@ -72,6 +74,21 @@ def check_names(path, names):
                 yield f"{path}: %{word} is {names.get(word, 'no barrier of a cluster')}, expected {kind}"
 
 
+def check_losses(grout, path):
+    """What the comments of a file and the backend's reports of costly edges do not have in common."""
+    with tempfile.NamedTemporaryFile(suffix=".cu") as out:
+        said = call(grout, "emit", "--to", "cuda", "-o", out.name, path).stderr
+    found = []
+    for report in re.split(r"\n(?=\S+: warning: )", said):
+        op = re.search(r"warning: '(\w+)' (?:releases|acquires) for the cluster in a loop", report)
+        cause = re.search(r"another CTA may have to learn of this '(\w+)' through '%(\w+)'", report)
+        if op is not None:
+            found.append(f"{cause[2]} {op[1]} {cause[1]}" if cause is not None else f"? {op[1]} ?")
+    expected = re.findall(r"^// loss: (.*)$", read(path), re.M)
+    if sorted(found) != sorted(expected):
+        yield f"{path}: gpu-loss of {sorted(found)}, expected {sorted(expected)}"
+
+
 def narrow(text, lines):
     """The text with scope(cta) at the end of these lines."""
     rows = text.split("\n")
@@ -103,6 +120,8 @@ def main():
         paths += draw(arguments.synchronised, arguments.drawn, folder)
         lines, names = list_narrow(arguments.list_narrow, paths)
         wrong = [fault for path in paths for fault in check_names(path, names[path])]
+        wrong += [fault for path in sorted(glob.glob(os.path.join(HERE, "*.grout")))
+                  for fault in check_losses(arguments.grout, path)]
         todo = sorted(lines)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda path: check_file(arguments.grout, path, lines[path]), todo))

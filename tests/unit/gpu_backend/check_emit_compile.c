@@ -154,18 +154,26 @@ static bool has_cast(grout_dtype from, grout_dtype to) {
     return from != GROUT_DTYPE_F64 || (to != GROUT_DTYPE_F8E4M3 && to != GROUT_DTYPE_F8E5M2);
 }
 
+/* Two elements in a byte of memory: no reference takes one alone, and no transpose parts them. */
+static bool is_packed(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->packed > 1;
+}
+
 START_TEST(every_cast_compiles) {
     const char *from = grout_dtype_get_info((grout_dtype)_i)->text;
+    const bool has_scalar = !is_packed((grout_dtype)_i);
     grout_text text = {0};
     grout_text_add(&text, "kernel @casts(%%a: in gmem %s[300]", from);
     for (grout_dtype to = 1; to < GROUT_DTYPE_COUNT; to++) {
         grout_text_add(&text, ", %%o%d: out gmem %s[300]", to, grout_dtype_get_info(to)->text);
     }
-    grout_text_add(&text, ") {\n  %%v = load %%a\n  %%s = load %%a[7]\n");
+    grout_text_add(&text, ") {\n  %%v = load %%a\n%s", has_scalar ? "  %s = load %a[7]\n" : "");
     for (grout_dtype to = 1; to < GROUT_DTYPE_COUNT; to++) {
         const char *name = grout_dtype_get_info(to)->text;
         if (has_cast((grout_dtype)_i, to)) {
             grout_text_add(&text, "  store %%o%d, (cast %%v : %s)\n", to, name);
+        }
+        if (has_cast((grout_dtype)_i, to) && has_scalar && !is_packed(to)) {
             grout_text_add(&text, "  store %%o%d[1], (cast %%s : %s)\n", to, name);
         }
     }
@@ -175,37 +183,45 @@ START_TEST(every_cast_compiles) {
 }
 END_TEST
 
+/* What moves single elements, and along the other dimension. */
+static const char single_elements[] =
+    "  store %turned, (load %plain)\n  store %tiled[:, ds(C, C)], (load %turned)\n"
+    "  store %z, (load %rows.transpose(1, 0))\n  store %y[%n, 3], (load %rows[1, 5])\n"
+    "  debug_print \"{}\", (cast (load %rows[0, 0]) : f32)\n";
+static const char element_pairs[] =
+    "  store %tiled[:, ds(C, C)], (load %plain)\n  store %z, (transpose %v perm(1, 0))\n"
+    "  store %y[%n, ds(2, 2)], (load %rows[1, ds(4, 2)])\n";
+
 /* Loads and stores of one element type through SMEM in every kind of layout. */
 START_TEST(every_layout_compiles) {
     const grout_dtype dtype = (grout_dtype)_i;
-    const char *name = grout_dtype_get_info(dtype)->text;
-    const int row = 128 / grout_dtype_get_info(dtype)->bytes; /* elements that a swizzle spans */
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const char *name = info->text;
+    const int row = 128 * info->packed / info->bytes; /* elements that a swizzle spans */
     grout_text text = {0};
     grout_text_add(&text,
                    "const C = %d\n"
                    "kernel @layouts(%%a: in gmem %s[64, C], %%n: i32, %%y: out gmem %s[64, C], "
                    "%%z: out gmem %s[C, 64]) threads(t = 2) {\n"
                    "  scratch %%plain : smem %s[64, C]\n"
-                   "  scratch %%turned : smem %s[64, C] transpose(1, 0)\n"
                    "  scratch %%tiled : smem %s[64, 2 * C] tile(8, C) swizzle(128)\n"
                    "  scratch %%rows : smem %s[64, C] swizzle(128)\n"
                    "  scratch %%full : barrier[2]\n",
-                   row, name, name, name, name, name, name, name);
-    grout_text_add(&text, "  %%v = load %%a\n"
-                          "  store %%plain, %%v\n  store %%turned, (load %%plain)\n"
-                          "  store %%tiled[:, ds(C, C)], (load %%turned)\n"
-                          "  store %%rows, (load %%tiled[:, ds(%%n * C, C)])\n"
+                   row, name, name, name, name, name, name);
+    if (!is_packed(dtype)) {
+        grout_text_add(&text, "  scratch %%turned : smem %s[64, C] transpose(1, 0)\n", name);
+    }
+    grout_text_add(&text, "  %%v = load %%a\n  store %%plain, %%v\n%s",
+                   is_packed(dtype) ? element_pairs : single_elements);
+    grout_text_add(&text, "  store %%rows, (load %%tiled[:, ds(%%n * C, C)])\n"
                           "  store %%y[ds(%%n, 5)], (load %%rows[ds(3, 5)])\n"
-                          "  store %%z, (load %%rows.transpose(1, 0))\n"
-                          "  store %%y[%%n, 3], (load %%rows[1, 5])\n"
                           "  commit_smem\n"
                           "  copy_gmem_to_smem %%a, %%rows, %%full[0]\n"
                           "  copy_gmem_to_smem %%a[ds(32, 32)], %%tiled[ds(0, 32), ds(0, C)], "
                           "%%full[1]\n"
                           "  barrier_wait %%full[0]\n  barrier_wait %%full[1]\n"
                           "  copy_smem_to_gmem %%plain, %%y\n  wait_smem_to_gmem 0\n"
-                          "  debug_print \"{} {}\", (cast (load %%rows[0, 0]) : f32), "
-                          "(cast (load %%plain[0, ds(0, 4)]) : f32)\n"
+                          "  debug_print \"{}\", (cast (load %%plain[0, ds(0, 4)]) : f32)\n"
                           "}\n");
     compile_text(name, text.data, LOCAL_ANY);
     grout_text_free(&text);
