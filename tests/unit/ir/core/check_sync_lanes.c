@@ -257,6 +257,10 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool loads_pixels(const op_facts *it) {
+    return it->info->rule == GROUT_RULE_IM2COL;
+}
+
 static bool moves_boxes(const op_facts *it) {
     return (is_mode(it, MODE(STARTS)) && has_letter(it, "G")) ||
            has_rule(it, GROUT_RULE_DESCRIPTOR);
@@ -323,6 +327,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_PIXELS, loads_pixels,
+     "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
     {GROUT_ATTR_BIT_OOB, moves_boxes,
      "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
     {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
