@@ -22,7 +22,7 @@ bool grout_im2col__is_mode_of(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_IM2COL;
 }
 
-/* Of one dimension: 16, 8 or 5. */
+/* Those of one dimension: 16, 8 or 5. */
 static uint32_t get_bits(uint32_t spatial_count) {
     return CORNER_BITS / (spatial_count == 0 ? 1 : spatial_count);
 }
@@ -104,8 +104,8 @@ static bool check_corner(const grout_im2col_sides *sides, const grout_attr_value
         return true;
     }
     fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
-         "pixels(..): the %s of a range is %" PRId64
-         ", and a tensor map with %" PRIu32 " spatial dimension%s holds %" PRId64 " to %" PRId64,
+         "pixels(..): the %s of a range is %" PRId64 ", and a tensor map with %" PRIu32
+         " spatial dimension%s holds %" PRId64 " to %" PRId64,
          what, corner, spatial_count, spatial_count == 1 ? "" : "s", -limit, limit - 1);
     return help(sides, "pad the array, or cut it into several");
 }
@@ -123,8 +123,7 @@ static bool check_step(const grout_im2col_sides *sides, const grout_attr_value *
 
 static bool check_range(const grout_im2col_sides *sides, const grout_attr_value *attr,
                         const grout_range *range, uint32_t dim, uint32_t spatial_count) {
-    const int64_t size =
-        grout_object_get_extent(sides->module, sides->gmem->object, dim);
+    const int64_t size = grout_object_get_extent(sides->module, sides->gmem->object, dim);
     if (!check_corner(sides, attr, "begin", range->low, spatial_count) ||
         !check_corner(sides, attr, "end", range->high, spatial_count) ||
         !check_step(sides, attr, range->step)) {
@@ -148,7 +147,8 @@ static bool check_counts(const grout_im2col_sides *sides, uint32_t range_count) 
              "%s has %" PRIu32 " spatial dimension%s, and %" PRIu32 " offset%s given",
              get_name(sides).chars, spatial_count, spatial_count == 1 ? "" : "s", offset_count,
              offset_count == 1 ? " is" : "s are");
-        return help(sides, "give one offset for each, outermost first: 0 if there is nothing to add");
+        return help(sides,
+                    "give one offset for each, outermost first: 0 if there is nothing to add");
     }
     if (range_count != spatial_count) {
         fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, sides->op->loc,
@@ -164,8 +164,7 @@ bool grout_im2col__choose_pixels(const grout_im2col_sides *sides, grout_tma *tma
     const grout_attr_value *attr =
         grout_module_find_attr(sides->module, sides->op, GROUT_ATTR_PIXELS);
     grout_range ranges[GROUT_RANGES_MAX];
-    const uint32_t count =
-        grout_op_get_ranges(sides->module, sides->op, GROUT_ATTR_PIXELS, ranges);
+    const uint32_t count = grout_op_get_ranges(sides->module, sides->op, GROUT_ATTR_PIXELS, ranges);
     if (!check_source(sides) || !check_counts(sides, count)) {
         return false;
     }
@@ -200,10 +199,8 @@ bool grout_im2col__check_box(const grout_im2col_sides *sides, const grout_tma *t
         return help(sides, "copy them in parts, or tile the SMEM array");
     }
     if (tma->box[1] > PIXELS_MAX) {
-        fail(sides, GROUT_DIAG_TMA_BOX,
-             grout_module_get_operand(sides->module, sides->op, 1)->loc,
-             "a copy in im2col mode takes %" PRId64 " pixels: at most %d", tma->box[1],
-             PIXELS_MAX);
+        fail(sides, GROUT_DIAG_TMA_BOX, grout_module_get_operand(sides->module, sides->op, 1)->loc,
+             "a copy in im2col mode takes %" PRId64 " pixels: at most %d", tma->box[1], PIXELS_MAX);
         return help(sides, "copy them in parts");
     }
     return true;

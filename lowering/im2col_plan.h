@@ -20,7 +20,8 @@ typedef struct grout_im2col_sides {
 
 bool grout_im2col__is_mode_of(const grout_op *op);
 
-/* Checks the source, and what pixels(..) says, and gives tma its part of it. False after a report. */
+/* Checks the source, and what pixels(..) says, and gives tma its part of it. False after a report.
+ */
 bool grout_im2col__choose_pixels(const grout_im2col_sides *sides, grout_tma *tma);
 /* The box of one instruction: channels, and pixels. */
 bool grout_im2col__check_box(const grout_im2col_sides *sides, const grout_tma *tma);

@@ -97,8 +97,7 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
 
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
-    return plan->layout != NULL && plan->gmem.packed == 1 &&
-           !grout_im2col__is_mode_of(plan->op) &&
+    return plan->layout != NULL && plan->gmem.packed == 1 && !grout_im2col__is_mode_of(plan->op) &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,

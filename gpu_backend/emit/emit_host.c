@@ -221,7 +221,8 @@ static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
     grout_text_add(h->out, "}");
 }
 
-/* ", 2, {-1, -1}, {-1, -1}, {1, 2, 2, 1}": what a map in im2col mode has more; a tiled one zeros. */
+/* ", 2, {-1, -1}, {-1, -1}, {1, 2, 2, 1}": what a map in im2col mode has more; a tiled one zeros.
+ */
 static void add_pixels(const host *h, const grout_tma *tma) {
     int64_t lower[3] = {0}, upper[3] = {0}, steps[5] = {1, 1, 1, 1, 1};
     for (uint32_t k = 0; k < tma->spatial_count; k++) {

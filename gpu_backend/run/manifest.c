@@ -176,8 +176,7 @@ static void add_pixels(const manifest *m, const grout_tma *tma) {
     add_numbers(m->out, lower, tma->spatial_count);
     grout_text_add(m->out, ", \"upper_corner\": ");
     add_numbers(m->out, upper, tma->spatial_count);
-    grout_text_add(m->out,
-                   ", \"channels_per_pixel\": %" PRId64 ", \"pixels_per_column\": %" PRId64,
+    grout_text_add(m->out, ", \"channels_per_pixel\": %" PRId64 ", \"pixels_per_column\": %" PRId64,
                    tma->box[0], tma->box[1]);
 }
 

@@ -1,7 +1,7 @@
 /*
  * tensor_map.c - the rules of TMA descriptors on compute capability 9.0. Sources: CUDA Driver API,
- * cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; and what an H200's driver took and refused (docs/hardware.md 2.1).
- * SPDX-License-Identifier: Apache-2.0
+ * cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; and what an H200's driver took and refused
+ * (docs/hardware.md 2.1). SPDX-License-Identifier: Apache-2.0
  */
 #include "tensor_map.h"
 

@@ -1,5 +1,6 @@
 /*
- * im2col.c - copies in im2col mode: which pixels of the array one moves (PTX ISA 9.1 'Im2col mode').
+ * im2col.c - copies in im2col mode: which pixels of the array one moves (PTX ISA 9.1 'Im2col
+ * mode').
  *
  * SPDX-License-Identifier: Apache-2.0
  */

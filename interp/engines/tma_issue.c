@@ -384,8 +384,8 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
     }
     load.is_void = check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
-    load.is_void |= grout_im2col__is_mode_of(inst) &&
-                    grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
+    load.is_void |=
+        grout_im2col__is_mode_of(inst) && grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
     publish_load(cta, &load);
     send_all(cta, &load);
     if (machine->has_clocks && (load.is_explicit || load.mask != 1u << cta->rank)) {

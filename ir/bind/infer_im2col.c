@@ -1,6 +1,6 @@
 /* infer_im2col.c - the operands of a copy in im2col mode: the channels of a pixel, rows of as many,
- * and offsets. What the array and the numbers have to be is a matter of TMA: lowering/im2col_plan.c.
- * SPDX-License-Identifier: Apache-2.0 */
+ * and offsets. What the array and the numbers have to be is a matter of TMA:
+ * lowering/im2col_plan.c. SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
 #include "type.h"
@@ -35,8 +35,8 @@ static bool check_shapes(grout_binding *binding, const grout_op *op, const grout
 bool grout_infer__im2col(grout_binding *binding, const grout_op *op, const grout_type *types) {
     bool ok = check_shapes(binding, op, types);
     for (uint32_t k = FIRST_OFFSET; k < op->operand_count; k++) {
-        ok = grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32, "an offset of pixels") &&
-             ok;
+        ok =
+            grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32, "an offset of pixels") && ok;
     }
     return ok;
 }

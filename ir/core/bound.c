@@ -208,10 +208,9 @@ uint32_t grout_op_get_ranges(const grout_module *module, const grout_op *op, gro
     const uint32_t count = value == NULL ? 0 : value->range_count;
     for (uint32_t k = 0; k < count; k++) {
         const grout_written_range *range = &value->ranges[k];
-        ranges_out[k] =
-            (grout_range){.low = module->bound->expr_values[range->low].integer,
-                          .high = module->bound->expr_values[range->high].integer,
-                          .step = module->bound->expr_values[range->step].integer};
+        ranges_out[k] = (grout_range){.low = module->bound->expr_values[range->low].integer,
+                                      .high = module->bound->expr_values[range->high].integer,
+                                      .step = module->bound->expr_values[range->step].integer};
     }
     return count;
 }

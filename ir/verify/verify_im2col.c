@@ -9,8 +9,8 @@
 
 #define FIRST_OFFSET 3
 
-/* The pixels of a copy do not form a box, so that nothing that follows boxes of bytes in flight, from
- * a store to a load, can follow them: the array is one that the kernel only reads. */
+/* The pixels of a copy do not form a box, so that nothing that follows boxes of bytes in flight,
+ * from a store to a load, can follow them: the array is one that the kernel only reads. */
 static bool check_array(grout_verifying *verifying, const grout_operand *operand,
                         const grout_view *view) {
     const grout_module *module = verifying->module;
@@ -79,11 +79,13 @@ static void check_start(grout_verifying *verifying, const grout_operand *operand
 }
 
 void grout_verify__im2col(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
-    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
     grout_view view;
     grout_tma tma;
-    if (!grout_im2col__is_mode_of(op) ||
-        grout_verify__find_object(verifying, operand, &view) == NULL ||
+    if (!grout_im2col__is_mode_of(op)) {
+        return;
+    }
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    if (grout_verify__find_object(verifying, operand, &view) == NULL ||
         !grout_tma_plan(verifying->module, id, &tma, NULL) ||
         !check_array(verifying, operand, &view)) {
         return; /* what does not fit TMA is reported with all copies: verify_memory.c */

@@ -48,7 +48,8 @@ static void set_bytes(grout_gpu_tensor_map *map, uint64_t value) {
     map->box[1] = (uint32_t)value;
 }
 
-/* The map becomes one of 16 x 8 x 9 pixels of 64 channels in im2col mode, of which value is a number.
+/* The map becomes one of 16 x 8 x 9 pixels of 64 channels in im2col mode, of which value is a
+ * number.
  */
 static void make_pixels(grout_gpu_tensor_map *map) {
     *map = (grout_gpu_tensor_map){.type = GROUT_GPU_TENSOR_F16,
@@ -139,7 +140,8 @@ static const struct {
     {"lower corner -128", set_lower, BELOW_ZERO(128), GROUT_DIAG_NONE, ""},
     {"lower corner -129", set_lower, BELOW_ZERO(129), GROUT_DIAG_TMA_BOX, "dimension 2 has -129"},
     {"lower corner 6, the last pixel", set_lower, 6, GROUT_DIAG_NONE, ""},
-    {"lower corner 7, behind the last", set_lower, 7, GROUT_DIAG_TMA_BOX, "dimension 2 has 7 and -1"},
+    {"lower corner 7, behind the last", set_lower, 7, GROUT_DIAG_TMA_BOX,
+     "dimension 2 has 7 and -1"},
     {"upper corner 127", set_upper, 127, GROUT_DIAG_NONE, ""},
     {"upper corner 128", set_upper, 128, GROUT_DIAG_TMA_BOX, "dimension 1 has -1 and 128"},
     {"upper corner -9", set_upper, BELOW_ZERO(9), GROUT_DIAG_NONE, ""},

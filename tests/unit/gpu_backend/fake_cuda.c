@@ -291,9 +291,8 @@ EXPORT grout_cu_result cuTensorMapEncodeIm2col(grout_cu_tensor_map *map, int typ
                                                const int *upper, uint32_t channels, uint32_t pixels,
                                                const uint32_t *element_strides, int interleave,
                                                int swizzle, int l2_promotion, int oob_fill) {
-    *map = (grout_cu_tensor_map){.opaque = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address,
-                                            dims[0], strides_bytes[0], channels, pixels,
-                                            (uint64_t)lower[0], (uint64_t)upper[0],
-                                            element_strides[1]}};
+    *map = (grout_cu_tensor_map){
+        .opaque = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address, dims[0], strides_bytes[0],
+                   channels, pixels, (uint64_t)lower[0], (uint64_t)upper[0], element_strides[1]}};
     return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1;
 }

@@ -373,9 +373,8 @@ START_TEST(pixels) {
         "pixels(-1..-2 step 2, 0..-3, 3..1 step 4)\n}\n",
         NULL, 0);
     grout_tma tma;
-    ck_assert(grout_tma_plan(text.bound,
-                             find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM_IM2COL, 0), &tma,
-                             text.diags));
+    ck_assert(grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM_IM2COL, 0),
+                             &tma, text.diags));
     ck_assert_uint_eq(tma.rank, 5);
     ck_assert_uint_eq(tma.spatial_count, 3);
     ck_assert_int_eq(tma.offset_max, 31);

@@ -233,11 +233,9 @@ static void an_effect_fits_the_rule(const op_facts *it) {
         const grout_effect *effect = &it->effects[i];
         bool is_memory = (MEMORY >> effect->access & 1) != 0;
         bool writes = (WRITING >> effect->access & 1) != 0;
-        bool is_copy =
-            it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL;
-        bool is_target = is_copy
-                             ? effect->operand == 1
-                             : it->info->operands[effect->operand] == 'a';
+        bool is_copy = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL;
+        bool is_target =
+            is_copy ? effect->operand == 1 : it->info->operands[effect->operand] == 'a';
         bool moves = is_copy || it->info->rule == GROUT_RULE_WGMMA;
         expect(it,
                is_memory &&
