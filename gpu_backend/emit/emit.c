@@ -39,6 +39,7 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
     if (!e.failed) {
         grout_emit__kernel(&e);
         grout_emit__report_wide(&e);
+        grout_emit__report_boxes(&e);
         GROUT_ASSERT(e.failed || e.indent == 0);
         e.failed = e.failed || (out->failed && !grout_diags_add_oom(diags));
     }

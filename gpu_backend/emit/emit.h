@@ -103,6 +103,9 @@ void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, cons
  * once a barrier, with what makes them. */
 void grout_emit__report_wide(grout_emitter *e);
 
+/* Warns (gpu-loss) of each copy in a loop that takes many boxes of at most 1 KiB (emit_boxes.c). */
+void grout_emit__report_boxes(grout_emitter *e);
+
 /* ---- accesses by indices or with a mask (emit_pick.c) ---- */
 
 /* What the statement at one place needs. */

@@ -53,7 +53,7 @@ def get_kernels(text):
 def run(grout, path, kernel, outputs, options):
     """(verdict, codes, digest of the outputs)."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", str(SECONDS)] + options
+        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "-q", "--timeout", str(SECONDS)] + options
         for name in outputs:
             command += ["--output", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -86,7 +86,7 @@ def export(command, paths):
 
 def check(grout, path, *options):
     """What the checker says, as it prints it for machines."""
-    done = subprocess.run([grout, "check", "--format", "json", "--max-findings", "1000", *options, path],
+    done = subprocess.run([grout, "check", "--format", "json", "-q", "--max-findings", "1000", *options, path],
                           capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     try:
         return json.loads(done.stdout)

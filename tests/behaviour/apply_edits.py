@@ -34,7 +34,7 @@ def find_kernels(paths):
 
 
 def check(grout, path, timing, options):
-    command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing,
+    command = [grout, "check", "--format", "json", "-q", "--max-findings", "1000", "--timing", timing,
                "--max-steps", STEPS_MAX, *options, path]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     return json.loads(done.stdout)

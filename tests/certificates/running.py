@@ -59,7 +59,7 @@ def make_file(kernels):
 
 
 def call(grout, path, options):
-    command = [grout, "check", path, "--format", "json", *LIMITS, *options]
+    command = [grout, "check", path, "--format", "json", "-q", *LIMITS, *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS,
                               check=False)

@@ -77,7 +77,7 @@ def find_missed(grout, path, options, seed):
     """What a schedule does not show of a bug. It may show more: what comes after a race is not the same
     under every schedule, and nobody promises that it is."""
     options = options + ["--schedule", "random", "--seed", str(seed), "--timing", TIMINGS[seed % len(TIMINGS)]]
-    done = subprocess.run([grout, "check", "--format", "json", *options, path], capture_output=True, text=True)
+    done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True, text=True)
     found = {(f["code"], f["primary"]["line"]) for f in json.loads(done.stdout)["findings"]}
     missing = set(get_findings(read(path))) - found
     return "not found with %s: %s\n" % (" ".join(options), sorted(missing)) if missing else ""

@@ -162,14 +162,19 @@ def list_tests(rows):
     return sorted({row.test for row in rows if row.state == "YES"})
 
 
-def make_externs(test, folder):
-    """Options that name a library of the functions of the file's line '// EXTERN: C-FILE', if it has one."""
+def find_externs(test):
+    """The C file of the functions that the test calls, by its line '// EXTERN: C-FILE'; None: it calls none."""
     path = os.path.join(ROOT, test.partition("@")[0])
     line = re.search(r"^// EXTERN: (\S+)$", read(path), re.MULTILINE)
-    if not line:
+    return os.path.join(os.path.dirname(path), line.group(1)) if line else None
+
+
+def make_externs(test, folder):
+    """Options that name a library of these functions."""
+    source = find_externs(test)
+    if source is None:
         return []
     library = os.path.join(folder, re.sub(r"\W", "-", test) + ".so")
-    source = os.path.join(os.path.dirname(path), line.group(1))
     subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source], check=True, timeout=SECONDS)
     return ["--extern", library]
 
@@ -239,9 +244,11 @@ def check_page(rows):
 def run_on_gpu(grout, rows, log):
     """The lines for docs/gpu_results.md; whether all agreed."""
     failed = []
-    with open(log, "w", encoding="utf-8") as file:
+    with open(log, "w", encoding="utf-8") as file, tempfile.TemporaryDirectory(prefix="grout-coverage-") as folder:
         for test in list_tests(rows):
             options = " ".join(re.findall(r"^// same: (.*)$", find_kernel(test)[0], re.M)).split()
+            if find_externs(test) is not None:
+                options += [*make_externs(test, folder), "--extern", find_externs(test)]
             wrong = run_kernel(grout, test, "run", "--device", "cuda", "--compare", "cpu", *options)
             file.write(f"{test} {' '.join(options)}: {wrong or 'equal'}\n")
             print(f"- `{test}`" if not wrong else f"FAILED {test}: {wrong}", flush=True)

@@ -87,7 +87,7 @@ def judge(grout, path, lines, objects, mutant):
             out.write("\n".join(changed))
         settings = mutate.get_settings("\n".join(lines))
         for setting in settings:
-            done = subprocess.run([grout, "check", copy, "--format", "json", "--timeout", str(SECONDS)] + setting,
+            done = subprocess.run([grout, "check", copy, "--format", "json", "-q", "--timeout", str(SECONDS)] + setting,
                                   capture_output=True, text=True, cwd=folder)
             report = json.loads(done.stdout)
             findings = [f for f in report["findings"] if not f.get("follows_from")]

@@ -142,7 +142,7 @@ def mutants(lines):
 
 
 def run_kernel(grout, path, folder, kernel, outputs, options):
-    command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", str(SECONDS)]
+    command = [grout, "check", path, "--kernel", kernel, "--format", "json", "-q", "--timeout", str(SECONDS)]
     for name in outputs:
         file = os.path.join(folder, name + ".npy")
         command += ["--output", "%s=%s" % (name, file)]

@@ -133,7 +133,7 @@ class Template:
 
     def check_draw(self, number):
         options, schedule = self.draw(number)
-        words = ["check", self.file, "--format", "json", *self.library, *options, *schedule]
+        words = ["check", self.file, "--format", "json", "-q", *self.library, *options, *schedule]
         code, stdout, stderr = self.call(*words)
         if code not in (0, 1):
             return f"grout {' '.join(words)}: exit code {code}\n{stdout}{stderr}"

@@ -35,7 +35,7 @@ def check(grout, text, options):
         path = os.path.join(folder, "drawn.grout")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        done = subprocess.run([grout, "check", "--format", "json", *options, path], capture_output=True, text=True,
+        done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True, text=True,
                               errors="replace", timeout=SECONDS, check=False)
     try:
         report = json.loads(done.stdout)

@@ -124,7 +124,7 @@ class Kernel:
 
 
 def check(grout, path, options):
-    command = [grout, "check", "--format", "json", "--max-findings", "1000", *options, path]
+    command = [grout, "check", "--format", "json", "-q", "--max-findings", "1000", *options, path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     report = json.loads(done.stdout)
     if report["verdict"] == "invalid":

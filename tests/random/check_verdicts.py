@@ -37,7 +37,7 @@ def find(grout, text, options):
         path = os.path.join(folder, "drawn.grout")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        done = subprocess.run([grout, "check", "--format", "json", "--max-findings", "1000", *options, path],
+        done = subprocess.run([grout, "check", "--format", "json", "-q", "--max-findings", "1000", *options, path],
                               capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     try:
         findings = json.loads(done.stdout)["findings"]

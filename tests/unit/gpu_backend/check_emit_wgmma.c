@@ -222,7 +222,38 @@ static const loss losses[] = {
     {"kernel @k(%x: in gmem f32[128, 256], %y: out gmem f32[128, 256]) threads(t = 8) {\n"
      "  %a = load %x\n  store %y, %a\n  %b = load %x\n  store %y, (add %a, (mul %b, %a))\n}\n",
      "are stored to memory"},
+    {"kernel @k(%a: in gmem bf16[1024, 200], %b: out gmem bf16[1024, 128]) {\n"
+     "  scratch %s : smem bf16[64, 128] tile(8, 64) swizzle(128)\n  scratch %full : barrier[1]\n"
+     "  for %i in 0..16 {\n"
+     "    copy_gmem_to_smem %a[ds(%i * 64, 64), ds(0, 128)], %s, %full[0]\n"
+     "    barrier_wait %full[0]\n    store %b[ds(%i * 64, 64)], (load %s)\n  }\n}\n",
+     "16 boxes of 1024 bytes"},
+    {"kernel @k(%x: in gmem f32[2, 64], %y: out gmem f32[2, 64]) cluster(pair = 2) {\n"
+     "  scratch %s : smem f32[64]\n  scratch %b : barrier[1] cluster(pair)\n"
+     "  %me = axis_index pair\n  for %i in 0..4 {\n    store %s.cluster(1 - %me), (load %x[%me])\n"
+     "    barrier_arrive %b[0]\n    barrier_wait %b[0]\n    store %y[%me], (load %s)\n"
+     "    cluster_barrier\n  }\n}\n",
+     "releases for the cluster in a loop"},
 };
+
+/* Arrays of whole tiles, and barriers that carry nothing to a peer. */
+static const char *const lossless[] = {
+    "kernel @k(%a: in gmem bf16[1024, 256], %b: out gmem bf16[1024, 128]) {\n"
+    "  scratch %s : smem bf16[64, 128] tile(8, 64) swizzle(128)\n  scratch %full : barrier[1]\n"
+    "  for %i in 0..16 {\n"
+    "    copy_gmem_to_smem %a[ds(%i * 64, 64), ds(0, 128)], %s, %full[0]\n"
+    "    barrier_wait %full[0]\n    store %b[ds(%i * 64, 64)], (load %s)\n  }\n}\n",
+    "kernel @k(%x: in gmem f32[2, 64]) cluster(pair = 2) {\n"
+    "  scratch %s : smem f32[64]\n  scratch %b : barrier[1] cluster(pair)\n"
+    "  %me = axis_index pair\n  for %i in 0..4 {\n    store %s, (load %x[%me])\n"
+    "    barrier_arrive %b[0]\n    barrier_wait %b[0]\n  }\n}\n"};
+
+START_TEST(nothing_is_lost) {
+    compiled c = compile_text("no loss", lossless[_i]);
+    ck_assert_msg(grout_diags_count(c.diags) == 0, "%s", get_said(c.diags));
+    free_compiled(&c);
+}
+END_TEST
 
 START_TEST(losses_are_reported) {
     compiled c = compile_text("loss", losses[_i].text);
@@ -250,5 +281,6 @@ int main(void) {
     tcase_add_test(tcase, the_warp_specialised_matmul_loses_nothing);
     tcase_add_test(tcase, control_flow_loses_nothing);
     tcase_add_loop_test(tcase, losses_are_reported, 0, (int)(sizeof losses / sizeof losses[0]));
+    tcase_add_loop_test(tcase, nothing_is_lost, 0, (int)(sizeof lossless / sizeof *lossless));
     return run_suite(tcase, "emit_wgmma");
 }
