@@ -1,11 +1,12 @@
 /*
- * pieces.c - the pieces of bytes that async_copy and async_store_smem move.
+ * pieces.c - the pieces of bytes that async_copy, its like and async_store_smem move.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A side of the copy is a box of an object. Its innermost dimension is a run of neighbouring bytes
  * if it is the one that the object stores without gaps; a piece divides the length of the run and
  * every distance at which a run can start. A swizzle exchanges chunks of 16 bytes, the largest
- * piece, and so does not count.
+ * piece, and so does not count. Where each element has an index or a bit of a mask of its own, a
+ * piece has only elements that contiguous(n) promises to go together.
  */
 #include "bound.h"
 
@@ -76,6 +77,29 @@ static uint32_t get_side(const grout_module *module, const grout_view *view) {
     return piece;
 }
 
+bool grout_op_picks_elements(const grout_module *bound, const grout_op *op) {
+    grout_pick pick;
+    if (!grout_op_get_pick(bound, op, &pick)) {
+        return false;
+    }
+    const bool has_bits =
+        pick.mask != 0 && !pick.is_mask_along &&
+        grout_module_get_operand_type(bound, grout_module_get_operand(bound, op, pick.mask)).kind ==
+            GROUT_TYPE_ARRAY;
+    return has_bits || (pick.indices != 0 && pick.lead == pick.type.rank);
+}
+
+/* A source: of elements that are picked one by one, what is promised counts. */
+static uint32_t get_source(const grout_module *bound, const grout_op *op, const grout_view *view) {
+    uint32_t piece = PIECE_MAX;
+    if (!grout_op_picks_elements(bound, op)) {
+        return get_side(bound, view);
+    }
+    narrow(&piece, grout_object_get_layout(bound, view->object)->element_bytes *
+                       grout_op_get_attr_integer(bound, op, GROUT_ATTR_CONTIGUOUS, 1));
+    return piece;
+}
+
 uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id id) {
     const grout_op *op = grout_module_get_op(bound, id);
     uint32_t piece = PIECE_MAX;
@@ -84,7 +108,7 @@ uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id id) {
         if (!grout_module_get_view(bound, grout_module_get_operand(bound, op, k), &view)) {
             return 0;
         }
-        uint32_t side = get_side(bound, &view);
+        uint32_t side = k == 0 ? get_source(bound, op, &view) : get_side(bound, &view);
         piece = side < piece ? side : piece;
     }
     return piece < PIECE_MIN ? 0 : piece;

@@ -5,6 +5,8 @@
 #include "alloc.h"
 #include "invariant.h"
 
+#include "grout/verify.h"
+
 /* Calls visit for the results of an op and the arguments of its blocks. */
 typedef void visit_value(grout_layout_inference *inf, grout_value_id value);
 
@@ -178,6 +180,20 @@ typedef struct moved_array {
     uint32_t ref;
 } moved_array;
 
+grout_value_id grout_layout__find_lead(const grout_layout_inference *inf, const grout_op *op,
+                                       const grout_pick *pick) {
+    const uint8_t operands[] = {pick->is_along ? 0 : pick->indices,
+                                pick->is_mask_along ? 0 : pick->mask};
+    for (uint32_t k = 0; k < sizeof operands; k++) {
+        const grout_operand *operand = grout_module_get_operand(inf->module, op, operands[k]);
+        if (operands[k] != 0 && operand->kind == GROUT_OPERAND_VALUE &&
+            grout_layout__is_spread(inf, operand->id)) {
+            return operand->id;
+        }
+    }
+    return 0;
+}
+
 static moved_array get_moved(const grout_layout_inference *inf, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const moved_array none = {0, 0};
@@ -191,7 +207,10 @@ static moved_array get_moved(const grout_layout_inference *inf, const grout_op *
     if (grout_op_get_pick(inf->module, op, &pick)) {
         const grout_operand *value = grout_module_get_operand(inf->module, op, pick.value);
         const grout_value_id written = value->kind == GROUT_OPERAND_VALUE ? value->id : 0;
-        return (moved_array){pick.value == 0 ? op->first_result : written, 0};
+        return (moved_array){pick.value != 0         ? written
+                             : pick.destination != 0 ? grout_layout__find_lead(inf, op, &pick)
+                                                     : op->first_result,
+                             0};
     }
     if (info->rule != GROUT_RULE_STORE) {
         return none;
@@ -205,20 +224,22 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
     grout_view view;
     const moved_array moved = get_moved(inf, op);
     const grout_value_id value = moved.value;
-    (void)id;
     if (value == 0 || !grout_layout__is_spread(inf, value) ||
         !grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, moved.ref),
                                &view)) {
         return;
     }
     grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
-    const grout_type *type = grout_module_get_type(inf->module, value);
+    grout_pick pick = {.destination = 0};
+    const bool is_pick = grout_op_get_pick(inf->module, op, &pick);
+    const grout_type *type =
+        pick.destination != 0 ? &pick.type : grout_module_get_type(inf->module, value);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const uint32_t cap = GROUT_WIDE_BYTES_MAX / info->bytes * info->packed;
-    grout_pick pick;
-    const uint32_t width = grout_op_get_pick(inf->module, op, &pick)
-                               ? grout_pick_get_access_width(inf->module, &pick, &view)
-                               : grout_view_get_access_width(inf->module, &view);
+    const uint32_t width = pick.destination != 0
+                               ? grout_get_piece_bytes(inf->module, id) / info->bytes
+                           : is_pick ? grout_pick_get_access_width(inf->module, &pick, &view)
+                                     : grout_view_get_access_width(inf->module, &view);
     wanted->cap = wanted->cap == 0 || cap < wanted->cap ? (uint8_t)cap : wanted->cap;
     wanted->best = width > wanted->best ? (uint8_t)width : wanted->best;
 }
@@ -274,7 +295,7 @@ static bool is_cut_across(const grout_layout_inference *inf, const grout_op *op)
 }
 
 static void measure_exchange(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
-    const int64_t bytes = grout_layout__get_exchange_bytes(inf, op);
+    const int64_t bytes = grout_layout__get_exchange_bytes(inf, id, op);
     GROUT_ASSERT(bytes >= 0 && bytes <= UINT32_MAX && bytes % 16 == 0);
     inf->out->exchange_bytes[id] = (uint32_t)bytes;
     if (bytes > 0 && is_cut_across(inf, op)) {

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "register_layouts.h"
 
+#include "grout/verify.h"
+
 #define WARPS             4
 #define ACCUMULATOR_BYTES 4 /* of what a reduction passes on: i32, u32, f32 */
 
@@ -119,6 +121,8 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
         return;
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_SCATTER:
+    case GROUT_RULE_MASKED_COPY:
+    case GROUT_RULE_GATHER_COPY:
         visit_written(inf, id, op, act);
         visit_indices(inf, id, op, act);
         return;
@@ -431,22 +435,52 @@ static int64_t get_part_bytes(grout_layout_inference *inf, const grout_op *op) {
     return (bytes + 15) / 16 * 16;
 }
 
+static int64_t round_up(int64_t bytes) {
+    return (bytes + 15) / 16 * 16;
+}
+
 /* Indices of slices go to every lane that has elements of one. */
-static int64_t get_pick_bytes(const grout_layout_inference *inf, const grout_op *op) {
-    grout_pick pick;
-    if (!grout_op_get_pick(inf->module, op, &pick) || !pick.is_along) {
+static int64_t get_along_bytes(const grout_layout_inference *inf, const grout_op *op,
+                               const grout_pick *pick) {
+    if (!pick->is_along) {
         return 0;
     }
-    const grout_operand *indices = grout_module_get_operand(inf->module, op, pick.indices);
-    const grout_operand *mask = grout_module_get_operand(inf->module, op, pick.mask);
-    const bool is_mask_spread = pick.is_mask_along && mask->kind == GROUT_OPERAND_VALUE &&
+    const grout_operand *indices = grout_module_get_operand(inf->module, op, pick->indices);
+    const grout_operand *mask = grout_module_get_operand(inf->module, op, pick->mask);
+    const bool is_mask_spread = pick->is_mask_along && mask->kind == GROUT_OPERAND_VALUE &&
                                 grout_layout__is_spread(inf, mask->id);
     if (!grout_layout__is_spread(inf, indices->id) && !is_mask_spread) {
         return 0;
     }
-    const int64_t bytes = grout_type_get_count(grout_module_get_type(inf->module, indices->id)) *
-                          grout_dtype_get_info(GROUT_DTYPE_I32)->bytes;
-    return (bytes + 15) / 16 * 16;
+    return round_up(grout_type_get_count(grout_module_get_type(inf->module, indices->id)) *
+                    grout_dtype_get_info(GROUT_DTYPE_I32)->bytes);
+}
+
+/* An index for each piece of a copy, where the lane that copies it may not be the one that holds
+ * the index. */
+static int64_t get_group_bytes(const grout_layout_inference *inf, grout_op_id id,
+                               const grout_op *op, const grout_pick *pick) {
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)pick->type.dtype)->bytes;
+    const uint32_t width = grout_get_piece_bytes(inf->module, id) / bytes;
+    const grout_value_id lead = grout_layout__find_lead(inf, op, pick);
+    if (lead == 0 || width <= 1) {
+        return 0;
+    }
+    const grout_register_layout *layout = grout_register_layouts_get(inf->out, lead);
+    return layout->kind == GROUT_LAYOUT_STRIDED && layout->vec >= width
+               ? 0
+               : round_up(grout_type_get_count(&pick->type) / width *
+                          grout_dtype_get_info(GROUT_DTYPE_I32)->bytes);
+}
+
+static int64_t get_pick_bytes(const grout_layout_inference *inf, grout_op_id id,
+                              const grout_op *op) {
+    grout_pick pick;
+    if (!grout_op_get_pick(inf->module, op, &pick)) {
+        return 0;
+    }
+    const int64_t along = get_along_bytes(inf, op, &pick);
+    return along + (pick.destination == 0 ? 0 : get_group_bytes(inf, id, op, &pick));
 }
 
 /* What an atomic returns goes to the lanes that hold the same elements as the one that did it. */
@@ -469,10 +503,11 @@ static int64_t get_scan_bytes(const grout_layout_inference *inf, const grout_op 
                : 0;
 }
 
-int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op) {
+int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, grout_op_id id,
+                                         const grout_op *op) {
     const grout_rule rule = get_rule(op);
-    if (rule == GROUT_RULE_GATHER || rule == GROUT_RULE_SCATTER) {
-        return get_pick_bytes(inf, op);
+    if (grout_op_takes_picks((grout_opcode)op->opcode)) {
+        return get_pick_bytes(inf, id, op);
     }
     if (rule == GROUT_RULE_FETCH) {
         return get_fetch_bytes(inf, op);

@@ -90,7 +90,12 @@ typedef struct grout_layout_wish {
 grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, const grout_op *op);
 
 /* As grout_register_layouts_get_exchange_bytes, once all values have their layouts. */
-int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, const grout_op *op);
+int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, grout_op_id id,
+                                         const grout_op *op);
+/* The indices or the mask of a copy, if it has those of each element: their lanes hold what decides
+ * about it. 0: neither. */
+grout_value_id grout_layout__find_lead(const grout_layout_inference *inf, const grout_op *op,
+                                       const grout_pick *pick);
 
 /* ---- register_layout.c ---- */
 

@@ -190,6 +190,21 @@ template <int bytes> GROUT_DEVICE void grout_async_copy(grout_u32 smem, const vo
                      ::"r"(smem), "l"(gmem), "n"(bytes) : "memory");
     }
 }
+// The same; zeros instead, and nothing is read, if it is not touched: gmem may then be anywhere.
+template <int bytes>
+GROUT_DEVICE void grout_async_copy(grout_u32 smem, const void *gmem, bool is_touched) {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16, "what cp.async copies");
+    const grout_u64 at = (grout_u64)gmem;
+    const grout_u64 from = is_touched ? at : at & ~(grout_u64)(bytes - 1); // aligned in any case
+    const grout_u32 count = is_touched ? bytes : 0;
+    if (bytes == 16) {
+        asm volatile("cp.async.cg.shared::cta.global [%0], [%1], 16, %2;"
+                     ::"r"(smem), "l"(from), "r"(count) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared::cta.global [%0], [%1], %2, %3;"
+                     ::"r"(smem), "l"(from), "n"(bytes), "r"(count) : "memory");
+    }
+}
 GROUT_DEVICE void grout_async_copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> GROUT_DEVICE void grout_async_copy_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");

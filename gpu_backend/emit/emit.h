@@ -116,6 +116,10 @@ typedef struct grout_emit_pick {
     const grout_register_layout *layout; /* of the elements; NULL: one element, by one lane */
     uint32_t width;                      /* elements that one access takes */
     bool is_exchanged;                   /* the indices go to all lanes by the exchange area */
+    bool fills;                          /* a copy: what is masked is written too, as zeros */
+    bool has_groups; /* what lanes hold of a piece goes through the exchange area, too: its index */
+    int64_t groups_at;     /* or -1, an i32 for each piece, from this byte on */
+    uint32_t index, group; /* numbers of the names of a place's index, and of its piece's entry */
 } grout_emit_pick;
 
 /* Writes a call for the elements at a place: its address is that of a view. */
@@ -123,6 +127,11 @@ typedef void grout_emit_picked(grout_emitter *e, const grout_emit_pick *p, const
 /* Stores and atomics: the call for each element that is touched, once. one_lane: of no array. */
 void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *op,
                              uint32_t width_max, grout_emit_picked *act);
+
+/* Whether the mask, which there is, lets the place through: an expression. */
+void grout_emit__touched(grout_emitter *e, const grout_emit_pick *p);
+/* The strided layout, with pieces that stay as wide as they can be: rather some lanes have none. */
+grout_register_layout grout_emit__deal_out(int64_t count, uint32_t width);
 
 /* ---- between the lanes of a thread (emit_exchange.c) ---- */
 

@@ -25,8 +25,7 @@ static uint32_t get_width(const grout_emitter *e, grout_op_id id, const grout_vi
     return width * bytes < PIECE_BYTES_MIN ? 0 : width;
 }
 
-/* The strided layout, with pieces that stay as wide as they can be: rather some lanes have none. */
-static grout_register_layout deal_out(int64_t count, uint32_t width) {
+grout_register_layout grout_emit__deal_out(int64_t count, uint32_t width) {
     const int64_t round = (int64_t)GROUT_LANES * width;
     return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
                                    .vec = (uint8_t)width,
@@ -75,10 +74,54 @@ void grout_emit__async_copy(grout_emitter *e, grout_op_id id, const grout_op *op
         return;
     }
     const grout_register_layout layout =
-        deal_out(grout_emit__count_elements(&source), width * source.packed);
+        grout_emit__deal_out(grout_emit__count_elements(&source), width * source.packed);
     grout_emit__before_access(e, source.object, false);
     grout_emit__before_access(e, destination.object, true);
     write_pieces(e, &source, &destination, &layout, bytes);
+}
+
+/* The piece at a place, or zeros: the bytes of its source are then none, and it is not read. */
+static void copy_place(grout_emitter *e, const grout_emit_pick *p, const grout_view *at) {
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)p->pick.type.dtype)->bytes;
+    const grout_emit_at place =
+        p->layout == NULL ? GROUT_EMIT_AT_FIRST : grout_emit__get_at(p->layout);
+    const uint32_t from = e->temp_count++;
+    grout_view to;
+    (void)grout_module_get_view(
+        e->module, grout_module_get_operand(e->module, p->op, p->pick.destination), &to);
+    grout_emit__begin(e);
+    grout_emit__add(e, "const void *const x%" PRIu32 " = ", from);
+    grout_emit__address(e, at, GROUT_EMIT_AT_FIRST);
+    grout_emit__end(e, ";");
+    grout_emit__prepare_address(e, &to, place);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", p->width * bytes);
+    grout_emit__address(e, &to, place);
+    grout_emit__add(e, ", x%" PRIu32, from);
+    if (p->pick.mask != 0) {
+        grout_emit__add(e, ", ");
+        grout_emit__touched(e, p);
+    }
+    grout_emit__end(e, ");");
+}
+
+static void copy_picks(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view destination;
+    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1),
+                               &destination)) {
+        grout_emit__unsupported(e, op, "an operand is no reference to memory");
+        return;
+    }
+    grout_emit__before_access(e, destination.object, true);
+    grout_emit__write_picks(e, id, op, GROUT_WIDE_BYTES_MAX, copy_place);
+}
+
+void grout_emit__async_masked_copy(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    copy_picks(e, id, op);
+}
+
+void grout_emit__async_gather(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    copy_picks(e, id, op);
 }
 
 void grout_emit__async_copy_commit_group(grout_emitter *e, grout_op_id id, const grout_op *op) {

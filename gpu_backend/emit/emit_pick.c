@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "grout/verify.h"
+
 #include <inttypes.h>
 
 static const grout_operand *get_operand(const grout_emitter *e, const grout_emit_pick *p,
@@ -27,7 +29,7 @@ static const grout_register_layout *find_layout(const grout_emitter *e, const gr
                                                 grout_register_layout *made) {
     const uint32_t operands[] = {p->pick.value, p->pick.is_along ? 0 : p->pick.indices,
                                  p->pick.is_mask_along ? 0 : p->pick.mask};
-    for (uint32_t i = 0; i < sizeof operands / sizeof operands[0]; i++) {
+    for (uint32_t i = 0; !p->has_groups && i < sizeof operands / sizeof operands[0]; i++) {
         if (is_spread(e, p, operands[i])) {
             return get_layout(e, p, operands[i]);
         }
@@ -35,9 +37,10 @@ static const grout_register_layout *find_layout(const grout_emitter *e, const gr
     if (p->pick.type.kind != GROUT_TYPE_ARRAY) {
         return NULL;
     }
-    *made = grout_register_layout_make_strided(
-        grout_type_get_count(&p->pick.type),
-        grout_pick_get_access_width(e->module, &p->pick, &p->view));
+    const int64_t count = grout_type_get_count(&p->pick.type);
+    *made = p->fills ? grout_emit__deal_out(count, p->width)
+                     : grout_register_layout_make_strided(
+                           count, grout_pick_get_access_width(e->module, &p->pick, &p->view));
     return made;
 }
 
@@ -48,6 +51,7 @@ static bool describe(grout_emitter *e, const grout_op *op, grout_emit_pick *p) {
         grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
         return false;
     }
+    p->fills = p->pick.destination != 0;
     p->is_exchanged =
         p->pick.is_along && (is_spread(e, p, p->pick.indices) ||
                              (p->pick.is_mask_along && is_spread(e, p, p->pick.mask)));
@@ -93,6 +97,62 @@ static void share_indices(grout_emitter *e, grout_op_id id, const grout_emit_pic
     grout_emit__close_registers(e, layout);
     grout_emit__close_owners(e, layout);
     grout_emit__after_access(e, 0, true);
+}
+
+/* Each piece's index, or -1 where the mask is false, from the lane that holds its first element. */
+static void share_groups(grout_emitter *e, const grout_emit_pick *p,
+                         const grout_register_layout *layout) {
+    const bool has_mask = p->pick.mask != 0 && !p->pick.is_mask_along;
+    grout_emit__before_access(e, 0, true);
+    grout_emit__open_owners(e, layout);
+    grout_emit__open_registers(e, layout->registers, 1);
+    grout_emit__open_element(e, layout, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "if (");
+    grout_emit__flat(e, layout);
+    grout_emit__add(e, " %% %" PRIu32 " == 0)", p->width);
+    grout_emit__open(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_store_smem<grout_i32>(exchange + %" PRId64 " + ", p->groups_at);
+    grout_emit__flat(e, layout);
+    grout_emit__add(e, " / %" PRIu32 " * 4, ", p->width);
+    if (has_mask) {
+        grout_emit__operand(e, get_operand(e, p, p->pick.mask), "reg");
+        grout_emit__add(e, " ? ");
+    }
+    if (p->pick.indices != 0 && !p->pick.is_along) {
+        grout_emit__operand(e, get_operand(e, p, p->pick.indices), "reg");
+    } else {
+        grout_emit__add(e, "0");
+    }
+    grout_emit__end(e, "%s);", has_mask ? " : -1" : "");
+    grout_emit__close(e, "");
+    grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
+    grout_emit__after_access(e, 0, true);
+}
+
+/* The pieces of a copy: as wide as they can be, and if the lanes that hold what decides about an
+ * element do not hold that of a whole piece, through the exchange area. */
+static void deal_pieces(grout_emitter *e, grout_op_id id, grout_emit_pick *p,
+                        grout_register_layout *made) {
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)p->pick.type.dtype)->bytes;
+    p->width = grout_get_piece_bytes(e->module, id) / bytes;
+    p->layout = find_layout(e, p, made);
+    if (p->layout == NULL || p->layout == made || grout_emit__get_run(p->layout) >= p->width) {
+        return;
+    }
+    const grout_type indices =
+        p->is_exchanged
+            ? grout_module_get_operand_type(e->module, get_operand(e, p, p->pick.indices))
+            : (grout_type){.rank = 0};
+    p->groups_at = p->is_exchanged ? (grout_type_get_count(&indices) * 4 + 15) / 16 * 16 : 0;
+    p->has_groups = true;
+    const int64_t groups = grout_type_get_count(&p->pick.type) / p->width;
+    if (grout_emit__check_exchange(e, id, p->groups_at + groups * 4)) {
+        share_groups(e, p, p->layout);
+    }
+    p->layout = find_layout(e, p, made);
 }
 
 /* "const grout_i32 x5 = idx[reg];": the index at this place. */
@@ -159,27 +219,42 @@ static grout_view place_view(grout_emitter *e, const grout_emit_pick *p, uint32_
 
 /* ---- the place of an element ---- */
 
+void grout_emit__touched(grout_emitter *e, const grout_emit_pick *p) {
+    if (p->pick.is_mask_along && p->is_exchanged) {
+        grout_emit__add(e, "x%" PRIu32 " >= 0", p->index);
+    } else if (p->has_groups) {
+        grout_emit__add(e, "x%" PRIu32 " >= 0", p->group);
+    } else {
+        add_operand(e, p, p->pick.mask);
+    }
+}
+
 /* Opens the block of an element that is touched, if not all are. */
-static bool open_touched(grout_emitter *e, const grout_emit_pick *p, uint32_t index) {
-    const bool has_mask = p->pick.mask != 0 && !(p->pick.is_mask_along && p->is_exchanged);
-    const bool has_hole = p->pick.is_mask_along && p->is_exchanged;
-    if (!has_mask && !has_hole) {
+static bool open_touched(grout_emitter *e, const grout_emit_pick *p) {
+    if (p->pick.mask == 0 || p->fills) {
         return false;
     }
     grout_emit__begin(e);
     grout_emit__add(e, "if (");
-    if (has_hole) {
-        grout_emit__add(e, "x%" PRIu32 " >= 0", index);
-    } else {
-        add_operand(e, p, p->pick.mask);
-    }
+    grout_emit__touched(e, p);
     grout_emit__add(e, ")");
     grout_emit__open(e);
     return true;
 }
 
-static uint32_t begin_place(grout_emitter *e, const grout_emit_pick *p) {
-    return p->pick.indices == 0 ? 0 : declare_index(e, p);
+static void begin_place(grout_emitter *e, grout_emit_pick *p) {
+    if (p->has_groups) {
+        p->group = e->temp_count++;
+        grout_emit__line(e,
+                         "const grout_i32 x%" PRIu32 " = grout_load_smem<grout_i32>(exchange + "
+                         "%" PRId64 " + flat / %" PRIu32 " * 4);",
+                         p->group, p->groups_at, p->width);
+    }
+    if (p->has_groups && !p->is_exchanged) {
+        p->index = p->group;
+    } else {
+        p->index = p->pick.indices == 0 ? 0 : declare_index(e, p);
+    }
 }
 
 /* ---- loads ---- */
@@ -233,10 +308,10 @@ static void clear_place(grout_emitter *e, const grout_emit_pick *p, grout_value_
     }
 }
 
-static void read_element(grout_emitter *e, const grout_emit_pick *p, grout_value_id value) {
-    const uint32_t index = begin_place(e, p);
-    const bool is_open = open_touched(e, p, index);
-    read_place(e, p, value, index);
+static void read_element(grout_emitter *e, grout_emit_pick *p, grout_value_id value) {
+    begin_place(e, p);
+    const bool is_open = open_touched(e, p);
+    read_place(e, p, value, p->index);
     if (is_open) {
         grout_emit__close(e, " else {");
         e->indent++;
@@ -285,12 +360,12 @@ void grout_emit__masked_load(grout_emitter *e, grout_op_id id, const grout_op *o
 
 /* ---- stores ---- */
 
-static void write_element(grout_emitter *e, const grout_emit_pick *p, grout_emit_picked *act) {
-    const uint32_t index = begin_place(e, p);
-    const bool is_open = open_touched(e, p, index);
-    const grout_view at = place_view(e, p, index);
+static void write_element(grout_emitter *e, grout_emit_pick *p, grout_emit_picked *act) {
+    begin_place(e, p);
+    const bool is_open = open_touched(e, p);
+    const grout_view at = place_view(e, p, p->index);
     grout_emit__prepare_address(e, &at, GROUT_EMIT_AT_FIRST);
-    if (p->width > 1) {
+    if (p->width > 1 && !p->fills) {
         grout_emit__write_chunk(e, get_operand(e, p, p->pick.value),
                                 (grout_dtype)p->pick.type.dtype, p->width);
     }
@@ -307,13 +382,19 @@ void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *o
     if (!describe(e, op, &p)) {
         return;
     }
-    p.layout = find_layout(e, &p, &made);
-    set_width(e, &p, width_max);
     if (p.is_exchanged) {
         share_indices(e, id, &p);
+    }
+    if (p.fills) {
+        deal_pieces(e, id, &p, &made);
+    } else {
+        p.layout = find_layout(e, &p, &made);
+        set_width(e, &p, width_max);
+    }
+    if (p.is_exchanged || p.has_groups) {
         grout_emit__before_access(e, 0, false);
     }
-    grout_emit__before_access(e, p.view.object, true);
+    grout_emit__before_access(e, p.view.object, !p.fills);
     if (p.layout == NULL) {
         grout_emit__open_issuer(e);
         write_element(e, &p, act);
@@ -326,10 +407,12 @@ void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *o
         grout_emit__close_registers(e, p.layout);
         grout_emit__close_owners(e, p.layout);
     }
-    if (p.is_exchanged) {
+    if (p.is_exchanged || p.has_groups) {
         grout_emit__after_access(e, 0, false);
     }
-    grout_emit__after_access(e, p.view.object, true);
+    if (!p.fills) {
+        grout_emit__after_access(e, p.view.object, true);
+    }
 }
 
 static void store_place(grout_emitter *e, const grout_emit_pick *p, const grout_view *at) {

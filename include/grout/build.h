@@ -273,6 +273,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,                    \
                                       grout_operand indices, grout_operand b, grout_operand mask, \
                                       grout_expr_id dimension);
+/* The same of mask and dimension. */
+#define GROUT_BUILD_GATHER_COPY(name)                                                           \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand indices, grout_operand mask,                \
+                                      grout_expr_id dimension);
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);

@@ -337,9 +337,10 @@ typedef struct grout_fault {
     uint32_t dimension;
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;          /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside */
-    uint32_t element;      /* BARRIER_*: the barrier element */
-    uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
+    /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; NOT_CONTIGUOUS: grout_group_fault */
+    uint32_t use;
+    uint32_t element; /* BARRIER_*: the barrier element */
+    uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
     /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
      * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and
@@ -354,6 +355,14 @@ typedef struct grout_fault {
     uint32_t undefined;
     bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
+
+/* NOT_CONTIGUOUS: what is wrong with a group of elements that goes together ('have': the first
+ * element of the copy that is, 'need': how many are in the group). */
+typedef enum grout_group_fault {
+    GROUT_GROUP_CUT,   /* the mask has some of them only */
+    GROUT_GROUP_START, /* it starts at no multiple of so many elements */
+    GROUT_GROUP_APART  /* the element is no neighbour of the one before it */
+} grout_group_fault;
 
 /* In what the copies that two CTAs of a set issue differ. */
 typedef enum grout_divergence {

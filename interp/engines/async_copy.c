@@ -8,6 +8,8 @@
  */
 #include "async_copy.h"
 #include "access.h"
+#include "async_pick.h"
+#include "capture.h"
 #include "hash.h"
 
 #include "barrier.h"
@@ -65,6 +67,18 @@ static uint32_t find(const grout_cta *cta, uint32_t actor) {
 /* ---- issue -------------------------------------------------------------------------------------
  */
 
+static void report_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          const grout_box *box) {
+    uint32_t dim = box->plan->rank > 0 ? box->plan->order[box->plan->rank - 1u] : 0;
+    grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
+                         .object = box->plan->object,
+                         .dimension = dim,
+                         .start = box->start[dim],
+                         .extent = box->plan->extent[dim],
+                         .limit = PIECE};
+    grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
+}
+
 /* Every run of bytes consists of aligned pieces. */
 static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_box *box) {
@@ -79,14 +93,7 @@ static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst 
     if (offset % PIECE == 0) {
         return true;
     }
-    uint32_t dim = box->plan->rank > 0 ? box->plan->order[box->plan->rank - 1u] : 0;
-    grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
-                         .object = box->plan->object,
-                         .dimension = dim,
-                         .start = box->start[dim],
-                         .extent = box->plan->extent[dim],
-                         .limit = PIECE};
-    grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
+    report_pieces(cta, actor, inst, box);
     return false;
 }
 
@@ -107,29 +114,46 @@ void grout_engine__stamps_async_copy(const grout_cta *cta, const grout_flight *f
     *read_out = *write_out = get_stamp(cta, flight->actor, flight->group);
 }
 
-static void publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          const grout_box *boxes, uint32_t part, bool is_void) {
-    grout_stamp stamp = get_stamp(cta, actor, part);
+/* A copy at its issue. */
+typedef struct copy {
+    grout_box boxes[2];
+    grout_picks *picks; /* of boxes[0]; NULL: all of it */
+    uint32_t part;
+    bool is_void;
+} copy;
+
+/* False: its source does not consist of aligned pieces. */
+static bool publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          const copy *it) {
+    grout_stamp stamp = get_stamp(cta, actor, it->part);
     const grout_stamp stamps[2] = {stamp, stamp};
-    grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
+    grout_issue issue = {.bytes = it->boxes[1].plan->bytes, .read = stamp, .write = stamp};
     grout_flight__publish_issue(cta, actor, inst, &issue);
-    if (!is_void) {
-        grout_access__publish(cta, actor, inst, boxes, stamps);
+    if (!it->is_void && it->picks != NULL) {
+        return grout_async_pick__publish(it->picks, it->boxes, stamps, PIECE);
     }
+    if (!it->is_void) {
+        grout_access__publish(cta, actor, inst, it->boxes, stamps);
+    }
+    return true;
 }
 
-static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                  const grout_box *boxes, uint32_t part, bool is_void) {
+static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst, const copy *it) {
     uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY, cta->rank);
     if (index == 0) {
         return;
     }
+    const uint32_t slot = it->picks != NULL && !it->is_void ? grout_slots__take(cta) : 0;
     grout_flight *flight = grout_flight__get(cta->machine, index);
-    flight->is_void = is_void;
-    flight->is_stale = boxes[0].is_stale;
-    memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
-    memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
-    grout_flight__enqueue(cta, actor, part, index);
+    flight->is_void = it->is_void;
+    flight->is_stale = it->boxes[0].is_stale;
+    flight->bytes.picks = slot;
+    memcpy(flight->start[0], it->boxes[0].start, sizeof flight->start[0]);
+    memcpy(flight->start[1], it->boxes[1].start, sizeof flight->start[1]);
+    if (slot != 0) {
+        grout_picks__note(it->picks, (int32_t *)(void *)grout_slots__get(cta, slot));
+    }
+    grout_flight__enqueue(cta, actor, it->part, index);
 }
 
 static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
@@ -139,59 +163,108 @@ static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_i
     grout_flight__publish_complete(cta, &flight);
 }
 
-void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+/* Whether a side is refused, which is reported. */
+static bool is_refused(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                       const copy *it) {
+    bool is_void = it->picks == NULL && !grout_box__check_inside(cta, actor, inst, &it->boxes[0]);
+    is_void |= !grout_box__check_inside(cta, actor, inst, &it->boxes[1]);
+    return is_void || (it->picks == NULL && !check_pieces(cta, actor, inst, &it->boxes[0])) ||
+           !check_pieces(cta, actor, inst, &it->boxes[1]);
+}
+
+static void set_definedness(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                            const copy *it) {
+    if (it->is_void) {
+        grout_box__set_written(cta->machine, &it->boxes[1], NULL);
+    } else if (it->picks != NULL) {
+        grout_async_pick__definedness(it->picks, &it->boxes[1]);
+    } else {
+        grout_move__definedness(cta, actor, inst, it->boxes);
+    }
+}
+
+static void issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst, copy *it) {
     grout_machine *machine = cta->machine;
-    grout_box boxes[2] = {grout_box__resolve(cta, actor, inst, 0),
-                          grout_box__resolve(cta, actor, inst, 1)};
+    const grout_box *to = &it->boxes[1];
     uint32_t owner = find(cta, actor);
-    if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
+    if (owner == 0 || it->boxes[0].is_nowhere || to->is_nowhere) {
         return;
     }
-    bool is_void = !grout_box__check_inside(cta, actor, inst, &boxes[0]);
-    is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[1]);
-    is_void = is_void || !check_pieces(cta, actor, inst, &boxes[0]) ||
-              !check_pieces(cta, actor, inst, &boxes[1]);
-    uint32_t part = get_copier(machine, owner)->parts + 1;
+    it->is_void = is_refused(cta, actor, inst, it);
+    it->part = get_copier(machine, owner)->parts + 1;
     get_copier(machine, owner)->is_open = 1;
-    publish_issue(cta, actor, inst, boxes, part, is_void);
-    if (machine->tracks && !is_void) {
-        grout_move__definedness(cta, actor, inst, boxes);
-    } else if (machine->tracks) {
-        grout_box__set_written(machine, &boxes[1], NULL);
+    if (!publish_issue(cta, actor, inst, it)) {
+        report_pieces(cta, actor, inst, &it->boxes[0]);
+        it->is_void = true;
+    }
+    if (machine->tracks) {
+        set_definedness(cta, actor, inst, it);
     }
     if (machine->is_lazy) {
-        grout_undo__note_copy(cta, actor, inst, 1, &boxes[1], part);
+        grout_undo__note_copy(cta, actor, inst, 1, to, it->part);
     }
-    if (machine->is_lazy || is_void) {
-        grout_box__poison(machine, &boxes[1]);
+    if (machine->is_lazy || it->is_void) {
+        grout_box__poison(machine, to);
     }
     if (machine->is_lazy) {
-        start(cta, actor, inst, boxes, part, is_void);
+        start(cta, actor, inst, it);
         return;
     }
-    if (!is_void) {
-        grout_move__copy(machine, inst, &boxes[0], &boxes[1]);
+    if (!it->is_void && it->picks != NULL) {
+        grout_async_pick__move(it->picks, to);
+    } else if (!it->is_void) {
+        grout_move__copy(machine, inst, &it->boxes[0], to);
     }
-    publish_complete(cta, actor, inst, part);
+    publish_complete(cta, actor, inst, it->part);
+}
+
+void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    copy it = {.boxes = {grout_box__resolve(cta, actor, inst, 0),
+                         grout_box__resolve(cta, actor, inst, 1)}};
+    issue(cta, actor, inst, &it);
+}
+
+void grout_async_copy__issue_picks(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_picks picks;
+    (void)grout_picks__begin(&picks, cta, actor, inst);
+    copy it = {.boxes = {picks.base, grout_box__resolve(cta, actor, inst, 1)}, .picks = &picks};
+    issue(cta, actor, inst, &it);
 }
 
 /* ---- completion --------------------------------------------------------------------------------
  */
 
+static void land_picks(const grout_cta *cta, uint32_t index, const grout_box *from,
+                       const grout_box *to) {
+    grout_flight *flight = grout_flight__get(cta->machine, index);
+    const uint32_t slot = flight->bytes.picks;
+    grout_picks picks;
+    grout_picks__begin_noted(&picks, cta, flight->actor, grout_flight__inst(cta->machine, flight),
+                             from, (const int32_t *)(const void *)grout_slots__get(cta, slot));
+    grout_async_pick__move(&picks, to);
+    grout_slots__give(cta, slot);
+    flight->bytes.picks = 0;
+}
+
 void grout_engine__land_async_copy(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     const grout_flight *flight = grout_flight__get(machine, index);
     const grout_inst *inst = grout_flight__inst(machine, flight);
-    if (!flight->is_void) {
-        grout_box from =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
-        grout_box to =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
-        if (flight->is_stale) {
-            grout_stale__show(machine, &from);
-        }
-        grout_move__copy(machine, inst, &from, &to);
+    if (flight->is_void) {
+        return;
     }
+    grout_box from =
+        grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
+    grout_box to = grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
+    from.is_stale = flight->is_stale;
+    if (flight->bytes.picks != 0) {
+        land_picks(cta, index, &from, &to);
+        return;
+    }
+    if (from.is_stale) {
+        grout_stale__show(machine, &from);
+    }
+    grout_move__copy(machine, inst, &from, &to);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@
 void grout_async_copy__begin(grout_machine *machine);
 /* A copy, in full: faults, events, effects if they are due. */
 void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+/* The same by indices or with a mask. */
+void grout_async_copy__issue_picks(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* Closes the actor's open group. */
 void grout_async_copy__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* At most so many of its newest closed groups are in flight. */

@@ -13,6 +13,18 @@ grout_outcome grout_exec_async_copy(const grout_cta *cta, uint32_t thread, const
     return GROUT_OUTCOME_NEXT;
 }
 
+grout_outcome grout_exec_async_masked_copy(const grout_cta *cta, uint32_t thread,
+                                           const grout_inst *inst) {
+    grout_async_copy__issue_picks(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_async_gather(const grout_cta *cta, uint32_t thread,
+                                      const grout_inst *inst) {
+    grout_async_copy__issue_picks(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
 grout_outcome grout_exec_async_copy_commit_group(const grout_cta *cta, uint32_t thread,
                                                  const grout_inst *inst) {
     grout_async_copy__commit(cta, thread, inst);

@@ -164,7 +164,7 @@ static grout_outcome update_picked(const grout_cta *cta, uint32_t thread, const 
     if (!grout_picks__begin(&picks, cta, thread, inst)) {
         return GROUT_OUTCOME_NEXT;
     }
-    grout_picks__publish(&picks, false);
+    (void)grout_picks__publish(&picks, NULL, false, 1);
     grout_picks__rewind(&picks);
     while ((state = grout_picks__next(&picks, &box)) != GROUT_PICK_END) {
         if (state != GROUT_PICK_TOUCHED) {

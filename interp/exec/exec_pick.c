@@ -86,7 +86,7 @@ static grout_outcome load(const grout_cta *cta, uint32_t thread, const grout_ins
         grout_slot__set_undefined(cta, thread, slot, false);
         return GROUT_OUTCOME_NEXT;
     }
-    grout_picks__publish(&picks, false);
+    (void)grout_picks__publish(&picks, NULL, false, 1);
     read_all(&picks);
     return GROUT_OUTCOME_NEXT;
 }
@@ -153,7 +153,7 @@ static grout_outcome store(const grout_cta *cta, uint32_t thread, const grout_in
     if (!grout_picks__begin(&picks, cta, thread, inst)) {
         return GROUT_OUTCOME_NEXT;
     }
-    grout_picks__publish(&picks, inst->u.pick.indices != 0);
+    (void)grout_picks__publish(&picks, NULL, inst->u.pick.indices != 0, 1);
     grout_picks__rewind(&picks);
     while ((state = grout_picks__next(&picks, &box)) != GROUT_PICK_END) {
         if (state == GROUT_PICK_TOUCHED) {

@@ -170,7 +170,7 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
         planner->failed = true;
         return 0;
     }
-    grout_planner__cut_view(planner, &view);
+    grout_planner__cut_view(planner, index, &view);
     const grout_object *object = grout_module_get_object(planner->module, view.object);
     const grout_type *type = grout_object_get_type(planner->module, view.object);
     grout_box_plan *box = get_box(planner, result);

@@ -58,6 +58,8 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:
     case GROUT_RULE_SCATTER:
+    case GROUT_RULE_MASKED_COPY:
+    case GROUT_RULE_GATHER_COPY:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_IM2COL:

@@ -439,6 +439,8 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:
     case GROUT_RULE_SCATTER:
+    case GROUT_RULE_MASKED_COPY:
+    case GROUT_RULE_GATHER_COPY:
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:

@@ -5,9 +5,9 @@
  */
 #include "planner.h"
 
-void grout_planner__cut_view(const grout_planner *planner, grout_view *view) {
+void grout_planner__cut_view(const grout_planner *planner, uint32_t operand, grout_view *view) {
     const grout_pick *pick = planner->pick;
-    for (uint32_t i = 0; pick != NULL && i < pick->lead; i++) {
+    for (uint32_t i = 0; pick != NULL && operand == 0 && i < pick->lead; i++) {
         const int dim = grout_pick_get_dim(pick, i);
         view->extent[view->view_dim[dim < 0 ? pick->dim : dim]] = 1;
     }
@@ -63,5 +63,12 @@ void grout_planner__lower_pick(grout_planner *planner, uint32_t index, const gro
     inst->u.pick.value = pick->value;
     inst->u.pick.indices = pick->indices;
     inst->u.pick.mask = pick->mask;
+    inst->u.pick.contiguous =
+        (uint8_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_CONTIGUOUS, 1);
+    if (pick->destination != 0) { /* its indices wait in a slot: async_copy.c */
+        const int64_t bytes = inst->u.pick.count * (int64_t)sizeof(int32_t);
+        int64_t *most = &planner->plan->copy_bytes_max;
+        *most = bytes > *most ? bytes : *most;
+    }
     inst->u.pick.dim = pick->indices == 0 ? 0 : view.view_dim[pick->dim];
 }

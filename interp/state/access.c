@@ -77,13 +77,15 @@ void grout_access__publish(const grout_cta *cta, uint32_t thread, const grout_in
 }
 
 void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                                const grout_box *box, const grout_runs *runs) {
+                                const grout_box *box, const grout_runs *runs,
+                                const grout_stamp *stamps) {
     grout_machine *machine = cta->machine;
     const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     for (uint32_t i = 0; i < inst->access_count; i++) {
-        if (grout_machine__wants(machine, GROUT_EVENT_ACCESS) && runs->count > 0) {
+        if (plans[i].box == 0 && runs->count > 0 &&
+            grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
             const touched bytes = {.box = box, .runs = runs};
-            publish_access(cta, thread, inst, &plans[i], bytes, NULL);
+            publish_access(cta, thread, inst, &plans[i], bytes, stamps);
         }
     }
 }

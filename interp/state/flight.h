@@ -34,6 +34,7 @@ typedef struct grout_flight {
         } copy;
         uint32_t operands[2]; /* wgmma: copied from registers, or captured */
         uint32_t elements;    /* st.async */
+        uint32_t picks;       /* cp.async by indices or with a mask: what grout_picks__note notes */
     } bytes;
     uint32_t reserved_place;
     uint64_t order;

@@ -279,6 +279,7 @@ typedef struct grout_inst {
             int64_t limit;                /* indices are below it */
             uint8_t value, indices, mask; /* operands; 0: none */
             uint8_t dim;                  /* of the object: what the indices count */
+            uint8_t contiguous;           /* of contiguous(n); 1: it is not written */
         } pick;
         struct {                 /* a load of an accumulator */
             int64_t groups_left; /* in flight; -1: it does not wait */

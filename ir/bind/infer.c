@@ -287,7 +287,8 @@ static bool check_stored(grout_binding *binding, const grout_op *op, const grout
     return true;
 }
 
-static bool check_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+static bool check_copied_types(grout_binding *binding, const grout_op *op,
+                               const grout_type *types) {
     grout_type from = types[0], to = types[1];
     if (from.dtype != to.dtype) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
@@ -296,6 +297,14 @@ static bool check_copy(grout_binding *binding, const grout_op *op, const grout_t
                               grout_type__get_text(&to).chars);
         grout_diags_help(binding->diags, "give the SMEM array the type of the gmem array, and cast "
                                          "what is loaded from it or stored to it");
+        return false;
+    }
+    return true;
+}
+
+static bool check_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    grout_type from = types[0], to = types[1];
+    if (!check_copied_types(binding, op, types)) {
         return false;
     }
     if (!grout_type__is_same_shape(&from, &to)) {
@@ -401,6 +410,11 @@ static bool infer_access(grout_binding *binding, const grout_op *op, const grout
         return grout_infer__gather(binding, op, types, type);
     case GROUT_RULE_SCATTER:
         return grout_infer__scatter(binding, op, types);
+    case GROUT_RULE_MASKED_COPY:
+        return check_copy(binding, op, types) && grout_infer__masked_copy(binding, op, types);
+    case GROUT_RULE_GATHER_COPY:
+        return check_copied_types(binding, op, types) &&
+               grout_infer__gather_copy(binding, op, types);
     case GROUT_RULE_FETCH:
         return grout_infer__fetch(binding, op, types, type);
     default:
@@ -455,6 +469,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:
     case GROUT_RULE_SCATTER:
+    case GROUT_RULE_MASKED_COPY:
+    case GROUT_RULE_GATHER_COPY:
     case GROUT_RULE_FETCH:
         return infer_access(binding, op, types, type);
     case GROUT_RULE_DESCRIPTOR:

@@ -65,6 +65,8 @@ bool grout_infer__im2col(grout_binding *binding, const grout_op *op, const grout
 bool grout_infer__gather(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
 bool grout_infer__scatter(grout_binding *binding, const grout_op *op, const grout_type *types);
+bool grout_infer__masked_copy(grout_binding *binding, const grout_op *op, const grout_type *types);
+bool grout_infer__gather_copy(grout_binding *binding, const grout_op *op, const grout_type *types);
 /* infer_type.c: */
 /* A type in registers: a scalar if the rank of the shape is 0. False after a report that it is too
  * large. */

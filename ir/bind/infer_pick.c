@@ -132,6 +132,10 @@ static bool find_dim(grout_binding *binding, const grout_op *op, const grout_typ
     return true;
 }
 
+static uint32_t find_indices(const grout_op *op) {
+    return grout_op_find_letter((grout_opcode)op->opcode, 'j');
+}
+
 /* Whether indices of the reference's rank have its shape but for one dimension. */
 static bool is_beside(const grout_type *ref, const grout_type *indices, int64_t dim) {
     for (uint32_t k = 0; k < ref->rank; k++) {
@@ -155,7 +159,7 @@ static bool find_shape(grout_binding *binding, const grout_op *op, const grout_t
     } else if (ref->rank > 1 && (indices->rank != ref->rank || !is_beside(ref, indices, dim))) {
         grout_type whole = *ref;
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH,
-                              grout_infer__get_operand(binding, op, 1)->loc,
+                              grout_infer__get_operand(binding, op, find_indices(op))->loc,
                               "indices of shape %s along dimension %" PRId64 " of shape %s",
                               grout_type__get_shape_text(indices).chars, dim,
                               grout_type__get_shape_text(&whole).chars);
@@ -203,4 +207,29 @@ bool grout_infer__scatter(grout_binding *binding, const grout_op *op, const grou
            find_shape(binding, op, &types[0], &types[1], &shape) &&
            check_value(binding, op, 2, &types[0], &types[2], &shape) &&
            (!has_mask(op, 3) || check_mask_shape(binding, op, 3, &types[3], &shape, &types[1]));
+}
+
+bool grout_infer__masked_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    return check_mask_shape(binding, op, 2, &types[2], &types[0], NULL);
+}
+
+/* The destination has the shape of what the indices name. */
+static bool check_destination(grout_binding *binding, const grout_op *op, const grout_type *to,
+                              const grout_type *shape) {
+    if (grout_type__is_same_shape(to, shape)) {
+        return true;
+    }
+    grout_binding__report(
+        binding, GROUT_DIAG_SHAPE_MISMATCH, grout_infer__get_operand(binding, op, 1)->loc,
+        "'%s' of elements of shape %s, and the destination is %s", grout_infer__get_mnemonic(op),
+        grout_type__get_shape_text(shape).chars, grout_type__get_text(to).chars);
+    grout_diags_help(binding->diags, "it has an element for each that the indices name");
+    return false;
+}
+
+bool grout_infer__gather_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    grout_type shape;
+    return find_shape(binding, op, &types[0], &types[2], &shape) &&
+           check_destination(binding, op, &types[1], &shape) &&
+           (!has_mask(op, 3) || check_mask_shape(binding, op, 3, &types[3], &shape, &types[2]));
 }

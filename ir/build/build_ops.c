@@ -84,6 +84,11 @@
             (BUILDER, OPERAND(a), OPERAND(indices), OPERAND(b), OPERAND(mask), \
              grout_expr_id dimension),                                         \
             .operands = (const grout_operand[]){a, indices, b, mask}, LEAST(3, mask), DIMENSION)
+#define DEFINE_GATHER_COPY(OP, name)                                           \
+    NOTHING(OP, name,                                                          \
+            (BUILDER, OPERAND(a), OPERAND(b), OPERAND(indices), OPERAND(mask), \
+             grout_expr_id dimension),                                         \
+            .operands = (const grout_operand[]){a, b, indices, mask}, LEAST(3, mask), DIMENSION)
 #define DEFINE_SCAN(OP, name)                                                                    \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
           .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
@@ -189,6 +194,7 @@ enum {
     operands_of_SCAN = 1,
     operands_of_GATHER = 3,
     operands_of_SCATTER = 4,
+    operands_of_GATHER_COPY = 4,
     operands_of_CONCATENATE = 2,
     operands_of_TRANSPOSE = 1,
     operands_of_RELAYOUT = 2,

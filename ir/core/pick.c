@@ -28,6 +28,18 @@ static void set_indices(const grout_module *module, const grout_op *op, const gr
         pick->is_along && pick->mask != 0 && get_type(module, op, pick->mask).rank == 1;
 }
 
+/* The array: what is written or made, or for a copy, which leaves no value, its destination. */
+static grout_type get_array(const grout_module *module, const grout_op *op,
+                            const grout_pick *pick) {
+    if (pick->destination == 0) {
+        return pick->value != 0 ? get_type(module, op, pick->value)
+                                : *grout_module_get_type(module, op->first_result);
+    }
+    grout_type type = get_type(module, op, pick->destination);
+    type.kind = type.rank == 0 ? GROUT_TYPE_SCALAR : GROUT_TYPE_ARRAY;
+    return type;
+}
+
 bool grout_op_get_pick(const grout_module *module, const grout_op *op, grout_pick *pick_out) {
     grout_pick pick = {.indices = find_operand(op, 'j'), .mask = find_operand(op, 'c')};
     if (!grout_op_takes_picks((grout_opcode)op->opcode)) {
@@ -36,8 +48,8 @@ bool grout_op_get_pick(const grout_module *module, const grout_op *op, grout_pic
     const grout_type ref = get_type(module, op, 0);
     pick.value = find_operand(op, 'v');
     pick.mask = pick.mask != 0 ? pick.mask : find_operand(op, 'o');
-    pick.type = pick.value != 0 ? get_type(module, op, pick.value)
-                                : *grout_module_get_type(module, op->first_result);
+    pick.destination = pick.value == 0 && op->result_count == 0 ? 1 : 0;
+    pick.type = get_array(module, op, &pick);
     pick.ref_rank = ref.rank;
     if (pick.indices != 0) {
         set_indices(module, op, &ref, &pick);

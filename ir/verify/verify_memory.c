@@ -326,7 +326,8 @@ static void check_indices(grout_verifying *verifying, grout_op_id id, const grou
     check.is_pixel = operand_index == 0 && grout_im2col__is_mode_of(op);
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
     grout_pick pick;
-    check.is_masked = grout_op_get_pick(module, op, &pick) && pick.mask != 0;
+    check.is_masked =
+        operand_index == 0 && grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
     if (check.is_tma) {
         grout_tma tma;
@@ -397,7 +398,7 @@ static void check_pick(grout_verifying *verifying, const grout_op *op, uint32_t 
     const grout_type type = grout_module_get_operand_type(verifying->module, operand);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type.dtype);
     grout_pick pick;
-    if (type.kind != GROUT_TYPE_REF || info->packed <= 1 ||
+    if (index != 0 || type.kind != GROUT_TYPE_REF || info->packed <= 1 ||
         !grout_op_get_pick(verifying->module, op, &pick)) {
         return;
     }

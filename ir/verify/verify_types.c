@@ -38,7 +38,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
                         grout_module_get_type(verifying->module, op->first_result)->rank - 1);
         }
         break;
-    case GROUT_ATTR_PERM: /* infer_part.c */
+    case GROUT_ATTR_CONTIGUOUS: /* verify_pieces.c */
+    case GROUT_ATTR_PERM:       /* infer_part.c */
         break;
     case GROUT_ATTR_UNROLL:
         check_range(verifying, attr, 1, GROUT_UNROLL_MAX);

@@ -291,12 +291,28 @@ static void add_output_headline(const grout_wording *wording, grout_text *out) {
     }
 }
 
+static void add_contiguous_headline(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    const grout_words words = {.have = fault->have,
+                               .need = fault->need,
+                               .object = grout_wording__name_object(wording, fault->object)};
+    if (fault->use == GROUT_GROUP_CUT) {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_CUT_HEAD, &words);
+    } else if (fault->use == GROUT_GROUP_START) {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_START_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_CONTIGUOUS_APART_HEAD, &words);
+    }
+}
+
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_CHECK) {
         add_unwritten_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
+    } else if (fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {
+        add_contiguous_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
         const grout_words words = {.have = fault->have,
                                    .need = fault->need,

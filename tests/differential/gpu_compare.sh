@@ -154,7 +154,7 @@ same tests/differential/layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
 same tests/differential/wgmma.grout
-for name in sync atomics async_copy bulk_copies explicit warps meetings; do
+for name in sync atomics async_copy async_picks bulk_copies explicit warps meetings; do
     same "tests/differential/$name.grout"
 done
 

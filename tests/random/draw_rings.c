@@ -137,6 +137,11 @@ static void add_fill(ring *r, uint32_t filler) {
                   "store %%s[%%slot, ds(%s, %" PRIu32 ")], (load %%p0[(add %%base, %%i), ds(%s, "
                   "%" PRIu32 ")])",
                   row, rows, row, rows);
+    } else if (r->is_bare) { /* the same rows, by indices: an address for each */
+        draw_line(d,
+                  "async_gather %%p0[(add %%base, %%i)], %%s[%%slot, ds(%s, %" PRIu32
+                  ")], (add (iota dim(0) : i32[%" PRIu32 "]), %s) dim(0)",
+                  row, rows, rows, row);
     } else {
         draw_line(d,
                   "async_copy %%p0[(add %%base, %%i), ds(%s, %" PRIu32 ")], %%s[%%slot, ds(%s, "

@@ -538,6 +538,19 @@ static void draw_move(table *t) {
              t->now.from, &shape, value);
 }
 
+/* A copy of what indices or a mask pick: of rows that are whole pieces. */
+static void draw_picked_copy(table *t) {
+    const grout_op_info *info = grout_op_get_info(t->now.opcode);
+    const uint32_t row = 16u / grout_dtype_get_info(t->now.from)->bytes;
+    const road_shape shape = {2, {1 + draw_below(&t->d, 64), row * (1 + draw_below(&t->d, 4)), 0}};
+    if (!roads_can_take(&t->r, ROAD_ASYNC_COPY, t->now.from, &shape)) {
+        return;
+    }
+    const uint32_t value = roads_come_picked(&t->r, info->form == GROUT_FORM_GATHER_COPY,
+                                             t->now.from, &shape, draw_style(t));
+    store(t, value, t->now.from, &shape);
+}
+
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 static void draw_cell(table *t) {
@@ -569,6 +582,10 @@ static void draw_cell(table *t) {
     case GROUT_FORM_GATHER:
     case GROUT_FORM_SCATTER:
         draw_indexed(t);
+        break;
+    case GROUT_FORM_MASKED_COPY:
+    case GROUT_FORM_GATHER_COPY:
+        draw_picked_copy(t);
         break;
     case GROUT_FORM_BROADCAST:
         draw_broadcast(t);

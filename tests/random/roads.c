@@ -238,6 +238,77 @@ static void come_by_accumulator(roads *r, grout_dtype dtype, const road_shape *s
               draw_below(d, 2) == 0 ? "load" : "acc_load", number, first, shape->dims[1]);
 }
 
+typedef struct picked {
+    char indices[32], mask[32]; /* names of values, or nothing */
+} picked;
+
+/* A mask of rows that it lets through, or of what lies in them: the same for each element of a
+ * row, so that any promise about neighbours holds. */
+static void draw_row_mask(draw *d, const road_shape *shape, bool is_along, picked *texts) {
+    const road_shape row = {1, {shape->dims[0], 0, 0}};
+    const uint32_t value = d->value_count++;
+    char type[TEXT_MAX];
+    roads_get_type(GROUT_DTYPE_I32, is_along ? &row : shape, type, sizeof type);
+    draw_line(d, "%%v%" PRIu32 " = ne (rem (iota dim(0) : %s), %" PRIu32 "), %" PRIu32, value, type,
+              2 + draw_below(d, 9), draw_below(d, 3));
+    (void)snprintf(texts->mask, sizeof texts->mask, "%%v%" PRIu32, value);
+}
+
+/* Indices of rows, or of a row for each element; of so many, with some that are outside where the
+ * mask is false. */
+static void draw_row_indices(draw *d, const road_shape *shape, bool is_along, uint32_t rows,
+                             picked *texts) {
+    const road_shape row = {1, {shape->dims[0], 0, 0}};
+    const uint32_t plain = d->value_count++;
+    char type[TEXT_MAX];
+    roads_get_type(GROUT_DTYPE_I32, is_along ? &row : shape, type, sizeof type);
+    draw_line(d,
+              "%%v%" PRIu32 " = rem (add (mul (iota dim(0) : %s), %" PRIu32 "), %" PRIu32
+              "), %" PRIu32,
+              plain, type, 1 + draw_below(d, 12), draw_below(d, 9), rows);
+    (void)snprintf(texts->indices, sizeof texts->indices, "%%v%" PRIu32, plain);
+    if (*texts->mask != '\0') {
+        const uint32_t value = d->value_count++;
+        draw_line(d, "%%v%" PRIu32 " = select %s, %%v%" PRIu32 ", %s", value, texts->mask, plain,
+                  draw_below(d, 2) == 0 ? "-1" : "2147483647");
+        (void)snprintf(texts->indices, sizeof texts->indices, "%%v%" PRIu32, value);
+    }
+}
+
+uint32_t roads_come_picked(roads *r, bool has_indices, grout_dtype dtype, const road_shape *shape,
+                           char style) {
+    char box[TEXT_MAX] = "", promise[32] = "";
+    picked texts = {"", ""};
+    road_shape array = *shape;
+    draw *d = r->d;
+    const bool is_along = has_indices && draw_below(d, 2) == 0;
+    const bool is_single = !is_along;
+    const uint32_t bytes = get_bytes(dtype), smem = add_smem(r, dtype, shape, false);
+    if (!has_indices || draw_below(d, 2) == 0) {
+        draw_row_mask(d, shape, is_along, &texts);
+    }
+    if (has_indices) {
+        array.dims[0] = 1 + draw_below(d, 2 * shape->dims[0]);
+        draw_row_indices(d, shape, is_along, array.dims[0], &texts);
+    } else {
+        (void)snprintf(box, sizeof box, "[ds(0, %" PRIu32 ")]", shape->dims[0]);
+    }
+    if (is_single && (bytes < 4 || draw_below(d, 2) == 0)) { /* 4, 8 or 16 bytes of whole rows */
+        const uint32_t piece = 4u << draw_below(d, 3);
+        (void)snprintf(promise, sizeof promise, " contiguous(%" PRIu32 ")",
+                       (piece > 2 * bytes ? piece : 2 * bytes) / bytes);
+    }
+    const uint32_t input = add_input(r, dtype, &array, style), value = d->value_count++;
+    draw_line(d, "%s %%%c%" PRIu32 "%s, %%s%" PRIu32 "%s%s%s%s%s%s",
+              has_indices ? "async_gather" : "async_masked_copy", style, input, box, smem,
+              has_indices ? ", " : "", texts.indices, *texts.mask == '\0' ? "" : ", ", texts.mask,
+              has_indices ? " dim(0)" : "", promise);
+    draw_line(d, "async_copy_commit_group");
+    draw_line(d, "async_copy_wait 0");
+    draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32, value, smem);
+    return value;
+}
+
 uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *shape, char style) {
     char box[TEXT_MAX];
     road_shape array = *shape;

@@ -43,6 +43,10 @@ road roads_draw(const roads *r, grout_dtype dtype, const road_shape *shape);
 /* Loads a new input, whose style is one of inputs.h; returns the number of the value, "%v<number>".
  */
 uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *shape, char style);
+/* A copy by cp.async of what indices or a mask pick, of a matrix of whole pieces of 16 bytes: an
+ * async_gather or async_masked_copy. Returns the number of the value that it becomes. */
+uint32_t roads_come_picked(roads *r, bool has_indices, grout_dtype dtype, const road_shape *shape,
+                           char style);
 /* Stores a value to a new output. */
 void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, uint32_t value);
 

@@ -289,6 +289,22 @@ def compute_backward_queries(arrays, sizes):
     return {"dq": [0.125 * value for value in arrays["sums"]]}
 
 
+def derive_embedding(arrays, sizes):
+    """Bags of 0 to L rows; tokens behind the end of a bag are in no table."""
+    lengths = [value % (sizes["L"] + 1) for value in arrays["lengths"]]
+    rows = cut_rows([value * 7 % sizes["ROWS"] for value in arrays["tokens"]], sizes["L"])
+    return {"lengths": lengths, "tokens": [value if at < length else -1 for length, row in zip(lengths, rows)
+                                           for at, value in enumerate(row)]}
+
+
+def compute_embedding(arrays, sizes):
+    table, result = cut_rows(arrays["table"], sizes["C"]), []
+    for length, row in zip(arrays["lengths"], cut_rows(arrays["tokens"], sizes["L"])):
+        taken = [table[token] for token in row[:length]]
+        result += [math.fsum(column) for column in zip(*taken)] if taken else [0.0] * sizes["C"]
+    return {"y": result}
+
+
 # ---- the cases ----
 
 MATMUL = {"a": "M K", "b": "K N"}
@@ -330,6 +346,9 @@ CASES = [
      ["N=1 H=1 W=1 C=8 K=8", "N=3 H=7 W=9 C=72 K=136", "N=2 H=13 W=10 C=64 K=8 STRIDE=2 SMS=1",
       "N=5 H=6 W=5 C=16 K=16 STRIDE=3 PAD=0", "N=1 H=9 W=30 C=24 K=40 R=5 S=2 PAD=2 DILATION=2",
       "N=17 H=4 W=4 C=8 K=8 R=1 S=1 PAD=0 SMS=2", "N=2 H=8 W=11 C=8 K=24 R=2 S=4 PAD=3 STRIDE=4"]),
+    ("embedding_bag", compute_embedding, {"tokens": "i32 BAGS L", "lengths": "i32 BAGS", "table": "ROWS C"}, 0, 0,
+     ["BAGS=1 L=1 ROWS=1 C=2", "BAGS=33 L=7 ROWS=231 C=72", "BAGS=64 L=2 ROWS=128 C=200 DEPTH=5",
+      "BAGS=5 L=4 ROWS=30 C=64 DEPTH=1"]),
     ("rms_norm", compute_rms_norm, {"x": "R C", "residual": "R C", "weight": "C"}, 2 ** -8, 1e-5,
      ["R=1 C=8", "R=7 C=200", "R=6 C=1024 THREADS=2"]),
     ("transpose@transpose_f32", compute_transpose, {"x": "M N"}, 0, 0, ["M=8 N=8", "M=104 N=136"]),
@@ -372,7 +391,8 @@ CASES = [
      ["S=1 SK=1", "S=70 SK=70 CAUSAL=1 GROUP=2", "S=130 SK=40", "S=40 SK=136 CAUSAL=1"]),
 ]
 # Inputs that are computed from the drawn ones.
-DERIVED = {"attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
+DERIVED = {"embedding_bag": derive_embedding, "attention_hopper_backward": derive_backward,
+           "attention_hopper_backward_wide": derive_backward}
 
 
 # The first rows of the groups, and the number of all rows: the second group is empty, and others where they can be.

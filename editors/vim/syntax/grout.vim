@@ -115,6 +115,8 @@ syntax keyword groutOperation
     \ commit_group
     \ wait_smem_to_gmem
     \ async_copy
+    \ async_masked_copy
+    \ async_gather
     \ async_copy_commit_group
     \ async_copy_wait
     \ async_copy_arrive
@@ -229,6 +231,7 @@ syntax keyword groutCall
     \ align_up
 syntax keyword groutAttribute
     \ dim
+    \ contiguous
     \ perm
     \ reverse
     \ exclusive

@@ -47,7 +47,7 @@ constexpr size_t STACK_BYTES = 1 << 20;
 struct async_piece {
     std::uint64_t smem;
     const unsigned char *gmem;
-    unsigned bytes;
+    unsigned bytes, read; /* the rest of bytes is zeros */
 };
 
 struct cta;
@@ -953,7 +953,10 @@ void do_atomic(machine &m, const statement &s) {
 
 void finish_pieces(std::vector<async_piece> &pieces) {
     for (const async_piece &piece : pieces) {
-        std::memcpy(at_smem(piece.smem, piece.bytes), piece.gmem, piece.bytes);
+        std::memset(at_smem(piece.smem, piece.bytes), 0, piece.bytes);
+        if (piece.read > 0) {
+            std::memcpy(at_smem(piece.smem, piece.bytes), piece.gmem, piece.read);
+        }
     }
     pieces.clear();
 }
@@ -984,8 +987,13 @@ void copy_async(machine &m, const statement &s) {
     } else {
         const unsigned bytes = (unsigned)m.get(s.arguments[2]);
         const std::uint64_t smem = m.get(s.arguments[0].list[0]);
-        const unsigned char *gmem = at_gmem(m.get(s.arguments[1].list[0]), bytes);
-        f.open.push_back({smem, gmem, bytes});
+        const std::uint64_t from = m.get(s.arguments[1].list[0]);
+        const unsigned read = s.arguments.size() > 3 ? (unsigned)m.get(s.arguments[3]) : bytes;
+        if (smem % bytes != 0 || from % bytes != 0 || read > bytes) {
+            fail("cp.async of " + std::to_string(bytes) + " bytes: misaligned, or too large a source");
+        }
+        const unsigned char *gmem = read == 0 ? nullptr : at_gmem(from, read);
+        f.open.push_back({smem, gmem, bytes, read});
         std::memset(at_smem(smem, bytes), 0xa5, bytes);
         if (!is_lazy) {
             finish_pieces(f.open);

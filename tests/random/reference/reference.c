@@ -143,6 +143,8 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_MASKED_LOAD:
     case GROUT_OP_MASKED_STORE:
     case GROUT_OP_GATHER:
+    case GROUT_OP_ASYNC_MASKED_COPY:
+    case GROUT_OP_ASYNC_GATHER:
     case GROUT_OP_ACC_LOAD:
     case GROUT_OP_BROADCAST:
     case GROUT_OP_IOTA:
@@ -251,6 +253,12 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_SCATTER:
         reference__run_scatter(ref, op);
+        break;
+    case GROUT_FORM_MASKED_COPY:
+        run_known(ref, op, reference__run_masked_copy);
+        break;
+    case GROUT_FORM_GATHER_COPY:
+        run_known(ref, op, reference__run_gather_copy);
         break;
     case GROUT_FORM_FETCH:
     case GROUT_FORM_COMPARE_SWAP:

@@ -130,9 +130,10 @@ typedef struct places {
 } places;
 
 static void get_places(reference *ref, const grout_op *op, uint32_t mask, places *p) {
-    const grout_operand *indices = grout_module_get_operand(ref->module, op, 1);
+    const uint32_t first = grout_op_find_letter((grout_opcode)op->opcode, 'j');
+    const grout_operand *indices = grout_module_get_operand(ref->module, op, first);
     p->memory = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
-    get_numbers(ref, op, 1, &p->indices);
+    get_numbers(ref, op, first, &p->indices);
     get_numbers(ref, op, mask, &p->mask);
     const grout_view *view = &p->memory.view;
     const uint32_t rank = grout_module_get_operand_type(ref->module, indices).rank;
@@ -176,6 +177,34 @@ void reference__run_gather(reference *ref, const grout_op *op) {
         result[i] = place < 0 ? formats_decode((grout_dtype)p.memory.type->dtype, 0)
                               : reference__read_box(&p.memory, place);
     }
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+void reference__run_masked_copy(reference *ref, const grout_op *op) {
+    const box from = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
+    const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 1));
+    numbers mask;
+    get_numbers(ref, op, 2, &mask);
+    for (int64_t i = 0; i < to.count && ref->why == NULL; i++) {
+        reference__write_box(&to, i,
+                             holds(&mask, i) ? reference__read_box(&from, i)
+                                             : formats_decode((grout_dtype)to.type->dtype, 0));
+    }
+    reference__note_write(ref, op, to.array);
+}
+
+void reference__run_gather_copy(reference *ref, const grout_op *op) {
+    const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 1));
+    places p;
+    get_places(ref, op, 3, &p);
+    for (int64_t i = 0; i < p.count && ref->why == NULL; i++) {
+        const int64_t place = find_place(&p, i);
+        reference__write_box(&to, i,
+                             place < 0 ? formats_decode((grout_dtype)to.type->dtype, 0)
+                                       : reference__read_box(&p.memory, place));
+    }
+    reference__note_write(ref, op, to.array);
 }
 
 /* Plain, or one update after the other. */

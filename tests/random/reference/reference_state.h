@@ -61,6 +61,8 @@ void reference__run_scan(reference *ref, const grout_op *op);
 void reference__run_masked_load(reference *ref, const grout_op *op);
 void reference__run_masked_store(reference *ref, const grout_op *op);
 void reference__run_gather(reference *ref, const grout_op *op);
+void reference__run_masked_copy(reference *ref, const grout_op *op);
+void reference__run_gather_copy(reference *ref, const grout_op *op);
 void reference__run_scatter(reference *ref, const grout_op *op);
 void reference__run_load(reference *ref, const grout_op *op);
 void reference__run_store(reference *ref, const grout_op *op);

@@ -99,6 +99,10 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_IM2COL] = {"IM2COL", "GHb*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_MASKED_COPY] = {"MASKED_COPY", "RRc", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                                TYPES(ANY)},
+    [GROUT_RULE_GATHER_COPY] = {"GATHER_COPY", "RRjo", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                                TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
@@ -355,7 +359,9 @@ static const char *find_own_build(const op_facts *it) {
         return "SCAN";
     }
     if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be left away */
-        return info->results > 0 ? "GATHER" : "SCATTER";
+        return info->results > 0                      ? "GATHER"
+               : info->rule == GROUT_RULE_GATHER_COPY ? "GATHER_COPY"
+                                                      : "SCATTER";
     }
     if (info->typed) {
         bool is_cast = info->rule == GROUT_RULE_CONVERT || info->rule == GROUT_RULE_BITCAST;

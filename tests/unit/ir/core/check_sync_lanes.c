@@ -189,7 +189,11 @@ static bool has_dimensions(const op_facts *it) {
     return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
            has_rule(it, GROUT_RULE_REDUCE) || has_rule(it, GROUT_RULE_CONCATENATE) ||
            has_rule(it, GROUT_RULE_SCAN) || has_rule(it, GROUT_RULE_GATHER) ||
-           has_rule(it, GROUT_RULE_SCATTER);
+           has_rule(it, GROUT_RULE_SCATTER) || has_rule(it, GROUT_RULE_GATHER_COPY);
+}
+
+static bool copies_picks(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_MASKED_COPY) || has_rule(it, GROUT_RULE_GATHER_COPY);
 }
 
 static bool is_function(const op_facts *it) {
@@ -302,14 +306,17 @@ enum {
 
 static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_DIM, has_dimensions,
-     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER and "
-     "SCATTER"},
+     "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER, SCATTER and "
+     "GATHER_COPY"},
+    {GROUT_ATTR_BIT_CONTIGUOUS, copies_picks,
+     "CONTIGUOUS is of the RULEs MASKED_COPY and GATHER_COPY"},
     {GROUT_ATTR_BIT_PERM, is_transposition, "PERM is of the RULE TRANSPOSE"},
     {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
-    {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
+    {(uint32_t)GROUT_ATTR_BIT_UNROLL, counts_up,
+     "UNROLL is of loops that count (a LOOP with an index)"},
     {GROUT_ATTR_BIT_COLLECTIVE, is_scope, "COLLECTIVE is of scopes"},
     {GROUT_ATTR_BIT_ARRIVE_COUNT, makes_arrivals,
      "ARRIVE_COUNT is of what POSTS arrivals on a barrier NOW, and no bytes"},

@@ -233,10 +233,11 @@ static void an_effect_fits_the_rule(const op_facts *it) {
         const grout_effect *effect = &it->effects[i];
         bool is_memory = (MEMORY >> effect->access & 1) != 0;
         bool writes = (WRITING >> effect->access & 1) != 0;
-        bool is_copy = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL;
-        bool is_target =
-            is_copy ? effect->operand == 1 : it->info->operands[effect->operand] == 'a';
-        bool moves = is_copy || it->info->rule == GROUT_RULE_WGMMA;
+        bool copies = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL ||
+                      it->info->rule == GROUT_RULE_MASKED_COPY ||
+                      it->info->rule == GROUT_RULE_GATHER_COPY;
+        bool is_target = copies ? effect->operand == 1 : it->info->operands[effect->operand] == 'a';
+        bool moves = copies || it->info->rule == GROUT_RULE_WGMMA;
         expect(it,
                is_memory &&
                    (it->info->rule == GROUT_RULE_LOAD || it->info->rule == GROUT_RULE_MASKED_LOAD ||

@@ -16,9 +16,13 @@ static const grout_move *get_dims(const grout_picks *picks) {
     return grout_pool__at(&picks->cta->machine->plan->moves, picks->inst->first_move);
 }
 
-/* The slot of an operand: the one in front of them all is the memory. */
+#define NOTED_MASKED  (-1)
+#define NOTED_OUTSIDE (-2)
+
+/* The slot of an operand: references stand in front of them all. */
 static const grout_slot *get_slot(const grout_picks *picks, uint32_t operand) {
-    return grout_plan__slot(picks->cta->machine->plan, picks->inst, operand - 1);
+    return grout_plan__slot(picks->cta->machine->plan, picks->inst,
+                            operand - picks->inst->box_count);
 }
 
 bool grout_picks__begin(grout_picks *picks, const grout_cta *cta, uint32_t thread,
@@ -27,6 +31,12 @@ bool grout_picks__begin(grout_picks *picks, const grout_cta *cta, uint32_t threa
         (grout_picks){.cta = cta, .thread = thread, .inst = inst, .number = -1, .reports = true};
     picks->base = grout_box__resolve(cta, thread, inst, 0);
     return !picks->base.is_nowhere;
+}
+
+void grout_picks__begin_noted(grout_picks *picks, const grout_cta *cta, uint32_t thread,
+                              const grout_inst *inst, const grout_box *base, const int32_t *noted) {
+    *picks = (grout_picks){
+        .cta = cta, .thread = thread, .inst = inst, .base = *base, .number = -1, .noted = noted};
 }
 
 void grout_picks__rewind(grout_picks *picks) {
@@ -73,6 +83,9 @@ static const uint8_t *get_element(grout_picks *picks, uint32_t operand, int64_t 
 static bool is_masked(grout_picks *picks) {
     const grout_move *dims = get_dims(picks);
     int64_t number = 0;
+    if (picks->noted != NULL) {
+        return picks->noted[picks->number] == NOTED_MASKED;
+    }
     if (picks->inst->u.pick.mask == 0) {
         return false;
     }
@@ -86,6 +99,9 @@ static int64_t get_index(grout_picks *picks) {
     const grout_move *dims = get_dims(picks);
     int64_t number = 0;
     int32_t index;
+    if (picks->noted != NULL) {
+        return picks->noted[picks->number];
+    }
     if (picks->inst->u.pick.indices == 0) {
         return 0;
     }
@@ -127,6 +143,9 @@ grout_pick_state grout_picks__next(grout_picks *picks, grout_box *box) {
         }
     }
     index = get_index(picks);
+    if (picks->noted != NULL && index == NOTED_OUTSIDE) {
+        return GROUT_PICK_OUTSIDE;
+    }
     if (inst->u.pick.indices != 0 && (index < 0 || index >= inst->u.pick.limit)) {
         report_outside(picks, dim, start[dim] + index, start[dim] + inst->u.pick.limit);
         return GROUT_PICK_OUTSIDE;
@@ -142,6 +161,17 @@ grout_pick_state grout_picks__next(grout_picks *picks, grout_box *box) {
         return GROUT_PICK_OUTSIDE;
     }
     return GROUT_PICK_TOUCHED;
+}
+
+void grout_picks__note(grout_picks *picks, int32_t *noted) {
+    grout_pick_state state;
+    grout_box box;
+    grout_picks__rewind(picks);
+    while ((state = grout_picks__next(picks, &box)) != GROUT_PICK_END) {
+        noted[picks->number] = state == GROUT_PICK_MASKED    ? NOTED_MASKED
+                               : state == GROUT_PICK_OUTSIDE ? NOTED_OUTSIDE
+                                                             : (int32_t)get_index(picks);
+    }
 }
 
 /* ---- the access -------------------------------------------------------------------------------
@@ -242,10 +272,20 @@ static void check_places(const grout_picks *picks, grout_picked *places, uint32_
     }
 }
 
-void grout_picks__publish(grout_picks *picks, bool has_own_places) {
+/* What all places and lengths are multiples of, as far as powers of two go. */
+static int64_t get_grain(const grout_runs *runs) {
+    int64_t bits = 0;
+    for (uint32_t i = 0; i < runs->count; i++) {
+        bits |= runs->first[i].base | runs->first[i].length;
+    }
+    return bits;
+}
+
+bool grout_picks__publish(grout_picks *picks, const grout_stamp *stamps, bool has_own_places,
+                          uint32_t piece) {
     grout_machine *machine = picks->cta->machine;
     grout_pool *places = &machine->scratch[GROUT_SCRATCH_PICKED];
-    const bool is_wanted = grout_machine__wants(machine, GROUT_EVENT_ACCESS);
+    const bool is_wanted = piece > 1 || grout_machine__wants(machine, GROUT_EVENT_ACCESS);
     uint32_t total = 0, count = 0;
     grout_pick_state state;
     grout_box box;
@@ -258,7 +298,7 @@ void grout_picks__publish(grout_picks *picks, bool has_own_places) {
         if (runs == NULL || (is_wanted && !add_runs(machine, runs, run_count, &total)) ||
             (has_own_places && !reserve(machine, places, count, 1))) {
             machine->run.has_failed = true;
-            return;
+            return true;
         }
         if (has_own_places && run_count > 0) {
             ((grout_picked *)grout_pool__at(places, 0))[count++] =
@@ -268,8 +308,10 @@ void grout_picks__publish(grout_picks *picks, bool has_own_places) {
     }
     grout_run *all = grout_pool__at(&machine->scratch[GROUT_SCRATCH_PICKED_RUNS], 0);
     const grout_runs joined = {all, total == 0 ? 0 : join_runs(all, total)};
-    grout_access__publish_runs(picks->cta, picks->thread, picks->inst, &picks->base, &joined);
+    grout_access__publish_runs(picks->cta, picks->thread, picks->inst, &picks->base, &joined,
+                               stamps);
     if (has_own_places && count > 0) {
         check_places(picks, grout_pool__at(places, 0), count);
     }
+    return get_grain(&joined) % piece == 0;
 }
