@@ -610,16 +610,16 @@ GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type 
                                        int64_t element);
 /*
  * What an access by indices or with a mask touches (rules GATHER, SCATTER, MASKED_..): for each
- * element of an array, the result, the value that is written or the destination of a copy, an element
- * of the reference.
+ * element of an array, the result, the value that is written or the destination of a copy, an
+ * element of the reference.
  */
 typedef struct grout_pick {
-    grout_type type;              /* the array, or a scalar */
+    grout_type type; /* the array, or a scalar */
     /* operands; 0: it has none (operand 0 is the reference). destination: of a copy */
     uint8_t value, indices, mask, destination;
-    uint8_t ref_rank;             /* of the reference */
-    uint8_t dim;                  /* of the reference: the dimension that the indices count */
-    int64_t limit;                /* how many elements it has */
+    uint8_t ref_rank;   /* of the reference */
+    uint8_t dim;        /* of the reference: the dimension that the indices count */
+    int64_t limit;      /* how many elements it has */
     bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
     bool is_mask_along; /* so has the mask */
     uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the

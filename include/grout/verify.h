@@ -103,10 +103,10 @@ GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout
 /*
  * The pieces that an async_copy, async_gather, async_masked_copy or async_store_smem of a bound
  * module moves: 16, 8 or 4 bytes; 0 if not even 4 are possible. This is the largest size such that
- * the whole box consists of runs of that many neighbouring bytes, aligned to that many, in SMEM and,
- * if it comes from there, in GMEM too. Elements that are picked one by one come from GMEM each
- * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts as
- * a multiple of 4 bytes only; the run has to check that it is one.
+ * the whole box consists of runs of that many neighbouring bytes, aligned to that many, in SMEM
+ * and, if it comes from there, in GMEM too. Elements that are picked one by one come from GMEM each
+ * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts
+ * as a multiple of 4 bytes only; the run has to check that it is one.
  */
 GROUT_API uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
 /* Whether neighbours along the innermost dimension of what an op touches have indices, or bits of a

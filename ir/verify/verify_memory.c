@@ -326,8 +326,7 @@ static void check_indices(grout_verifying *verifying, grout_op_id id, const grou
     check.is_pixel = operand_index == 0 && grout_im2col__is_mode_of(op);
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
     grout_pick pick;
-    check.is_masked =
-        operand_index == 0 && grout_op_get_pick(module, op, &pick) && pick.mask != 0;
+    check.is_masked = operand_index == 0 && grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
     if (check.is_tma) {
         grout_tma tma;
