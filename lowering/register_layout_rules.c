@@ -140,9 +140,11 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
     case GROUT_RULE_COPY:
+    case GROUT_RULE_IM2COL:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_PRINT:
+    case GROUT_RULE_PRINT_LAYOUT:
     case GROUT_RULE_CHECK: /* its values may have any layout */
     case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:

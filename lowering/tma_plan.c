@@ -23,6 +23,7 @@
 #include "bulk_plan.h"
 
 #include "bound.h"
+#include "im2col_plan.h"
 #include "invariant.h"
 #include "layout.h"
 #include "tma_fold.h"
@@ -100,6 +101,7 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
     return plan->layout != NULL && plan->gmem.packed == 1 && !plan->is_made &&
+           !grout_im2col__is_mode_of(plan->op) &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -431,7 +433,8 @@ static void split_tiles(planning *plan) {
     for (uint32_t k = 1; k < tma->rank; k++) {
         dense *= tma->box[k];
     }
-    for (bool goes_on = !plan->is_made; goes_on && tma->rank < TMA_RANK_MAX;) {
+    for (bool goes_on = !plan->is_made && tma->spatial_count == 0;
+         goes_on && tma->rank < TMA_RANK_MAX;) {
         goes_on = false;
         if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
             has_whole_tiles(plan, 0, tma->panel_elements)) {
@@ -507,7 +510,7 @@ static bool check_phase(planning *plan) {
 static bool check_box(planning *plan) {
     grout_tma *tma = plan->tma;
     bool ok = true;
-    for (uint32_t k = 0; k < tma->rank; k++) {
+    for (uint32_t k = 0; tma->spatial_count == 0 && k < tma->rank; k++) {
         if (tma->box[k] > BOX_MAX) {
             ok = fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
                       "the TMA box takes %" PRId64 " %s of dimension %d: at most %d", tma->box[k],
@@ -631,6 +634,30 @@ static bool plan_bulk(planning *plan) {
     return true;
 }
 
+/* The box of a copy in im2col mode: a row of the innermost spatial dimension that is as long as
+ * there are pixels, which go on in other rows of the array. */
+static bool plan_pixels(planning *plan) {
+    const grout_im2col_sides sides = {.module = plan->module,
+                                      .op = plan->op,
+                                      .gmem = &plan->gmem,
+                                      .smem = &plan->smem,
+                                      .diags = plan->diags};
+    grout_view *gmem = &plan->gmem;
+    if (plan->smem.view_rank != 2 || !grout_im2col__choose_pixels(&sides, plan->tma)) {
+        return false;
+    }
+    plan->inner = (uint8_t)(gmem->rank - 1);
+    for (uint32_t dim = 0; dim < gmem->rank; dim++) {
+        plan->is_kept[dim] = true;
+    }
+    gmem->view_rank = 2;
+    gmem->view_dim[0] = (uint8_t)(gmem->rank - 2);
+    gmem->view_dim[1] = plan->inner;
+    gmem->is_squeezed[gmem->rank - 2] = false;
+    gmem->extent[gmem->rank - 2] = plan->smem.extent[plan->smem.view_dim[0]];
+    return plan_box(plan) && grout_im2col__check_box(&sides, plan->tma);
+}
+
 bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                     grout_diags *diags) {
     const grout_op *op = grout_module_get_op(bound, copy);
@@ -648,8 +675,9 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
     if (can_be_bulk(&plan, (grout_choice)tma_out->oob)) {
         return plan_bulk(&plan);
     }
-    bool ok = plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
-                                  : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
+    bool ok = grout_im2col__is_mode_of(op) ? plan_pixels(&plan)
+              : plan.layout == NULL        ? choose_dims(&plan) && plan_bare_box(&plan)
+                                    : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
         bool has_box = check_box(&plan);
         bool is_aligned = plan.layout == NULL || check_alignment(&plan);

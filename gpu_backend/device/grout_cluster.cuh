@@ -264,6 +264,42 @@ GROUT_TMA_CLUSTER("5", "%0, %1, %2, %3, %4",
                   grout_i32 c4)
 #undef GROUT_TMA_CLUSTER
 #undef GROUT_TMA_REDUCE
+
+// Loads in im2col mode: c0 is a channel, the others a base pixel, w first; o are the offsets of its
+// spatial dimensions, that of w first.
+#define GROUT_TMA_IM2COL(N, COORDINATES, OFFSETS, OPERANDS, A, B, C, D, ...)                       \
+    GROUT_DEVICE void grout_tma_load_im2col(grout_u32 smem, const grout_tensor_map &map,           \
+                                            grout_u32 mbarrier, __VA_ARGS__) {                     \
+        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global.im2col"                   \
+                     ".mbarrier::complete_tx::bytes"                                               \
+                     " [" A "], [" B ", {" COORDINATES "}], [" C "], {" OFFSETS "};"               \
+                     ::OPERANDS, "r"(smem), "l"(&map), "r"(mbarrier) : "memory");                  \
+    }                                                                                              \
+    GROUT_DEVICE void grout_tma_load_im2col_multicast(                                             \
+        grout_u32 smem, const grout_tensor_map &map, grout_u32 mbarrier, grout_u32 peers,          \
+        __VA_ARGS__) {                                                                             \
+        asm volatile("cp.async.bulk.tensor." N "d.shared::cluster.global.im2col"                   \
+                     ".mbarrier::complete_tx::bytes.multicast::cluster"                            \
+                     " [" A "], [" B ", {" COORDINATES "}], [" C "], {" OFFSETS "}, " D ";"        \
+                     ::OPERANDS, "r"(smem), "l"(&map), "r"(mbarrier),                              \
+                     "h"(static_cast<grout_u16>(peers)) : "memory");                               \
+    }
+#define GROUT_OFFSET(O) "h"(static_cast<grout_u16>(O))
+
+GROUT_TMA_IM2COL("3", "%0, %1, %2", "%3",
+                 GROUT_LIST("r"(c0), "r"(c1), "r"(c2), GROUT_OFFSET(o0)),
+                 "%4", "%5", "%6", "%7", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 o0)
+GROUT_TMA_IM2COL("4", "%0, %1, %2, %3", "%4, %5",
+                 GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3), GROUT_OFFSET(o0), GROUT_OFFSET(o1)),
+                 "%6", "%7", "%8", "%9", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3,
+                 grout_i32 o0, grout_i32 o1)
+GROUT_TMA_IM2COL("5", "%0, %1, %2, %3, %4", "%5, %6, %7",
+                 GROUT_LIST("r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), GROUT_OFFSET(o0),
+                            GROUT_OFFSET(o1), GROUT_OFFSET(o2)),
+                 "%8", "%9", "%10", "%11", grout_i32 c0, grout_i32 c1, grout_i32 c2, grout_i32 c3,
+                 grout_i32 c4, grout_i32 o0, grout_i32 o1, grout_i32 o2)
+#undef GROUT_OFFSET
+#undef GROUT_TMA_IM2COL
 #undef GROUT_LIST
 
 #endif

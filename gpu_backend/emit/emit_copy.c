@@ -264,11 +264,21 @@ static void load_bulk(grout_emitter *e, const tma_load *load) {
     grout_emit__end(e, ");");
 }
 
+/* ", r, s": the offsets of a copy in im2col mode, that of w first. */
+static void add_offsets(grout_emitter *e, const grout_op *op, uint32_t count) {
+    for (uint32_t k = 3 + count; k-- > 3;) {
+        grout_emit__add(e, ", ");
+        grout_emit__operand(e, grout_module_get_operand(e->module, op, k), NULL);
+    }
+}
+
 static void load_boxes(grout_emitter *e, const tma_load *load) {
     const bool is_multicast = load->axes != 0;
+    const uint32_t spatial_count = load->box.tma.spatial_count;
     grout_emit__open_box(e, &load->box);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_tma_load%s(", is_multicast ? "_multicast" : "");
+    grout_emit__add(e, "grout_tma_load%s%s(", spatial_count > 0 ? "_im2col" : "",
+                    is_multicast ? "_multicast" : "");
     grout_emit__box_smem(e, &load->box);
     grout_emit__add(e, ", ");
     grout_emit__box_map(e, &load->box);
@@ -279,6 +289,7 @@ static void load_boxes(grout_emitter *e, const tma_load *load) {
         grout_emit__group_mask(e, load->axes);
     }
     grout_emit__box_coordinates(e, &load->box);
+    add_offsets(e, grout_module_get_op(e->module, load->box.id), spatial_count);
     grout_emit__end(e, ");");
     grout_emit__close_box(e, &load->box);
 }
@@ -314,6 +325,10 @@ void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout
         load_boxes(e, &load);
     }
     grout_emit__close_issuer(e);
+}
+
+void grout_emit__copy_gmem_to_smem_im2col(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit__copy_gmem_to_smem(e, id, op);
 }
 
 /* ---- stores ---- */

@@ -114,11 +114,26 @@ static const char maps_preamble[] =
     "    uint32_t box[5];\n"
     "    CUtensorMapSwizzle swizzle;\n"
     "    CUtensorMapFloatOOBfill oob_fill;\n"
+    "    // In im2col mode, of so many spatial dimensions; box is channels and pixels then.\n"
+    "    uint32_t spatial_count;\n"
+    "    int lower[3], upper[3];\n"
+    "    uint32_t steps[5];\n"
     "};\n"
     "\n"
     "static CUtensorMap encode(const Map &map, CUdeviceptr address) {\n"
     "    alignas(64) CUtensorMap encoded;\n"
     "    const uint32_t ones[5] = {1, 1, 1, 1, 1};\n"
+    "    if (map.spatial_count > 0) {\n"
+    "        check(cuTensorMapEncodeIm2col(&encoded, map.type, map.rank, (void *)address,\n"
+    "                                      (const cuuint64_t *)map.dims,\n"
+    "                                      (const cuuint64_t *)map.strides, map.lower,\n"
+    "                                      map.upper, map.box[0], map.box[1], map.steps,\n"
+    "                                      CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
+    "                                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
+    "                                      map.oob_fill),\n"
+    "              \"encode a tensor map\");\n"
+    "        return encoded;\n"
+    "    }\n"
     "    check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,\n"
     "                                 (const cuuint64_t *)map.dims,\n"
     "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
@@ -206,6 +221,23 @@ static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
     grout_text_add(h->out, "}");
 }
 
+/* ", 2, {-1, -1}, {-1, -1}, {1, 2, 2, 1}": what a map in im2col mode has more; a tiled one zeros.
+ */
+static void add_pixels(const host *h, const grout_tma *tma) {
+    int64_t lower[3] = {0}, upper[3] = {0}, steps[5] = {1, 1, 1, 1, 1};
+    for (uint32_t k = 0; k < tma->spatial_count; k++) {
+        lower[k] = tma->lower[k];
+        upper[k] = tma->upper[k];
+        steps[1 + k] = tma->pixel_steps[k];
+    }
+    grout_text_add(h->out, ", %u, ", tma->spatial_count);
+    add_numbers(h, lower, 3);
+    grout_text_add(h->out, ", ");
+    add_numbers(h, upper, 3);
+    grout_text_add(h->out, ", ");
+    add_numbers(h, steps, 5);
+}
+
 static void add_maps(const host *h) {
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
@@ -223,8 +255,10 @@ static void add_maps(const host *h) {
         } else {
             grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B", map->tma.swizzle);
         }
-        grout_text_add(h->out, ",\n    CU_TENSOR_MAP_FLOAT_OOB_FILL_%s};\n",
+        grout_text_add(h->out, ",\n    CU_TENSOR_MAP_FLOAT_OOB_FILL_%s",
                        map->tma.oob == GROUT_CHOICE_OOB_NAN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
+        add_pixels(h, &map->tma);
+        grout_text_add(h->out, "};\n");
     }
 }
 

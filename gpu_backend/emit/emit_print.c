@@ -120,6 +120,8 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
 
 /* ---- print_layout ---- */
 
+static const char INDEX_NAMES[GROUT_RANK_MAX + 1] = "ijklmnop"; /* of an array, by dimension */
+
 /* "wgmma (32 a lane)": the layout of a value, and its registers. */
 static void add_layout(const grout_emitter *e, const grout_operand *operand, grout_text *out) {
     const grout_register_layout *layout =
@@ -139,6 +141,122 @@ static void add_layout(const grout_emitter *e, const grout_operand *operand, gro
     grout_text_add(out, " (%" PRIu32 " a lane)", layout->registers);
 }
 
+/* ", where 128 goes to 144, 256 to 288": bytes of one bit that a layout of its own sends elsewhere;
+ * the others go where their bits do. */
+static void add_images(const grout_layout *layout, grout_text *out) {
+    const char *join = ", where ";
+    for (uint32_t bit = 0; bit < layout->address_bits; bit++) {
+        const uint32_t byte = UINT32_C(1) << bit;
+        if (layout->images[bit] != byte) {
+            grout_text_add(out, "%s%" PRIu32 "%s %" PRIu32, join, byte,
+                           join[2] == 'w' ? " goes to" : " to", layout->images[bit]);
+            join = ", ";
+        }
+    }
+}
+
+/* "1024 * (i / 8) + 128 * (i % 8) + 2 * j": the byte of element [i, j] before the swizzle. A
+ * divisor of the last dimension counts bytes where elements are packed. */
+static void add_byte(const grout_emitter *e, const grout_view *view, grout_text *out) {
+    const grout_layout *layout = grout_object_get_layout(e->module, view->object);
+    const char *plus = "";
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        const uint32_t dim = layout->dim[k];
+        const char name = INDEX_NAMES[dim];
+        const int64_t extent = grout_object_get_extent(e->module, view->object, dim);
+        const int64_t divisor =
+            layout->divisor[k] * (dim + 1u == view->rank ? (int64_t)view->packed : 1);
+        const bool is_last = layout->divisor[k] * layout->extent[k] >= extent;
+        if (layout->extent[k] == 1) {
+            continue;
+        }
+        grout_text_add(out, "%s", plus);
+        plus = " + ";
+        if (layout->stride[k] != 1) {
+            grout_text_add(out, "%" PRId64 " * ", layout->stride[k]);
+        }
+        if (divisor == 1 && is_last) {
+            grout_text_add(out, "%c", name);
+        } else if (is_last) {
+            grout_text_add(out, "(%c / %" PRId64 ")", name, divisor);
+        } else if (divisor == 1) {
+            grout_text_add(out, "(%c %% %" PRId64 ")", name, layout->extent[k]);
+        } else {
+            grout_text_add(out, "(%c / %" PRId64 " %% %" PRId64 ")", name, divisor,
+                           layout->extent[k]);
+        }
+    }
+    grout_text_add(out, "%s", plus[0] == '\0' ? "0" : "");
+    if (layout->swizzle != 0) {
+        grout_text_add(out, ", swizzle(%" PRIu32 ")", layout->swizzle);
+    }
+    add_images(layout, out);
+}
+
+static bool is_whole(const grout_emitter *e, const grout_view *view) {
+    bool whole = view->view_rank == view->rank;
+    for (uint32_t k = 0; k < view->rank; k++) {
+        whole = whole && view->view_dim[k] == k && view->start_term_count[k] == 0 &&
+                view->extent[k] == grout_object_get_extent(e->module, view->object, k);
+    }
+    return whole;
+}
+
+/* "[j: 8, i: 64] from byte 1024 of ": the dimensions of a part, each by its index of the array, and
+ * where it begins if that is known. */
+static void add_part(const grout_emitter *e, const grout_view *view, grout_text *out) {
+    bool is_known = true;
+    for (uint32_t k = 0; k < view->rank; k++) {
+        is_known = is_known && view->start_term_count[k] == 0;
+    }
+    grout_text_add(out, "[");
+    for (uint32_t k = 0; k < view->view_rank; k++) {
+        const uint32_t dim = view->view_dim[k];
+        grout_text_add(out, "%s%c: %" PRId64, k == 0 ? "" : ", ", INDEX_NAMES[dim],
+                       view->extent[dim] * (dim + 1u == view->rank ? (int64_t)view->packed : 1));
+    }
+    grout_text_add(out, "]");
+    if (is_known) {
+        grout_text_add(out, " from byte %" PRId64,
+                       grout_layout_get_offset(grout_object_get_layout(e->module, view->object),
+                                               view->start_const));
+    }
+    grout_text_add(out, " of ");
+}
+
+/* "f16[64, 64] in bytes 0 to 8191 of SMEM, [i, j] at byte 128 * i + 2 * j": an array or a part of
+ * one. */
+static void add_memory(const grout_emitter *e, const grout_view *view, grout_text *out) {
+    const grout_type *type = grout_object_get_type(e->module, view->object);
+    const int64_t first = grout_object_get_offset(e->module, view->object);
+    const int64_t bytes = grout_object_get_layout(e->module, view->object)->bytes;
+    if (!is_whole(e, view)) {
+        add_part(e, view, out);
+    }
+    grout_text_add(out, "%s[", grout_dtype_get_info((grout_dtype)type->dtype)->text);
+    for (uint32_t k = 0; k < type->rank; k++) {
+        grout_text_add(out, "%s%" PRId64, k == 0 ? "" : ", ", type->dims[k]);
+    }
+    grout_text_add(out, "] in bytes %" PRId64 " to %" PRId64 " of SMEM, [", first,
+                   first + bytes - 1);
+    for (uint32_t k = 0; k < type->rank; k++) {
+        grout_text_add(out, "%s%c", k == 0 ? "" : ", ", INDEX_NAMES[k]);
+    }
+    grout_text_add(out, "] at byte ");
+    add_byte(e, view, out);
+}
+
+/* What a {} of a print_layout becomes. */
+static void add_shown(const grout_emitter *e, const grout_operand *operand, grout_text *out) {
+    grout_view view;
+    if ((operand->kind == GROUT_OPERAND_VALUE || operand->kind == GROUT_OPERAND_REF) &&
+        grout_module_get_view(e->module, operand, &view)) {
+        add_memory(e, &view, out);
+    } else {
+        add_layout(e, operand, out);
+    }
+}
+
 void grout_emit__print_layout(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const char *text =
         grout_module_get_string(e->module, grout_module_get_operand(e->module, op, 0)->id);
@@ -147,7 +265,7 @@ void grout_emit__print_layout(grout_emitter *e, grout_op_id id, const grout_op *
     (void)id;
     for (const char *p = text; *p != '\0'; p++) {
         if (p[0] == '{' && p[1] == '}' && next < op->operand_count) {
-            add_layout(e, grout_module_get_operand(e->module, op, next++), &line);
+            add_shown(e, grout_module_get_operand(e->module, op, next++), &line);
             p++;
         } else {
             grout_text_add(&line, "%c", *p);

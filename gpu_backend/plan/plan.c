@@ -9,7 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_same_pixels(const grout_tma *a, const grout_tma *b) {
+    if (a->spatial_count != b->spatial_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->spatial_count; i++) {
+        if (a->lower[i] != b->lower[i] || a->upper[i] != b->upper[i] ||
+            a->pixel_steps[i] != b->pixel_steps[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
+    if (!has_same_pixels(a, b)) {
+        return false;
+    }
     if (a->rank != b->rank || a->element_bytes != b->element_bytes || a->swizzle != b->swizzle) {
         return false;
     }

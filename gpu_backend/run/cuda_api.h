@@ -129,6 +129,13 @@ typedef grout_cu_result grout_cu_tensor_map_encode_tiled(
     const uint64_t *strides_bytes, const uint32_t *box, const uint32_t *element_strides,
     int interleave, int swizzle, int l2_promotion, int oob_fill);
 
+/* What cuTensorMapEncodeIm2col wants: two corners, channels and pixels in the place of a box. */
+typedef grout_cu_result grout_cu_tensor_map_encode_im2col(
+    grout_cu_tensor_map *map, int type, uint32_t rank, void *address, const uint64_t *dims,
+    const uint64_t *strides_bytes, const int *lower, const int *upper, uint32_t channels,
+    uint32_t pixels, const uint32_t *element_strides, int interleave, int swizzle, int l2_promotion,
+    int oob_fill);
+
 /* The driver's functions, in the order of their sections; the comment is the name in the manual. */
 typedef struct grout_cu_api {
     grout_cu_result (*get_error_name)(grout_cu_result, const char **);     /* cuGetErrorName */
@@ -176,8 +183,9 @@ typedef struct grout_cu_api {
     grout_cu_result (*event_record)(grout_cu_event, grout_cu_stream);  /* cuEventRecord */
     grout_cu_result (*event_synchronize)(grout_cu_event);              /* cuEventSynchronize */
     grout_cu_result (*event_elapsed_time)(float *ms, grout_cu_event, grout_cu_event);
-    grout_cu_result (*event_destroy)(grout_cu_event);          /* cuEventDestroy */
-    grout_cu_tensor_map_encode_tiled *tensor_map_encode_tiled; /* cuTensorMapEncodeTiled */
+    grout_cu_result (*event_destroy)(grout_cu_event);            /* cuEventDestroy */
+    grout_cu_tensor_map_encode_tiled *tensor_map_encode_tiled;   /* cuTensorMapEncodeTiled */
+    grout_cu_tensor_map_encode_im2col *tensor_map_encode_im2col; /* cuTensorMapEncodeIm2col */
 } grout_cu_api;
 
 /* nvrtcResult and nvrtcProgram; NVRTC 'Error Handling', 'Compilation'. */

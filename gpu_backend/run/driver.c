@@ -52,6 +52,7 @@ static const struct {
     {"cuEventElapsedTime", offsetof(grout_cu_api, event_elapsed_time)},
     {"cuEventDestroy_v2", offsetof(grout_cu_api, event_destroy)},
     {"cuTensorMapEncodeTiled", offsetof(grout_cu_api, tensor_map_encode_tiled)},
+    {"cuTensorMapEncodeIm2col", offsetof(grout_cu_api, tensor_map_encode_im2col)},
 };
 
 static bool find_functions(grout_gpu_driver *driver, grout_gpu_error *error) {

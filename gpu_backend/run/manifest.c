@@ -161,13 +161,35 @@ static void add_args(const manifest *m) {
     grout_text_add(m->out, "\n  ],\n");
 }
 
+/* What cuTensorMapEncodeIm2col takes in the place of the box, which is one of channels and pixels.
+ */
+static void add_pixels(const manifest *m, const grout_tma *tma) {
+    int64_t lower[3], upper[3];
+    if (tma->spatial_count == 0) {
+        return;
+    }
+    for (uint32_t k = 0; k < tma->spatial_count; k++) {
+        lower[k] = tma->lower[k];
+        upper[k] = tma->upper[k];
+    }
+    grout_text_add(m->out, ",\n     \"mode\": \"im2col\", \"lower_corner\": ");
+    add_numbers(m->out, lower, tma->spatial_count);
+    grout_text_add(m->out, ", \"upper_corner\": ");
+    add_numbers(m->out, upper, tma->spatial_count);
+    grout_text_add(m->out, ", \"channels_per_pixel\": %" PRId64 ", \"pixels_per_column\": %" PRId64,
+                   tma->box[0], tma->box[1]);
+}
+
 static void add_maps(const manifest *m) {
     grout_text_add(m->out, "  \"tensor_maps\": [");
     for (uint32_t k = 0; k < m->plan->map_count; k++) {
         const grout_gpu_map *map = &m->plan->maps[k];
         const grout_type *type = grout_object_get_type(m->module, map->object);
-        const int64_t ones[] = {1, 1, 1, 1, 1};
-        GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= sizeof ones / sizeof ones[0]);
+        int64_t steps[] = {1, 1, 1, 1, 1};
+        GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= sizeof steps / sizeof steps[0]);
+        for (uint32_t i = 0; i < map->tma.spatial_count; i++) {
+            steps[1 + i] = map->tma.pixel_steps[i];
+        }
         grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
         add_string(m->out, grout_gpu__get_map_name(m->module, map).text);
         if (map->param_index == UINT32_MAX) {
@@ -184,7 +206,8 @@ static void add_maps(const manifest *m) {
         grout_text_add(m->out, ", \"box\": ");
         add_numbers(m->out, map->tma.box, map->tma.rank);
         grout_text_add(m->out, ", \"element_strides\": ");
-        add_numbers(m->out, ones, map->tma.rank);
+        add_numbers(m->out, steps, map->tma.rank);
+        add_pixels(m, &map->tma);
         grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
                        map->tma.swizzle, map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
     }

@@ -171,6 +171,12 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
         made.strides_bytes[k] = (uint64_t)map->tma.strides[k];
         made.box[k] = (uint32_t)map->tma.box[k];
     }
+    made.spatial_count = map->tma.spatial_count;
+    for (uint32_t k = 0; k < map->tma.spatial_count; k++) {
+        made.lower[k] = map->tma.lower[k];
+        made.upper[k] = map->tma.upper[k];
+        made.element_strides[1 + k] = map->tma.pixel_steps[k];
+    }
     return made;
 }
 

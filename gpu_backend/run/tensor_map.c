@@ -1,7 +1,7 @@
 /*
  * tensor_map.c - the rules of TMA descriptors on compute capability 9.0. Sources: CUDA Driver API,
- * cuTensorMapEncodeTiled; and what an H200's driver took and refused (docs/hardware.md 2.1).
- * SPDX-License-Identifier: Apache-2.0
+ * cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; and what an H200's driver took and refused
+ * (docs/hardware.md 2.1). SPDX-License-Identifier: Apache-2.0
  */
 #include "tensor_map.h"
 
@@ -14,6 +14,8 @@
 #define STRIDE_MAX  (UINT64_C(1) << 40) /* excluded */
 #define BOX_MAX     256
 #define STEP_MAX    8      /* of element_strides */
+#define PIXELS_MAX  1024   /* of im2col mode, of a copy */
+#define CORNER_BITS 16     /* of all spatial dimensions together */
 #define SMEM_MAX    232448 /* bytes of dynamic SMEM a CTA can have */
 #define ALIGN_BYTES 16     /* of addresses, strides and the innermost box */
 
@@ -56,6 +58,9 @@ static uint32_t box_elements(const grout_gpu_tensor_map *map, uint32_t dim) {
 uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map) {
     GROUT_ASSERT(map->rank >= 1 && map->rank <= GROUT_GPU_TENSOR_RANK_MAX);
     uint32_t bytes = grout_gpu__tensor_type_size(map->type);
+    if (map->spatial_count > 0) {
+        return bytes * map->box[0] * map->box[1];
+    }
     for (uint32_t i = 0; i < map->rank; i++) {
         bytes *= box_elements(map, i);
     }
@@ -120,6 +125,44 @@ static bool validate_box(const grout_gpu_tensor_map *map, grout_gpu_error *error
     return true;
 }
 
+static bool validate_pixels(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
+    if (map->rank < 3 || map->spatial_count != map->rank - 2) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                               "a TMA array in im2col mode has 3 to %d dimensions, all but two of "
+                               "them spatial, not %" PRIu32 " with %" PRIu32,
+                               GROUT_GPU_TENSOR_RANK_MAX, map->rank, map->spatial_count);
+    }
+    if (map->box[0] < 1 || map->box[0] > BOX_MAX || map->box[1] < 1 || map->box[1] > PIXELS_MAX) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                               "a copy in im2col mode takes 1 to %d channels and 1 to %d pixels, "
+                               "but %" PRIu32 " and %" PRIu32,
+                               BOX_MAX, PIXELS_MAX, map->box[0], map->box[1]);
+    }
+    const int64_t limit = INT64_C(1) << (CORNER_BITS / map->spatial_count - 1);
+    for (uint32_t i = 0; i < map->spatial_count; i++) {
+        const int64_t last = (int64_t)map->dims[1 + i] - 1 + map->upper[i];
+        if (map->lower[i] < -limit || map->lower[i] >= limit || map->upper[i] < -limit ||
+            map->upper[i] >= limit || map->lower[i] > last) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                                   "the box of pixels of im2col mode has corners of %" PRId64
+                                   " to %" PRId64 " and is not empty, but dimension %" PRIu32
+                                   " has %" PRId32 " and %" PRId32,
+                                   -limit, limit - 1, 1 + i, map->lower[i], map->upper[i]);
+        }
+        if (element_stride(map, 1 + i) > STEP_MAX) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                                   "im2col mode takes every pixel, or every second to %dth, but "
+                                   "every %" PRIu32 "th in dimension %" PRIu32,
+                                   STEP_MAX, element_stride(map, 1 + i), 1 + i);
+        }
+    }
+    const uint32_t bytes = grout_gpu__tensor_map_box_bytes(map);
+    return bytes <= SMEM_MAX ||
+           grout_gpu__fail(error, GROUT_DIAG_TMA_BYTES,
+                           "a copy in im2col mode has %" PRIu32 " bytes, but SMEM only %d", bytes,
+                           SMEM_MAX);
+}
+
 static bool validate_inner(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
     const uint32_t bytes = map->box[0] * grout_gpu__tensor_type_size(map->type);
     if (bytes % ALIGN_BYTES != 0) {
@@ -165,7 +208,9 @@ bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t of
                                "%" PRIu64,
                                ALIGN_BYTES, offset_bytes);
     }
-    return validate_dims(map, error) && validate_box(map, error) && validate_inner(map, error);
+    return validate_dims(map, error) &&
+           (map->spatial_count > 0 ? validate_pixels(map, error) : validate_box(map, error)) &&
+           validate_inner(map, error);
 }
 
 static int swizzle_mode(uint32_t swizzle_bytes) {
@@ -192,6 +237,13 @@ bool grout_gpu__tensor_map_encode(const grout_gpu_driver *driver, const grout_gp
     void *pointer = NULL;
     _Static_assert(sizeof pointer == sizeof address, "CUDA has 64-bit hosts only");
     memcpy(&pointer, &address, sizeof pointer);
+    if (map->spatial_count > 0) {
+        const grout_cu_result made = driver->cu.tensor_map_encode_im2col(
+            out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->lower,
+            map->upper, map->box[0], map->box[1], steps, 0, swizzle_mode(map->swizzle_bytes),
+            (int)map->l2_promotion, (int)map->oob);
+        return grout_gpu__driver_check(driver, made, "encode a tensor map", error);
+    }
     grout_cu_result result = driver->cu.tensor_map_encode_tiled(
         out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->box, steps,
         0, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);

@@ -49,6 +49,10 @@ typedef struct grout_gpu_tensor_map {
     uint32_t swizzle_bytes;                              /* 0, 32, 64 or 128 */
     grout_gpu_oob oob;
     grout_gpu_l2_promotion l2_promotion;
+    /* In im2col mode, of so many spatial dimensions, 1 (w) to rank - 2; 0: tiled. box[0] is the
+     * channels of a pixel, box[1] the pixels; the other numbers of box do not count. */
+    uint32_t spatial_count;
+    int32_t lower[GROUT_GPU_TENSOR_RANK_MAX - 2], upper[GROUT_GPU_TENSOR_RANK_MAX - 2];
 } grout_gpu_tensor_map;
 
 /* Bytes of one element. */

@@ -151,8 +151,10 @@ typedef struct grout_build_op_args {
     uint32_t attrs;                   /* GROUT_ATTR_BIT_* */
     grout_expr_id attr_value;         /* of the one INT attribute */
     const grout_expr_id *attr_values; /* of several, in the order of the table; NULL: attr_value */
-    uint32_t attr_axes;          /* of the one AXES attribute: bit i for axis i of the kernel */
-    uint32_t attr_dims;          /* of the one DIMS attribute: grout_attr_value.dims */
+    uint32_t attr_axes; /* of the one AXES attribute: bit i for axis i of the kernel */
+    uint32_t attr_dims; /* of the one DIMS attribute: grout_attr_value.dims */
+    const grout_written_range *attr_ranges; /* of the one RANGES attribute */
+    uint32_t attr_range_count;
     const grout_choice *choices; /* of the CHOICE attributes */
     uint32_t choice_count;
 } grout_build_op_args;
@@ -307,6 +309,12 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand condition, \
                                       const char *text, uint32_t count,                \
                                       const grout_operand *values);
+/* Source, destination and barrier, and for each spatial dimension an offset and a range of base
+ * pixels. */
+#define GROUT_BUILD_IM2COL(name)                                                                   \
+    GROUT_API void grout_build_##name(                                                             \
+        grout_builder *builder, grout_operand a, grout_operand b, grout_operand c, uint32_t count, \
+        const grout_operand *offsets, const grout_written_range *pixels);
 #define GROUT_BUILD_EXTERN(name)                                                          \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *text, \
                                                 grout_dtype dtype, uint32_t count,        \

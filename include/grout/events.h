@@ -323,7 +323,9 @@ typedef enum grout_outside {
     GROUT_OUTSIDE_PROMISED, /* oob(in_bounds) */
     GROUT_OUTSIDE_FOLDED,   /* the dimension is a part of one of the tensor map */
     GROUT_OUTSIDE_PART,     /* the part that a tensor map is to be of */
-    GROUT_OUTSIDE_EMPTY     /* .. and it has no element */
+    GROUT_OUTSIDE_EMPTY,    /* .. and it has no element */
+    GROUT_OUTSIDE_PIXELS,   /* no base pixel that pixels(..) has */
+    GROUT_OUTSIDE_OFFSET    /* an offset of pixels that the instruction does not hold */
 } grout_outside;
 /* Why a copy cannot go through a tensor map. */
 typedef enum grout_map_use {

@@ -226,6 +226,12 @@ enum {
     GROUT_OP_FLAG_INFIX = 1 /* written infix (or as a call) inside an index expression */
 };
 
+enum { GROUT_RANGES_MAX = 3 };
+/* low..high step step: three constants; of a RANGES attribute, see grout_op_get_ranges. */
+typedef struct grout_written_range {
+    grout_expr_id low, high, step;
+} grout_written_range;
+
 typedef struct grout_attr_value {
     uint8_t attr;   /* grout_attr */
     uint8_t choice; /* CHOICE attributes: grout_choice */
@@ -233,6 +239,8 @@ typedef struct grout_attr_value {
     uint32_t dims;  /* DIMS attributes: 4 bits for each, from the lowest on: the number plus 1 */
     grout_expr_id expr; /* INT attributes */
     grout_loc_id loc;
+    uint32_t range_count; /* RANGES attributes */
+    grout_written_range ranges[GROUT_RANGES_MAX];
 } grout_attr_value;
 
 typedef struct grout_op {
@@ -603,6 +611,12 @@ GROUT_API uint32_t grout_op_get_dims(const grout_module *module, const grout_op 
                                      grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/* The ranges of a RANGES attribute; returns how many, 0 if the op does not have it. */
+typedef struct grout_range {
+    int64_t low, high, step;
+} grout_range;
+GROUT_API uint32_t grout_op_get_ranges(const grout_module *module, const grout_op *op,
+                                       grout_attr attr, grout_range ranges_out[GROUT_RANGES_MAX]);
 /* What becomes of the elements outside the array of a copy's box: what its oob(..) says, or that of
  * the tensor_descriptor that a load goes through; GROUT_CHOICE_OOB_ZERO if neither says anything.
  */
@@ -625,16 +639,16 @@ GROUT_API int64_t grout_part_get_place(const grout_part *part, const grout_type 
                                        int64_t element);
 /*
  * What an access by indices or with a mask touches (rules GATHER, SCATTER, MASKED_..): for each
- * element of an array, the result, the value that is written or the destination of a copy, an element
- * of the reference.
+ * element of an array, the result, the value that is written or the destination of a copy, an
+ * element of the reference.
  */
 typedef struct grout_pick {
-    grout_type type;              /* the array, or a scalar */
+    grout_type type; /* the array, or a scalar */
     /* operands; 0: it has none (operand 0 is the reference). destination: of a copy */
     uint8_t value, indices, mask, destination;
-    uint8_t ref_rank;             /* of the reference */
-    uint8_t dim;                  /* of the reference: the dimension that the indices count */
-    int64_t limit;                /* how many elements it has */
+    uint8_t ref_rank;   /* of the reference */
+    uint8_t dim;        /* of the reference: the dimension that the indices count */
+    int64_t limit;      /* how many elements it has */
     bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
     bool is_mask_along; /* so has the mask */
     uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the

@@ -115,16 +115,18 @@ typedef enum grout_rule {
     GROUT_RULE_STORE,       /* the value fits the reference */
     GROUT_RULE_MASKED_LOAD, /* the elements of the reference that a mask lets through */
     GROUT_RULE_MASKED_STORE,
-    GROUT_RULE_GATHER,  /* the elements of the reference that indices name */
-    GROUT_RULE_SCATTER, /* the value fits these elements */
+    GROUT_RULE_GATHER,      /* the elements of the reference that indices name */
+    GROUT_RULE_SCATTER,     /* the value fits these elements */
     GROUT_RULE_MASKED_COPY, /* a copy of the elements that a mask lets through */
     GROUT_RULE_GATHER_COPY, /* a copy of those that indices name */
-    GROUT_RULE_FETCH,   /* one element, and the result what it held */
-    GROUT_RULE_COPY,    /* two boxes of one shape and element type */
+    GROUT_RULE_FETCH,       /* one element, and the result what it held */
+    GROUT_RULE_COPY,        /* two boxes of one shape and element type */
+    GROUT_RULE_IM2COL,      /* a pixel's channels, and rows of as many; offsets of the pixels */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
+    GROUT_RULE_PRINT_LAYOUT,
     GROUT_RULE_CHECK,     /* a bool or an array of them, a text, values */
     GROUT_RULE_PROMISE,   /* an integer, and a number that fits its type; the result has it */
     GROUT_RULE_EXTERN,    /* operands of one shape; the result has it, and the written type */
@@ -167,8 +169,11 @@ typedef enum grout_attr {
     GROUT_ATTR_COUNT
 } grout_attr;
 
+/* The bits of a uint32_t; that of the 32nd is a negative int, as the constants of an enum are ints.
+ */
 enum {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_BIT_##NAME = 1 << GROUT_ATTR_##NAME,
+#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) \
+    GROUT_ATTR_BIT_##NAME = (int)(1u << GROUT_ATTR_##NAME),
 #include "grout/ops.def"
     GROUT_ATTR_BIT_NONE = 0
 };
@@ -186,7 +191,8 @@ typedef enum grout_argument_kind {
     GROUT_ARGUMENT_INT,
     GROUT_ARGUMENT_AXES,
     GROUT_ARGUMENT_CHOICE,
-    GROUT_ARGUMENT_DIMS
+    GROUT_ARGUMENT_DIMS,
+    GROUT_ARGUMENT_RANGES
 } grout_argument_kind;
 
 typedef enum grout_opcode {

@@ -72,6 +72,16 @@ typedef struct grout_tma {
     /* What becomes of elements outside the array (a GROUT_ATTR_OOB choice). */
     uint8_t oob;
     /*
+     * In im2col mode, of so many spatial dimensions, dimensions 1 (w) to spatial_count of the array
+     * here, whose last is n; 0: a tiled copy. box[0] is a pixel's channels, box[1] the number of
+     * pixels. In spatial dimension 1 + i base pixels lie from lower[i] to dims[1 + i] - 1 +
+     * upper[i], pixel_steps[i] apart.
+     */
+    uint8_t spatial_count;
+    int32_t lower[3], upper[3];
+    uint32_t pixel_steps[3];
+    int32_t offset_max; /* of an offset of pixels, whose least is 0 */
+    /*
      * It takes no tensor map: one bulk copy of box_bytes bytes, which lie one after another on both
      * sides, from a multiple of 16 bytes on (cp.async.bulk). The rank is 0 then. A start in
      * dimension d of the GMEM object moves it by object_strides[d] bytes; the array has
@@ -83,7 +93,8 @@ typedef struct grout_tma {
 } grout_tma;
 
 /*
- * Works out the TMA form of a copy_gmem_to_smem or copy_smem_to_gmem of a bound module. On failure
+ * Works out the TMA form of a copy_gmem_to_smem, copy_gmem_to_smem_im2col, copy_smem_to_gmem or
+ * async_prefetch of a bound module. On failure
  * returns false and, if diags is not NULL, says why (rule, numbers, remedy).
  */
 GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
@@ -92,10 +103,10 @@ GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout
 /*
  * The pieces that an async_copy, async_gather, async_masked_copy or async_store_smem of a bound
  * module moves: 16, 8 or 4 bytes; 0 if not even 4 are possible. This is the largest size such that
- * the whole box consists of runs of that many neighbouring bytes, aligned to that many, in SMEM and,
- * if it comes from there, in GMEM too. Elements that are picked one by one come from GMEM each
- * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts as
- * a multiple of 4 bytes only; the run has to check that it is one.
+ * the whole box consists of runs of that many neighbouring bytes, aligned to that many, in SMEM
+ * and, if it comes from there, in GMEM too. Elements that are picked one by one come from GMEM each
+ * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts
+ * as a multiple of 4 bytes only; the run has to check that it is one.
  */
 GROUT_API uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
 /* Whether neighbours along the innermost dimension of what an op touches have indices, or bits of a

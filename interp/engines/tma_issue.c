@@ -13,6 +13,7 @@
 #include "capture.h"
 #include "collective.h"
 #include "engine.h"
+#include "im2col.h"
 #include "mbarrier.h"
 #include "move.h"
 #include "tensor_map.h"
@@ -268,7 +269,11 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     if (load->parts > 0) {
         grout_box__cut(&boxes[0], (uint32_t)inst->u.copy.part_dim, load->part, load->parts);
     }
-    grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    if (grout_im2col__is_mode_of(inst)) {
+        grout_im2col__publish_reads(cta, load->thread, inst, boxes, stamps);
+    } else {
+        grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    }
     grout_tensor_map__publish_read(cta, load->thread, inst, &stamps[0]);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
@@ -288,7 +293,9 @@ static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load
     grout_machine *machine = cta->machine;
     const grout_box boxes[2] = {load->boxes[0], *to};
     uint32_t spoilt = 0;
-    if (machine->tracks && !load->is_void) {
+    if (machine->tracks && !load->is_void && grout_im2col__is_mode_of(load->inst)) {
+        grout_im2col__definedness(cta, load->inst, boxes);
+    } else if (machine->tracks && !load->is_void) {
         grout_move__definedness(cta, load->thread, load->inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, to, NULL);
@@ -385,6 +392,8 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
     load.is_void = grout_tensor_map__is_void(cta, thread, inst, load.boxes[0].plan->operand);
     load.is_void = load.is_void || check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
+    load.is_void |=
+        grout_im2col__is_mode_of(inst) && grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
     publish_load(cta, &load);
     send_all(cta, &load);
     if (machine->has_clocks && (load.is_explicit || load.mask != 1u << cta->rank)) {

@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "convert.h"
 #include "engine.h"
+#include "im2col.h"
 #include "move.h"
 #include "tma.h"
 
@@ -68,6 +69,15 @@ void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *fli
     *write_out = *read_out;
 }
 
+static void move(const grout_cta *cta, const grout_inst *inst, const grout_box *from,
+                 const grout_box *to) {
+    if (grout_im2col__is_mode_of(inst)) {
+        grout_im2col__copy(cta, inst, from, to);
+    } else {
+        grout_move__copy(cta->machine, inst, from, to);
+    }
+}
+
 /* If some of the source was captured at the issue: copies what the engine sees to the target. */
 static void move_captured(const grout_cta *cta, grout_flight *flight, const grout_box *from,
                           const grout_box *to) {
@@ -96,7 +106,7 @@ void grout_engine__land_tma_load(const grout_cta *cta, uint32_t index) {
     if (flight->is_captured) {
         move_captured(cta, flight, &from, &to);
     } else {
-        grout_move__copy(machine, inst, &from, &to);
+        move(cta, inst, &from, &to);
     }
     grout_tma__spoil(cta, flight, &to);
     grout_tma__let_newer_win(cta, flight);
@@ -108,7 +118,7 @@ void grout_engine__land_tma_load(const grout_cta *cta, uint32_t index) {
 static void load_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *boxes, const grout_load *load) {
     if (!load->is_void) {
-        grout_move__copy(cta->machine, inst, &boxes[0], &boxes[1]);
+        move(cta, inst, &boxes[0], &boxes[1]);
     }
     grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMA_LOAD);
     flight.is_part = load->is_part;

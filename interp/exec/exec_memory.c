@@ -152,6 +152,11 @@ grout_outcome grout_exec_copy_gmem_to_smem(const grout_cta *cta, uint32_t thread
     return grout_tma__issue_load(cta, thread, inst) ? GROUT_OUTCOME_NEXT : GROUT_OUTCOME_BLOCKED;
 }
 
+grout_outcome grout_exec_copy_gmem_to_smem_im2col(const grout_cta *cta, uint32_t thread,
+                                                  const grout_inst *inst) {
+    return grout_tma__issue_load(cta, thread, inst) ? GROUT_OUTCOME_NEXT : GROUT_OUTCOME_BLOCKED;
+}
+
 grout_outcome grout_exec_async_prefetch(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
     grout_tma__check_prefetch(cta, thread, inst);

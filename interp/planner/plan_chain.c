@@ -62,10 +62,12 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_GATHER_COPY:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
+    case GROUT_RULE_IM2COL:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_MMA:
     case GROUT_RULE_PRINT:
+    case GROUT_RULE_PRINT_LAYOUT:
     case GROUT_RULE_CHECK:
     case GROUT_RULE_PROMISE: /* may be a finding */
     case GROUT_RULE_EXTERN:  /* calls what is not ours, an element at a time */

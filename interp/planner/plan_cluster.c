@@ -339,7 +339,7 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     if (inst->edge_scope == GROUT_CHOICE_NONE) {
         inst->edge_scope = get_default_scope(planner, inst, op);
     }
-    if ((attrs & GROUT_ATTR_BIT_COLLECTIVE_AXES) != 0) {
+    if ((attrs & (GROUT_ATTR_BIT_COLLECTIVE_AXES | GROUT_ATTR_BIT_MULTICAST)) != 0) {
         lower_axes(planner, inst, op);
     }
 }

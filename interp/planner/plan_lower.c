@@ -371,6 +371,21 @@ static void add_map_slot(grout_planner *planner, uint32_t index, const grout_op 
     inst->u.copy.map_maker = grout_module_get_value(planner->module, view.descriptor)->op;
 }
 
+static void add_im2col(const grout_planner *planner, grout_inst *inst) {
+    grout_tma tma;
+    if (!grout_tma_plan(planner->module, inst->op, &tma, NULL)) {
+        return; /* the verifier refuses it, whatever the arch */
+    }
+    inst->u.copy.spatial_count = tma.spatial_count;
+    inst->u.copy.offset_max = tma.offset_max;
+    for (uint32_t k = 0; k < tma.spatial_count; k++) {
+        const uint32_t place = tma.spatial_count - 1u - k;
+        inst->u.copy.lower[k] = (int16_t)tma.lower[place];
+        inst->u.copy.upper[k] = (int16_t)tma.upper[place];
+        inst->u.copy.pixel_steps[k] = (uint8_t)tma.pixel_steps[place];
+    }
+}
+
 /* What a plain op's rule needs beside operands and result. */
 /* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
 static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *op) {
@@ -438,6 +453,10 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
             add_map_slot(planner, index, op);
         }
         break;
+    case GROUT_RULE_IM2COL:
+        add_tma(planner, inst);
+        add_im2col(planner, inst);
+        break;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
     case GROUT_RULE_MASKED_LOAD:
@@ -449,6 +468,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_STORE:
     case GROUT_RULE_FETCH:
     case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_PRINT_LAYOUT:
     case GROUT_RULE_CHECK:
     case GROUT_RULE_PROMISE:
     case GROUT_RULE_OBJECT:

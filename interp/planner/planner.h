@@ -108,7 +108,8 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */
 void grout_planner__scan_atomics(grout_planner *planner);
 void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op);
-/* plan_pick.c: of the view of what is picked the box that is picked at a time; what the op needs beside its operands.
+/* plan_pick.c: of the view of what is picked the box that is picked at a time; what the op needs
+ * beside its operands.
  */
 void grout_planner__cut_view(const grout_planner *planner, uint32_t operand, grout_view *view);
 void grout_planner__lower_pick(grout_planner *planner, uint32_t index, const grout_op *op);

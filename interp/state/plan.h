@@ -270,6 +270,11 @@ typedef struct grout_inst {
             uint8_t folded;     /* bit d: dimension d of the array is one of several in the map */
             uint32_t map_slot;  /* box of the slot that its tensor map was made in; 0: it was not */
             grout_op_id map_maker; /* by this op */
+            /* im2col mode: by spatial dimension, the outermost first; of none: a box */
+            uint8_t spatial_count;
+            uint8_t pixel_steps[3];
+            int16_t lower[3], upper[3]; /* corners of the box of base pixels */
+            int32_t offset_max;
         } copy;
         /* ops with indices or a mask: they go through count boxes of inner elements each. The moves
          * are the dimensions of these boxes, the outermost first: extent, dimension of the object

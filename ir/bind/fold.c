@@ -572,8 +572,13 @@ static void fold_all(folding *fold) {
         fold_type(fold, GROUT_TABLE_AT(module->types, grout_written_type, id));
     }
     for (uint32_t id = 1; id < module->attrs.count; id++) {
-        fold_integer(fold, GROUT_TABLE_AT(module->attrs, grout_attr_value, id)->expr,
-                     "the value of an attribute");
+        const grout_attr_value *attr = GROUT_TABLE_AT(module->attrs, grout_attr_value, id);
+        fold_integer(fold, attr->expr, "the value of an attribute");
+        for (uint32_t k = 0; k < attr->range_count; k++) {
+            fold_integer(fold, attr->ranges[k].low, "the begin of a range");
+            fold_integer(fold, attr->ranges[k].high, "the end of a range");
+            fold_integer(fold, attr->ranges[k].step, "the step of a range");
+        }
     }
     for (uint32_t id = 1; id < module->indices.count; id++) {
         const grout_index *index = GROUT_TABLE_AT(module->indices, grout_index, id);

@@ -350,14 +350,47 @@ static bool infer_extern(grout_binding *binding, const grout_op *op, grout_type 
     return true;
 }
 
+static void check_printed(grout_binding *binding, const grout_op *op, uint32_t k) {
+    const grout_operand *operand = grout_infer__get_operand(binding, op, k);
+    grout_type type = grout_infer__get_value(binding, op, k);
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        grout_infer__set_constant(binding, op, k, grout_infer__get_default(binding, operand));
+    } else if (type.kind != GROUT_TYPE_NONE) {
+        grout_infer__check_rule(binding, op, operand->loc, (grout_dtype)type.dtype);
+    }
+}
+
 static void check_print(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 1; k < op->operand_count; k++) {
+        check_printed(binding, op, k);
+    }
+}
+
+/* Whether an operand names an object, and is no value. */
+static bool is_reference(const grout_binding *binding, const grout_operand *operand) {
+    grout_view view;
+    return operand->kind == GROUT_OPERAND_REF ||
+           (operand->kind == GROUT_OPERAND_VALUE &&
+            grout_view__resolve(binding->module, operand, &view).fault != GROUT_VIEW_NO_REFERENCE);
+}
+
+/* Values have register layouts and smem arrays have bytes; nothing else has a layout to say. */
+static void check_print_layout(grout_binding *binding, const grout_op *op) {
+    for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_infer__get_operand(binding, op, k);
-        grout_type type = grout_infer__get_value(binding, op, k);
-        if (operand->kind == GROUT_OPERAND_EXPR) {
-            grout_infer__set_constant(binding, op, k, grout_infer__get_default(binding, operand));
-        } else if (type.kind != GROUT_TYPE_NONE) {
-            grout_infer__check_rule(binding, op, operand->loc, (grout_dtype)type.dtype);
+        if (!is_reference(binding, operand)) {
+            check_printed(binding, op, k);
+            continue;
+        }
+        const grout_type type = grout_infer__get_reference(binding, op, k, GROUT_TYPE_REF);
+        if (type.kind != GROUT_TYPE_NONE && type.space != GROUT_SPACE_SMEM) {
+            grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, operand->loc,
+                                  "'%s' says the layout of values and of arrays in smem, and %s is "
+                                  "%s",
+                                  grout_infer__get_mnemonic(op),
+                                  grout_infer__get_operand_text(binding, op, k).chars,
+                                  grout_type__get_text(&type).chars);
+            grout_diags_help(binding->diags, "load it, and give the value");
         }
     }
 }
@@ -400,6 +433,8 @@ static bool infer_access(grout_binding *binding, const grout_op *op, const grout
         return check_stored(binding, op, types);
     case GROUT_RULE_COPY:
         return check_copy(binding, op, types);
+    case GROUT_RULE_IM2COL:
+        return grout_infer__im2col(binding, op, types);
     case GROUT_RULE_MASKED_LOAD:
         return grout_infer__masked_load(binding, op, types, type);
     case GROUT_RULE_MASKED_STORE:
@@ -462,6 +497,7 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_LOAD:
     case GROUT_RULE_STORE:
     case GROUT_RULE_COPY:
+    case GROUT_RULE_IM2COL:
     case GROUT_RULE_MASKED_LOAD:
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:
@@ -474,6 +510,9 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__descriptor(binding, op, types, type);
     case GROUT_RULE_PRINT:
         check_print(binding, op);
+        return true;
+    case GROUT_RULE_PRINT_LAYOUT:
+        check_print_layout(binding, op);
         return true;
     case GROUT_RULE_CHECK:
         return grout_infer__check(binding, op, types);

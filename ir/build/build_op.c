@@ -274,8 +274,10 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
     case GROUT_LETTER_OPTIONAL_MASK:
-    case GROUT_LETTER_REST:
         ok = is_value || is_expr;
+        break;
+    case GROUT_LETTER_REST:
+        ok = is_value || is_expr || (is_ref && info->rule == GROUT_RULE_PRINT_LAYOUT);
         break;
     case GROUT_LETTER_BOXED:
         ok = is_ref;
@@ -422,6 +424,24 @@ uint32_t grout_builder__pack_dims(uint32_t count, const uint32_t *dims) {
     return packed;
 }
 
+static bool get_ranges(grout_builder *b, const grout_build_op_args *args, grout_attr_value *attr) {
+    attr->range_count = args->attr_range_count;
+    if (args->attr_range_count == 0 || args->attr_range_count > GROUT_RANGES_MAX) {
+        return grout_builder__error(b, "'%s' of no ranges, or of more than %d",
+                                    grout_attr_get_info((grout_attr)attr->attr)->text,
+                                    GROUT_RANGES_MAX);
+    }
+    for (uint32_t k = 0; k < attr->range_count; k++) {
+        attr->ranges[k] = args->attr_ranges[k];
+        if (!grout_builder__check_expr(b, attr->ranges[k].low) ||
+            !grout_builder__check_expr(b, attr->ranges[k].high) ||
+            !grout_builder__check_expr(b, attr->ranges[k].step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What one attribute says; *int_count INT attributes were before it. */
 static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t *int_count,
                      grout_attr_value *attr) {
@@ -442,6 +462,8 @@ static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t
         return attr->dims != 0 ||
                grout_builder__error(b, "'%s' of no dimensions, or of too many",
                                     grout_attr_get_info((grout_attr)attr->attr)->text);
+    case GROUT_ARGUMENT_RANGES:
+        return get_ranges(b, args, attr);
     }
     return false;
 }

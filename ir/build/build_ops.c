@@ -128,6 +128,26 @@
                              &(grout_build_op_args){                                               \
                                  .operands = operands, .operand_count = count + 1, .text = text}); \
     }
+/* Source, destination and barrier, and the offsets. */
+#define DEFINE_IM2COL(OP, name)                                                                \
+    void grout_build_##name(BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t count,       \
+                            const grout_operand *offsets, const grout_written_range *pixels) { \
+        grout_operand operands[3 + GROUT_RANGES_MAX] = {a, b, c};                              \
+        if (count > GROUT_RANGES_MAX) {                                                        \
+            (void)grout_builder__error(builder, "'%s' has at most %d offsets, not %u", #name,  \
+                                       GROUT_RANGES_MAX, (unsigned)count);                     \
+            return;                                                                            \
+        }                                                                                      \
+        for (uint32_t i = 0; i < count; i++) {                                                 \
+            operands[3 + i] = offsets[i];                                                      \
+        }                                                                                      \
+        (void)grout_build_op(builder, GROUT_OP_##OP,                                           \
+                             &(grout_build_op_args){.operands = operands,                      \
+                                                    .operand_count = 3 + count,                \
+                                                    .attrs = GROUT_ATTR_BIT_PIXELS,            \
+                                                    .attr_ranges = pixels,                     \
+                                                    .attr_range_count = count});               \
+    }
 #define DEFINE_EXTERN(OP, name)                                          \
     VALUE(OP, name,                                                      \
           (BUILDER, const char *text, grout_dtype dtype, uint32_t count, \
@@ -185,6 +205,7 @@ enum {
     operands_of_AXIS = 1,
     operands_of_PRINT = 2,
     operands_of_CHECK = 3,
+    operands_of_IM2COL = 4,
     operands_of_EXTERN = 2,
     operands_of_PTX = 3,
     operands_of_OWN = -1

@@ -227,6 +227,19 @@ uint32_t grout_op_get_dims(const grout_module *module, const grout_op *op, grout
     return value == NULL ? 0 : value->dims;
 }
 
+uint32_t grout_op_get_ranges(const grout_module *module, const grout_op *op, grout_attr attr,
+                             grout_range ranges_out[GROUT_RANGES_MAX]) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    const uint32_t count = value == NULL ? 0 : value->range_count;
+    for (uint32_t k = 0; k < count; k++) {
+        const grout_written_range *range = &value->ranges[k];
+        ranges_out[k] = (grout_range){.low = module->bound->expr_values[range->low].integer,
+                                      .high = module->bound->expr_values[range->high].integer,
+                                      .step = module->bound->expr_values[range->step].integer};
+    }
+    return count;
+}
+
 grout_choice grout_op_get_oob(const grout_module *module, const grout_op *op) {
     const uint32_t array = grout_op_find_letter((grout_opcode)op->opcode, 'G');
     grout_choice choice = grout_op_get_choice(module, op, GROUT_ATTR_OOB);

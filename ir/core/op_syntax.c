@@ -34,6 +34,9 @@ void grout_attr_print_syntax(grout_attr attr, grout_text *out) {
     case GROUT_ARGUMENT_DIMS:
         grout_text_add(out, "(d, ...)");
         break;
+    case GROUT_ARGUMENT_RANGES:
+        grout_text_add(out, "(low..high step N, ...)");
+        break;
     case GROUT_ARGUMENT_CHOICE:
         for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
             if (grout_choice_get_info((grout_choice)i)->attr == attr) {

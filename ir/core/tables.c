@@ -27,7 +27,7 @@
 #define BITS(PREFIX, ...) \
     PICK_7(__VA_ARGS__, BITS_6, BITS_5, BITS_4, BITS_3, BITS_2, BITS_1, )(PREFIX, __VA_ARGS__)
 #define UNWRAP(...)         __VA_ARGS__
-#define ATTR_BITS(...)      BITS(GROUT_ATTR_BIT_, __VA_ARGS__)
+#define ATTR_BITS(...)      (uint32_t)(BITS(GROUT_ATTR_BIT_, __VA_ARGS__))
 #define MILESTONE_BITS(...) BITS(MILESTONE_BIT_, __VA_ARGS__)
 
 #define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC)         \

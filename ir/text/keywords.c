@@ -49,6 +49,8 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
         {"arange", "iota"},
         {"full", "broadcast"},
         {"async_copy_global_to_shared", "copy_gmem_to_smem"},
+        {"async_load_im2col", "copy_gmem_to_smem_im2col"},
+        {"im2col", "copy_gmem_to_smem_im2col"},
         {"async_copy_shared_to_global", "copy_smem_to_gmem"},
         {"atomic_xchg", "atomic_exchange"},
         {"thread_barrier", "block_barrier"},

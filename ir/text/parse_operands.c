@@ -279,6 +279,39 @@ static bool parse_dims(grout_parser *p, uint32_t *dims_out) {
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
 }
 
+/* 'step' and a number; 1 if it is not written. */
+static bool parse_range_step(grout_parser *p, grout_loc_id loc, grout_expr_id *step_out) {
+    if (grout_parser__is_word(p, &p->token, "step")) {
+        grout_parser__advance(p);
+        return grout_parser__constant(p, step_out);
+    }
+    const grout_expr one = {.kind = GROUT_EXPR_INT, .loc = loc, .u.integer = 1};
+    *step_out = grout_module__add_expr(p->module, &one);
+    return true;
+}
+
+/* '(' low '..' high, with a step or without, again and again ')'. */
+static bool parse_ranges(grout_parser *p, grout_attr_value *value) {
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and ranges of numbers")) {
+        return false;
+    }
+    do {
+        if (value->range_count == GROUT_RANGES_MAX) {
+            return grout_parser__error(p, &p->token, GROUT_DIAG_LIMIT, "more than %d ranges",
+                                       GROUT_RANGES_MAX);
+        }
+        grout_written_range *range = &value->ranges[value->range_count];
+        if (!grout_parser__constant(p, &range->low) ||
+            !grout_parser__expect(p, GROUT_TOKEN_RANGE, "'..' and the end of the range") ||
+            !grout_parser__constant(p, &range->high) ||
+            !parse_range_step(p, value->loc, &range->step)) {
+            return false;
+        }
+        value->range_count++;
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',', 'step' or ')'");
+}
+
 /* What follows the attribute's word. */
 static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
     const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
@@ -292,6 +325,8 @@ static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
         return parse_choice(p, (grout_attr)value->attr, &value->choice);
     case GROUT_ARGUMENT_DIMS:
         return parse_dims(p, &value->dims);
+    case GROUT_ARGUMENT_RANGES:
+        return parse_ranges(p, value);
     case GROUT_ARGUMENT_FLAG:
         break;
     }

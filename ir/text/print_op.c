@@ -259,6 +259,22 @@ static void print_operand(const grout_printer *pr, const grout_operand *operand,
 
 /* ---- forms ----------------------------------------------------------------------------------- */
 
+/* "(-1..-1 step 2, 0..0)": a step of 1 is not written. */
+static void print_ranges(const grout_printer *pr, const grout_attr_value *value) {
+    for (uint32_t k = 0; k < value->range_count; k++) {
+        const grout_written_range *range = &value->ranges[k];
+        const grout_expr *step = grout_module_get_expr(pr->module, range->step);
+        grout_printer__text(pr, k == 0 ? "(" : ", ");
+        grout_printer__expr(pr, range->low, GROUT_LEVEL_ANY);
+        grout_printer__text(pr, "..");
+        grout_printer__expr(pr, range->high, GROUT_LEVEL_ANY);
+        if (step->kind != GROUT_EXPR_INT || step->u.integer != 1) {
+            grout_printer__text(pr, " step ");
+            grout_printer__expr(pr, range->step, GROUT_LEVEL_ANY);
+        }
+    }
+}
+
 static void print_attrs(const grout_printer *pr, const grout_op *op) {
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const grout_attr_value *value =
@@ -280,6 +296,9 @@ static void print_attrs(const grout_printer *pr, const grout_op *op) {
             for (uint32_t dims = value->dims; dims != 0; dims >>= 4) {
                 grout_text_add(pr->out, "%s%u", dims == value->dims ? "(" : ", ", (dims & 15u) - 1);
             }
+            break;
+        case GROUT_ARGUMENT_RANGES:
+            print_ranges(pr, value);
             break;
         case GROUT_ARGUMENT_CHOICE:
             grout_text_add(pr->out, "(%s",

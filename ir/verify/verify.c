@@ -46,6 +46,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__pieces(verifying, id, op);
     grout_verify__descriptor(verifying, op);
     grout_verify__tensor_map(verifying, op);
+    grout_verify__im2col(verifying, id, op);
     grout_verify__warps(verifying, op);
     grout_verify__partitions(verifying, op);
     grout_verify__wgmma(verifying, id, op);

@@ -9,7 +9,8 @@ static const grout_op_info *get_info(const grout_op *op) {
 }
 
 static bool has_format(const grout_op *op) {
-    return get_info(op)->rule == GROUT_RULE_PRINT || get_info(op)->rule == GROUT_RULE_CHECK;
+    const uint8_t rule = get_info(op)->rule;
+    return rule == GROUT_RULE_PRINT || rule == GROUT_RULE_PRINT_LAYOUT || rule == GROUT_RULE_CHECK;
 }
 
 /* The number of {} in a format; false, and a report, if it has other braces. */

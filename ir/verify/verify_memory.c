@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "im2col_plan.h"
 #include "type.h"
 
 #include "grout/register_layout.h"
@@ -141,6 +142,7 @@ typedef struct index_check {
     bool is_promised;              /* it says that it does not */
     bool is_bulk;                  /* its alignment is that of the whole box */
     bool is_masked;                /* it may hang over, where the mask is false */
+    bool is_pixel;                 /* of a copy in im2col mode: it may lie outside */
     bool is_box;                   /* through a descriptor: indices are starts of a box */
     bool is_written;
 } index_check;
@@ -238,7 +240,7 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     if (index->kind == GROUT_INDEX_ALL) {
         return;
     }
-    if (check->is_tma && (is_slice || check->is_box) && check->is_whole[dim]) {
+    if (check->is_tma && (is_slice || check->is_box || check->is_pixel) && check->is_whole[dim]) {
         check_tma_start(check, loc, dim, start);
         if (check->is_promised && is_known && (start >= 0 || !check->is_written)) {
             check_start(check, loc, dim, start, check->is_box ? check->boxes[dim] : size);
@@ -321,10 +323,10 @@ static void check_indices(grout_verifying *verifying, grout_op_id id, const grou
     check.object_rank = check.rank = type->rank;
     check.base = view.base;
     check.is_box = view.descriptor != 0;
+    check.is_pixel = operand_index == 0 && grout_im2col__is_mode_of(op);
     check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
     grout_pick pick;
-    check.is_masked =
-        operand_index == 0 && grout_op_get_pick(module, op, &pick) && pick.mask != 0;
+    check.is_masked = operand_index == 0 && grout_op_get_pick(module, op, &pick) && pick.mask != 0;
     check.is_written = effect != NULL && is_written(effect);
     if (check.is_tma) {
         grout_tma tma;
@@ -389,6 +391,11 @@ static bool is_memory(const grout_op *op, uint32_t index, const grout_effect *ef
     return effect != NULL || get_wanted_space(op, index, NULL) != GROUT_EFFECT_SPACE_ANY;
 }
 
+/* Whether references of an op are said and not accessed: their indices lie inside all the same. */
+static bool is_shown(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_PRINT_LAYOUT;
+}
+
 /* Gathers, scatters and masks take single elements, which packed ones are not in memory. */
 static void check_pick(grout_verifying *verifying, const grout_op *op, uint32_t index) {
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
@@ -411,6 +418,9 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, k);
         if (!is_memory(op, k, effect)) {
+            if (is_shown(op)) {
+                check_indices(verifying, id, op, k, effect);
+            }
             continue;
         }
         bool fits = check_space(verifying, op, k, effect);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "im2col_plan.h"
+
 static void report(grout_verifying *verifying, const grout_op *op, const grout_attr_value *attr,
                    const char *why, const char *help) {
     grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc, "oob(%s) of '%s': %s",
@@ -26,6 +28,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, uint32_t 
     const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, array);
     const bool is_store = effect != NULL && effect->access != GROUT_ACCESS_READ;
     grout_view view;
+    if (grout_im2col__is_mode_of(op) && attr->choice != GROUT_CHOICE_OOB_ZERO &&
+        attr->choice != GROUT_CHOICE_OOB_NAN) {
+        report(verifying, op, attr, "im2col mode fills with zeros or with NaN", "leave it away");
+        return;
+    }
     if (is_store && attr->choice != GROUT_CHOICE_OOB_IN_BOUNDS) {
         report(verifying, op, attr, "a store writes nothing outside the array",
                "leave it away; oob(in_bounds) promises that the box lies inside");

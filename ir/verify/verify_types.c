@@ -48,7 +48,8 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COLLECTIVE_AXES:
     case GROUT_ATTR_MULTICAST:
     case GROUT_ATTR_REDUCE:
-    case GROUT_ATTR_OOB: /* verify_oob.c */
+    case GROUT_ATTR_OOB:    /* verify_oob.c */
+    case GROUT_ATTR_PIXELS: /* lowering/im2col_plan.c */
     case GROUT_ATTR_ORDER:
     case GROUT_ATTR_SCOPE:
     case GROUT_ATTR_NO_DECREMENT:

@@ -63,6 +63,7 @@ void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grou
 void grout_verify__ptx(grout_verifying *verifying, const grout_op *op);
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op);
 void grout_verify__tensor_map(grout_verifying *verifying, const grout_op *op);
+void grout_verify__im2col(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op);
 void grout_verify__partition_warps(grout_verifying *verifying);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);

@@ -281,6 +281,10 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
                            .dimension = fault->dimension,
                            .object = grout_wording__name_object(wording, fault->object),
                            .start = fault->start});
+    } else if (fault->use == GROUT_OUTSIDE_PIXELS) {
+        grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HEAD, &words);
+    } else if (fault->use == GROUT_OUTSIDE_OFFSET) {
+        grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HEAD, &words);
     } else if (fault->extent > 1) {
         grout_sentence__add(out, GROUT_SENTENCE_BOUNDS_RANGE_HEAD, &words);
     } else {

@@ -315,17 +315,27 @@ static bool add_place_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    if (fault->use == GROUT_OUTSIDE_PLAIN) {
+    switch ((grout_outside)fault->use) {
+    case GROUT_OUTSIDE_PLAIN:
         return false;
-    }
-    if (fault->use == GROUT_OUTSIDE_PROMISED) {
+    case GROUT_OUTSIDE_PROMISED:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP, NULL);
-    } else if (fault->use == GROUT_OUTSIDE_FOLDED) {
+        break;
+    case GROUT_OUTSIDE_FOLDED:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP, NULL);
-    } else if (fault->use == GROUT_OUTSIDE_PART) {
+        break;
+    case GROUT_OUTSIDE_PIXELS:
+        grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HELP, NULL);
+        break;
+    case GROUT_OUTSIDE_OFFSET:
+        grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HELP, NULL);
+        break;
+    case GROUT_OUTSIDE_PART:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PART_HELP, NULL);
-    } else {
+        break;
+    case GROUT_OUTSIDE_EMPTY:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_EMPTY_HELP, NULL);
+        break;
     }
     return true;
 }

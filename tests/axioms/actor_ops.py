@@ -22,8 +22,8 @@ PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather"
 
 
 # What these do to their operands by the async proxy.
-ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"}, "wgmma": {1: "r", 2: "r"},
-               "wgmma_async": {1: "r", 2: "r"}}
+ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
+               "copy_gmem_to_smem_im2col": {1: "w"}, "wgmma": {1: "r", 2: "r"}, "wgmma_async": {1: "r", 2: "r"}}
 
 
 class Past:

@@ -142,7 +142,7 @@ class SyncOps(ActorOps):
     # ---- copies that tell a barrier ----------------------------------------------------------------------
 
     def do_copy_gmem_to_smem(self, state, actor, it):
-        source, target, tells = it.operands
+        source, target, tells = it.operands[:3]
         key = self.barrier_key(actor, tells)
         size = self.count_bytes(target)
         if not self.program.objects[key[2]]["explicit"]:
@@ -155,6 +155,9 @@ class SyncOps(ActorOps):
         for cta in ctas:
             self.start_copy(state, actor, it, self.find_place(actor, source, part=part),
                             self.find_place(actor, target, cta, part), (key[0], cta) + key[2:], size, "async", "w")
+
+    # of an array that nobody writes
+    do_copy_gmem_to_smem_im2col = do_copy_gmem_to_smem
 
     def start_copy(self, state, actor, it, source, target, key, size, proxy, mode):
         """One asynchronous copy into one CTA. Its end is told to the barrier there."""

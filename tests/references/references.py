@@ -83,6 +83,24 @@ def compute_matmul_fp8(arrays, sizes):
     return {"c": [arrays["scale"][0] * value for value in multiply(a, b)]}
 
 
+def compute_conv(arrays, sizes):
+    height, width, channels, taps, stride, dilation, pad = (
+        sizes[name] for name in ("H", "W", "C", "S", "STRIDE", "DILATION", "PAD"))
+    pixels, filters = cut_rows(arrays["x"], channels), cut_rows(arrays["w"], channels)
+    rows, columns = ((size + 2 * pad - dilation * (count - 1) - 1) // stride + 1
+                     for size, count in ((height, sizes["R"]), (width, taps)))
+    result = []
+    for n, p, q, k in itertools.product(*map(range, (sizes["N"], rows, columns, sizes["K"]))):
+        total = 0.0
+        for r, s in itertools.product(range(sizes["R"]), range(taps)):
+            h, w = p * stride - pad + r * dilation, q * stride - pad + s * dilation
+            if 0 <= h < height and 0 <= w < width:
+                total += sum(map(operator.mul, pixels[(n * height + h) * width + w],
+                                 filters[(k * sizes["R"] + r) * taps + s]))
+        result.append(total)
+    return {"y": result}
+
+
 def compute_softmax_row(row):
     top = max(row)
     powers = [math.exp(value - top) for value in row]
@@ -328,6 +346,10 @@ CASES = [
      {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
       "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
+    ("conv_implicit_gemm", compute_conv, {"x": "N H W C", "w": "K TAPS C"}, 2 ** -8, 1e-5,
+     ["N=1 H=1 W=1 C=8 K=8", "N=3 H=7 W=9 C=72 K=136", "N=2 H=13 W=10 C=64 K=8 STRIDE=2 SMS=1",
+      "N=5 H=6 W=5 C=16 K=16 STRIDE=3 PAD=0", "N=1 H=9 W=30 C=24 K=40 R=5 S=2 PAD=2 DILATION=2",
+      "N=17 H=4 W=4 C=8 K=8 R=1 S=1 PAD=0 SMS=2", "N=2 H=8 W=11 C=8 K=24 R=2 S=4 PAD=3 STRIDE=4"]),
     ("embedding_bag", compute_embedding, {"tokens": "i32 BAGS L", "lengths": "i32 BAGS", "table": "ROWS C"}, 0, 0,
      ["BAGS=1 L=1 ROWS=1 C=2", "BAGS=33 L=7 ROWS=231 C=72", "BAGS=64 L=2 ROWS=128 C=200 DEPTH=5",
       "BAGS=5 L=4 ROWS=30 C=64 DEPTH=1"]),
@@ -385,8 +407,9 @@ def draw_offsets(generator, sizes):
 
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
-DEFAULTS = {"matmul_ragged": GROUPS, "matmul_grouped": GROUPS, "matmul_ragged_transposed": GROUPS,
-            "matmul_moe_gather": {"E": 4},
+FILTER = {"R": 3, "S": 3, "PAD": 1, "STRIDE": 1, "DILATION": 1}
+DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_ragged": GROUPS, "matmul_grouped": GROUPS,
+            "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
@@ -417,6 +440,8 @@ def run_case(grout, case, options):
     sizes = {**DEFAULTS.get(name.partition("@")[0], {}), **given}
     if "HEADS" in sizes:
         sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
+    if name == "conv_implicit_gemm":
+        sizes.update(TAPS=sizes["R"] * sizes["S"])
     if name == "matmul_moe_gather":
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_hopper_blocks":

@@ -109,6 +109,7 @@ syntax keyword groutOperation
     \ barrier_test
     \ barrier_wait
     \ copy_gmem_to_smem
+    \ copy_gmem_to_smem_im2col
     \ copy_smem_to_gmem
     \ async_prefetch
     \ commit_group
@@ -255,6 +256,7 @@ syntax keyword groutAttribute
     \ multicast
     \ reduce
     \ oob
+    \ pixels
     \ order
     \ scope
     \ no_decrement

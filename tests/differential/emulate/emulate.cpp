@@ -61,8 +61,8 @@ struct fiber {
     unsigned lane;
     bool has_arrived; /* on the cluster's barrier, whose generation this was then */
     unsigned generation;
-    bool has_looked; /* at an mbarrier, in vain */
-    const std::function<bool()> *is_blocked; /* nullptr: it may go on */
+    bool has_looked;                              /* at an mbarrier, in vain */
+    const std::function<bool()> *is_blocked;      /* nullptr: it may go on */
     std::vector<async_piece> open;                /* of the open group */
     std::vector<std::vector<async_piece>> groups; /* closed ones, the oldest first */
 };
@@ -124,7 +124,7 @@ struct product {
     bool is_f16;                /* the accumulator's elements, in pairs */
     bool is_s32;                /* the accumulator's elements: sums wrap, or: */
     bool is_saturating;
-    bool is_fresh;              /* what it held before does not count */
+    bool is_fresh; /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
     std::uint64_t a, b;                            /* descriptors */
     std::vector<std::vector<void *>> accumulators; /* by lane */
@@ -305,6 +305,13 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
 void combine(const emulate_map &map, const std::string &op, unsigned char *to,
              const unsigned char *from);
 
+void fill_outside(const emulate_map &map, unsigned char *to) {
+    /* the patterns of 16 bits that an H100 fills with */
+    for (unsigned k = 0; k < map.element_bytes; k++) {
+        to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
+    }
+}
+
 /* op: "load", "store" or a reduction. The SMEM is that of owner. */
 void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
               const std::string &op) {
@@ -332,10 +339,7 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
-            /* the patterns of 16 bits that an H100 fills with */
-            for (unsigned k = 0; k < width; k++) {
-                to[k] = !map.fills_nan ? 0 : k % 2 == 0 ? 0xf7 : 0x7f;
-            }
+            fill_outside(map, to);
         } else if (is_inside && op == "store") {
             std::memcpy(map.data + offset, to, width);
         } else if (is_inside) {
@@ -348,6 +352,56 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         if (k == map.rank) {
             return;
         }
+    }
+}
+
+/* The pixels of a load in im2col mode, from a base pixel on: start is a channel, then w, h, d, n.
+ * Written as the manual has it: the base pixel runs through the bounding box, w first, and what is
+ * read lies the offsets further on. */
+void copy_pixels(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
+                 const std::vector<unsigned> &offsets) {
+    const unsigned width = map.element_bytes, image = map.rank - 1;
+    const std::uint64_t pitch = std::max<std::uint64_t>(map.box[0] * width, map.swizzle);
+    std::vector<long long> base(start, start + map.rank);
+    if (smem % 128 != 0) {
+        fail("a tensor copy's SMEM address is no multiple of 128");
+    }
+    for (unsigned k = 0; k < map.spatial_count; k++) {
+        const long long last = (long long)map.dims[1 + k] - 1 + map.upper[k];
+        if (base[1 + k] < map.lower[k] || base[1 + k] > last ||
+            (base[1 + k] - map.lower[k]) % map.steps[1 + k] != 0) {
+            fail("a load in im2col mode from a pixel that its box does not have");
+        }
+    }
+    for (unsigned pixel = 0; pixel < map.box[1]; pixel++) {
+        for (unsigned c = 0; c < map.box[0]; c++) {
+            long long at = base[0] + c;
+            bool is_inside = at >= 0 && at < (long long)map.dims[0] && base[image] >= 0 &&
+                             base[image] < (long long)map.dims[image];
+            std::uint64_t offset =
+                (std::uint64_t)at * width + (std::uint64_t)base[image] * map.strides[image];
+            for (unsigned k = 1; k < image; k++) {
+                at = base[k] + offsets[k - 1];
+                is_inside = is_inside && at >= 0 && at < (long long)map.dims[k];
+                offset += (std::uint64_t)at * map.strides[k];
+            }
+            unsigned char *to = at_smem_of(
+                owner, swizzle_address(smem + pixel * pitch + c * width, map.swizzle), width);
+            if (is_inside) {
+                std::memcpy(to, map.data + offset, width);
+            } else {
+                fill_outside(map, to);
+            }
+        }
+        unsigned k = 1;
+        for (; k < image; k++) {
+            base[k] += map.steps[k];
+            if (base[k] < (long long)map.dims[k] + map.upper[k - 1]) {
+                break;
+            }
+            base[k] = map.lower[k - 1];
+        }
+        base[image] += k == image ? 1 : 0;
     }
 }
 
@@ -575,8 +629,8 @@ argument parse_argument(const std::string &text) {
     return a;
 }
 
-/* Statements end with ';' and may begin with 'LABEL:'. Braces around all of them make a scope, which
- * changes nothing here. */
+/* Statements end with ';' and may begin with 'LABEL:'. Braces around all of them make a scope,
+ * which changes nothing here. */
 program parse(std::string text) {
     program statements;
     text = strip(text);
@@ -792,8 +846,8 @@ void access_memory(machine &m, const statement &s) {
     const unsigned bytes = get_type_bytes(s.words.back());
     const unsigned count = value.is_list ? (unsigned)value.list.size() : 1;
     const std::uint64_t at = m.get(address.list[0]);
-    unsigned char *data =
-        has_word(s, "global") ? at_gmem(at, bytes * count)
+    unsigned char *data = has_word(s, "global")
+                              ? at_gmem(at, bytes * count)
                               : at_smem(at, bytes * count, has_word(s, "shared::cluster"));
     for (unsigned k = 0; k < count; k++) {
         const argument &part = value.is_list ? value.list[k] : value;
@@ -823,18 +877,20 @@ void move_matrices(machine &m, const statement &s) {
     for (unsigned k = 0; k < count && !is_load; k++) {
         mine.registers[k] = (std::uint32_t)m.get(values.list[k]);
     }
-    meet(here->warp_meetings[threadIdx.x / 32], 32, lane, &mine, [&](const std::vector<void *> &all) {
-        for (unsigned k = 0; k < count * 64; k++) {
-            const unsigned matrix = k / 64, row = k / 8 % 8, col = k % 8;
-            const unsigned run = is_transposed ? col : row, element = is_transposed ? row : col;
-            matrix_lane *owner = static_cast<matrix_lane *>(all[row * 4 + col / 2]);
-            const matrix_lane *guide = static_cast<matrix_lane *>(all[matrix * 8 + run]);
-            unsigned char *data = at_smem(guide->address, 16) + element * 2;
-            unsigned char *half =
-                reinterpret_cast<unsigned char *>(&owner->registers[matrix]) + col % 2 * 2;
-            std::memcpy(is_load ? half : data, is_load ? data : half, 2);
-        }
-    });
+    meet(here->warp_meetings[threadIdx.x / 32], 32, lane, &mine,
+         [&](const std::vector<void *> &all) {
+             for (unsigned k = 0; k < count * 64; k++) {
+                 const unsigned matrix = k / 64, row = k / 8 % 8, col = k % 8;
+                 const unsigned run = is_transposed ? col : row,
+                                element = is_transposed ? row : col;
+                 matrix_lane *owner = static_cast<matrix_lane *>(all[row * 4 + col / 2]);
+                 const matrix_lane *guide = static_cast<matrix_lane *>(all[matrix * 8 + run]);
+                 unsigned char *data = at_smem(guide->address, 16) + element * 2;
+                 unsigned char *half =
+                     reinterpret_cast<unsigned char *>(&owner->registers[matrix]) + col % 2 * 2;
+                 std::memcpy(is_load ? half : data, is_load ? data : half, 2);
+             }
+         });
     for (unsigned k = 0; k < count && is_load; k++) {
         m.set(values.list[k], mine.registers[k]);
     }
@@ -860,7 +916,7 @@ std::uint64_t change_element(machine &m, const statement &s, const std::string &
 
 /* red.relaxed.gpu.global.add.noftz.v2.f16x2 [address], {..}; atom...cas.b32 old, [address], a, b */
 void do_atomic(machine &m, const statement &s) {
-    static const std::vector<std::string> ops = {"add", "min", "max", "and", "or",
+    static const std::vector<std::string> ops = {"add", "min", "max", "and",  "or",
                                                  "xor", "inc", "dec", "exch", "cas"};
     const bool is_fetch = s.words[0] == "atom";
     const argument &address = s.arguments[is_fetch ? 1 : 0], &value = s.arguments[is_fetch ? 2 : 1];
@@ -938,7 +994,8 @@ void copy_async(machine &m, const statement &s) {
         const std::uint64_t from = m.get(s.arguments[1].list[0]);
         const unsigned read = s.arguments.size() > 3 ? (unsigned)m.get(s.arguments[3]) : bytes;
         if (smem % bytes != 0 || from % bytes != 0 || read > bytes) {
-            fail("cp.async of " + std::to_string(bytes) + " bytes: misaligned, or too large a source");
+            fail("cp.async of " + std::to_string(bytes) +
+                 " bytes: misaligned, or too large a source");
         }
         const unsigned char *gmem = read == 0 ? nullptr : at_gmem(from, read);
         f.open.push_back({smem, gmem, bytes, read});
@@ -1130,12 +1187,21 @@ void fence(machine &m, const statement &s) {
     }
 }
 
+/* offsets: of a load in im2col mode. */
 void load_box(const emulate_map *map, cta *to, std::uint64_t address, std::uint64_t barrier_address,
-              const std::vector<int> &start, unsigned bytes) {
+              const std::vector<int> &start, const std::vector<unsigned> &offsets) {
+    unsigned bytes = map->element_bytes;
+    for (unsigned k = 0; k < (offsets.empty() ? map->rank : 2); k++) {
+        bytes *= map->box[k];
+    }
     if (to->left == 0) {
         fail("a copy to CTA " + std::to_string(to->index) + ", which has ended");
     }
-    copy_box(*map, *to, address, start.data(), "load");
+    if (offsets.empty()) {
+        copy_box(*map, *to, address, start.data(), "load");
+    } else {
+        copy_pixels(*map, *to, address, start.data(), offsets);
+    }
     mbarrier &barrier = get_mbarrier_of(*to, barrier_address);
     barrier.bytes -= bytes;
     settle(barrier);
@@ -1244,34 +1310,44 @@ void copy_tensor(machine &m, const statement &s) {
     const bool is_made = made_maps.count(map_address) != 0;
     const emulate_map *map = find_map(map_address);
     std::vector<int> start(5);
-    unsigned bytes = map->element_bytes;
+    std::vector<unsigned> offsets;
+    const bool is_pixels = has_word(s, "im2col");
+    if (is_pixels != (map->spatial_count > 0) || box.list[1].list.size() != map->rank) {
+        fail("a tensor copy of another mode or rank than its map");
+    }
     for (unsigned k = 0; k < map->rank; k++) {
         start[k] = (int)m.get(box.list[1].list[k]);
-        bytes *= map->box[k];
+    }
+    if (is_pixels) {
+        for (const argument &offset : s.arguments[3].list) {
+            offsets.push_back((unsigned)m.get(offset) & 0xffff);
+        }
+        if (offsets.size() != map->spatial_count) {
+            fail("a load in im2col mode has an offset for each spatial dimension");
+        }
     }
     const std::uint64_t address = m.get(smem.list[0]);
     if (!is_load) {
         const std::string op = has_word(s, "reduce") ? s.words[8] : "store";
         cta *from = here;
-        do_or_keep(stores[current].open,
-                   [=] {
-                       const emulate_map *seen = is_made ? get_map(map_address) : map;
-                       copy_box(*seen, *from, address, start.data(), op);
-                   });
+        do_or_keep(stores[current].open, [=] {
+            const emulate_map *seen = is_made ? get_map(map_address) : map;
+            copy_box(*seen, *from, address, start.data(), op);
+        });
         return;
     }
-    const std::uint64_t peers = is_multicast ? m.get(s.arguments[3]) : 1ull << here->rank;
+    const std::uint64_t peers =
+        is_multicast ? m.get(s.arguments[is_pixels ? 4 : 3]) : 1ull << here->rank;
     const std::uint64_t barrier_address = m.get(s.arguments[2].list[0]);
     if (peers >> here->peers->ctas.size() != 0) {
         fail("a copy to CTAs that the cluster does not have: " + std::to_string(peers));
     }
     for (cta *to : here->peers->ctas) {
         if ((peers >> to->rank & 1) != 0) {
-            do_or_keep(loads,
-                       [=] {
-                           load_box(is_made ? get_map(map_address) : map, to, address,
-                                    barrier_address, start, bytes);
-                       });
+            do_or_keep(loads, [=] {
+                load_box(is_made ? get_map(map_address) : map, to, address, barrier_address, start,
+                         offsets);
+            });
         }
     }
 }
@@ -1322,7 +1398,7 @@ double read_a(const product &p, unsigned row, unsigned k) {
     if (!p.is_in_registers) {
         return read_element(
             p.a_type, at_smem(get_operand_address(p.a, p.is_turned_a, row, k, p.element_bytes),
-                       p.element_bytes));
+                              p.element_bytes));
     }
     /* a register of a lane has 4 bytes of a row, the quad 16 */
     const unsigned per_lane = 4 / p.element_bytes, per_quad = 4 * per_lane;
@@ -1400,7 +1476,9 @@ void start_product(machine &m, const statement &s) {
     if (!p.is_s32 && (m.get(arguments[4]) != 1 || m.get(arguments[5]) != 1)) {
         fail("a wgmma that does not add its product");
     }
-    if (arguments.size() != (p.is_s32 ? 4u : p.element_bytes == 2 ? p.is_in_registers ? 7u : 8u : 6u)) {
+    if (arguments.size() != (p.is_s32               ? 4u
+                             : p.element_bytes == 2 ? p.is_in_registers ? 7u : 8u
+                                                    : 6u)) {
         fail("a wgmma with too few or too many operands");
     }
     if (p.element_bytes == 2) {
@@ -1512,19 +1590,20 @@ void use_wgmma(machine &m, const statement &s) {
     if (what == "mma_async") {
         start_product(m, s);
     } else if (what == "commit_group" || what == "wait_group") {
-        meet(here->warp_meetings[warp], 32, emulate_lane(), nullptr, [&](const std::vector<void *> &) {
-            warp_queue &queue = here->queues[warp];
-            if (what == "commit_group") {
-                queue.groups.push_back(queue.open);
-                queue.open.clear();
-            }
-            while (what == "wait_group" && queue.groups.size() > m.get(s.arguments[0])) {
-                for (const product &p : queue.groups.front()) {
-                    multiply(p, warp);
-                }
-                queue.groups.erase(queue.groups.begin());
-            }
-        });
+        meet(here->warp_meetings[warp], 32, emulate_lane(), nullptr,
+             [&](const std::vector<void *> &) {
+                 warp_queue &queue = here->queues[warp];
+                 if (what == "commit_group") {
+                     queue.groups.push_back(queue.open);
+                     queue.open.clear();
+                 }
+                 while (what == "wait_group" && queue.groups.size() > m.get(s.arguments[0])) {
+                     for (const product &p : queue.groups.front()) {
+                         multiply(p, warp);
+                     }
+                     queue.groups.erase(queue.groups.begin());
+                 }
+             });
     } else if (what != "fence") {
         fail_unknown(s, __func__);
     }
@@ -1610,8 +1689,7 @@ void permute_bytes(machine &m, const statement &s) {
     if (s.words.size() != 2) {
         fail_unknown(s, __func__);
     }
-    const std::uint64_t both =
-        (m.get(s.arguments[1]) & 0xffffffff) | m.get(s.arguments[2]) << 32;
+    const std::uint64_t both = (m.get(s.arguments[1]) & 0xffffffff) | m.get(s.arguments[2]) << 32;
     const std::uint64_t selector = m.get(s.arguments[3]);
     std::uint64_t bits = 0;
     for (unsigned k = 0; k < 4; k++) {
@@ -1632,7 +1710,9 @@ void combine_bits(machine &m, const statement &s) {
     const std::uint64_t a = m.get(s.arguments[1]), b = m.get(s.arguments[2]);
     const std::string &name = s.words[0];
     const unsigned bits = count_bits(s);
-    m.set(s.arguments[0], (name == "and" ? a & b : name == "or" ? a | b : a ^ b) &
+    m.set(s.arguments[0], (name == "and"  ? a & b
+                           : name == "or" ? a | b
+                                          : a ^ b) &
                               (bits == 64 ? ~0ull : (1ull << bits) - 1));
 }
 

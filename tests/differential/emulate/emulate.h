@@ -182,6 +182,10 @@ struct emulate_map {
     std::uint64_t dims[5], strides[5]; /* strides in bytes, from dimension 0 on */
     unsigned box[5];
     bool fills_nan; /* outside: zeros, or the NaN of the type */
+    /* in im2col mode, of so many spatial dimensions: box is channels and pixels */
+    unsigned spatial_count;
+    int lower[3], upper[3];
+    unsigned steps[5];
 };
 /* Bytes of a file, in memory whose ends are known. */
 emulate_array emulate_read(const char *path, std::uint64_t size);

@@ -372,12 +372,15 @@ class Kernel:
                     "%s_space_%d" % (name, tensor_map["workspace"]))
             declarations.append("static emulate_map %s_record;" % variable)
             declarations.append("static grout_tensor_map %s;" % variable)
-            body.append('%s_record = {%s.data, %d, %d, %d, "%s", {%s}, {%s}, {%s}, %s};' % (
+            body.append('%s_record = {%s.data, %d, %d, %d, "%s", {%s}, {%s}, {%s}, %s, %d, {%s}, {%s}, {%s}};' % (
                 variable, data, tensor_map["rank"], size, tensor_map["swizzle_bytes"],
                 tensor_map["dtype"].replace("i", "s"), ", ".join(map(str, tensor_map["dims"])),
                 ", ".join(map(str, [size] + tensor_map["strides_bytes"])),
                 ", ".join(map(str, tensor_map["box"])),
-                "true" if tensor_map["oob_fill"] == "nan" else "false"))
+                "true" if tensor_map["oob_fill"] == "nan" else "false",
+                len(tensor_map.get("lower_corner", [])), ", ".join(map(str, tensor_map.get("lower_corner", []))),
+                ", ".join(map(str, tensor_map.get("upper_corner", []))),
+                ", ".join(map(str, tensor_map["element_strides"]))))
             body.append("%s.opaque[0] = (grout_u64)&%s_record;" % (variable, variable))
         for parameter in manifest["parameters"]:
             arguments.append(self.write_argument(parameter))

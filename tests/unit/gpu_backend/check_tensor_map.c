@@ -48,6 +48,61 @@ static void set_bytes(grout_gpu_tensor_map *map, uint64_t value) {
     map->box[1] = (uint32_t)value;
 }
 
+/* The map becomes one of 16 x 8 x 9 pixels of 64 channels in im2col mode, of which value is a
+ * number.
+ */
+static void make_pixels(grout_gpu_tensor_map *map) {
+    *map = (grout_gpu_tensor_map){.type = GROUT_GPU_TENSOR_F16,
+                                  .rank = 4,
+                                  .dims = {64, 9, 8, 16},
+                                  .strides_bytes = {0, 128, 1152, 9216},
+                                  .box = {64, 128},
+                                  .swizzle_bytes = 128,
+                                  .spatial_count = 2,
+                                  .lower = {-1, -1},
+                                  .upper = {-1, -1}};
+}
+static void set_lower(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->lower[1] = (int32_t)(int64_t)value;
+}
+static void set_upper(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->upper[0] = (int32_t)(int64_t)value;
+}
+static void set_channels(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->swizzle_bytes = 0;
+    map->box[0] = (uint32_t)value;
+}
+static void set_pixels(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->box[1] = (uint32_t)value;
+}
+static void set_pixel_step(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->element_strides[2] = (uint32_t)value;
+}
+static void set_spatial(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->spatial_count = (uint32_t)value;
+}
+static void set_volume(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->rank = 5;
+    map->spatial_count = 3;
+    map->dims[4] = 1;
+    map->strides_bytes[4] = 147456;
+    map->lower[2] = (int32_t)(int64_t)value;
+}
+static void set_sequence(grout_gpu_tensor_map *map, uint64_t value) {
+    make_pixels(map);
+    map->rank = 3;
+    map->spatial_count = 1;
+    map->lower[0] = (int32_t)(int64_t)value;
+}
+#define BELOW_ZERO(n) ((uint64_t) - (int64_t)(n))
+
 static const struct {
     const char *name;
     void (*change)(grout_gpu_tensor_map *, uint64_t);
@@ -82,6 +137,30 @@ static const struct {
     {"NaN in i32", set_fill, GROUT_GPU_TENSOR_I32, GROUT_DIAG_TMA_LAYOUT, "only for floats"},
     {"type 10", set_fill, 10, GROUT_DIAG_TMA_LAYOUT, "no element type 10"},
     {"227 KiB", set_bytes, 227, GROUT_DIAG_NONE, ""},
+    {"lower corner -128", set_lower, BELOW_ZERO(128), GROUT_DIAG_NONE, ""},
+    {"lower corner -129", set_lower, BELOW_ZERO(129), GROUT_DIAG_TMA_BOX, "dimension 2 has -129"},
+    {"lower corner 6, the last pixel", set_lower, 6, GROUT_DIAG_NONE, ""},
+    {"lower corner 7, behind the last", set_lower, 7, GROUT_DIAG_TMA_BOX,
+     "dimension 2 has 7 and -1"},
+    {"upper corner 127", set_upper, 127, GROUT_DIAG_NONE, ""},
+    {"upper corner 128", set_upper, 128, GROUT_DIAG_TMA_BOX, "dimension 1 has -1 and 128"},
+    {"upper corner -9", set_upper, BELOW_ZERO(9), GROUT_DIAG_NONE, ""},
+    {"upper corner -10", set_upper, BELOW_ZERO(10), GROUT_DIAG_TMA_BOX, "-128 to 127"},
+    {"256 channels", set_channels, 256, GROUT_DIAG_NONE, ""},
+    {"257 channels", set_channels, 257, GROUT_DIAG_TMA_BOX, "but 257 and 128"},
+    {"4 channels", set_channels, 4, GROUT_DIAG_TMA_INNER_BYTES, "4 elements of 2 bytes are 8"},
+    {"no channel", set_channels, 0, GROUT_DIAG_TMA_BOX, "but 0 and 128"},
+    {"1024 pixels", set_pixels, 1024, GROUT_DIAG_NONE, ""},
+    {"1025 pixels", set_pixels, 1025, GROUT_DIAG_TMA_BOX, "1 to 1024 pixels"},
+    {"no pixel", set_pixels, 0, GROUT_DIAG_TMA_BOX, "but 64 and 0"},
+    {"every 8th pixel", set_pixel_step, 8, GROUT_DIAG_NONE, ""},
+    {"every 9th pixel", set_pixel_step, 9, GROUT_DIAG_TMA_BOX, "every 9th in dimension 2"},
+    {"a spatial dimension less", set_spatial, 1, GROUT_DIAG_TMA_BOX, "not 4 with 1"},
+    {"a volume's corner -16", set_volume, BELOW_ZERO(16), GROUT_DIAG_NONE, ""},
+    {"a volume's corner -17", set_volume, BELOW_ZERO(17), GROUT_DIAG_TMA_BOX, "-16 to 15"},
+    {"a sequence's corner -32768", set_sequence, BELOW_ZERO(32768), GROUT_DIAG_NONE, ""},
+    {"a sequence's corner -32769", set_sequence, BELOW_ZERO(32769), GROUT_DIAG_TMA_BOX,
+     "-32768 to 32767"},
     {"228 KiB", set_bytes, 228, GROUT_DIAG_TMA_BYTES, "233472 bytes, but SMEM only 232448"},
 };
 
@@ -117,6 +196,9 @@ START_TEST(sizes) {
     map.dims[1] = UINT64_C(1) << 32;
     map.strides_bytes[1] = (UINT64_C(1) << 40) - 16;
     ck_assert(grout_gpu__tensor_map_span_bytes(&map) == UINT64_MAX);
+    make_pixels(&map);
+    map.element_strides[1] = 2; /* pixels, whatever lies between them */
+    ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 16384);
 }
 END_TEST
 

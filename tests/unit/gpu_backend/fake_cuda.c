@@ -282,3 +282,17 @@ EXPORT grout_cu_result cuTensorMapEncodeTiled(grout_cu_tensor_map *map, int type
                                             dims[0], strides_bytes[0], box[0], element_strides[0]}};
     return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1;
 }
+
+EXPORT grout_cu_tensor_map_encode_im2col cuTensorMapEncodeIm2col;
+/* NOLINTNEXTLINE(readability-function-size): the driver's parameters. */
+EXPORT grout_cu_result cuTensorMapEncodeIm2col(grout_cu_tensor_map *map, int type, uint32_t rank,
+                                               void *address, const uint64_t *dims,
+                                               const uint64_t *strides_bytes, const int *lower,
+                                               const int *upper, uint32_t channels, uint32_t pixels,
+                                               const uint32_t *element_strides, int interleave,
+                                               int swizzle, int l2_promotion, int oob_fill) {
+    *map = (grout_cu_tensor_map){
+        .opaque = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address, dims[0], strides_bytes[0],
+                   channels, pixels, (uint64_t)lower[0], (uint64_t)upper[0], element_strides[1]}};
+    return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1;
+}

@@ -191,6 +191,15 @@ static bool same_attrs(comparison *c, const grout_op *a, const grout_op *b) {
         SAME(attr_a->choice == attr_b->choice && attr_a->axes == attr_b->axes &&
                  attr_a->dims == attr_b->dims,
              "value of an attribute");
+        SAME(attr_a->range_count == attr_b->range_count, "number of ranges of an attribute");
+        for (uint32_t k = 0; k < attr_a->range_count; k++) {
+            const grout_written_range *range_a = &attr_a->ranges[k], *range_b = &attr_b->ranges[k];
+            if (!same_expr(c, range_a->low, range_b->low) ||
+                !same_expr(c, range_a->high, range_b->high) ||
+                !same_expr(c, range_a->step, range_b->step)) {
+                return false;
+            }
+        }
         if (!same_expr(c, attr_a->expr, attr_b->expr)) {
             return false;
         }

@@ -364,6 +364,40 @@ START_TEST(bulk) {
 }
 END_TEST
 
+/* In im2col mode the numbers of w come first, as in all of a tensor map. */
+START_TEST(pixels) {
+    bound_text text = bind_text(
+        "kernel @k(%a: in gmem f16[3, 5, 7, 9, 64]) {\n"
+        "  scratch %s : smem f16[32, 128] tile(32, 64) swizzle(128)\n  scratch %b : barrier[1]\n"
+        "  copy_gmem_to_smem_im2col %a[0, -1, 2, 3, ds(0, 128)], %s, %b[0], 4, 5, 6 "
+        "pixels(-1..-2 step 2, 0..-3, 3..1 step 4)\n}\n",
+        NULL, 0);
+    grout_tma tma;
+    ck_assert(grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM_IM2COL, 0),
+                             &tma, text.diags));
+    ck_assert_uint_eq(tma.rank, 5);
+    ck_assert_uint_eq(tma.spatial_count, 3);
+    ck_assert_int_eq(tma.offset_max, 31);
+    ck_assert_uint_eq(tma.box_bytes, 32 * 128);
+    ck_assert_uint_eq(tma.panel_count, 2);
+    ck_assert_uint_eq(tma.band_count, 1);
+    static const int64_t dims[] = {64, 9, 7, 5, 3}, box[] = {64, 32, 1, 1, 1};
+    static const int32_t lower[] = {3, 0, -1}, upper[] = {1, -3, -2};
+    static const uint32_t steps[] = {4, 1, 2};
+    for (uint32_t k = 0; k < 5; k++) {
+        ck_assert_int_eq(tma.dims[k], dims[k]);
+        ck_assert_int_eq(tma.box[k], box[k]);
+        ck_assert_uint_eq(tma.object_dim[k], 4 - k);
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        ck_assert_int_eq(tma.lower[k], lower[k]);
+        ck_assert_int_eq(tma.upper[k], upper[k]);
+        ck_assert_uint_eq(tma.pixel_steps[k], steps[k]);
+    }
+    free_text(&text);
+}
+END_TEST
+
 /* Bulk stores, which never reduce. */
 START_TEST(bulk_store) {
     static const char *const attrs[] = {"oob(in_bounds)", "", "oob(in_bounds) reduce(add)"};
@@ -444,6 +478,7 @@ int main(void) {
     tcase_add_test(tcase, folded);
     tcase_add_loop_test(tcase, bulk, 0, COUNT_OF(bulk_cases));
     tcase_add_test(tcase, bulk_store);
+    tcase_add_test(tcase, pixels);
     tcase_add_loop_test(tcase, parts, 0, COUNT_OF(part_cases));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -27,13 +27,16 @@ static const sample samples[] = {
 enum { SAMPLE_COUNT = sizeof samples / sizeof samples[0] };
 
 /* Whether something of this kind may be such an operand; where it may, the op's rules decide. */
-static bool may_stand(const grout_letter_info *letter, const sample *it) {
+static bool may_stand(const grout_op_info *op, const grout_letter_info *letter, const sample *it) {
     bool fits_space = letter->space == GROUT_EFFECT_SPACE_ANY || letter->space == it->space;
     switch ((grout_letter_kind)letter->kind) {
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_BOXED:
-    case GROUT_LETTER_REST:
         return it->kind == ARRAY_VALUE || it->kind == GROUT_LETTER_SCALAR;
+    case GROUT_LETTER_REST:
+        return it->kind == ARRAY_VALUE || it->kind == GROUT_LETTER_SCALAR ||
+               (op->rule == GROUT_RULE_PRINT_LAYOUT && it->kind == GROUT_LETTER_MEMORY &&
+                it->space == GROUT_EFFECT_SPACE_SMEM);
     case GROUT_LETTER_INDICES: /* an array of i32, which no sample is */
         return false;
     case GROUT_LETTER_SCALAR:
@@ -165,7 +168,7 @@ START_TEST(no_op_takes_an_operand_of_another_kind) {
     for (uint32_t k = 0; info->operands[k] != '\0'; k++) {
         const grout_letter_info *letter = grout_letter_get_info(info->operands[k]);
         for (uint32_t i = 0; i < SAMPLE_COUNT; i++) {
-            if (!may_stand(letter, &samples[i])) {
+            if (!may_stand(info, letter, &samples[i])) {
                 check_operand(info, k, &samples[i]);
             }
         }

@@ -209,6 +209,18 @@ START_TEST(attributes_of_each_kind_are_built) {
 }
 END_TEST
 
+/* Types are not looked at before the module is bound: the array may have any rank. */
+START_TEST(ranges_are_built) {
+    begin_objects();
+    const grout_expr_id low = grout_build_int(b, -1), one = grout_build_int(b, 1);
+    const grout_written_range pixels[] = {{low, low, one}, {one, low, grout_build_int(b, 2)}};
+    const grout_operand offsets[] = {grout_expr_operand(one), grout_expr_operand(one)};
+    grout_build_copy_gmem_to_smem_im2col(b, value(a), value(tile), at(full, 0), 2, offsets, pixels);
+    expect_body(OBJECTS, "  copy_gmem_to_smem_im2col %a, %tile, %full[0], 1, 1 "
+                         "pixels(-1..-1, 1..-1 step 2)\n");
+}
+END_TEST
+
 START_TEST(warps_have_an_index) {
     begin_kernel();
     grout_value_id w = grout_build_warp_map(b, NULL);
@@ -315,6 +327,22 @@ static void multicast_over_the_grid(void) {
 static void multicast_over_an_unknown_axis(void) {
     build_copy(GROUT_ATTR_BIT_MULTICAST, 1u << 31);
 }
+static void build_pixels(uint32_t count) {
+    const grout_expr_id one = grout_build_int(b, 1);
+    const grout_written_range range = {one, one, one}, pixels[] = {range, range, range, range};
+    const grout_operand offset = grout_expr_operand(one);
+    const grout_operand offsets[] = {offset, offset, offset, offset};
+    grout_build_copy_gmem_to_smem_im2col(b, value(a), value(tile), at(full, 0), count, offsets,
+                                         pixels);
+}
+static void no_range(void) {
+    begin_objects();
+    build_pixels(0);
+}
+static void fourth_range(void) {
+    begin_objects();
+    build_pixels(4);
+}
 static void build_wait(grout_choice choice) {
     begin_objects();
     grout_operand barrier = at(peers, 0);
@@ -390,6 +418,8 @@ static const struct {
     {multicast_over_nothing, "a set of axes has axes that are no cluster axes, or none"},
     {multicast_over_the_grid, "a set of axes has axes that are no cluster axes, or none"},
     {multicast_over_an_unknown_axis, "a set of axes has axes that are no cluster axes, or none"},
+    {no_range, "'pixels' of no ranges, or of more than 3"},
+    {fourth_range, "'copy_gmem_to_smem_im2col' has at most 3 offsets, not 4"},
     {choice_of_another_attribute, "attribute 'order' has no choice"},
     {unknown_choice, "attribute 'order' has no choice"},
     {place_is_a_reference, "a place is a reference; load it first"},
@@ -421,6 +451,7 @@ int main(void) {
     tcase_add_test(tcase, references_name_other_ctas);
     tcase_add_test(tcase, each_form_is_built);
     tcase_add_test(tcase, attributes_of_each_kind_are_built);
+    tcase_add_test(tcase, ranges_are_built);
     tcase_add_test(tcase, warps_have_an_index);
     tcase_add_test(tcase, partitions_follow_the_first_body);
     tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,

@@ -98,6 +98,7 @@ static const rule_row rule_rows[] = {
                             TYPES(ANY) | TYPES(WORD)},
     [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_IM2COL] = {"IM2COL", "GHb*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_MASKED_COPY] = {"MASKED_COPY", "RRc", NULL, GROUT_SHAPE_PLAIN, 0, false,
                                 TYPES(ANY)},
     [GROUT_RULE_GATHER_COPY] = {"GATHER_COPY", "RRjo", NULL, GROUT_SHAPE_PLAIN, 0, false,
@@ -106,6 +107,8 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_PRINT_LAYOUT] = {"PRINT_LAYOUT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false,
+                                 TYPES(ANY)},
     [GROUT_RULE_CHECK] = {"CHECK", "vt*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(BOOL)},
     [GROUT_RULE_PROMISE] = {"PROMISE", "sk", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
     [GROUT_RULE_EXTERN] = {"EXTERN", "t*", "tt*", GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
@@ -354,6 +357,7 @@ static const char *find_own_build(const op_facts *it) {
         return strcmp(info->operands, "x") == 0      ? "AXIS"
                : strcmp(info->operands, "tt*") == 0  ? "PTX"
                : info->rule == GROUT_RULE_DESCRIPTOR ? "DESCRIPTOR"
+               : info->rule == GROUT_RULE_IM2COL     ? "IM2COL"
                : info->rule == GROUT_RULE_EXTERN     ? "EXTERN"
                : info->rule == GROUT_RULE_LAYOUT     ? "RELAYOUT"
                : strcmp(info->operands, "t*") == 0   ? "PRINT"

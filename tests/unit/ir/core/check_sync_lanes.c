@@ -264,6 +264,10 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool loads_pixels(const op_facts *it) {
+    return it->info->rule == GROUT_RULE_IM2COL;
+}
+
 static bool moves_boxes(const op_facts *it) {
     return (is_mode(it, MODE(STARTS)) && has_letter(it, "G")) ||
            has_rule(it, GROUT_RULE_DESCRIPTOR);
@@ -314,7 +318,8 @@ static const attr_rule attr_rules[] = {
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
-    {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
+    {(uint32_t)GROUT_ATTR_BIT_UNROLL, counts_up,
+     "UNROLL is of loops that count (a LOOP with an index)"},
     {GROUT_ATTR_BIT_COLLECTIVE, is_scope, "COLLECTIVE is of scopes"},
     {GROUT_ATTR_BIT_ARRIVE_COUNT, makes_arrivals,
      "ARRIVE_COUNT is of what POSTS arrivals on a barrier NOW, and no bytes"},
@@ -332,6 +337,8 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
     {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_PIXELS, loads_pixels,
+     "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
     {GROUT_ATTR_BIT_OOB, moves_boxes,
      "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
     {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},

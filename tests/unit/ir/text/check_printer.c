@@ -242,6 +242,8 @@ static void add_attr(grout_text *out, grout_attr attr, uint32_t choice) {
         grout_text_add(out, "%s", axes[choice % 3]);
     } else if (info->argument == GROUT_ARGUMENT_DIMS) {
         grout_text_add(out, "(1, 0)");
+    } else if (info->argument == GROUT_ARGUMENT_RANGES) {
+        grout_text_add(out, "(-1..3 step 2, 0..0)");
     } else if (info->argument == GROUT_ARGUMENT_CHOICE) {
         uint32_t rest = choice;
         int at = 1;
