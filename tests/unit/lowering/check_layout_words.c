@@ -58,7 +58,7 @@ static int64_t swizzled_over(int64_t row, int64_t col) {
 static int64_t linear(int64_t row, int64_t col) {
     static const int bases[][2] = {{0, 2}, {1, 0}, {0, 1},  {3, 4}, {4, 0},
                                    {0, 8}, {8, 9}, {0, 20}, {0, 4}};
-    for (int64_t at = 0; at < INT64_C(ROWS) * COLS; at++) {
+    for (int64_t at = 0; at < (int64_t)ROWS * COLS; at++) {
         int to[2] = {0, 0};
         for (int k = 0; k < 9; k++) {
             to[0] ^= (at >> k & 1) != 0 ? bases[k][0] : 0;
