@@ -17,6 +17,36 @@ START_TEST(boxes_are_built) {
 }
 END_TEST
 
+START_TEST(arrays_have_layouts) {
+    begin_kernel();
+    const grout_expr_id dims[] = {grout_build_int(b, 8), grout_build_int(b, 16)};
+    grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
+                                 .dtype = GROUT_DTYPE_F32,
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .layout = "interval_padding_pairs=[[16, 1]]"};
+    (void)grout_build_scratch(b, "s", &object);
+    expect_body("  scratch %s : smem f32[8, 16] layout(\"interval_padding_pairs=[[16, 1]]\")\n");
+}
+END_TEST
+
+/* Accumulators lie in registers, and barriers are no arrays. */
+START_TEST(others_have_no_layout) {
+    begin_kernel();
+    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 16)};
+    grout_build_object object = {.kind = _i == 0 ? GROUT_OBJECT_ARRAY : GROUT_OBJECT_BARRIER,
+                                 .space = _i == 0 ? GROUT_SPACE_ACC : GROUT_SPACE_NONE,
+                                 .dtype = _i == 0 ? GROUT_DTYPE_F32 : GROUT_DTYPE_NONE,
+                                 .rank = _i == 0 ? 2 : 1,
+                                 .dims = dims,
+                                 .layout = "vec=4, per_phase=1, max_phase=4"};
+    ck_assert_uint_eq(grout_build_scratch(b, "s", &object), 0);
+    grout_builder_end_kernel(b);
+    ck_assert_ptr_null(grout_builder_finish(b, diags));
+    ck_assert_uint_eq(grout_diags_count(diags), 1);
+}
+END_TEST
+
 /* Indices that only the run tells, two lists of them, or none. */
 START_TEST(other_boxes_are_refused) {
     begin_kernel();
@@ -86,6 +116,8 @@ int main(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, launches_are_built);
     tcase_add_test(tcase, boxes_are_built);
+    tcase_add_test(tcase, arrays_have_layouts);
+    tcase_add_loop_test(tcase, others_have_no_layout, 0, 2);
     tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
     tcase_add_test(tcase, descriptors_are_made);
     tcase_add_loop_test(tcase, ptx_has_two_texts, 0, 2);
