@@ -11,7 +11,7 @@ START_TEST(each_op_is_found_and_documented) {
     ck_assert_uint_lt(info->form, GROUT_FORM_COUNT);
     ck_assert_uint_lt(info->effect_row, GROUT_EFFECT_ROW_COUNT);
     ck_assert_uint_le(info->types, GROUT_TYPES_MMA);
-    ck_assert_uint_eq(info->attrs & ~((1u << GROUT_ATTR_COUNT) - 1), 0);
+    ck_assert_uint_eq(info->attrs & ~(uint32_t)((UINT64_C(1) << GROUT_ATTR_COUNT) - 1), 0);
     ck_assert(info->results <= 1 || info->results == 9);
 }
 END_TEST
