@@ -79,7 +79,7 @@ static bool find_outside(const grout_inst *inst, const grout_box *box, grout_fau
 }
 
 /* A store whose box leaves the array, or the part of a made descriptor, where that ends between 16
- * bytes: TMA writes whole 16 bytes, and with them what lies behind (docs/hardware.md 2.2). */
+ * bytes: TMA writes whole 16 bytes, and with them what lies after it (docs/hardware.md 2.2). */
 static bool find_cut_granule(const grout_box *box, grout_fault *fault_out) {
     const uint32_t inner = box->plan->rank - 1u;
     const bool is_part = box->plan->first_limit != 0;

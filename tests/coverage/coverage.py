@@ -3,6 +3,7 @@ same. Holds every line of coverage.def to what it promises, and writes docs/cove
 
 - a kernel of state YES has the words of its line, checks clean, and compiles to a cubin (--cubin);
 - what its GPU column says stands in docs/gpu_results.md, in a section whose machine is that GPU;
+- no line is OPEN: what is missing is LATER, and says what it belongs to;
 - a name of state BLACKWELL is refused for sm_90a, with the reason;
 - docs/coverage.md is as it would be written.
 
@@ -121,8 +122,10 @@ def check_columns(rows, machines):
             yield row, f"there is no state {row.state}, or no GPU {row.gpu}"
         elif (row.state == "YES") != (row.test != "") or (row.state in ("YES", "BLACKWELL")) != (row.words != []):
             yield row, "a line of state YES has words and a test, one of BLACKWELL words, the others neither"
-        elif row.state in ("LATER",) and row.note == "":
+        elif row.state == "LATER" and row.note == "":
             yield row, "the remark has to say what it belongs to"
+        elif row.state == "OPEN":
+            yield row, "nothing says it: it needs a test, or the state LATER and what it belongs to"
         elif row.gpu != "NO" and (row.state != "YES" or f"`{row.test}`" not in machines[row.gpu]):
             yield row, f"docs/gpu_results.md has no section of an {row.gpu} that names `{row.test}`"
         elif row.state == "YES":
