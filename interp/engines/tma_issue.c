@@ -78,6 +78,21 @@ static bool find_outside(const grout_inst *inst, const grout_box *box, grout_fau
     return false;
 }
 
+/* A store whose box leaves the array, or the part of a made descriptor, where that ends between 16
+ * bytes: TMA writes whole 16 bytes, and with them what lies behind (docs/hardware.md 2.2). */
+static bool find_cut_granule(const grout_box *box, grout_fault *fault_out) {
+    const uint32_t inner = box->plan->rank - 1u;
+    const bool is_part = box->plan->first_limit != 0;
+    const int64_t size =
+        is_part ? box->limits.end[inner] - box->limits.first[inner] : box->plan->dims[inner];
+    const int64_t end = get_relative_start(box, inner) + box->plan->extent[inner];
+    *fault_out = (grout_fault){.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                               .dimension = inner,
+                               .limit = size,
+                               .use = GROUT_OUTSIDE_GRANULE};
+    return end > size && size * box->plan->element_bytes % ALIGNMENT != 0;
+}
+
 static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        const grout_box *box, bool is_store) {
     uint32_t inner = box->plan->rank - 1u, dim;
@@ -92,6 +107,9 @@ static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *
         grout_fault fault = {
             .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
         return refuse(cta, thread, inst, box, fault);
+    }
+    if (is_store && find_cut_granule(box, &outside)) {
+        return refuse(cta, thread, inst, box, outside);
     }
     if (find_misaligned(inst, box, &dim)) {
         grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = ALIGNMENT};

@@ -281,6 +281,8 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
                            .dimension = fault->dimension,
                            .object = grout_wording__name_object(wording, fault->object),
                            .start = fault->start});
+    } else if (fault->use == GROUT_OUTSIDE_GRANULE) {
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_GRANULE_HEAD, &words);
     } else if (fault->use == GROUT_OUTSIDE_PIXELS) {
         grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HEAD, &words);
     } else if (fault->use == GROUT_OUTSIDE_OFFSET) {

@@ -330,6 +330,9 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     case GROUT_OUTSIDE_OFFSET:
         grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HELP, NULL);
         break;
+    case GROUT_OUTSIDE_GRANULE:
+        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_GRANULE_HELP, NULL);
+        break;
     case GROUT_OUTSIDE_PART:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PART_HELP, NULL);
         break;
