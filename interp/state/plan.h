@@ -72,7 +72,7 @@ typedef struct grout_term {
 /*
  * The box of an object that an operand names. Its shape (runs, pieces) is computed once, for
  * the start 'home'. It moves rigidly when each start moves by whole tiles and, if swizzled, the
- * bytes by multiples of GROUT_SWIZZLE_PERIOD; then only the base changes.
+ * bytes by multiples of the layout's period; then only the base changes.
  */
 typedef struct grout_box_plan {
     grout_object_id object;
@@ -113,8 +113,6 @@ typedef struct grout_box_plan {
     uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */
     bool is_uniform_chunks; /* every piece is 16 bytes */
 } grout_box_plan;
-
-#define GROUT_SWIZZLE_PERIOD 1024
 
 /* A piece of a copy between two boxes, both with their start home. */
 typedef struct grout_transfer {
