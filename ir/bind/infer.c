@@ -458,6 +458,7 @@ static bool infer_access(grout_binding *binding, const grout_op *op, const grout
 
 /* The type of the result, from those of the operands; false after a report. Operations without one
  * are checked only. */
+/* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
 static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grout_type *types,
                           grout_type *type) {
     *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_NONE};

@@ -378,7 +378,7 @@ START_TEST(pixels) {
     ck_assert_uint_eq(tma.rank, 5);
     ck_assert_uint_eq(tma.spatial_count, 3);
     ck_assert_int_eq(tma.offset_max, 31);
-    ck_assert_uint_eq(tma.box_bytes, 32 * 128);
+    ck_assert_uint_eq(tma.box_bytes, 4096);
     ck_assert_uint_eq(tma.panel_count, 2);
     ck_assert_uint_eq(tma.band_count, 1);
     static const int64_t dims[] = {64, 9, 7, 5, 3}, box[] = {64, 32, 1, 1, 1};
