@@ -21,6 +21,8 @@ PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather"
          **{f"atomic_scatter_{update}": (1, 3, "a") for update in ("add", "max", "min", "and", "or", "xor", "exchange")}}
 
 
+# Copies by cp.async whose source is picked likewise; the destination is written whole, zeros where the mask is false.
+PICKED_COPIES = {"async_masked_copy": (None, 2), "async_gather": (2, 3)}
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
                "copy_gmem_to_smem_im2col": {1: "w"}, "wgmma": {1: "r", 2: "r"}, "wgmma_async": {1: "r", 2: "r"}}
@@ -272,7 +274,7 @@ class ActorOps:
             actor.trace = hash((actor.trace, name))
         elif name == "griddepcontrol_launch_dependents":
             pass  # it orders nothing
-        elif name in ("copy_smem_to_gmem", "async_copy", "wgmma", "wgmma_async"):
+        elif name in ("copy_smem_to_gmem", "async_copy", "wgmma", "wgmma_async") or name in PICKED_COPIES:
             self.start_in_group(state, actor, it)
         elif name in ("commit_group", "async_copy_commit_group"):
             self.close_group(state, actor, "bulk" if name == "commit_group" else "copy")
@@ -324,7 +326,8 @@ class ActorOps:
 
     def find_picks(self, actor, it):
         """(place, mask, owner) of what indices along one dimension name, or a mask of single elements lets through."""
-        view, (at, masked, _) = it.operands[0], PICKS[it.name]
+        view = it.operands[0]
+        at, masked = PICKED_COPIES[it.name] if it.name in PICKED_COPIES else PICKS[it.name][:2]
         dims = [i for i, box in enumerate(view["box"]) if not box["squeezed"]]
         dim = dims[it.attrs.get("dim", 0)]
         lets = self.value(actor, it.operands[masked]) if masked < len(it.operands) else True
@@ -375,7 +378,7 @@ class ActorOps:
             proxy = "async" if it.name == "copy_smem_to_gmem" else "generic"
             mode = "a" if "reduce" in it.attrs else "w"
             self.read_maps(state, actor, it, read)
-            source, target = (self.find_place(actor, o) for o in it.operands[:2])
+            source, target = self.find_source(actor, it), self.find_place(actor, it.operands[1])
             self.access(state, actor, source, "r", it.line, read, proxy, is_async=True)
             self.access(state, actor, target, mode, it.line, written, proxy, scope=3, is_async=True)
             mechanism = "bulk" if proxy == "async" else "copy"
@@ -383,6 +386,12 @@ class ActorOps:
             state.groups[(mechanism, actor.lane)] = (closed, opened + (bit,))
             if mechanism == "bulk" and "no_commit_group" not in it.attrs:
                 self.close_group(state, actor, "bulk")
+
+    def find_source(self, actor, it):
+        """What a copy reads. Of an array that nobody writes it does not matter which elements."""
+        if it.name in PICKED_COPIES and it.operands[0]["object"] not in self.program.read_only:
+            return self.find_picks(actor, it)
+        return self.find_place(actor, it.operands[0])
 
     def start_wgmma(self, state, actor, it, read, written):
         acc = self.find_place(actor, it.operands[0])

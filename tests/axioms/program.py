@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import operator
 
+DIRECTION_IN = 0  # grout_direction
 IGNORED = {"scratch", "tensor_descriptor", "set_max_registers", "debug_print", "layout_cast", "iota"}
 
 
@@ -65,6 +66,7 @@ class Program:
         self.fetched = find_fetched(exported["body"], set())
         self.smem_base = find_overlaps(self.objects)
         self.moved = find_moved(self.objects, self.smem_base)
+        self.read_only = {param["object"] for param in exported["params"] if param["direction"] == DIRECTION_IN}
         for param in exported["params"]:
             if not param["object"]:
                 raise NotExpressed("a scalar parameter")
