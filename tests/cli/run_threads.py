@@ -29,7 +29,7 @@ def find_kernels(paths):
 
 
 def check(grout, kernel, way, threads, folder):
-    command = [grout, "check", "--format", "json", *way, "--threads", str(threads), kernel]
+    command = [grout, "check", "--format", "json", "-q", *way, "--threads", str(threads), kernel]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder)
     return done.returncode, done.stdout, done.stderr
 
