@@ -50,15 +50,20 @@ static bool is_relaxed(const grout_module *module, const grout_op *op) {
     return grout_op_get_choice(module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
 }
 
-/* Where carried has what an operation releases to, or acquires from. */
-static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t kind) {
+grout_object_id grout_edges__find_barrier(const grout_module *module, const grout_op *op) {
     const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
     grout_view view;
     return operand != UINT32_MAX &&
                    grout_module_get_view(module, grout_module_get_operand(module, op, operand),
                                          &view)
                ? view.object
-               : grout_module_get_object_count(module) + kind;
+               : 0;
+}
+
+/* Where carried has what an operation releases to, or acquires from. */
+static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t kind) {
+    const grout_object_id barrier = grout_edges__find_barrier(module, op);
+    return barrier != 0 ? barrier : grout_module_get_object_count(module) + kind;
 }
 
 static void release(grout_actor_walk *walk, uint32_t key, grout_actor_facts facts) {

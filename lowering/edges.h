@@ -28,4 +28,7 @@ bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel
 grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
                                     grout_object_id barrier);
 
+/* The barrier that an operation works on, or 0. */
+grout_object_id grout_edges__find_barrier(const grout_module *module, const grout_op *op);
+
 #endif

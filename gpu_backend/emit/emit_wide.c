@@ -8,17 +8,6 @@
 #include "edges.h"
 #include "emit.h"
 
-/* The barrier that an operation works on, or 0. */
-static grout_object_id find_barrier(const grout_module *module, const grout_op *op) {
-    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
-    grout_view view;
-    return operand != UINT32_MAX &&
-                   grout_module_get_view(module, grout_module_get_operand(module, op, operand),
-                                         &view)
-               ? view.object
-               : 0;
-}
-
 /* Whether an operation releases or acquires beyond its CTA where the CUDA runs. */
 static bool is_wide(const grout_emitter *e, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
@@ -27,7 +16,7 @@ static bool is_wide(const grout_emitter *e, const grout_op *op) {
         (info->attrs & GROUT_ATTR_BIT_ORDER) == 0 || grout_emit__is_relaxed(e, op)) {
         return false;
     }
-    const grout_object_id object = find_barrier(e->module, op);
+    const grout_object_id object = grout_edges__find_barrier(e->module, op);
     const uint32_t number = grout_gpu__plan_find_barrier(e->plan, object);
     if (object != 0 && number != UINT32_MAX) {
         /* An async_copy_arrive, which has no scope, counts in another way if it is relaxed. */
@@ -78,7 +67,8 @@ void grout_emit__report_wide(grout_emitter *e) {
         const grout_object_id barrier = e->plan->barriers[k].object;
         for (grout_op_id id = 1; id < grout_module_get_op_count(e->module); id++) {
             const grout_op *op = grout_module_get_op(e->module, id);
-            if (find_barrier(e->module, op) == barrier && is_in_loop(e, op) && is_wide(e, op)) {
+            if (grout_edges__find_barrier(e->module, op) == barrier && is_in_loop(e, op) &&
+                is_wide(e, op)) {
                 report(e, op, barrier);
                 break;
             }

@@ -42,17 +42,6 @@ static grout_module *bind(const char *path, const grout_text *text) {
     return bound;
 }
 
-/* The barrier that an operation works on, or 0. */
-static grout_object_id find_barrier(const grout_module *module, const grout_op *op) {
-    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
-    grout_view view;
-    return operand != UINT32_MAX &&
-                   grout_module_get_view(module, grout_module_get_operand(module, op, operand),
-                                         &view)
-               ? view.object
-               : 0;
-}
-
 static bool may_be_narrowed(const grout_module *module, const grout_op *op) {
     return (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT_SCOPE) != 0 &&
            grout_module_find_attr(module, op, GROUT_ATTR_SCOPE) == NULL &&
@@ -73,7 +62,7 @@ static void list_kernel(const char *path, const grout_module *module, grout_kern
     }
     for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
         const grout_op *op = grout_module_get_op(module, id);
-        const grout_object_id barrier = find_barrier(module, op);
+        const grout_object_id barrier = grout_edges__find_barrier(module, op);
         if (barrier != 0 && kernel_of[barrier] == kernel && is_narrow[barrier] &&
             may_be_narrowed(module, op)) {
             printf("%s\top\t%" PRIu32 "\n", path, grout_module_get_loc(module, op->loc)->line);
@@ -85,7 +74,7 @@ static void list_kernel(const char *path, const grout_module *module, grout_kern
 static void find_kernels(const grout_module *module, grout_kernel_id *kernel_of) {
     for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
         const grout_op *op = grout_module_get_op(module, id);
-        const grout_object_id barrier = find_barrier(module, op);
+        const grout_object_id barrier = grout_edges__find_barrier(module, op);
         if (barrier != 0) {
             kernel_of[barrier] = grout_module_get_block(module, op->parent)->kernel;
         }
