@@ -300,8 +300,6 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
     return swizzle == 0 ? address : address ^ ((address >> 7 & (swizzle / 16 - 1)) << 4);
 }
 
-/* The box of a map at these coordinates, element by element; outside, zeros or NaN come in and
- * nothing goes out. */
 void combine(const emulate_map &map, const std::string &op, unsigned char *to,
              const unsigned char *from);
 
@@ -312,7 +310,18 @@ void fill_outside(const emulate_map &map, unsigned char *to) {
     }
 }
 
-/* op: "load", "store" or a reduction. The SMEM is that of owner. */
+/* Where a dimension ends for a copy: what goes out is clipped by whole 16 bytes, as an H100 does. */
+long long get_end(const emulate_map &map, unsigned dim, bool is_load) {
+    const long long size = (long long)map.dims[dim];
+    if (is_load || dim > 0) {
+        return size;
+    }
+    const long long granule = std::max(16 / map.element_bytes, 1u);
+    return (size + granule - 1) / granule * granule;
+}
+
+/* The box of a map at these coordinates, element by element; outside, zeros or NaN come in and
+ * nothing goes out. op: "load", "store" or a reduction. The SMEM is that of owner. */
 void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
               const std::string &op) {
     const bool is_load = op == "load";
@@ -330,7 +339,7 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         bool is_inside = true;
         for (unsigned k = map.rank; k-- > 0;) {
             const long long at = (long long)start[k] + index[k];
-            is_inside = is_inside && at >= 0 && at < (long long)map.dims[k];
+            is_inside = is_inside && at >= 0 && at < get_end(map, k, is_load);
             offset += (std::uint64_t)at * map.strides[k];
             row = k > 0 ? row * map.box[k] + index[k] : row;
         }
@@ -341,9 +350,11 @@ void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int 
         } else if (is_load) {
             fill_outside(map, to);
         } else if (is_inside && op == "store") {
-            std::memcpy(map.data + offset, to, width);
+            std::memcpy(at_gmem(reinterpret_cast<std::uint64_t>(map.data) + offset, width), to,
+                        width);
         } else if (is_inside) {
-            combine(map, op, map.data + offset, to);
+            combine(map, op, at_gmem(reinterpret_cast<std::uint64_t>(map.data) + offset, width),
+                    to);
         }
         unsigned k = 0;
         for (; k < map.rank && ++index[k] == map.box[k]; k++) {

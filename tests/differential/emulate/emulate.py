@@ -2,17 +2,26 @@
 # emulate.py - emitted CUDA on the CPU, compared with the interpreter: what needs no GPU to be right.
 # SPDX-License-Identifier: Apache-2.0
 """usage: emulate.py --grout GROUT [--cxx CXX] [--runtime LIBRARY] [--work DIR] [--seed N]
-                  [--kernel @NAME] [--largest] [--keep] FILE [-D NAME=VALUE]...
+                  [--kernel @NAME] [--largest] [--beside] [--keep] FILE [-D NAME=VALUE]...
 
 For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
 emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
 the same inputs through the interpreter. LIBRARY is emulate.cpp as CXX compiles it; without it that
 is done here. Every output array must have the same bits; NaNs are equal.
 Where functions such as exp are called, elements may differ by the bound of docs/gpu.md, 'Compare
-rule'.
+rule': here they are the C++ library's, and neither side's are rounded correctly.
+
+--beside takes the inputs from the files that 'check_random .. write=FOLDER' leaves beside FILE, and
+holds each element against those with what it has to be: bit for bit what the reference knows
+exactly, all else within the reference's own bound, which knows the units in the last place of each
+function and how far each operation carries them.
 
 --largest gives each const of FILE's line '// DRAW: NAME = LOW..HIGH, ..' (tests/ops/README.md) its
 highest value.
+
+A comment '// fails: TEXT' before a kernel: the emulation stops and says TEXT. '// like: @NAME': what
+comes out is what the interpreter makes of that kernel: for what a GPU does otherwise than the
+interpreter, and the checker reports.
 
 Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol and
 --atol (here of each element by itself), and --input P=WHAT, of which zeros, ones,
@@ -33,6 +42,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(HERE))
+from random_on_gpu import Mismatch, compare_array
+
 # struct's letter of an element type, and numpy's descr; bf16 and what has 8 bits or less are raw bits.
 DTYPES = {
     "i4": ("B", "|u1"), "u4": ("B", "|u1"), "f4e2m1": ("B", "|u1"), "f6e2m3": ("B", "|u1"), "f6e3m2": ("B", "|u1"),
@@ -42,7 +55,8 @@ DTYPES = {
     "bf16": ("H", "<u2"), "f32": ("f", "<f4"), "f64": ("d", "<f8"),
 }
 FUNCTIONS = re.compile(r"\b(exp2?|expm1|log2?|log1p|sin|cos|tanh|rsqrt|logistic|erf|atan2|pow) ")
-BOUNDS = {"f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25, "f8e8m0": 1.0}
+BOUNDS = {"f64": 2.0 ** -46, "f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25,
+          "f8e8m0": 1.0}
 PACKED = ("i4", "u4", "f4e2m1")  # two in a byte of memory, one in a byte of a file
 CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
 
@@ -229,13 +243,17 @@ def compare(array, expected, found, rtol, atol):
 # ---- kernels ----
 
 def find_kernels(path):
-    """Names, with the options of the comments before them; '--bound' if functions are called."""
+    """Names, with the options of the comments before them; '--bound' if functions are called; '--fails TEXT' and
+    '--like @NAME' from the comments of those names."""
     kernels, options = [], []
     with open(path, encoding="utf-8") as file:
         for line in file:
             match = re.match(r"// same: (.*)", line)
             if match:
                 options += match.group(1).split()
+            match = re.match(r"// (fails|like): (.*)", line)
+            if match:
+                options += ["--" + match.group(1), match.group(2)]
             match = re.match(r"kernel (@\w+)", line)
             if match:
                 kernels.append((match.group(1), options))
@@ -262,6 +280,10 @@ def make_externs(path, work):
     library = os.path.join(work, "externs.so")
     run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source])
     return ["--extern", library], ["--extern", source]
+
+
+def get_text(options, name):
+    return options[options.index(name) + 1] if name in options else None
 
 
 def get_option(options, name, fallback):
@@ -310,7 +332,9 @@ class Kernel:
 
     def __init__(self, options, name, own, work):
         self.name, self.own, self.work = name, own, work
+        self.beside = os.path.splitext(options.file)[0] if options.beside else None
         self.common = [options.file, "--kernel", name] + options.defines
+        self.expected = [options.file, "--kernel", get_text(own, "--like") or name] + options.defines
         os.mkdir(work)
         path = os.path.join(work, "kernel.json")
         run([options.grout, "emit", "--manifest", path, "-o", os.devnull] + self.common)
@@ -329,9 +353,16 @@ class Kernel:
     def get_path(self, array, tail):
         return os.path.join(self.work, array["name"] + tail)
 
-    def write_array(self, array, what):
+    def make_data(self, array, what):
+        """The elements of an array, as a file has them."""
+        beside = "%s.%s.npy" % (self.beside, array["name"])
+        if self.beside and os.path.exists(beside):
+            return read_npy(beside)
         data = get_default(array) if what is None else None
-        data = make_input(array, what) if data is None else unpack(array, data)
+        return make_input(array, what) if data is None else unpack(array, data)
+
+    def write_array(self, array, what):
+        data = self.make_data(array, what)
         base = self.get_path(array, "")
         if array["direction"] == "out":
             self.arguments += ["--output", "%s=%s.out.npy" % (array["name"], base)]
@@ -424,17 +455,37 @@ class Kernel:
             return 0.0, BOUNDS[array["dtype"]] * largest
         return get_option(self.own, "--rtol", 0.0), get_option(self.own, "--atol", 0.0)
 
+    def compare_beside(self, array, found):
+        """None, or what is wrong with an output, by the files beside the kernel."""
+        path, beside = self.get_path(array, ".found.npy"), "%s.%s" % (self.beside, array["name"])
+        write_npy(path, array, found)
+        try:
+            compare_array(path, beside + ".want.npy", beside + ".bounds.npy", array["dtype"])
+        except Mismatch as mismatch:
+            return "%s (%s): %s" % (array["name"], array["dtype"], mismatch)
+        return None
+
     def find_fault(self, options, program):
         """Runs both; None, or what is wrong."""
-        run([options.grout, "run"] + self.common + options.library + self.arguments)
         result = subprocess.run([program, self.name[1:]], capture_output=True, text=True)
+        wanted = get_text(self.own, "--fails")
+        if wanted:
+            return None if wanted in result.stderr else "it does not fail with '%s', but says '%s'" % (
+                wanted, result.stderr.strip())
         if result.returncode != 0:
             return "the emulated kernel failed: %s" % (
                 result.stderr.strip() or "exit code %d, and it said nothing" % result.returncode)
+        if not self.beside:
+            run([options.grout, "run"] + self.expected + options.library + self.arguments)
         for array in self.manifest["arrays"]:
             if array["direction"] != "in":
                 with open(self.get_path(array, ".out.bin"), "rb") as file:
                     found = unpack(array, file.read())
+                if self.beside:
+                    fault = self.compare_beside(array, found)
+                    if fault:
+                        return fault
+                    continue
                 expected = read_npy(self.get_path(array, ".out.npy"))
                 differ, first = compare(array, expected, found, *self.get_tolerance(array, expected))
                 if differ > 0:
@@ -475,6 +526,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kernel")
     parser.add_argument("--largest", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("-D", action="append", default=[], dest="values")
     options = parser.parse_args()
