@@ -276,6 +276,18 @@ grout_register_layout grout_register_layout_make_tiled(const grout_register_tili
     return layout;
 }
 
+static grout_register_layout make_runs(int64_t count, uint32_t vec) {
+    const int64_t round = (int64_t)GROUT_LANES * vec;
+    const int64_t rounds = (count + round - 1) / round;
+    return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
+                                   .vec = (uint8_t)vec,
+                                   .is_guarded = count % round != 0,
+                                   .registers = (uint32_t)(rounds * vec),
+                                   .count = count,
+                                   .rows = 1,
+                                   .cols = 1};
+}
+
 grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max) {
     GROUT_ASSERT(count >= 1 && (vec_max & (vec_max - 1)) == 0);
     uint32_t vec = vec_max == 0 ? 1 : vec_max;
@@ -288,13 +300,10 @@ grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t
             vec /= 2;
         }
     }
-    const int64_t round = (int64_t)GROUT_LANES * vec;
-    const int64_t rounds = (count + round - 1) / round;
-    return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
-                                   .vec = (uint8_t)vec,
-                                   .is_guarded = count % round != 0,
-                                   .registers = (uint32_t)(rounds * vec),
-                                   .count = count,
-                                   .rows = 1,
-                                   .cols = 1};
+    return make_runs(count, vec);
+}
+
+grout_register_layout grout_register_layout_make_packed(int64_t count, uint32_t vec_max) {
+    const grout_register_layout layout = grout_register_layout_make_strided(count, vec_max);
+    return layout.vec == 1 && count % 2 == 0 ? make_runs(count, 2) : layout;
 }

@@ -242,6 +242,7 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
                                      : grout_view_get_access_width(inf->module, &view);
     wanted->cap = wanted->cap == 0 || cap < wanted->cap ? (uint8_t)cap : wanted->cap;
     wanted->best = width > wanted->best ? (uint8_t)width : wanted->best;
+    wanted->is_packed = wanted->is_packed || info->packed > 1;
 }
 
 /* ---- settling -------------------------------------------------------------------------------- */
@@ -249,8 +250,10 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
 static grout_register_layout make_strided(const grout_layout_inference *inf, grout_value_id value) {
     const grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
     const uint32_t narrower = wanted->cap < wanted->best ? wanted->cap : wanted->best;
-    return grout_register_layout_make_strided(inf->out->of_value[value].count,
-                                              wanted->cap == 0 ? 4 : narrower);
+    const int64_t count = inf->out->of_value[value].count;
+    return wanted->is_packed
+               ? grout_register_layout_make_packed(count, narrower)
+               : grout_register_layout_make_strided(count, wanted->cap == 0 ? 4 : narrower);
 }
 
 static void settle_value(grout_layout_inference *inf, grout_value_id value) {

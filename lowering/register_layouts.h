@@ -38,8 +38,9 @@ typedef struct grout_layout_demand {
 
 /* What memory says about a strided class. */
 typedef struct grout_layout_width {
-    uint8_t cap;  /* 16 bytes over the widest element moved; 0: nothing is moved */
-    uint8_t best; /* widest access that any of its references permits */
+    uint8_t cap;    /* 16 bytes over the widest element moved; 0: nothing is moved */
+    uint8_t best;   /* widest access that any of its references permits */
+    bool is_packed; /* a byte of one of them has several elements */
 } grout_layout_width;
 
 typedef struct grout_layout_inference {

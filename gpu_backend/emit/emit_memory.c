@@ -288,8 +288,10 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     } else if (count == 1) {
         store_one(e, &view, from);
     } else {
-        const grout_register_layout layout = grout_register_layout_make_strided(
-            count, grout_view_get_access_width(e->module, &view));
+        const uint32_t width = grout_view_get_access_width(e->module, &view);
+        const grout_register_layout layout = view.packed > 1
+                                                 ? grout_register_layout_make_packed(count, width)
+                                                 : grout_register_layout_make_strided(count, width);
         store_array(e, op, &view, from, &layout);
     }
     grout_emit__after_access(e, view.object, true);

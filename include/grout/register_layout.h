@@ -155,6 +155,9 @@ GROUT_API grout_register_layout
 grout_register_layout_make_tiled(const grout_register_tiling *tiling, const grout_type *type);
 /* The layout of count elements in runs of at most vec_max (a power of two). */
 GROUT_API grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max);
+/* The same of elements that go to memory in bytes of two of them, which one lane writes: the runs
+ * have two at least, if the count is even. */
+GROUT_API grout_register_layout grout_register_layout_make_packed(int64_t count, uint32_t vec_max);
 
 /* The layouts of one kernel's values. */
 typedef struct grout_register_layouts grout_register_layouts;

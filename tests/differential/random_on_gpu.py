@@ -40,7 +40,9 @@ INEXACT = re.compile(r"= (exp2?|expm1|log2?|log1p|atan2|pow|reduce_prod|sin|cos|
 PARAMETER = re.compile(r"%(\w+): (in|out|inout) gmem (\w+)\[")
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 # Bits of the fraction and of the exponent.
-FLOATS = {"f64": (52, 11), "f32": (23, 8), "bf16": (7, 8), "f16": (10, 5), "f8e5m2": (2, 5), "f8e4m3": (3, 4)}
+FLOATS = {"f64": (52, 11), "f32": (23, 8), "bf16": (7, 8), "f16": (10, 5), "f8e5m2": (2, 5), "f8e4m3": (3, 4),
+          "f6e3m2": (2, 3), "f6e2m3": (3, 2), "f4e2m1": (1, 2)}
+FINITE = ("f8e4m3", "f6e3m2", "f6e2m3", "f4e2m1")  # without infinities; the first has a NaN
 SHOWN = 3  # kernels that are printed whole
 
 
@@ -55,12 +57,13 @@ def decode(bits, dtype, size):
     if dtype == "f8e8m0":
         return math.nan if bits == 255 else 2.0 ** (bits - 127)
     if dtype not in FLOATS:
-        return bits - (1 << 8 * size) if dtype[0] == "i" and bits >> (8 * size - 1) else bits
+        width = 4 if dtype == "i4" else 8 * size
+        return bits - (1 << width) if dtype[0] == "i" and bits >> (width - 1) else bits
     fraction_bits, exponent_bits = FLOATS[dtype]
     fraction, exponent = bits & (1 << fraction_bits) - 1, bits >> fraction_bits & (1 << exponent_bits) - 1
     sign = -1.0 if bits >> (fraction_bits + exponent_bits) & 1 else 1.0
     all_ones, bias = (1 << exponent_bits) - 1, (1 << (exponent_bits - 1)) - 1
-    if exponent == all_ones and dtype != "f8e4m3":
+    if exponent == all_ones and dtype not in FINITE:
         return math.nan if fraction else sign * math.inf
     if dtype == "f8e4m3" and exponent == all_ones and fraction == 7:
         return math.nan

@@ -14,6 +14,11 @@ static const struct {
 #include "drawn.def"
 };
 
+static const grout_opcode not_packed[] = {
+#define DRAWN_NOT_PACKED(OP, REASON) GROUT_OP_##OP,
+#include "drawn.def"
+};
+
 static const struct {
     grout_opcode opcode;
     grout_dtype from, to;
@@ -27,11 +32,6 @@ static const struct {
     const char *types;
 } limits[] = {
 #define DRAWN_ONLY(OP, TYPES, REASON) {GROUT_OP_##OP, TYPES},
-#include "drawn.def"
-};
-
-static const grout_dtype left_out[] = {
-#define DRAWN_NOT_OF(TYPE, REASON) GROUT_DTYPE_##TYPE,
 #include "drawn.def"
 };
 
@@ -63,7 +63,7 @@ static bool fits(const grout_op_info *info, cell it) {
         return true;
     case GROUT_RULE_BITCAST:
         return it.from != GROUT_DTYPE_BOOL && it.to != GROUT_DTYPE_BOOL &&
-               grout_dtype_get_info(it.from)->bytes == grout_dtype_get_info(it.to)->bytes;
+               grout_dtype_get_info(it.from)->bits == grout_dtype_get_info(it.to)->bits;
     default:
         return it.from == it.to;
     }
@@ -74,11 +74,6 @@ bool cells_has(cell it) {
     if (!grout_type_rule_takes((grout_type_rule)info->types, it.from) || !fits(info, it)) {
         return false;
     }
-    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
-        if (it.from == left_out[i] || it.to == left_out[i]) {
-            return false;
-        }
-    }
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].opcode == it.opcode && !names_type(limits[i].types, it.from)) {
             return false;
@@ -87,6 +82,11 @@ bool cells_has(cell it) {
     for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++) {
         if (exceptions[i].opcode == it.opcode && exceptions[i].from == it.from &&
             exceptions[i].to == it.to) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof not_packed / sizeof *not_packed; i++) {
+        if (not_packed[i] == it.opcode && grout_dtype_get_info(it.from)->packed > 1) {
             return false;
         }
     }

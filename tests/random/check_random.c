@@ -71,12 +71,12 @@ static bool fill(trial *t, uint64_t seed) {
     for (uint32_t i = 0; i < t->kernel->param_count; i++) {
         const grout_param *param = get_param(t, i);
         const grout_type *type = grout_object_get_type(t->bound, param->object);
-        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+        const grout_dtype dtype = (grout_dtype)type->dtype;
         reference_array *array = &t->arrays[i];
         array->count = grout_type_get_count(type);
         array->numbers = calloc((size_t)array->count, sizeof *array->numbers);
         array->is_written = calloc((size_t)array->count, sizeof *array->is_written);
-        t->arguments[i].size = (size_t)array->count * info->bytes;
+        t->arguments[i].size = (size_t)grout_type_get_bytes(type);
         t->arguments[i].data = calloc(1, t->arguments[i].size);
         t->first[i] = calloc(1, t->arguments[i].size);
         t->initial[i] = calloc(1, t->arguments[i].size);
@@ -85,10 +85,9 @@ static bool fill(trial *t, uint64_t seed) {
             return false;
         }
         for (int64_t k = 0; param->direction != GROUT_DIRECTION_OUT && k < array->count; k++) {
-            const uint64_t bits =
-                inputs_draw((grout_dtype)type->dtype, get_style(t, i), seed, (uint64_t)k * 64 + i);
-            memcpy(t->initial[i] + k * info->bytes, &bits, info->bytes);
-            array->numbers[k] = formats_decode((grout_dtype)type->dtype, bits);
+            const uint64_t bits = inputs_draw(dtype, get_style(t, i), seed, (uint64_t)k * 64 + i);
+            grout_element_put(dtype, t->initial[i], k, &bits);
+            array->numbers[k] = formats_decode(dtype, bits);
             array->is_written[k] = param->direction == GROUT_DIRECTION_INOUT;
         }
     }
@@ -99,24 +98,24 @@ static bool fill(trial *t, uint64_t seed) {
 
 static bool compare_array(trial *t, uint32_t i) {
     const grout_type *type = grout_object_get_type(t->bound, get_param(t, i)->object);
-    const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const grout_dtype dtype = (grout_dtype)type->dtype;
     bool is_checked = false;
     for (int64_t k = 0; k < t->arrays[i].count; k++) {
         const reference_number wanted = t->arrays[i].numbers[k];
         uint64_t have = 0;
-        memcpy(&have, t->first[i] + k * bytes, bytes);
-        const reference_number value = formats_decode((grout_dtype)type->dtype, have);
+        grout_element_get(dtype, t->first[i], k, &have);
+        const reference_number value = formats_decode(dtype, have);
         if (!t->arrays[i].is_written[k]) {
             continue;
         }
         t->compared++;
         t->skipped += isinf(wanted.bound) ? 1 : 0;
         is_checked = is_checked || !isinf(wanted.bound);
-        const bool is_wide = formats_is_wide((grout_dtype)type->dtype) && wanted.bound == 0;
+        const bool is_wide = formats_is_wide(dtype) && wanted.bound == 0;
         if (!prints_is_near(value.value, wanted) || (is_wide && value.wide != wanted.wide)) {
             printf("parameter %" PRIu32 " (%s), element %" PRId64 ": %.17g (0x%" PRIx64
                    "), and the reference has %.17g within %.3g\n",
-                   i, get_dtype_text(type->dtype), k, value.value, have, wanted.value,
+                   i, get_dtype_text(dtype), k, value.value, have, wanted.value,
                    wanted.bound);
             return false;
         }

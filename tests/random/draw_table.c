@@ -115,6 +115,11 @@ static void store_held(table *t, uint32_t value, grout_dtype dtype, const road_s
     do {
         way = roads_draw(&t->r, dtype, shape);
     } while (way == ROAD_ACCUMULATOR);
+    if (grout_dtype_get_info(dtype)->packed > 1) { /* one lane has to have both halves of a byte */
+        const uint32_t strided = t->d.value_count++;
+        draw_line(&t->d, "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " wg_strided", strided, value);
+        value = strided;
+    }
     roads_go(&t->r, way, dtype, shape, value);
 }
 
@@ -519,7 +524,8 @@ static void draw_move(table *t) {
                      : is_async       ? ROAD_ASYNC_COPY
                      : is_accumulator ? ROAD_ACCUMULATOR
                                       : ROAD_COUNT;
-    const uint32_t row = 16u / grout_dtype_get_info(t->now.from)->bytes;
+    const grout_dtype_info *type = grout_dtype_get_info(t->now.from);
+    const uint32_t row = 16u * type->packed / type->bytes;
     road_shape shape = {2, {64, row * (1 + draw_below(&t->d, 4)), 0}};
     shape.dims[1] = is_accumulator ? 8 * (1 + draw_below(&t->d, 4)) : shape.dims[1];
     if (way == ROAD_COUNT) {

@@ -33,7 +33,9 @@ static void get_descr(grout_dtype dtype, char *text, size_t size) {
     const bool is_known = info->class_ != GROUT_CLASS_FLOAT || dtype == GROUT_DTYPE_F16 ||
                           dtype == GROUT_DTYPE_F32 || dtype == GROUT_DTYPE_F64;
     char letter = 'u';
-    if (info->class_ == GROUT_CLASS_BOOL) {
+    if (info->packed > 1) {
+        letter = 'u'; /* the bits */
+    } else if (info->class_ == GROUT_CLASS_BOOL) {
         letter = 'b';
     } else if (info->class_ == GROUT_CLASS_SINT) {
         letter = 'i';
@@ -65,16 +67,24 @@ static bool write_npy(FILE *file, const char *descr, const int64_t *dims, uint32
 
 bool files_write_array(const char *folder, const char *name, const grout_type *type,
                        const uint8_t *bytes) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
+    const size_t count = (size_t)grout_type_get_count(type);
+    const size_t size = count * grout_dtype_get_info(dtype)->bytes;
+    uint8_t *elements = malloc(size); /* a file has no two of them in a byte */
     FILE *file = open_file(folder, name, ".npy");
     char descr[8];
     int64_t dims[GROUT_RANK_MAX];
-    get_descr((grout_dtype)type->dtype, descr, sizeof descr);
+    get_descr(dtype, descr, sizeof descr);
     for (uint32_t k = 0; k < type->rank; k++) {
         dims[k] = type->dims[k];
     }
-    const size_t size =
-        (size_t)grout_type_get_count(type) * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
-    return file != NULL && close_file(file, write_npy(file, descr, dims, type->rank, bytes, size));
+    bool is_written = elements != NULL;
+    if (is_written) {
+        grout_elements_unpack(dtype, bytes, elements, (int64_t)count);
+        is_written = file != NULL && write_npy(file, descr, dims, type->rank, elements, size);
+    }
+    free(elements);
+    return file != NULL && close_file(file, is_written);
 }
 
 bool files_write_bounds(const char *folder, const char *name, const reference_array *array) {

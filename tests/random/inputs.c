@@ -54,7 +54,7 @@ static uint64_t draw_wild(grout_dtype dtype, uint64_t x) {
     }
 }
 
-uint64_t inputs_draw(grout_dtype dtype, char style, uint64_t seed, uint64_t at) {
+static uint64_t draw_bits(grout_dtype dtype, char style, uint64_t seed, uint64_t at) {
     const uint64_t x = mix(seed * UINT64_C(0x9e3779b97f4a7c15) + at);
     if (style == 'w') {
         return draw_wild(dtype, x);
@@ -64,4 +64,8 @@ uint64_t inputs_draw(grout_dtype dtype, char style, uint64_t seed, uint64_t at) 
     }
     return get_bits(dtype, style == 'p' && seed % 2 == 0 ? (double)(x % 9) - 4
                                                          : (double)(x >> 11) * 0x1p-50 - 4);
+}
+
+uint64_t inputs_draw(grout_dtype dtype, char style, uint64_t seed, uint64_t at) {
+    return draw_bits(dtype, style, seed, at) & UINT64_MAX >> (64 - formats_get_bits(dtype));
 }

@@ -12,6 +12,22 @@ static uint32_t get_bytes(grout_dtype dtype) {
     return grout_dtype_get_info(dtype)->bytes;
 }
 
+/* Elements in a byte of memory: slices of the last dimension begin at and have multiples of it. */
+static uint32_t get_packed(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->packed;
+}
+
+/* Elements that so many bytes hold. */
+static uint32_t get_elements(grout_dtype dtype, uint32_t bytes) {
+    return bytes * get_packed(dtype) / get_bytes(dtype);
+}
+
+/* Whether memory has no such array: a byte holds several elements, and the last one is not full. */
+static bool is_ragged(grout_dtype dtype, const road_shape *shape) {
+    return get_packed(dtype) > 1 &&
+           (shape->rank == 0 || shape->dims[shape->rank - 1] % get_packed(dtype) != 0);
+}
+
 uint32_t roads_get_count(const road_shape *shape) {
     uint32_t count = 1;
     for (uint32_t k = 0; k < shape->rank; k++) {
@@ -136,7 +152,7 @@ static void draw_layout(draw *d, const road_shape *shape, char *text, size_t siz
 static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape, bool may_turn,
                             char *text, size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
-    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / get_bytes(dtype);
+    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = get_elements(dtype, swizzle);
     const uint32_t way = draw_below(d, 5);
     text[0] = '\0';
     if (shape->rank != 2) {
@@ -161,7 +177,8 @@ static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape,
 static uint32_t add_smem(roads *r, grout_dtype dtype, const road_shape *shape, bool may_turn) {
     char type[TEXT_MAX], transforms[4 * TEXT_MAX];
     roads_get_type(dtype, shape, type, sizeof type);
-    draw_transforms(r->d, dtype, shape, may_turn, transforms, sizeof transforms);
+    draw_transforms(r->d, dtype, shape, may_turn && get_packed(dtype) == 1, transforms,
+                    sizeof transforms);
     grout_text_add(&r->scratch, "  scratch %%s%" PRIu32 " : smem %s%s\n", r->object_count, type,
                    transforms);
     uint32_t bytes = roads_get_count(shape) * get_bytes(dtype);
@@ -178,19 +195,19 @@ static bool can_be_accumulator(grout_dtype dtype, const road_shape *shape) {
 }
 
 bool roads_can_take(const roads *r, road way, grout_dtype dtype, const road_shape *shape) {
-    const uint32_t bytes = get_bytes(dtype);
-    const uint32_t row = shape->rank == 0 ? 0 : shape->dims[shape->rank - 1] * bytes;
-    if (shape->rank == 0) {
+    const uint32_t packed = get_packed(dtype), last = shape->rank == 0 ? 0 : shape->rank - 1;
+    const uint32_t row = shape->dims[last] * get_bytes(dtype) / packed;
+    if (shape->rank == 0 || is_ragged(dtype, shape)) {
         return way == ROAD_STRAIGHT;
     }
     switch (way) {
     case ROAD_TURNED:
-        return shape->rank == 2;
+        return shape->rank == 2 && packed == 1;
     case ROAD_SMEM:
         return has_room(r, dtype, shape);
     case ROAD_TMA:
         for (uint32_t k = 0; k < shape->rank; k++) {
-            if (shape->dims[k] > 256) {
+            if (shape->dims[k] > (k == last ? 256 * packed : 256)) {
                 return false;
             }
         }
@@ -250,7 +267,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     char box[TEXT_MAX], starts[TEXT_MAX], type[TEXT_MAX];
     road_shape array;
     draw *d = r->d;
-    draw_box(d, shape, (reach){16 / get_bytes(dtype), true, true}, &array, box);
+    draw_box(d, shape, (reach){get_elements(dtype, 16), true, true}, &array, box);
     get_starts(box, starts, sizeof starts);
     const uint32_t input = add_input(r, dtype, &array, style);
     const uint32_t smem = add_smem(r, dtype, shape, false);
@@ -258,7 +275,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     if (r->wants_prefetch || draw_below(d, 4) == 0) {
         draw_line(d, "async_prefetch %%%c%" PRIu32 "%s", style, input, box);
     }
-    if (r->wants_made || draw_below(d, 8) == 0) {
+    if (r->wants_made || (get_packed(dtype) == 1 && draw_below(d, 8) == 0)) {
         const uint32_t made = make_descriptor(r, dtype, shape, &array, style, input);
         draw_line(d, "copy_gmem_to_smem %%d%" PRIu32 "%s, %%s%" PRIu32 ", %%full[0]", made, starts,
                   smem);
@@ -273,7 +290,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
                   box, smem);
     }
     draw_line(d, "barrier_wait %%full[0]");
-    if (shape->rank == 2 && draw_below(d, 3) == 0) { /* turned, and turned back by the way */
+    if (shape->rank == 2 && get_packed(dtype) == 1 && draw_below(d, 3) == 0) { /* turned, and turned back by the way */
         const road_shape turned = turn(shape);
         const uint32_t between = add_smem(r, dtype, &turned, true);
         roads_get_type(dtype, shape, type, sizeof type);
@@ -372,12 +389,39 @@ uint32_t roads_come_picked(roads *r, bool has_indices, grout_dtype dtype, const 
     return value;
 }
 
+/* What memory has only a larger array of, loaded and cut. */
+static void come_ragged(roads *r, grout_dtype dtype, const road_shape *shape, char style,
+                        uint32_t value) {
+    road_shape array = *shape;
+    draw *d = r->d;
+    char part[TEXT_MAX];
+    int at = snprintf(part, sizeof part, "[");
+    if (shape->rank == 0) {
+        array = (road_shape){1, {2 + 2 * draw_below(d, 3), 0, 0}};
+        at += snprintf(part + at, sizeof part - (size_t)at, "%" PRIu32,
+                       draw_below(d, array.dims[0]));
+    }
+    for (uint32_t k = 0; k < shape->rank; k++) {
+        at += snprintf(part + at, sizeof part - (size_t)at, "%sds(0, %" PRIu32 ")",
+                       k == 0 ? "" : ", ", shape->dims[k]);
+    }
+    if (shape->rank > 0) {
+        array.dims[shape->rank - 1] += 1 + 2 * draw_below(d, 2);
+    }
+    const uint32_t whole = roads_come(r, roads_draw(r, dtype, &array), dtype, &array, style);
+    draw_line(d, "%%v%" PRIu32 " = slice %%v%" PRIu32 "%s]", value, whole, part);
+}
+
 uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *shape, char style) {
     char box[TEXT_MAX];
     road_shape array = *shape;
     draw *d = r->d;
     const uint32_t value = d->value_count++;
     uint32_t input, smem;
+    if (is_ragged(dtype, shape)) {
+        come_ragged(r, dtype, shape, style, value);
+        return value;
+    }
     switch (way) {
     case ROAD_TURNED:
         array = turn(shape);
@@ -385,7 +429,7 @@ uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *sha
                   add_input(r, dtype, &array, style));
         break;
     case ROAD_BOX:
-        draw_box(d, shape, (reach){.step = 1}, &array, box);
+        draw_box(d, shape, (reach){.step = get_packed(dtype)}, &array, box);
         draw_line(d, "%%v%" PRIu32 " = load %%%c%" PRIu32 "%s", value, style,
                   add_input(r, dtype, &array, style), box);
         break;
@@ -436,7 +480,7 @@ static void go_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, uint
     char box[TEXT_MAX];
     road_shape array;
     draw *d = r->d;
-    draw_box(d, shape, (reach){16 / get_bytes(dtype), false, true}, &array, box);
+    draw_box(d, shape, (reach){get_elements(dtype, 16), false, true}, &array, box);
     const uint32_t output = add_output(r, dtype, &array);
     const uint32_t smem = add_smem(r, dtype, shape, false);
     const bool is_open = draw_below(d, 2) == 0;
@@ -450,11 +494,26 @@ static void go_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, uint
     draw_line(d, "wait_smem_to_gmem 0");
 }
 
+/* What memory has no array of, in a type of whole bytes that has each of its numbers. */
+static void go_ragged(roads *r, grout_dtype dtype, const road_shape *shape, uint32_t value) {
+    const grout_dtype wide = dtype == GROUT_DTYPE_I4   ? GROUT_DTYPE_I8
+                             : dtype == GROUT_DTYPE_U4 ? GROUT_DTYPE_U8
+                                                       : GROUT_DTYPE_F8E4M3;
+    const uint32_t cast = r->d->value_count++;
+    draw_line(r->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", cast, value,
+              grout_dtype_get_info(wide)->text);
+    roads_go(r, ROAD_STRAIGHT, wide, shape, cast);
+}
+
 void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, uint32_t value) {
     char box[TEXT_MAX], type[TEXT_MAX];
     road_shape array = *shape;
     draw *d = r->d;
     uint32_t number;
+    if (is_ragged(dtype, shape)) {
+        go_ragged(r, dtype, shape, value);
+        return;
+    }
     switch (way) {
     case ROAD_TURNED:
         array = turn(shape);
@@ -462,7 +521,7 @@ void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, ui
                   add_output(r, dtype, &array), value);
         break;
     case ROAD_BOX:
-        draw_box(d, shape, (reach){.step = 1}, &array, box);
+        draw_box(d, shape, (reach){.step = get_packed(dtype)}, &array, box);
         draw_line(d, "store %%p%" PRIu32 "%s, %%v%" PRIu32, add_output(r, dtype, &array), box,
                   value);
         break;

@@ -36,7 +36,8 @@ typedef enum road {
 uint32_t roads_get_count(const road_shape *shape);
 /* "f32[64, 8]", or "f32" of rank 0. */
 void roads_get_type(grout_dtype dtype, const road_shape *shape, char *text, size_t size);
-/* Whether an array of the type and shape can go there. */
+/* Whether an array of the type and shape can go there. One of packed elements that ends inside a
+ * byte goes straight: by a larger array, or in another type. */
 bool roads_can_take(const roads *r, road way, grout_dtype dtype, const road_shape *shape);
 /* One that can be taken. */
 road roads_draw(const roads *r, grout_dtype dtype, const road_shape *shape);

@@ -8,23 +8,29 @@
 typedef struct format {
     int fraction_bits, exponent_bits, exponent_min; /* of the least normal number */
     double largest;
-    bool has_infinity;
+    bool has_infinity, has_nan;
 } format;
 
 static format get_format(grout_dtype dtype) {
     switch ((int)dtype) {
+    case GROUT_DTYPE_F4E2M1:
+        return (format){1, 2, 0, 6, false, false};
+    case GROUT_DTYPE_F6E2M3:
+        return (format){3, 2, 0, 7.5, false, false};
+    case GROUT_DTYPE_F6E3M2:
+        return (format){2, 3, -2, 28, false, false};
     case GROUT_DTYPE_F8E4M3:
-        return (format){3, 4, -6, 448, false};
+        return (format){3, 4, -6, 448, false, true};
     case GROUT_DTYPE_F8E5M2:
-        return (format){2, 5, -14, 57344, true};
+        return (format){2, 5, -14, 57344, true, true};
     case GROUT_DTYPE_F16:
-        return (format){10, 5, -14, 65504.0, true};
+        return (format){10, 5, -14, 65504.0, true, true};
     case GROUT_DTYPE_BF16:
-        return (format){7, 8, -126, 0x1.fep127, true};
+        return (format){7, 8, -126, 0x1.fep127, true, true};
     case GROUT_DTYPE_F64:
-        return (format){52, 11, -1022, DBL_MAX, true};
+        return (format){52, 11, -1022, DBL_MAX, true, true};
     default:
-        return (format){23, 8, -126, 0x1.fffffep127, true};
+        return (format){23, 8, -126, 0x1.fffffep127, true, true};
     }
 }
 
@@ -37,7 +43,7 @@ bool formats_is_signed(grout_dtype dtype) {
 }
 
 uint32_t formats_get_bits(grout_dtype dtype) {
-    return grout_dtype_get_info(dtype)->bytes * 8u;
+    return grout_dtype_get_info(dtype)->bits;
 }
 
 bool formats_is_wide(grout_dtype dtype) {
@@ -92,7 +98,7 @@ static double decode_float(grout_dtype dtype, uint64_t bits) {
     double value = 0;
     if (exponent == exponent_all && f.has_infinity) {
         value = fraction == 0 ? (double)INFINITY : (double)NAN;
-    } else if (exponent == exponent_all && fraction == fraction_all) { /* of f8e4m3 */
+    } else if (exponent == exponent_all && fraction == fraction_all && f.has_nan) { /* of f8e4m3 */
         value = (double)NAN;
     } else if (exponent == 0) {
         value = ldexp((double)fraction, f.exponent_min - f.fraction_bits);
@@ -164,7 +170,10 @@ double formats_round(grout_dtype dtype, double value) {
     if (dtype == GROUT_DTYPE_F8E8M0) {
         return round_scale(value);
     }
-    const bool saturates = dtype == GROUT_DTYPE_F8E4M3 || dtype == GROUT_DTYPE_F8E5M2;
+    const bool saturates = formats_is_float(dtype) && formats_get_bits(dtype) <= 8;
+    if (isnan(value) && formats_is_float(dtype) && !get_format(dtype).has_nan) {
+        return get_format(dtype).largest;
+    }
     if (!formats_is_float(dtype) || isnan(value) || value == 0 || (isinf(value) && !saturates)) {
         return value;
     }

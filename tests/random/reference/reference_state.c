@@ -83,6 +83,11 @@ box reference__get_box(reference *ref, const grout_operand *operand) {
     }
     result.array = reference__get_array(ref, result.view.object);
     result.type = grout_object_get_type(ref->module, result.view.object);
+    if (result.view.packed > 1) { /* which counts bytes there */
+        const uint32_t last = result.view.rank - 1u;
+        result.view.extent[last] *= result.view.packed;
+        result.view.start_const[last] *= result.view.packed;
+    }
     for (uint32_t d = 0; d < result.view.rank; d++) {
         result.start[d] = result.view.start_const[d];
         for (uint32_t t = 0; t < result.view.start_term_count[d]; t++) {

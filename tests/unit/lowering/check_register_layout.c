@@ -156,6 +156,9 @@ START_TEST(strided_layouts_hold_each_element_once) {
             const grout_register_layout layout = grout_register_layout_make_strided(count, vec);
             ck_assert(layout.is_guarded == (check_strided(&layout, count) > 0));
             ck_assert(layout.vec <= vec && count % layout.vec == 0);
+            const grout_register_layout packed = grout_register_layout_make_packed(count, vec);
+            ck_assert(packed.is_guarded == (check_strided(&packed, count) > 0));
+            ck_assert_uint_eq(packed.vec, layout.vec == 1 && count % 2 == 0 ? 2 : layout.vec);
         }
     }
 }
