@@ -115,8 +115,7 @@ static bool compare_array(trial *t, uint32_t i) {
         if (!prints_is_near(value.value, wanted) || (is_wide && value.wide != wanted.wide)) {
             printf("parameter %" PRIu32 " (%s), element %" PRId64 ": %.17g (0x%" PRIx64
                    "), and the reference has %.17g within %.3g\n",
-                   i, get_dtype_text(dtype), k, value.value, have, wanted.value,
-                   wanted.bound);
+                   i, get_dtype_text(dtype), k, value.value, have, wanted.value, wanted.bound);
             return false;
         }
     }

@@ -9,14 +9,17 @@
 
 static const struct {
     const char *text;
-    uint32_t bytes;
-} types[] = {{"f32", 4}, {"i32", 4}, {"u32", 4}, {"bf16", 2}, {"f16", 2}};
+    uint32_t granule; /* elements in 16 bytes */
+    bool has_nan;
+} types[] = {{"f32", 4, true}, {"i32", 4, false}, {"u32", 4, false}, {"bf16", 8, true},
+             {"f16", 8, true}, {"i4", 32, false}, {"u4", 32, false}, {"f4e2m1", 32, false}};
+enum { TYPE_COUNT = sizeof types / sizeof *types, PACKED_GRANULE = 32 };
 
 /* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled. */
-static void draw_transforms(draw *d, uint32_t bytes, uint32_t rows, uint32_t columns, char *text,
+static void draw_transforms(draw *d, uint32_t granule, uint32_t rows, uint32_t columns, char *text,
                             size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
-    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / bytes;
+    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / 16 * granule;
     const uint32_t way = draw_below(d, 4);
     if (way == 0 || columns % width != 0) {
         (void)snprintf(text, size, "%s", "");
@@ -35,27 +38,26 @@ static const char *const outside_texts[OUTSIDE_COUNT] = {"", " oob(zero)", " oob
 
 void draw_copies(uint64_t seed, grout_text *out) {
     draw d = {.state = seed};
-    const uint32_t type = draw_below(&d, 5), bytes = types[type].bytes;
-    const bool has_nan = types[type].text[0] == 'f' || types[type].text[0] == 'b';
+    const uint32_t type = draw_below(&d, TYPE_COUNT), granule = types[type].granule;
     outside mode = (outside)draw_below(&d, OUTSIDE_COUNT);
-    mode = mode == NANS && !has_nan ? ZEROS : mode;
+    mode = mode == NANS && !types[type].has_nan ? ZEROS : mode;
     /* Whole rows, one after another on both sides: no tensor map, and rows of any width. */
-    const bool is_run = mode >= UNDEFINED && draw_below(&d, 2) != 0;
+    const bool is_run = mode >= UNDEFINED && granule != PACKED_GRANULE && draw_below(&d, 2) != 0;
     const uint32_t rows = 8 * (1 + draw_below(&d, 8)),
                    columns = is_run && mode == IN_BOUNDS ? 1 + draw_below(&d, 120)
-                                                         : 64 / bytes * (1 + draw_below(&d, 4));
+                                                         : 4 * granule * (1 + draw_below(&d, 4));
     const uint32_t slots = 1 + draw_below(&d, 4), turns = slots + draw_below(&d, 8);
     /* The arrays end inside the last box: TMA fills and clips. With a promise they do not. */
     const bool is_cut = mode != IN_BOUNDS;
     const uint32_t array_columns =
-        is_run ? columns : columns * 2 - (is_cut ? 16 / bytes * draw_below(&d, 3) : 0);
+        is_run ? columns : columns * 2 - (is_cut ? granule * draw_below(&d, 3) : 0);
     const uint32_t array_rows = rows * turns - (is_cut ? draw_below(&d, rows) : 0);
     char array[64], in_layout[64], out_layout[64];
     grout_text scratch = {0};
     (void)snprintf(array, sizeof array, "%s[%" PRIu32 ", %" PRIu32 "]", types[type].text,
                    array_rows, array_columns);
-    draw_transforms(&d, bytes, rows, is_run ? 1 : columns, in_layout, sizeof in_layout);
-    draw_transforms(&d, bytes, rows, is_run ? 1 : columns, out_layout, sizeof out_layout);
+    draw_transforms(&d, granule, rows, is_run ? 1 : columns, in_layout, sizeof in_layout);
+    draw_transforms(&d, granule, rows, is_run ? 1 : columns, out_layout, sizeof out_layout);
     (void)draw_param(&d, "in", array);
     (void)draw_param(&d, "out", array);
     grout_text_add(&scratch,
@@ -76,7 +78,12 @@ void draw_copies(uint64_t seed, grout_text *out) {
     draw_line(&d, "  barrier_wait %%full[%%slot]");
     draw_line(&d, "  %%v = load %%s[%%slot]");
     draw_line(&d, "  wait_smem_to_gmem 0 read_only");
-    draw_line(&d, "  store %%t, (%s)", draw_below(&d, 2) == 0 ? "add %v, %v" : "max %v, 1");
+    if (granule == PACKED_GRANULE) { /* which has no arithmetic */
+        draw_line(&d, "  store %%t, (select (lt (cast %%v : i32), 3), %%v, %s:1)",
+                  types[type].text);
+    } else {
+        draw_line(&d, "  store %%t, (%s)", draw_below(&d, 2) == 0 ? "add %v, %v" : "max %v, 1");
+    }
     draw_line(&d, "  commit_smem");
     /* In a group of its own, or in one that is closed afterwards. */
     const bool is_open = draw_below(&d, 2);

@@ -290,7 +290,8 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
                   box, smem);
     }
     draw_line(d, "barrier_wait %%full[0]");
-    if (shape->rank == 2 && get_packed(dtype) == 1 && draw_below(d, 3) == 0) { /* turned, and turned back by the way */
+    if (shape->rank == 2 && get_packed(dtype) == 1 &&
+        draw_below(d, 3) == 0) { /* turned, and turned back by the way */
         const road_shape turned = turn(shape);
         const uint32_t between = add_smem(r, dtype, &turned, true);
         roads_get_type(dtype, shape, type, sizeof type);
@@ -398,8 +399,8 @@ static void come_ragged(roads *r, grout_dtype dtype, const road_shape *shape, ch
     int at = snprintf(part, sizeof part, "[");
     if (shape->rank == 0) {
         array = (road_shape){1, {2 + 2 * draw_below(d, 3), 0, 0}};
-        at += snprintf(part + at, sizeof part - (size_t)at, "%" PRIu32,
-                       draw_below(d, array.dims[0]));
+        at +=
+            snprintf(part + at, sizeof part - (size_t)at, "%" PRIu32, draw_below(d, array.dims[0]));
     }
     for (uint32_t k = 0; k < shape->rank; k++) {
         at += snprintf(part + at, sizeof part - (size_t)at, "%sds(0, %" PRIu32 ")",
