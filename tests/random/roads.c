@@ -119,28 +119,35 @@ static bool is_power_of_two(uint32_t number) {
     return number > 1 && (number & (number - 1)) == 0;
 }
 
+/* How an array is held that threads use, or none but engines: so many elements of a row, from a
+ * multiple of that on, stay together. */
+enum { ENGINES_ONLY = 0, ANY_ORDER = 1 };
+
 /* A layout of its own: runs exchanged, rows padded by an eighth or less of the array, or the bases
  * of the bits of an address, from those of rows and columns in turn. */
-static void draw_layout(draw *d, const road_shape *shape, char *text, size_t size) {
+static void draw_layout(draw *d, const road_shape *shape, uint32_t together, char *text,
+                        size_t size) {
     const uint32_t rows = shape->dims[0], cols = shape->dims[1], way = draw_below(d, 3);
-    const bool is_turned = draw_below(d, 2) == 0;
+    const bool is_turned = together == ANY_ORDER && draw_below(d, 2) == 0;
     const char *order = is_turned ? "[0, 1]" : "[1, 0]";
     int at = 0;
     if (way == 0) {
-        (void)snprintf(text, size, " layout(\"vec=%d, per_phase=%d, max_phase=%d, order=%s\")",
-                       1 << draw_below(d, 4), 1 << draw_below(d, 3), 1 << draw_below(d, 4), order);
+        const uint32_t vec = 1u << draw_below(d, 4);
+        (void)snprintf(
+            text, size, " layout(\"vec=%" PRIu32 ", per_phase=%d, max_phase=%d, order=%s\")",
+            vec < together ? together : vec, 1 << draw_below(d, 3), 1 << draw_below(d, 4), order);
         return;
     }
     if (way == 1) {
         const uint32_t interval = is_turned ? rows : cols;
         (void)snprintf(text, size,
-                       " layout(\"interval_padding_pairs=[[%" PRIu32 ", %d]], order=%s\")",
-                       interval < 8 ? rows * cols : interval, 1, order);
+                       " layout(\"interval_padding_pairs=[[%" PRIu32 ", %" PRIu32 "]], order=%s\")",
+                       interval < 8 * together ? rows * cols : interval, together, order);
         return;
     }
     at = snprintf(text, size, " layout(\"offset_bases=[");
     for (uint32_t row = 1, col = 1; row < rows || col < cols;) {
-        const bool is_row = col >= cols || (row < rows && draw_below(d, 2) == 0);
+        const bool is_row = col >= cols || (col >= together && row < rows && draw_below(d, 2) == 0);
         at += snprintf(text + at, size - (size_t)at, "%s[%" PRIu32 ", %" PRIu32 "]",
                        row * col == 1 ? "" : ", ", is_row ? row : row / 2, is_row ? 0 : col);
         *(is_row ? &row : &col) *= 2;
@@ -149,7 +156,7 @@ static void draw_layout(draw *d, const road_shape *shape, char *text, size_t siz
 }
 
 /* Plain, tiled, tiled and swizzled, turned round, or in a layout of its own. */
-static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape, bool may_turn,
+static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape, uint32_t together,
                             char *text, size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
     const uint32_t swizzle = swizzles[draw_below(d, 3)], width = get_elements(dtype, swizzle);
@@ -158,10 +165,10 @@ static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape,
     if (shape->rank != 2) {
         return;
     }
-    if (way == 0 && may_turn && is_power_of_two(shape->dims[0]) &&
+    if (way == 0 && together != ENGINES_ONLY && is_power_of_two(shape->dims[0]) &&
         is_power_of_two(shape->dims[1]) && draw_below(d, 2) == 0) {
-        draw_layout(d, shape, text, size);
-    } else if (way == 0 && may_turn) {
+        draw_layout(d, shape, together, text, size);
+    } else if (way == 0 && together == ANY_ORDER) {
         (void)snprintf(text, size, " transpose(1, 0)");
     } else if (shape->dims[0] % 8 == 0 && shape->dims[1] % width == 0 && way > 0) {
         const uint32_t rows = way == 4 ? shape->dims[0] : 8;
@@ -173,12 +180,19 @@ static void draw_transforms(draw *d, grout_dtype dtype, const road_shape *shape,
     }
 }
 
+/* What cp.async moves at once, as many elements of a row. */
+enum { PIECE_MIN = 4, PIECE_MAX = 16 };
+static uint32_t get_piece(grout_dtype dtype, uint32_t bytes) {
+    const uint32_t count = bytes / get_bytes(dtype);
+    return count == 0 ? ANY_ORDER : count;
+}
+
 /* Returns the number of a new array "%s<number>". */
-static uint32_t add_smem(roads *r, grout_dtype dtype, const road_shape *shape, bool may_turn) {
+static uint32_t add_smem(roads *r, grout_dtype dtype, const road_shape *shape, uint32_t together) {
     char type[TEXT_MAX], transforms[4 * TEXT_MAX];
     roads_get_type(dtype, shape, type, sizeof type);
-    draw_transforms(r->d, dtype, shape, may_turn && get_packed(dtype) == 1, transforms,
-                    sizeof transforms);
+    draw_transforms(r->d, dtype, shape, get_packed(dtype) == 1 ? together : ENGINES_ONLY,
+                    transforms, sizeof transforms);
     grout_text_add(&r->scratch, "  scratch %%s%" PRIu32 " : smem %s%s\n", r->object_count, type,
                    transforms);
     uint32_t bytes = roads_get_count(shape) * get_bytes(dtype);
@@ -270,7 +284,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     draw_box(d, shape, (reach){get_elements(dtype, 16), true, true}, &array, box);
     get_starts(box, starts, sizeof starts);
     const uint32_t input = add_input(r, dtype, &array, style);
-    const uint32_t smem = add_smem(r, dtype, shape, false);
+    const uint32_t smem = add_smem(r, dtype, shape, ENGINES_ONLY);
     r->has_barrier = true;
     if (r->wants_prefetch || draw_below(d, 4) == 0) {
         draw_line(d, "async_prefetch %%%c%" PRIu32 "%s", style, input, box);
@@ -293,7 +307,7 @@ static void come_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, ch
     if (shape->rank == 2 && get_packed(dtype) == 1 &&
         draw_below(d, 3) == 0) { /* turned, and turned back by the way */
         const road_shape turned = turn(shape);
-        const uint32_t between = add_smem(r, dtype, &turned, true);
+        const uint32_t between = add_smem(r, dtype, &turned, ANY_ORDER);
         roads_get_type(dtype, shape, type, sizeof type);
         draw_line(d, "store %%s%" PRIu32 ", (load %%s%" PRIu32 ".transpose(1, 0))", between, smem);
         draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32 ".transpose(1, 0)", value, between);
@@ -364,7 +378,8 @@ uint32_t roads_come_picked(roads *r, bool has_indices, grout_dtype dtype, const 
     draw *d = r->d;
     const bool is_along = has_indices && draw_below(d, 2) == 0;
     const bool is_single = !is_along;
-    const uint32_t bytes = get_bytes(dtype), smem = add_smem(r, dtype, shape, false);
+    const uint32_t bytes = get_bytes(dtype);
+    const uint32_t smem = add_smem(r, dtype, shape, get_piece(dtype, PIECE_MAX));
     if (!has_indices || draw_below(d, 2) == 0) {
         draw_row_mask(d, shape, is_along, &texts);
     }
@@ -436,13 +451,13 @@ uint32_t roads_come(roads *r, road way, grout_dtype dtype, const road_shape *sha
         break;
     case ROAD_SMEM:
         input = add_input(r, dtype, shape, style);
-        smem = add_smem(r, dtype, shape, true);
+        smem = add_smem(r, dtype, shape, ANY_ORDER);
         draw_line(d, "store %%s%" PRIu32 ", (load %%%c%" PRIu32 ")", smem, style, input);
         draw_line(d, "%%v%" PRIu32 " = load %%s%" PRIu32, value, smem);
         break;
     case ROAD_ASYNC_COPY:
         input = add_input(r, dtype, shape, style);
-        smem = add_smem(r, dtype, shape, false);
+        smem = add_smem(r, dtype, shape, get_piece(dtype, PIECE_MIN));
         draw_line(d, "async_copy %%%c%" PRIu32 ", %%s%" PRIu32, style, input, smem);
         draw_line(d, "async_copy_commit_group");
         draw_line(d, "async_copy_wait 0");
@@ -483,7 +498,7 @@ static void go_by_tma(roads *r, grout_dtype dtype, const road_shape *shape, uint
     draw *d = r->d;
     draw_box(d, shape, (reach){get_elements(dtype, 16), false, true}, &array, box);
     const uint32_t output = add_output(r, dtype, &array);
-    const uint32_t smem = add_smem(r, dtype, shape, false);
+    const uint32_t smem = add_smem(r, dtype, shape, ENGINES_ONLY);
     const bool is_open = draw_below(d, 2) == 0;
     draw_line(d, "store %%s%" PRIu32 ", %%v%" PRIu32, smem, value);
     draw_line(d, "commit_smem");
@@ -527,7 +542,7 @@ void roads_go(roads *r, road way, grout_dtype dtype, const road_shape *shape, ui
                   value);
         break;
     case ROAD_SMEM:
-        number = add_smem(r, dtype, shape, true);
+        number = add_smem(r, dtype, shape, ANY_ORDER);
         draw_line(d, "store %%s%" PRIu32 ", %%v%" PRIu32, number, value);
         draw_line(d, "store %%p%" PRIu32 ", (load %%s%" PRIu32 ")", add_output(r, dtype, shape),
                   number);
