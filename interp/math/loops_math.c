@@ -29,9 +29,12 @@
 #define HAS_UNFUSED 1
 #endif
 
-/* What SLEEF computes, of one operand and of two; the others are below. */
-#define SLEEF_LIST(X)  X(exp) X(exp2) X(expm1) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
-#define SLEEF_LIST2(X) X(atan2) X(pow)
+/* What SLEEF computes, of one operand and of two; the others are below. Its exp and pow of f64 give
+ * infinity for results that are as near to the largest number as 2 in a million. */
+#define SLEEF_LIST(X)      X(exp) SLEEF_LIST_F64(X)
+#define SLEEF_LIST_F64(X)  X(exp2) X(expm1) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
+#define SLEEF_LIST2(X)     X(pow) SLEEF_LIST2_F64(X)
+#define SLEEF_LIST2_F64(X) X(atan2)
 
 static inline float clean(float a) {
     return a != a ? grout_from_bits_f32(0x7fffffffu) : a;
@@ -122,11 +125,29 @@ enum { LOGISTIC_PIECE = 256 };
     static inline double log1p_one_##SET(double a) {                                              \
         return a > 0x1p1000 ? SLEEF_LOG_##SET(a) : SLEEF_LOG1P_##SET(a);                          \
     }                                                                                             \
+    static inline double exp_one_##SET(double a) {                                                \
+        return a > EXP_EARLY ? SLEEF_EXPM1_##SET(a) : SLEEF_EXP_##SET(a); /* the same */          \
+    }                                                                                             \
+    static inline double pow_one_##SET(double a, double b) {                                      \
+        const double power = SLEEF_POW_##SET(a, b);                                               \
+        if (!isinf(power) || isinf(a) || isinf(b) || a == 0) {                                    \
+            return power;                                                                         \
+        }                                                                                         \
+        const double root = SLEEF_POW_##SET(fabs(a), b / 2);                                      \
+        return copysign(root * root, power);                                                      \
+    }                                                                                             \
+    F64_LOOP(SET, exp, exp_one_##SET)                                                             \
+    BINARY_LOOP(pow_##SET##_f64, double, clean_f64, pow_one_##SET)                                \
     F64_LOOP(SET, log1p, log1p_one_##SET)                                                         \
     F64_LOOP(SET, rsqrt, rsqrt_one_##SET)                                                         \
     F64_LOOP(SET, logistic, logistic_one_##SET)
+#define EXP_EARLY           709.7827 /* the exp of more than that may be infinite early */
 #define SLEEF_EXP_fused     Sleef_finz_expd1_u10purecfma
 #define SLEEF_EXP_unfused   Sleef_cinz_expd1_u10purec
+#define SLEEF_EXPM1_fused   Sleef_finz_expm1d1_u10purecfma
+#define SLEEF_EXPM1_unfused Sleef_cinz_expm1d1_u10purec
+#define SLEEF_POW_fused     Sleef_finz_powd1_u10purecfma
+#define SLEEF_POW_unfused   Sleef_cinz_powd1_u10purec
 #define SLEEF_LOG_fused     Sleef_finz_logd1_u10purecfma
 #define SLEEF_LOG_unfused   Sleef_cinz_logd1_u10purec
 #define SLEEF_LOG1P_fused   Sleef_finz_log1pd1_u10purecfma
@@ -135,25 +156,28 @@ enum { LOGISTIC_PIECE = 256 };
 /* SLEEF's header hides what the compiler's flags do not allow. Here flags say little: which set is
  * taken is decided at run time. */
 #if HAS_FUSED
-#define FUSED_LOOP(text)                                        \
-    float Sleef_finz_##text##f1_u10purecfma(float a);           \
-    double Sleef_finz_##text##d1_u10purecfma(double a);         \
-    SCALAR_LOOP(fused, text, Sleef_finz_##text##f1_u10purecfma) \
-    F64_LOOP(fused, text, Sleef_finz_##text##d1_u10purecfma)
+#define FUSED_LOOP(text)                                \
+    float Sleef_finz_##text##f1_u10purecfma(float a);   \
+    double Sleef_finz_##text##d1_u10purecfma(double a); \
+    SCALAR_LOOP(fused, text, Sleef_finz_##text##f1_u10purecfma)
+#define FUSED_F64_LOOP(text) F64_LOOP(fused, text, Sleef_finz_##text##d1_u10purecfma)
 SLEEF_LIST(FUSED_LOOP)
+SLEEF_LIST_F64(FUSED_F64_LOOP)
 float Sleef_finz_log1pf1_u10purecfma(float a);
 double Sleef_finz_log1pd1_u10purecfma(double a);
 SCALAR_LOOP(fused, log1p_near, Sleef_finz_log1pf1_u10purecfma)
 LOG1P_LOOP(, fused)
 RSQRT_LOOP(, fused)
 LOGISTIC_LOOP(, fused)
-F64_COMPOSED(fused)
-#define FUSED_LOOP2(text)                                                      \
-    float Sleef_finz_##text##f1_u10purecfma(float a, float b);                 \
-    double Sleef_finz_##text##d1_u10purecfma(double a, double b);              \
-    BINARY_LOOP(text##_fused, float, clean, Sleef_finz_##text##f1_u10purecfma) \
+#define FUSED_LOOP2(text)                                         \
+    float Sleef_finz_##text##f1_u10purecfma(float a, float b);    \
+    double Sleef_finz_##text##d1_u10purecfma(double a, double b); \
+    BINARY_LOOP(text##_fused, float, clean, Sleef_finz_##text##f1_u10purecfma)
+#define FUSED_F64_LOOP2(text) \
     BINARY_LOOP(text##_fused_f64, double, clean_f64, Sleef_finz_##text##d1_u10purecfma)
 SLEEF_LIST2(FUSED_LOOP2)
+SLEEF_LIST2_F64(FUSED_F64_LOOP2)
+F64_COMPOSED(fused)
 #define FUSED_ENTRY(text) text##_fused
 #define FUSED_F64(text)   text##_fused_f64
 #else
@@ -162,25 +186,28 @@ SLEEF_LIST2(FUSED_LOOP2)
 #endif
 
 #if HAS_UNFUSED
-#define UNFUSED_LOOP(text)                                     \
-    float Sleef_cinz_##text##f1_u10purec(float a);             \
-    double Sleef_cinz_##text##d1_u10purec(double a);           \
-    SCALAR_LOOP(unfused, text, Sleef_cinz_##text##f1_u10purec) \
-    F64_LOOP(unfused, text, Sleef_cinz_##text##d1_u10purec)
+#define UNFUSED_LOOP(text)                           \
+    float Sleef_cinz_##text##f1_u10purec(float a);   \
+    double Sleef_cinz_##text##d1_u10purec(double a); \
+    SCALAR_LOOP(unfused, text, Sleef_cinz_##text##f1_u10purec)
+#define UNFUSED_F64_LOOP(text) F64_LOOP(unfused, text, Sleef_cinz_##text##d1_u10purec)
 SLEEF_LIST(UNFUSED_LOOP)
+SLEEF_LIST_F64(UNFUSED_F64_LOOP)
 float Sleef_cinz_log1pf1_u10purec(float a);
 double Sleef_cinz_log1pd1_u10purec(double a);
 SCALAR_LOOP(unfused, log1p_near, Sleef_cinz_log1pf1_u10purec)
 LOG1P_LOOP(, unfused)
 RSQRT_LOOP(, unfused)
 LOGISTIC_LOOP(, unfused)
-F64_COMPOSED(unfused)
-#define UNFUSED_LOOP2(text)                                                   \
-    float Sleef_cinz_##text##f1_u10purec(float a, float b);                   \
-    double Sleef_cinz_##text##d1_u10purec(double a, double b);                \
-    BINARY_LOOP(text##_unfused, float, clean, Sleef_cinz_##text##f1_u10purec) \
+#define UNFUSED_LOOP2(text)                                    \
+    float Sleef_cinz_##text##f1_u10purec(float a, float b);    \
+    double Sleef_cinz_##text##d1_u10purec(double a, double b); \
+    BINARY_LOOP(text##_unfused, float, clean, Sleef_cinz_##text##f1_u10purec)
+#define UNFUSED_F64_LOOP2(text) \
     BINARY_LOOP(text##_unfused_f64, double, clean_f64, Sleef_cinz_##text##d1_u10purec)
 SLEEF_LIST2(UNFUSED_LOOP2)
+SLEEF_LIST2_F64(UNFUSED_F64_LOOP2)
+F64_COMPOSED(unfused)
 #define UNFUSED_ENTRY(text) text##_unfused
 #define UNFUSED_F64(text)   text##_unfused_f64
 #else

@@ -306,6 +306,40 @@ START_TEST(functions_of_f64_keep_their_bound) {
 }
 END_TEST
 
+/* The last results before infinity: numbers, within the same bound. */
+START_TEST(functions_of_f64_overflow_no_earlier) {
+    static const struct {
+        grout_opcode opcode;
+        double last; /* operand with a finite result, of pow the exponent of e */
+        double ulp;
+    } rows[] = {{GROUT_OP_EXP, 0x1.62e42fefa39efp9, 2},
+                {GROUT_OP_EXPM1, 0x1.62e42fefa39efp9, 2},
+                {GROUT_OP_EXP2, 0x1.fffffffffffffp9, 2},
+                {GROUT_OP_POW, 0x1.62e42fefa39e0p9, 4}};
+    enum { COUNT = 20000 };
+    static double a[COUNT], b[COUNT], result[COUNT];
+    for (uint32_t k = 0; k < sizeof rows / sizeof *rows && LDBL_MANT_DIG > DBL_MANT_DIG; k++) {
+        const bool is_pow = rows[k].opcode == GROUT_OP_POW;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const double near = rows[k].last * (1 - 3e-13 * (double)i);
+            a[i] = is_pow ? ldexp(-1 - 0.00005 * i, (int)(i % 31) - 15) : near;
+            b[i] = near / log(fabs(a[i]));
+            a[i] = is_pow && b[i] != rint(b[i]) ? -a[i] : a[i];
+        }
+        grout_loops__find_math(rows[k].opcode, GROUT_DTYPE_F64, GROUT_SIMD_PLAIN)(result, a, b,
+                                                                                  NULL, COUNT);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const long double exact =
+                reference_long(rows[k].opcode, (long double)a[i], (long double)b[i]);
+            const double error = (double)(fabsl((long double)result[i] - exact) / 0x1p971L);
+            ck_assert_msg(exact > (long double)DBL_MAX || exact < 0x1p1023L || error <= rows[k].ulp,
+                          "%s %a, %a: %a is %g ulp off", grout_op_get_info(rows[k].opcode)->text,
+                          a[i], b[i], result[i], error);
+        }
+    }
+}
+END_TEST
+
 START_TEST(every_function_has_a_case) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     bool has_case = false;
@@ -327,6 +361,7 @@ int main(void) {
     tcase_add_loop_test(tests, edges, 0, MATH_CASES);
     tcase_add_loop_test(tests, any_length, 0, MATH_CASES);
     tcase_add_loop_test(tests, narrow_types_round_once, 0, 2 * MATH_CASES);
+    tcase_add_test(tests, functions_of_f64_overflow_no_earlier);
     tcase_add_loop_test(tests, functions_of_f64_keep_their_bound, 0, MATH_CASES);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
