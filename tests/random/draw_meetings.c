@@ -4,7 +4,8 @@
  *
  * In each round a thread fills its own slot, all meet, and each uses the slot of another thread,
  * perhaps of another CTA. What a thread does alone, its four warps may do, so that some threads
- * come to a meeting while others are still inside a warp_map or wait at its end.
+ * come to a meeting while others are still inside a warp_map or wait at its end. Partitions may
+ * have one or two warps: these move elements one by one, or by TMA.
  */
 #include "draw.h"
 
@@ -14,6 +15,7 @@
 
 #define COLUMNS 4 /* of a tile: one for each warp */
 #define WARPS   4
+#define THREADS 4  /* at most */
 #define SLOT    32 /* elements of an SMEM slot: TMA takes whole 128 bytes */
 
 typedef enum way { WAY_PLAIN, WAY_WARPS, WAY_TMA } way;
@@ -32,7 +34,9 @@ typedef enum place {
 
 typedef struct meetings {
     draw d;
-    uint32_t threads, size; /* CTAs of a cluster */
+    uint32_t threads, size;  /* CTAs of a cluster */
+    uint32_t warps[THREADS]; /* of each thread; those with fewer than four are partitions */
+    uint32_t thread;         /* whose body is being written */
     uint32_t clusters;
     uint32_t sections, trips, buffers;
     uint32_t distance;   /* to the thread whose slot one uses */
@@ -44,6 +48,28 @@ typedef struct meetings {
     grout_text scratch, inits;
     draw_sums *sums;
 } meetings;
+
+/* Whether the thread whose lines are drawn has warps that a warp_map runs, and arrays. */
+static bool is_whole(const meetings *m) {
+    return m->warps[m->thread] == WARPS;
+}
+
+static uint32_t count_lanes(const meetings *m) {
+    uint32_t warps = 0;
+    for (uint32_t k = 0; k < m->threads; k++) {
+        warps += m->warps[k];
+    }
+    return 32 * warps;
+}
+
+/* Of all threads once; has_warps: each warp of a warp_map arrives. */
+static uint32_t count_arrivals(const meetings *m, bool has_warps) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < m->threads; k++) {
+        count += has_warps && m->warps[k] == WARPS ? WARPS : 1;
+    }
+    return count;
+}
 
 /* ---- how they meet --------------------------------------------------------------------------- */
 
@@ -72,7 +98,7 @@ static meeting draw_meeting(meetings *m) {
     if (m->is_far && it.place < MEET_CLUSTER) {
         it.place = draw_below(&m->d, 2) ? MEET_CLUSTER : MEET_CLUSTER_SPLIT;
     }
-    const uint32_t arrivals = m->threads * (has_warps ? WARPS : 1);
+    const uint32_t arrivals = count_arrivals(m, has_warps);
     if (it.place == MEET_BARRIER || it.place == MEET_BARRIER_WARPS) {
         grout_text_add(&m->scratch, "  scratch %%m%" PRIu32 " : barrier%s arrivals(%" PRIu32 ")\n",
                        it.name, it.dims, arrivals);
@@ -84,7 +110,8 @@ static meeting draw_meeting(meetings *m) {
     return it;
 }
 
-static void add_arrive(meetings *m, const meeting *it, bool has_warps) {
+static void add_arrive(meetings *m, const meeting *it, bool by_warps) {
+    const bool has_warps = by_warps && is_whole(m);
     const char *face =
         it->place == MEET_MBARRIER || it->place == MEET_MBARRIER_WARPS ? "mbarrier" : "barrier";
     if (has_warps) {
@@ -108,9 +135,10 @@ static void add_named(meetings *m, const meeting *it, bool has_warps) {
         draw_line(d, "%%id%" PRIu32 " = add %%k, %" PRIu32, m->ids, name);
         (void)snprintf(id, sizeof id, "(sub %%id%" PRIu32 ", %%k)", m->ids++);
     }
-    (void)snprintf(count, sizeof count, "%" PRIu32, m->threads);
-    if (draw_below(d, 2)) {
-        (void)snprintf(count, sizeof count, "%" PRIu32 " lanes", m->threads * 128);
+    const uint32_t lanes = count_lanes(m);
+    (void)snprintf(count, sizeof count, "%" PRIu32, lanes / 128);
+    if (lanes % 128 != 0 || draw_below(d, 2)) {
+        (void)snprintf(count, sizeof count, "%" PRIu32 " lanes", lanes);
     }
     if (has_warps) {
         draw_line(d, "warp_map(%%w) {");
@@ -129,7 +157,7 @@ static void add_meeting(meetings *m, const meeting *it) {
         break;
     case MEET_NAMED:
     case MEET_NAMED_WARPS:
-        add_named(m, it, it->place == MEET_NAMED_WARPS && draw_below(d, 3) > 0);
+        add_named(m, it, it->place == MEET_NAMED_WARPS && is_whole(m) && draw_below(d, 3) > 0);
         break;
     case MEET_BARRIER:
     case MEET_BARRIER_WARPS:
@@ -174,10 +202,20 @@ static void close_warps(meetings *m) {
     draw_line(&m->d, "}");
 }
 
+/* What a thread of one or two warps has no array for. */
+static void draw_elements(meetings *m, const char *text) {
+    draw_delay(m, "0");
+    draw_line(&m->d, "for %%e in 0..%d {", COLUMNS);
+    draw_line(&m->d, "  %s", text);
+    draw_line(&m->d, "}");
+}
+
 /* TMA writes over what others have read by plain loads, so it is published before. */
 static void draw_fill(meetings *m) {
     const way how = (way)draw_below(&m->d, m->is_far ? 2 : 3);
-    if (how == WAY_PLAIN) {
+    if (how != WAY_TMA && !is_whole(m)) {
+        draw_elements(m, "store %s[%buffer, %k, %e], (load %p0[%t, %e])");
+    } else if (how == WAY_PLAIN) {
         draw_delay(m, "0");
         draw_line(&m->d, "store %%s[%%buffer, %%k, ds(0, 4)], (load %%p0[%%t])");
     } else if (how == WAY_WARPS) {
@@ -194,7 +232,11 @@ static void draw_fill(meetings *m) {
 static void draw_use(meetings *m) {
     const way how = (way)draw_below(&m->d, m->is_far ? 2 : 3);
     const char *far = m->is_far ? ".cluster(%to)" : "";
-    if (how == WAY_PLAIN) {
+    if (how != WAY_TMA && !is_whole(m)) {
+        draw_elements(m, m->is_far
+                             ? "store %p1[%t, %e], (load %s.cluster(%to)[%buffer, %other, %e])"
+                             : "store %p1[%t, %e], (load %s[%buffer, %other, %e])");
+    } else if (how == WAY_PLAIN) {
         draw_delay(m, "0");
         draw_line(&m->d, "store %%p1[%%t], (load %%s%s[%%buffer, %%other, ds(0, 4)])", far);
     } else if (how == WAY_WARPS) {
@@ -244,12 +286,14 @@ static void draw_section(meetings *m, uint32_t section) {
         return;
     }
     for (uint32_t k = 0; k < m->threads; k++) {
+        m->thread = k;
         draw_line(d, k == 0 ? "warp_specialize {" : "} partition {");
         d->indent++;
         draw_line(d, "%%k = axis_index wg");
         draw_rounds(m, section, &filled, &emptied);
         d->indent--;
     }
+    m->thread = 0;
     draw_line(d, "}");
 }
 
@@ -363,13 +407,31 @@ static void choose(meetings *m) {
     /* The second buffer saves a meeting; the next section has to find both free. */
     m->buffers = m->sections == 1 || (m->is_specialized && !m->is_far) ? 1 + draw_below(d, 2) : 1;
     m->distance = 1 + draw_below(d, m->threads - 1);
+    static const uint32_t warps[] = {WARPS, WARPS, 1, 1, 2};
+    const bool has_small = m->is_specialized && draw_below(d, 2) == 0;
+    for (uint32_t k = 0; k < m->threads; k++) {
+        m->warps[k] = has_small && k > 0 ? warps[draw_below(d, 5)] : WARPS;
+    }
+}
+
+/* " attr partition_warps = [4, 1]", or nothing if all have four. */
+static void get_partitions(const meetings *m, char *text, size_t size) {
+    int at = snprintf(text, size, " attr partition_warps = [");
+    for (uint32_t k = 0; k < m->threads; k++) {
+        at += snprintf(text + at, size - (size_t)at, "%s%" PRIu32, k == 0 ? "" : ", ", m->warps[k]);
+    }
+    (void)snprintf(text + at, size - (size_t)at, "]");
+    if (count_lanes(m) == m->threads * WARPS * 32) {
+        *text = '\0';
+    }
 }
 
 void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums) {
     meetings m = {.d = {.state = seed}, .sums = sums};
     draw *d = &m.d;
-    char text[160], cluster[32] = "";
+    char text[240], cluster[32] = "", partitions[64];
     choose(&m);
+    get_partitions(&m, partitions, sizeof partitions);
     add_index(&m);
     for (uint32_t i = 0; i < m.sections; i++) {
         draw_section(&m, i);
@@ -387,8 +449,9 @@ void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums) {
     if (m.size > 1) {
         (void)snprintf(cluster, sizeof cluster, " cluster(cx = %" PRIu32 ")", m.size);
     }
-    (void)snprintf(text, sizeof text, "grid(g = %" PRIu32 ")%s threads(wg = %" PRIu32 ")%s",
-                   m.clusters, cluster, m.threads, m.is_far ? " attr cluster_exit = sync" : "");
+    (void)snprintf(text, sizeof text, "grid(g = %" PRIu32 ")%s threads(wg = %" PRIu32 ")%s%s",
+                   m.clusters, cluster, m.threads, m.is_far ? " attr cluster_exit = sync" : "",
+                   partitions);
     draw_finish(d, m.scratch.data, text, out);
     grout_text_free(&m.scratch);
 }
