@@ -62,7 +62,7 @@ static uint32_t count_lanes(const meetings *m) {
     return 32 * warps;
 }
 
-/* Of all threads once; has_warps: each warp of a warp_map arrives. */
+/* All threads arrive once; has_warps: each warp of a warp_map does. */
 static uint32_t count_arrivals(const meetings *m, bool has_warps) {
     uint32_t count = 0;
     for (uint32_t k = 0; k < m->threads; k++) {

@@ -310,7 +310,8 @@ void fill_outside(const emulate_map &map, unsigned char *to) {
     }
 }
 
-/* Where a dimension ends for a copy: what goes out is clipped by whole 16 bytes, as an H100 does. */
+/* Where a dimension ends for a copy: what goes out is clipped by whole 16 bytes, as an H100 does.
+ */
 long long get_end(const emulate_map &map, unsigned dim, bool is_load) {
     const long long size = (long long)map.dims[dim];
     if (is_load || dim > 0) {
