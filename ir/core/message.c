@@ -14,15 +14,17 @@
 /* The parts of a float: a sign bit in front of all but f8e8m0, which is an exponent alone. */
 typedef struct float_parts {
     int exponent_bits, mantissa_bits;
-    bool has_infinity; /* f8e4m3 has none: its largest exponent holds numbers, and one NaN */
+    bool has_infinity; /* else the largest exponent holds numbers */
+    bool has_nan;      /* f8e4m3 has one among them */
 } float_parts;
 
 static double decode_float(grout_dtype dtype, uint64_t bits) {
     static const float_parts all[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_F8E4M3] = {4, 3, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, true},
-        [GROUT_DTYPE_F8E8M0] = {8, 0, false}, [GROUT_DTYPE_F16] = {5, 10, true},
-        [GROUT_DTYPE_BF16] = {8, 7, true},    [GROUT_DTYPE_F32] = {8, 23, true},
-        [GROUT_DTYPE_F64] = {11, 52, true}};
+        [GROUT_DTYPE_F4E2M1] = {2, 1, false, false}, [GROUT_DTYPE_F6E2M3] = {2, 3, false, false},
+        [GROUT_DTYPE_F6E3M2] = {3, 2, false, false}, [GROUT_DTYPE_F8E4M3] = {4, 3, false, true},
+        [GROUT_DTYPE_F8E5M2] = {5, 2, true, true},   [GROUT_DTYPE_F8E8M0] = {8, 0, false, true},
+        [GROUT_DTYPE_F16] = {5, 10, true, true},     [GROUT_DTYPE_BF16] = {8, 7, true, true},
+        [GROUT_DTYPE_F32] = {8, 23, true, true},     [GROUT_DTYPE_F64] = {11, 52, true, true}};
     const float_parts *parts = &all[dtype];
     const uint64_t mantissa = bits & ((UINT64_C(1) << parts->mantissa_bits) - 1);
     const int largest = (1 << parts->exponent_bits) - 1;
@@ -36,7 +38,8 @@ static double decode_float(grout_dtype dtype, uint64_t bits) {
     if (exponent == largest && parts->has_infinity) {
         return mantissa == 0 ? sign * (double)INFINITY : (double)NAN;
     }
-    if (exponent == largest && mantissa == (UINT64_C(1) << parts->mantissa_bits) - 1) {
+    if (exponent == largest && parts->has_nan &&
+        mantissa == (UINT64_C(1) << parts->mantissa_bits) - 1) {
         return (double)NAN;
     }
     const uint64_t one = exponent == 0 ? 0 : UINT64_C(1) << parts->mantissa_bits;

@@ -39,13 +39,15 @@ static const char *const outside_texts[OUTSIDE_COUNT] = {"", " oob(zero)", " oob
 void draw_copies(uint64_t seed, grout_text *out) {
     draw d = {.state = seed};
     const uint32_t type = draw_below(&d, TYPE_COUNT), granule = types[type].granule;
+    const uint32_t widths = granule == PACKED_GRANULE ? 2 : 4; /* these have many elements */
     outside mode = (outside)draw_below(&d, OUTSIDE_COUNT);
     mode = mode == NANS && !types[type].has_nan ? ZEROS : mode;
     /* Whole rows, one after another on both sides: no tensor map, and rows of any width. */
     const bool is_run = mode >= UNDEFINED && granule != PACKED_GRANULE && draw_below(&d, 2) != 0;
     const uint32_t rows = 8 * (1 + draw_below(&d, 8)),
-                   columns = is_run && mode == IN_BOUNDS ? 1 + draw_below(&d, 120)
-                                                         : 4 * granule * (1 + draw_below(&d, 4));
+                   columns = is_run && mode == IN_BOUNDS
+                                 ? 1 + draw_below(&d, 120)
+                                 : 4 * granule * (1 + draw_below(&d, widths));
     const uint32_t slots = 1 + draw_below(&d, 4), turns = slots + draw_below(&d, 8);
     /* The arrays end inside the last box: TMA fills and clips. With a promise they do not. */
     const bool is_cut = mode != IN_BOUNDS;

@@ -30,7 +30,8 @@ static const grout_dtype dtypes[] = {
     GROUT_DTYPE_F32, GROUT_DTYPE_I32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_F32,
     GROUT_DTYPE_I32, GROUT_DTYPE_U32,    GROUT_DTYPE_F16,    GROUT_DTYPE_BF16,   GROUT_DTYPE_I8,
     GROUT_DTYPE_U8,  GROUT_DTYPE_I16,    GROUT_DTYPE_U16,    GROUT_DTYPE_I64,    GROUT_DTYPE_U64,
-    GROUT_DTYPE_F64, GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F8E8M0, GROUT_DTYPE_BOOL};
+    GROUT_DTYPE_F64, GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F8E8M0, GROUT_DTYPE_I4,
+    GROUT_DTYPE_U4,  GROUT_DTYPE_F4E2M1, GROUT_DTYPE_F6E2M3, GROUT_DTYPE_F6E3M2, GROUT_DTYPE_BOOL};
 enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
 
 static const char *get_text(grout_dtype dtype) {
@@ -121,7 +122,7 @@ static void draw_bitcast(values *v) {
     const value from = v->list[draw_below(&v->d, v->count)];
     const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT - 1)];
     const bool is_same_size =
-        grout_dtype_get_info(from.dtype)->bytes == grout_dtype_get_info(to)->bytes;
+        grout_dtype_get_info(from.dtype)->bits == grout_dtype_get_info(to)->bits;
     if (from.dtype == GROUT_DTYPE_BOOL || !is_same_size) {
         return;
     }
@@ -291,17 +292,18 @@ static void draw_iota(values *v) {
               type);
 }
 
-/* The CTA's index, then values that fit a line. */
+/* The CTA's index, then values that fit a line, of any types. */
 static void draw_print(values *v) {
     const char *holes = "";
     char operands[64] = "";
     int size = 0;
     for (uint32_t tries = 0; tries < 2; tries++) {
-        const value of = v->list[draw_below(&v->d, v->count)];
-        if (of.shape != FULL) {
+        const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+        const uint32_t name = find(v, dtype, (shape)draw_below(&v->d, FULL));
+        if (name != UINT32_MAX) {
             holes = size == 0 ? " {}" : " {} {}";
             size +=
-                snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, of.name);
+                snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, name);
         }
     }
     draw_line(&v->d, "debug_print \"cta {}:%s\", (axis_index x)%s", holes, operands);
@@ -311,7 +313,8 @@ static void draw_print(values *v) {
 static void draw_check(values *v) {
     const value of = v->list[draw_below(&v->d, v->count)];
     const bool is_float = grout_dtype_get_info(of.dtype)->class_ == GROUT_CLASS_FLOAT;
-    if (is_float || draw_below(&v->d, 3) == 0) {
+    const bool can_compare = cells_has((cell){GROUT_OP_EQ, of.dtype, of.dtype});
+    if (is_float || !can_compare || draw_below(&v->d, 3) == 0) {
         draw_line(&v->d, "debug_check true, \"no value\"");
     } else {
         draw_line(&v->d,
@@ -452,8 +455,12 @@ static void draw_outputs(values *v) {
             continue;
         }
         get_type(v, out->dtype, out->shape, type, sizeof type);
-        draw_line(&v->d, "  store %%p%" PRIu32 ", %%v%" PRIu32, draw_param(&v->d, "out", type),
-                  out->name);
+        /* Both halves of a byte have to be in one lane. */
+        const bool is_packed = grout_dtype_get_info(out->dtype)->packed > 1;
+        draw_line(&v->d,
+                  is_packed ? "  store %%p%" PRIu32 ", (layout_cast %%v%" PRIu32 " wg_strided)"
+                            : "  store %%p%" PRIu32 ", %%v%" PRIu32,
+                  draw_param(&v->d, "out", type), out->name);
         if (v->d.param_count >= 16) {
             break;
         }
