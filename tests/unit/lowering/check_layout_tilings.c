@@ -31,7 +31,7 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
         (grout_register_layout_kind)(GROUT_LAYOUT_WGMMA_TRANSPOSED + _i);
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {128, 1, 96}};
     const grout_type narrow = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {64, 8 << _i >> 1}};
-    const grout_register_layout layout = grout_register_layout_make(kind, &type);
+    const grout_register_layout layout = grout_register_layout_make(kind, GROUT_WARPS, &type);
     const int64_t elements = (int64_t)128 * 96;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, kind);
@@ -42,7 +42,7 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
         faults += grout_register_layout_get_element(&layout, (uint32_t)lane, (uint32_t)reg) != i;
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_uint_eq(grout_register_layout_make(kind, &narrow).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(kind, GROUT_WARPS, &narrow).kind, GROUT_LAYOUT_NONE);
 }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(mma_layouts_are_the_fragments) {
     const grout_type narrow = {
         .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].wrong_rows, 8}};
     const grout_type least = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].rows, 8}};
-    const grout_register_layout layout = grout_register_layout_make(fragments[_i].kind, &type);
+    const grout_register_layout layout = grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &type);
     const int64_t copies = _i == 0 ? 1 : 4;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, fragments[_i].kind);
@@ -92,10 +92,10 @@ START_TEST(mma_layouts_are_the_fragments) {
         }
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &least).kind,
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &least).kind,
                       fragments[_i].kind);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &low).kind, GROUT_LAYOUT_NONE);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &narrow).kind,
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &low).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &narrow).kind,
                       GROUT_LAYOUT_NONE);
 }
 END_TEST
