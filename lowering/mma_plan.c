@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One mma.sync multiplies 16 rows of a by 8 columns of b over 32 bytes of K, in one warp. The four
- * warps of a thread have 16 of every 64 rows each, and all of b; in a partition of one or two warps,
- * of every 16 or 32 rows.
+ * warps of a thread have 16 of every 64 rows each, and all of b; in a partition of one or two
+ * warps, of every 16 or 32 rows.
  */
 #include "wgmma.h"
 

@@ -136,7 +136,8 @@ static int64_t get_tiled_element(const grout_register_layout *layout, uint32_t l
                                  uint32_t index) {
     const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
     const int64_t across = layout->cols / tiling->cols, tile = index >> tiling->register_bits;
-    int64_t row = tile / across * get_tile_rows(layout, tiling), column = tile % across * tiling->cols;
+    int64_t row = tile / across * get_tile_rows(layout, tiling),
+            column = tile % across * tiling->cols;
     add_steps(tiling->lanes, 7, lane, &row, &column);
     add_steps(tiling->registers, tiling->register_bits, index, &row, &column);
     return row * layout->cols + column;

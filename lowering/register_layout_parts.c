@@ -23,9 +23,13 @@ typedef struct search {
     bool is_out_of_memory;
 } search;
 
-static const grout_register_layout splat = {
-    .kind = GROUT_LAYOUT_SPLAT, .vec = 1, .warps = GROUT_WARPS, .registers = 1, .count = 1, .rows = 1,
-    .cols = 1};
+static const grout_register_layout splat = {.kind = GROUT_LAYOUT_SPLAT,
+                                            .vec = 1,
+                                            .warps = GROUT_WARPS,
+                                            .registers = 1,
+                                            .count = 1,
+                                            .rows = 1,
+                                            .cols = 1};
 
 static const grout_register_layout *get_layout(const grout_register_layout *layout) {
     return layout->kind == GROUT_LAYOUT_NONE ? &splat : layout;

@@ -249,11 +249,10 @@ static value_text get_needs(const grout_layout_inference *inf, grout_value_id va
 void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, uint8_t kind) {
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     inf->ok = false;
-    grout_diags_add(inf->diags, GROUT_DIAG_GPU_UNSUPPORTED,
-                    grout_module_get_place(inf->module, op->loc),
-                    "no %s can be held in the layout %s: it takes %s",
-                    grout_type__get_text(type).chars, grout_layout__get_text(kind),
-                    get_needs(inf, op->first_result, kind).chars);
+    grout_diags_add(
+        inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, grout_module_get_place(inf->module, op->loc),
+        "no %s can be held in the layout %s: it takes %s", grout_type__get_text(type).chars,
+        grout_layout__get_text(kind), get_needs(inf, op->first_result, kind).chars);
     grout_diags_help(inf->diags, "wg_strided takes any shape");
 }
 

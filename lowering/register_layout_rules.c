@@ -382,9 +382,8 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
 /* ---- ways through SMEM ----------------------------------------------------------------------- */
 
 static bool is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
-    return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps &&
-           a->count == b->count && a->rows == b->rows && a->cols == b->cols &&
-           a->tiling == b->tiling;
+    return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps && a->count == b->count &&
+           a->rows == b->rows && a->cols == b->cols && a->tiling == b->tiling;
 }
 
 /* Whether elements are where they are needed, or get there within their lane. */

@@ -51,7 +51,7 @@ typedef struct grout_layout_inference {
     bool *is_reported;                  /* by root: one conflict of a class is enough */
     grout_layout_width *widths;         /* by root */
     struct grout_layout_search *search; /* of register_layout_report.c */
-    uint8_t warps; /* of the thread whose values begin */
+    uint8_t warps;                      /* of the thread whose values begin */
     bool is_changed;
     bool ok; /* no error yet */
     grout_diags *diags;

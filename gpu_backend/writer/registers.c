@@ -8,8 +8,8 @@
 
 bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
     return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps &&
-           a->registers == b->registers && a->count == b->count && a->rows == b->rows && a->cols == b->cols &&
-           a->tiling == b->tiling;
+           a->registers == b->registers && a->count == b->count && a->rows == b->rows &&
+           a->cols == b->cols && a->tiling == b->tiling;
 }
 
 void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {

@@ -5,11 +5,12 @@
  * A thread of a kernel is 128 lanes of a GPU, a partition of one or two warps 32 or 64; an array
  * value is spread over their registers in one of the layouts below. They are given for the four
  * warps of a whole thread: with fewer, the lanes are fewer, and blocks of 64 rows, 16 of each warp,
- * are blocks of 16 or 32. Layouts have no meaning on the CPU. An analysis of a bound kernel chooses one
- * for each array value from what its operations ask for: an accumulator comes in the WGMMA layout,
- * element-wise operations keep one layout, reductions and broadcasts lead from one to another,
- * loads, iotas and splats take any. Where two demands meet, the analysis says which operations make
- * them and where a layout_cast mends it. Names as in JAX Pallas:MGPU. docs/register_layouts.md.
+ * are blocks of 16 or 32. Layouts have no meaning on the CPU. An analysis of a bound kernel chooses
+ * one for each array value from what its operations ask for: an accumulator comes in the WGMMA
+ * layout, element-wise operations keep one layout, reductions and broadcasts lead from one to
+ * another, loads, iotas and splats take any. Where two demands meet, the analysis says which
+ * operations make them and where a layout_cast mends it. Names as in JAX Pallas:MGPU.
+ * docs/register_layouts.md.
  */
 #ifndef GROUT_REGISTER_LAYOUT_H
 #define GROUT_REGISTER_LAYOUT_H
@@ -144,16 +145,17 @@ static inline bool grout_register_layout_is_matrix(const grout_register_layout *
 
 /*
  * Row-major index of the element in a register (from 0) of a lane (from 0), or -1 if the register
- * holds none, or the thread has no such lane. Replicated elements are in several places. The one register of a splat holds all;
- * the answer is 0.
+ * holds none, or the thread has no such lane. Replicated elements are in several places. The one
+ * register of a splat holds all; the answer is 0.
  */
 GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout *layout,
                                                     uint32_t lane, uint32_t register_index);
 
 /*
  * The layout that an array of a type has in one of the WGMMA and MMA kinds, in a thread of so many
- * warps (4, 2 or 1); kind NONE if its shape is none that the kind holds, or the kind is another. Dimensions of 1 do not count: an [R, 1] has
- * a WGMMA_ROW as an [R] has. What an accumulator's registers hold is the WGMMA layout of its type.
+ * warps (4, 2 or 1); kind NONE if its shape is none that the kind holds, or the kind is another.
+ * Dimensions of 1 do not count: an [R, 1] has a WGMMA_ROW as an [R] has. What an accumulator's
+ * registers hold is the WGMMA layout of its type.
  */
 GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
                                                            uint32_t warps, const grout_type *type);
@@ -195,7 +197,8 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *                of a quad share a row); along the rows 4 bytes for each column from each of the
  *                warps. For one dimension in another layout: the elements, in row-major order.
  *                For all elements: 4 bytes from each of the warps; none if every warp has all of
- *                them (WGMMA_COL, the b of an mma, splat), or there is one. None if the dimension has one element
+ *                them (WGMMA_COL, the b of an mma, splat), or there is one. None if the dimension
+ * has one element
  *
  *   slice, reshape, concatenate     none if each lane has in its registers what it needs; else the
  *                elements of the result, in row-major order

@@ -68,13 +68,14 @@ static void help_partition(grout_verifying *verifying, const char *help) {
     grout_diags_help(verifying->diags, "%s", help);
 }
 
-/* Why an operation takes the four warps of a warpgroup, or NULL: the tensor core's accumulators, and
- * the registers that they change together. Lanes that copy or arrive for themselves may be fewer. */
+/* Why an operation takes the four warps of a warpgroup, or NULL: the tensor core's accumulators,
+ * and the registers that they change together. Lanes that copy or arrive for themselves may be
+ * fewer. */
 static const char *find_group_reason(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    const bool takes_group =
-        sync == NULL || sync->object == GROUT_SYNC_OBJECT_WGMMA ||
-        sync->object == GROUT_SYNC_OBJECT_REGISTERS || sync->object == GROUT_SYNC_OBJECT_PARTS;
+    const bool takes_group = sync == NULL || sync->object == GROUT_SYNC_OBJECT_WGMMA ||
+                             sync->object == GROUT_SYNC_OBJECT_REGISTERS ||
+                             sync->object == GROUT_SYNC_OBJECT_PARTS;
     return takes_group ? find_reason(op) : NULL;
 }
 

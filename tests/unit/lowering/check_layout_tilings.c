@@ -42,7 +42,8 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
         faults += grout_register_layout_get_element(&layout, (uint32_t)lane, (uint32_t)reg) != i;
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_uint_eq(grout_register_layout_make(kind, GROUT_WARPS, &narrow).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(kind, GROUT_WARPS, &narrow).kind,
+                      GROUT_LAYOUT_NONE);
 }
 END_TEST
 
@@ -77,7 +78,8 @@ START_TEST(mma_layouts_are_the_fragments) {
     const grout_type narrow = {
         .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].wrong_rows, 8}};
     const grout_type least = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].rows, 8}};
-    const grout_register_layout layout = grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &type);
+    const grout_register_layout layout =
+        grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &type);
     const int64_t copies = _i == 0 ? 1 : 4;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, fragments[_i].kind);
@@ -94,9 +96,42 @@ START_TEST(mma_layouts_are_the_fragments) {
     ck_assert_int_eq(faults, 0);
     ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &least).kind,
                       fragments[_i].kind);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &low).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &low).kind,
+                      GROUT_LAYOUT_NONE);
     ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &narrow).kind,
                       GROUT_LAYOUT_NONE);
+}
+END_TEST
+
+/* With fewer warps a lane's registers hold what those of the same lane hold with four, but that a
+ * block of 64 rows has 16 of each warp that there is. */
+START_TEST(fewer_warps_have_smaller_blocks) {
+    const grout_register_layout_kind kind =
+        (grout_register_layout_kind)(_i / 2 + GROUT_LAYOUT_WGMMA);
+    const uint32_t warps = 1 + (uint32_t)_i % 2;
+    const bool is_row = kind == GROUT_LAYOUT_WGMMA_ROW, is_col = kind == GROUT_LAYOUT_WGMMA_COL;
+    const bool has_copies = kind >= GROUT_LAYOUT_MMA_RHS_32BIT || is_col;
+    const int64_t block = has_copies ? 64 : 16 * (int64_t)warps, cols = is_row ? 1 : 32;
+    const grout_type type = {
+        .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {is_col ? 1 : 3 * block, cols}};
+    const grout_type whole = {
+        .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {is_col ? 1 : 192, cols}};
+    const grout_type wrong = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {block + block / 2, 31}};
+    const grout_register_layout it = grout_register_layout_make(kind, warps, &type);
+    const grout_register_layout four = grout_register_layout_make(kind, GROUT_WARPS, &whole);
+    int64_t faults = 0;
+    ck_assert_uint_eq(it.kind, kind);
+    ck_assert_uint_eq(it.registers, four.registers);
+    ck_assert_uint_eq(grout_register_layout_get_lanes(&it), 32 * warps);
+    for (uint32_t i = 0; i < 32 * warps * it.registers; i++) {
+        const uint32_t lane = i % (32 * warps), reg = i / (32 * warps);
+        const int64_t other = grout_register_layout_get_element(&four, lane, reg);
+        const int64_t row = other / cols / 64 * block + other / cols % 64;
+        faults += grout_register_layout_get_element(&it, lane, reg) != row * cols + other % cols;
+    }
+    ck_assert_int_eq(faults, 0);
+    ck_assert_int_eq(grout_register_layout_get_element(&it, 32 * warps, 0), -1);
+    ck_assert_uint_eq(grout_register_layout_make(kind, warps, &wrong).kind, GROUT_LAYOUT_NONE);
 }
 END_TEST
 
@@ -105,6 +140,8 @@ int main(void) {
     TCase *tcase = tcase_create("layout_tilings");
     tcase_add_loop_test(tcase, tiled_layouts_are_those_of_mosaic, 0, 3);
     tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
+    tcase_add_loop_test(tcase, fewer_warps_have_smaller_blocks, 0,
+                        2 * (GROUT_LAYOUT_TILED - GROUT_LAYOUT_WGMMA));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -29,7 +29,8 @@ static int64_t count_faults(const grout_register_layout *layout, int64_t lane, i
 START_TEST(wgmma_is_the_fragment_of_the_instruction) {
     const grout_type *type = &shape_types[_i];
     const int64_t rows = type->dims[0], cols = type->dims[type->rank - 1];
-    const grout_register_layout layout = grout_register_layout_make(GROUT_LAYOUT_WGMMA, GROUT_WARPS, type);
+    const grout_register_layout layout =
+        grout_register_layout_make(GROUT_LAYOUT_WGMMA, GROUT_WARPS, type);
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, GROUT_LAYOUT_WGMMA);
     ck_assert(layout.rows == rows && layout.cols == cols && layout.count == rows * cols);
@@ -49,7 +50,8 @@ END_TEST
 START_TEST(bytes_are_in_the_lanes_that_wgmma_reads) {
     const grout_type type = {
         .kind = GROUT_TYPE_ARRAY, .dtype = GROUT_DTYPE_I8, .rank = 2, .dims = {128, 48}};
-    const grout_register_layout layout = grout_register_layout_make(GROUT_LAYOUT_WGMMA_8BIT, GROUT_WARPS, &type);
+    const grout_register_layout layout =
+        grout_register_layout_make(GROUT_LAYOUT_WGMMA_8BIT, GROUT_WARPS, &type);
     int64_t faults = 0;
     ck_assert_int_eq((int64_t)layout.registers * GROUT_LANES, layout.count);
     for (int64_t r = 0; r < 128; r++) {
@@ -153,7 +155,8 @@ static int64_t check_strided(const grout_register_layout *layout, int64_t count)
 START_TEST(strided_layouts_hold_each_element_once) {
     for (int64_t count = 1; count < 3000; count += 37) {
         for (uint32_t vec = 1; vec <= 16; vec *= 2) {
-            const grout_register_layout layout = grout_register_layout_make_strided(GROUT_WARPS, count, vec);
+            const grout_register_layout layout =
+                grout_register_layout_make_strided(GROUT_WARPS, count, vec);
             ck_assert(layout.is_guarded == (check_strided(&layout, count) > 0));
             ck_assert(layout.vec <= vec && count % layout.vec == 0);
         }
