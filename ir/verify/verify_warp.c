@@ -1,5 +1,5 @@
-/* verify_warp.c - what may stand in a warp_map, and in a partition of fewer than four warps:
- * scalars, memory, barriers, control.
+/* verify_warp.c - what may stand in a warp_map: scalars, memory, barriers, control; and in a
+ * partition of fewer than four warps: what does not take a warpgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 

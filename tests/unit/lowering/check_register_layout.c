@@ -204,7 +204,7 @@ END_TEST
 START_TEST(no_register_no_element) {
     const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE};
     const grout_register_layout splat = {
-        .kind = GROUT_LAYOUT_SPLAT, .vec = 1, .registers = 1, .count = 50};
+        .kind = GROUT_LAYOUT_SPLAT, .vec = 1, .warps = GROUT_WARPS, .registers = 1, .count = 50};
     const grout_register_layout row = make_vector(GROUT_LAYOUT_WGMMA_ROW, 64);
     ck_assert_int_eq(grout_register_layout_get_element(&none, 0, 0), -1);
     ck_assert_int_eq(grout_register_layout_get_element(&splat, 77, 0), 0);
