@@ -80,7 +80,7 @@ def compute_matmul_added(arrays, sizes):
 
 def compute_matmul_relu(arrays, sizes):
     columns, values = sizes["N"], compute_matmul(arrays, sizes)["c"]
-    return {"c": [max(value + arrays["bias"][i % columns], 0) for i, value in enumerate(values)]}
+    return {"c": [max(value + arrays["bias"][i % columns], 0.0) for i, value in enumerate(values)]}
 
 
 def compute_matmul_fp8(arrays, sizes):
