@@ -102,7 +102,7 @@ uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind, u
     return tiling != NULL && tiling->copies > 1 ? tiling->rows : WARP_ROWS * warps;
 }
 
-/* Of a layout's tiles. */
+/* How many rows a tile of a layout has. */
 static uint32_t get_tile_rows(const grout_register_layout *layout,
                               const grout_register_tiling *tiling) {
     return layout->kind == GROUT_LAYOUT_TILED

@@ -22,7 +22,8 @@ uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id ob
     return 0;
 }
 
-/* Of the mask of a column: an mma of a partition of one or two warps may have 16 rows. */
+/* How many words the mask of a column has: an mma of a partition of one or two warps may have 16
+ * rows. */
 static uint32_t count_words(const grout_accumulator_plan *plan) {
     return (plan->rows + 63) / 64;
 }

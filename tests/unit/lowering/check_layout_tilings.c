@@ -135,6 +135,43 @@ START_TEST(fewer_warps_have_smaller_blocks) {
 }
 END_TEST
 
+/* How many registers of the layout hold no element; every element is held once. */
+static int64_t check_strided(const grout_register_layout *layout, int64_t count) {
+    static unsigned char held[3000];
+    const uint32_t lanes = grout_register_layout_get_lanes(layout);
+    int64_t behind = 0, faults = 0;
+    memset(held, 0, sizeof held);
+    for (uint32_t k = 0; k < lanes * layout->registers; k++) {
+        const uint32_t lane = k % lanes, reg = k / lanes;
+        const int64_t flat =
+            ((int64_t)(reg / layout->vec) * lanes + lane) * layout->vec + reg % layout->vec;
+        faults +=
+            grout_register_layout_get_element(layout, lane, reg) != (flat < count ? flat : -1);
+        behind += flat >= count;
+        if (flat < count) {
+            held[flat]++;
+        }
+    }
+    for (int64_t k = 0; k < count; k++) {
+        faults += held[k] != 1;
+    }
+    ck_assert_int_eq(faults, 0);
+    return behind;
+}
+
+/* By threads of one, two and four warps. */
+START_TEST(strided_layouts_hold_each_element_once) {
+    for (int64_t count = 1; count < 3000; count += 37) {
+        for (uint32_t vec = 1; vec <= 16; vec *= 2) {
+            const grout_register_layout layout =
+                grout_register_layout_make_strided(1u << _i, count, vec);
+            ck_assert(layout.is_guarded == (check_strided(&layout, count) > 0));
+            ck_assert(layout.vec <= vec && count % layout.vec == 0);
+        }
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("layout_tilings");
     TCase *tcase = tcase_create("layout_tilings");
@@ -142,6 +179,7 @@ int main(void) {
     tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
     tcase_add_loop_test(tcase, fewer_warps_have_smaller_blocks, 0,
                         2 * (GROUT_LAYOUT_TILED - GROUT_LAYOUT_WGMMA));
+    tcase_add_loop_test(tcase, strided_layouts_hold_each_element_once, 0, 3);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
