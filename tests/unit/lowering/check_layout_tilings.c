@@ -1,4 +1,4 @@
-/* check_layout_tilings.c - which lane holds what in the register layouts of tiles.
+/* check_layout_tilings.c - which lane holds what in the register layouts of tiles, and of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/register_layout.h"
 
