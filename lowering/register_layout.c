@@ -215,7 +215,7 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         layout.registers = (uint32_t)(layout.count / (tiling->copies > 1 ? 1 : warps) / 32);
     } else if (kind == GROUT_LAYOUT_WGMMA_ROW && wide == 1) {
         layout.rows = layout.count;
-        layout.registers = (uint32_t)(layout.rows / (8 * warps));
+        layout.registers = (uint32_t)(layout.rows / 8 / warps);
     } else if (kind == GROUT_LAYOUT_WGMMA_COL && wide == 1) {
         layout.cols = layout.count;
         layout.registers = (uint32_t)(layout.cols / 4);

@@ -108,7 +108,7 @@ END_TEST
 START_TEST(fewer_warps_have_smaller_blocks) {
     const grout_register_layout_kind kind =
         (grout_register_layout_kind)(_i / 2 + GROUT_LAYOUT_WGMMA);
-    const uint32_t warps = 1 + (uint32_t)_i % 2;
+    const uint32_t warps = 1 + (uint32_t)_i % 2, lanes = 32 * warps;
     const bool is_row = kind == GROUT_LAYOUT_WGMMA_ROW, is_col = kind == GROUT_LAYOUT_WGMMA_COL;
     const bool has_copies = kind >= GROUT_LAYOUT_MMA_RHS_32BIT || is_col;
     const int64_t block = has_copies ? 64 : 16 * (int64_t)warps, cols = is_row ? 1 : 32;
@@ -122,15 +122,15 @@ START_TEST(fewer_warps_have_smaller_blocks) {
     int64_t faults = 0;
     ck_assert_uint_eq(it.kind, kind);
     ck_assert_uint_eq(it.registers, four.registers);
-    ck_assert_uint_eq(grout_register_layout_get_lanes(&it), 32 * warps);
-    for (uint32_t i = 0; i < 32 * warps * it.registers; i++) {
-        const uint32_t lane = i % (32 * warps), reg = i / (32 * warps);
+    ck_assert_uint_eq(grout_register_layout_get_lanes(&it), lanes);
+    for (uint32_t i = 0; i < lanes * it.registers; i++) {
+        const uint32_t lane = i % lanes, reg = i / lanes;
         const int64_t other = grout_register_layout_get_element(&four, lane, reg);
         const int64_t row = other / cols / 64 * block + other / cols % 64;
         faults += grout_register_layout_get_element(&it, lane, reg) != row * cols + other % cols;
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_int_eq(grout_register_layout_get_element(&it, 32 * warps, 0), -1);
+    ck_assert_int_eq(grout_register_layout_get_element(&it, lanes, 0), -1);
     ck_assert_uint_eq(grout_register_layout_make(kind, warps, &wrong).kind, GROUT_LAYOUT_NONE);
 }
 END_TEST
