@@ -5,7 +5,6 @@
 
 #include "grout/verify.h"
 
-#define WARPS             4
 #define ACCUMULATOR_BYTES 4 /* of what a reduction passes on: i32, u32, f32 */
 
 /* ---- values that are held alike -------------------------------------------------------------- */
@@ -208,8 +207,7 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
 
 static bool can_have(const grout_layout_inference *inf, grout_value_id value, uint8_t kind) {
     return kind == GROUT_LAYOUT_STRIDED ||
-           grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, value)).kind !=
-               GROUT_LAYOUT_NONE;
+           grout_layout__make_kind(inf, kind, value).kind != GROUT_LAYOUT_NONE;
 }
 
 /* What a reduction does to the wide dimensions of its operand. */
@@ -384,8 +382,8 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
 /* ---- ways through SMEM ----------------------------------------------------------------------- */
 
 static bool is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
-    return a->kind == b->kind && a->vec == b->vec && a->count == b->count && a->rows == b->rows &&
-           a->cols == b->cols && a->tiling == b->tiling;
+    return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps && a->count == b->count &&
+           a->rows == b->rows && a->cols == b->cols && a->tiling == b->tiling;
 }
 
 /* Whether elements are where they are needed, or get there within their lane. */
@@ -407,11 +405,13 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
     case REDUCTION_NONE:
         return 0;
     case REDUCTION_ALL:
-        return grout_register_layout_is_whole_in_warps(from) ? 0 : WARPS * partial_bytes;
+        return grout_register_layout_is_whole_in_warps(from) || from->warps == 1
+                   ? 0
+                   : from->warps * partial_bytes;
     case REDUCTION_COLUMNS:
         return is_wgmma ? 0 : array_bytes;
     case REDUCTION_ROWS:
-        return is_wgmma ? from->cols * WARPS * partial_bytes : array_bytes;
+        return is_wgmma ? from->cols * from->warps * partial_bytes : array_bytes;
     case REDUCTION_OTHER:
         return array_bytes;
     }

@@ -131,7 +131,7 @@ void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *o
 /* Whether the mask, which there is, lets the place through: an expression. */
 void grout_emit__touched(grout_emitter *e, const grout_emit_pick *p);
 /* The strided layout, with pieces that stay as wide as they can be: rather some lanes have none. */
-grout_register_layout grout_emit__deal_out(int64_t count, uint32_t width);
+grout_register_layout grout_emit__deal_out(const grout_emitter *e, int64_t count, uint32_t width);
 /* The map that a make_tensor_descriptor has made, as a copy takes it (emit_tensor_map.c). */
 void grout_emit__made_map(grout_emitter *e, const grout_op *maker);
 

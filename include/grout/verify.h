@@ -157,7 +157,7 @@ GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
 typedef struct grout_mma {
     uint32_t m, n, k;
     uint32_t k_step;           /* K of one instruction */
-    uint32_t block_count;      /* instructions of a warp along M: m / 64 */
+    uint32_t block_count;      /* instructions of a warp along M: m / 64, with four warps */
     uint32_t column_count;     /* along N: n / 8 */
     uint32_t step_count;       /* along K */
     uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */

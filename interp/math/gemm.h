@@ -31,7 +31,7 @@ typedef enum grout_gemm_kind {
 typedef struct grout_gemm grout_gemm;
 typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
-/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0.
+/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 16 == 0, n and k % 8 == 0.
  * Those of integers are words of two i16, neighbours along K: a [k / 2][m], b [n][k / 2]; c is i32.
  */
 struct grout_gemm {

@@ -225,7 +225,7 @@ void grout_planner__lower_mma(grout_planner *planner, uint32_t inst_index) {
     add_register_operand(planner, &product.a, mma.m, mma.k);
     add_register_operand(planner, &product.b, shape.is_integer ? mma.n : 1,
                          shape.is_integer ? mma.k : mma.k * mma.n);
-    raise(&plan->sums_max, mma.m * mma.n);
+    raise(&plan->sums_max, (mma.m + LINE - 1) / LINE * LINE * mma.n); /* masks are of 64 rows */
     raise(&plan->turned_max, shape.is_integer ? mma.k * mma.n : 0);
     if (mma.accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)mma.k_step;

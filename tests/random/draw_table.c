@@ -648,7 +648,8 @@ void draw_table(uint64_t seed, grout_text *out) {
         grout_text_add(&t.r.scratch, "  scratch %%full : barrier[1]\n");
     }
     if (t.d.param_count > 0) {
-        draw_finish(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, "threads(wg = 1)", out);
+        draw_finish_thread(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, draw_warps(seed),
+                           out);
     }
     grout_text_free(&t.r.scratch);
 }

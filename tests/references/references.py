@@ -78,6 +78,11 @@ def compute_matmul_added(arrays, sizes):
     return {"c": list(map(operator.add, compute_matmul(arrays, sizes)["c"], arrays["c"]))}
 
 
+def compute_matmul_relu(arrays, sizes):
+    columns, values = sizes["N"], compute_matmul(arrays, sizes)["c"]
+    return {"c": [max(value + arrays["bias"][i % columns], 0.0) for i, value in enumerate(values)]}
+
+
 def compute_matmul_fp8(arrays, sizes):
     a, b = cut_rows(arrays["a"], sizes["K"]), cut_rows(arrays["b"], sizes["K"])
     return {"c": [arrays["scale"][0] * value for value in multiply(a, b)]}
@@ -319,6 +324,8 @@ CASES = [
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_hopper_epilogue", compute_matmul_relu, {**MATMUL, "bias": "N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=300 N=264 K=72 SMS=1"]),
     ("matmul_hopper_cluster", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=72 N=264 K=136", "M=64 N=1000 K=256"]),
     ("matmul_hopper_union", compute_matmul, MATMUL, 0, 1e-5, ["M=256 N=512 K=64", "M=128 N=256 K=320"]),
