@@ -149,7 +149,10 @@ void grout_emit__read_exchange(grout_emitter *e, grout_value_id value);
 /* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c, emit_mma.c) ---- */
 
 /* "grout_wgmma_m64n128k16_f32_bf16": the function that is one form of the instruction. */
-grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma);
+grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma, uint32_t selector);
+/* How many pairs of lanes of a quad can have the metadata of an instruction: 2 for a sparse a of
+ * 16-bit or 32-bit elements, of which each second step takes the second pair. */
+uint32_t grout_emit__count_selectors(const grout_wgmma *wgmma);
 /* An element type as PTX calls it; f32 operands are tf32. */
 const char *grout_emit__get_ptx_type(uint8_t dtype, bool is_operand);
 /* Whether the text, which may hold other kernels, has the function that is a form. */
