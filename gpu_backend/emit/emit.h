@@ -162,13 +162,14 @@ void grout_emit__wgmma_forms(grout_emitter *e);
 /* Those of mma.sync. */
 void grout_emit__mma_forms(grout_emitter *e);
 
-/* ---- an a in registers (emit_wgmma_hold.c) ---- */
+/* ---- an a in registers, and metadata (emit_wgmma_hold.c) ---- */
 
-/* Declares the registers for the a of a wgmma: x<number>. */
+/* Declares registers for a wgmma: x<number>. */
 uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers);
 /* The wgmma has been written: its registers stay in use until a wait of its block covers it. If it
  * comes again before, it is waited for here. */
-void grout_emit__end_hold(grout_emitter *e, grout_op_id id, uint32_t number, uint32_t registers);
+void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
+                          uint32_t count);
 /* After an op: what it has waited for is no longer in use. */
 void grout_emit__release_held(grout_emitter *e, grout_op_id id);
 

@@ -279,6 +279,24 @@ static void write_instructions(grout_emitter *e, const grout_op *op, const grout
     grout_emit__line(e, "grout_wgmma_commit();");
 }
 
+/* What the tensor core may still read of registers when the wgmma has been issued. */
+static void hold_registers(grout_emitter *e, grout_op_id id, const grout_wgmma *wgmma,
+                           const sources *its) {
+    grout_emit_hold holds[2];
+    uint32_t count = 0;
+    if (wgmma->a.is_register) {
+        holds[count++] = (grout_emit_hold){
+            .number = its->a, .registers = 4 * wgmma->step_count * wgmma->block_count};
+    }
+    if (wgmma->is_sparse) {
+        holds[count++] = (grout_emit_hold){.number = its->metadata,
+                                           .registers = count_metadata(wgmma) * wgmma->block_count};
+    }
+    if (count > 0) {
+        grout_emit__end_hold(e, id, holds, count);
+    }
+}
+
 static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_wgmma wgmma;
     grout_view a, b;
@@ -302,12 +320,7 @@ static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
         its.metadata = write_metadata(e, op, &wgmma);
     }
     write_instructions(e, op, &wgmma, &its);
-    if (wgmma.a.is_register) {
-        grout_emit__end_hold(e, id, its.a, 4 * wgmma.step_count * wgmma.block_count);
-    }
-    if (wgmma.is_sparse) {
-        grout_emit__end_hold(e, id, its.metadata, count_metadata(&wgmma) * wgmma.block_count);
-    }
+    hold_registers(e, id, &wgmma, &its);
 }
 
 void grout_emit__wgmma(grout_emitter *e, grout_op_id id, const grout_op *op) {
