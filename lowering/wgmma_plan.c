@@ -221,7 +221,10 @@ static bool check_sizes(grout_wgmma_planning *planning) {
         ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
                                "K is %" PRIu32 ": a %s of %s takes multiples of %" PRIu32, k,
                                wgmma->is_sparse ? "wgmma_sp" : "wgmma", dtype, step);
-        grout_wgmma__help(planning, "pad K with zeros: TMA does where the box leaves the array");
+        grout_wgmma__help(planning, wgmma->is_sparse
+                                        ? "pad a and b with zeros, the metadata with any code"
+                                        : "pad K with zeros: TMA does where the box leaves the "
+                                          "array");
     }
     return ok;
 }

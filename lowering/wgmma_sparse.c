@@ -46,7 +46,8 @@ bool grout_wgmma__check_metadata(grout_wgmma_planning *planning) {
                       " of %s is u16[%" PRIu32 ", %" PRIu32 "], and %s is %s",
                       wgmma->m, 2 * wgmma->k, a, wgmma->m, 2 * wgmma->k / span,
                       grout_wgmma__get_name(planning, operand, "this").chars,
-                      grout_type__get_text(&type).chars);
+                      operand->kind == GROUT_OPERAND_EXPR ? "a constant"
+                                                          : grout_type__get_text(&type).chars);
     grout_wgmma__help(planning,
                       "a word has the codes of %u groups of %" PRIu32
                       " neighbours along K, four bits each, the first in the low bits",
