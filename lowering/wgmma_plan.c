@@ -100,7 +100,7 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Elements of K that one of a stands for. */
+/* How many elements of K there are for each that a has. */
 static int64_t get_depth(const grout_wgmma_planning *planning) {
     return planning->wgmma->is_sparse ? 2 : 1;
 }
@@ -164,8 +164,8 @@ static bool check_agreement(grout_wgmma_planning *planning, const grout_type typ
                           "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
                           pairs[k].letter, size, names[pairs[k].left],
                           grout_type__get_shape_text(left).chars,
-                          is_half ? ", which keeps half of it" : "", other,
-                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+                          is_half ? ", which keeps half of it" : "", other, names[pairs[k].right],
+                          grout_type__get_shape_text(right).chars);
         help_agreement(planning, types);
         return false;
     }

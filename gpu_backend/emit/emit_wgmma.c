@@ -118,8 +118,8 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const registe
     grout_emit__open_registers(e, array->registers, 1);
     if (is_spread) {
         grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s + %" PRIu32 " * reg));",
-                         packed, get_packer(per_register),
-                         grout_emit__name(e, array->operand->id), per_register);
+                         packed, get_packer(per_register), grout_emit__name(e, array->operand->id),
+                         per_register);
     } else {
         grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s));", packed,
                          get_packer(per_register), array->splat);
@@ -148,15 +148,14 @@ static uint32_t count_metadata(const grout_wgmma *wgmma) {
 
 static uint32_t write_metadata(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
     const bool is_byte = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes == 1;
-    return write_packed(
-        e, op,
-        &(register_array){.name = "metadata",
-                          .splat = "codes",
-                          .operand = grout_wgmma_get_metadata(e->module, op),
-                          .dtype = GROUT_DTYPE_U16,
-                          .kind = is_byte ? GROUT_LAYOUT_WGMMA_METADATA_8BIT
-                                          : GROUT_LAYOUT_WGMMA_METADATA,
-                          .registers = count_metadata(wgmma) * wgmma->block_count});
+    return write_packed(e, op,
+                        &(register_array){.name = "metadata",
+                                          .splat = "codes",
+                                          .operand = grout_wgmma_get_metadata(e->module, op),
+                                          .dtype = GROUT_DTYPE_U16,
+                                          .kind = is_byte ? GROUT_LAYOUT_WGMMA_METADATA_8BIT
+                                                          : GROUT_LAYOUT_WGMMA_METADATA,
+                                          .registers = count_metadata(wgmma) * wgmma->block_count});
 }
 
 static void open_loop(grout_emitter *e, const char *index, uint32_t count) {
@@ -285,8 +284,8 @@ static void hold_registers(grout_emitter *e, grout_op_id id, const grout_wgmma *
     grout_emit_hold holds[2];
     uint32_t count = 0;
     if (wgmma->a.is_register) {
-        holds[count++] = (grout_emit_hold){
-            .number = its->a, .registers = 4 * wgmma->step_count * wgmma->block_count};
+        holds[count++] = (grout_emit_hold){.number = its->a,
+                                           .registers = 4 * wgmma->step_count * wgmma->block_count};
     }
     if (wgmma->is_sparse) {
         holds[count++] = (grout_emit_hold){.number = its->metadata,

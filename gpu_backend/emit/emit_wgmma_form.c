@@ -46,7 +46,7 @@ uint32_t grout_emit__count_selectors(const grout_wgmma *wgmma) {
     return has_two ? 2 : 1;
 }
 
-/* Registers and descriptors behind the accumulator, up to use_acc. */
+/* Registers and descriptors after the accumulator, up to use_acc. */
 static uint32_t count_sources(const grout_wgmma *wgmma) {
     return (wgmma->a.is_register ? 5u : 2u) + (wgmma->is_sparse ? 1u : 0u);
 }
@@ -60,7 +60,9 @@ grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma, uint32_t selecto
                    grout_emit__get_ptx_type(wgmma->a_dtype, true), is_mixed ? "_" : "",
                    is_mixed ? grout_emit__get_ptx_type(wgmma->b_dtype, true) : "",
                    wgmma->is_sparse ? "_sp" : "",
-                   grout_emit__count_selectors(wgmma) == 1 ? "" : selector == 0 ? "01" : "23",
+                   grout_emit__count_selectors(wgmma) == 1 ? ""
+                   : selector == 0                         ? "01"
+                                                           : "23",
                    wgmma->a.is_register ? "_ra" : "", wgmma->a.is_transposed ? "_ta" : "",
                    wgmma->b.is_transposed ? "_tb" : "", wgmma->has_use ? "_use" : "",
                    wgmma->is_saturating ? "_saturating" : "");
@@ -90,9 +92,9 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-/* What comes after the accumulator: A, B, of a sparse A its metadata and whose lanes have it, whether
- * the accumulator counts, for floats the signs, and for 16-bit elements which operand in SMEM is
- * MN-major. */
+/* What comes after the accumulator: A, B, of a sparse A its metadata and whose lanes have it,
+ * whether the accumulator counts, for floats the signs, and for 16-bit elements which operand in
+ * SMEM is MN-major. */
 static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t first,
                           uint32_t selector) {
     const bool has_transposes = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes == 2;
@@ -130,8 +132,7 @@ static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
     grout_emit__line(
         e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s%s \"",
         wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "", wgmma->n,
-        get_depth(wgmma), get_accumulator(wgmma),
-        grout_emit__get_ptx_type(wgmma->a_dtype, true),
+        get_depth(wgmma), get_accumulator(wgmma), grout_emit__get_ptx_type(wgmma->a_dtype, true),
         grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }
 
@@ -154,11 +155,10 @@ static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *n
     write_numbers(e, registers);
     write_sources(e, wgmma, registers, selector);
     write_registers(e, registers, dtype == GROUT_DTYPE_F32 ? "+f" : "+r");
-    grout_emit__line(e, "    : %s, \"l\"(b)%s%s);",
-                     wgmma->a.is_register ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])"
-                                          : "\"l\"(a)",
-                     wgmma->is_sparse ? ", \"r\"(metadata)" : "",
-                     wgmma->has_use ? ", \"r\"(use)" : "");
+    grout_emit__line(
+        e, "    : %s, \"l\"(b)%s%s);",
+        wgmma->a.is_register ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])" : "\"l\"(a)",
+        wgmma->is_sparse ? ", \"r\"(metadata)" : "", wgmma->has_use ? ", \"r\"(use)" : "");
     grout_emit__close(e, "");
     grout_emit__line(e, "%s", "");
 }

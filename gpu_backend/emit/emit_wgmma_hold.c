@@ -1,6 +1,5 @@
-/* emit_wgmma_hold.c - the registers of an a, or of its metadata, that the tensor core goes on reading
- * after the wgmma.
- * SPDX-License-Identifier: Apache-2.0
+/* emit_wgmma_hold.c - the registers of an a, or of its metadata, that the tensor core goes on
+ * reading after the wgmma. SPDX-License-Identifier: Apache-2.0
  *
  * Until a wait covers the wgmma nothing may be written to them, and the compiler does not know it:
  * on an H200 the next turn of a loop wrote its own a over them. So they are variables of their own,
@@ -75,8 +74,9 @@ static void report_wait(grout_emitter *e, const grout_op *op) {
                     "it at once: its next %s takes the same registers",
                     grout_op_get_info((grout_opcode)op->opcode)->text,
                     is_sparse ? "metadata" : "a");
-    grout_diags_help(e->diags, "wait for it in the same block, after the work that can be done "
-                               "meanwhile%s",
+    grout_diags_help(e->diags,
+                     "wait for it in the same block, after the work that can be done "
+                     "meanwhile%s",
                      is_sparse ? "" : "; or keep a in SMEM");
 }
 

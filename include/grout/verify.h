@@ -132,8 +132,8 @@ typedef struct grout_wgmma_operand {
 /* How a wgmma, or one of its kin, maps to wgmma.mma_async instructions. Filled by
  * grout_wgmma_plan. */
 typedef struct grout_wgmma {
-    /* Of the operation; m is a multiple of 64. k and k_step count what a keeps: if it is sparse, b
-     * has twice as many rows, and an instruction takes twice as many of them. */
+    /* The sizes of the operation; m is a multiple of 64. k and k_step count what a keeps: if it is
+     * sparse, b has twice as many rows, and an instruction takes twice as many of them. */
     uint32_t m, n, k;
     uint32_t k_step;           /* K of one instruction: 32 bytes, so 16 of f16 and bf16 */
     uint32_t block_count;      /* instructions along M: m / 64; of N there is one */
@@ -163,10 +163,10 @@ GROUT_API const grout_operand *grout_wgmma_get_metadata(const grout_module *modu
 GROUT_API const grout_operand *grout_wgmma_get_use(const grout_module *module, const grout_op *op);
 
 /*
- * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. Of a group of
- * 4 two elements are kept, in either order, and the code is the place of the first of them plus 4
- * times that of the second; of f32, of a group of 2 one, and the code is 4 for the first or 14 for
- * the second. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp.
+ * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. A group of 4
+ * keeps two elements, in either order, and the code is the place of the first of them plus 4 times
+ * that of the second; of f32, a group of 2 keeps one, and the code is 4 for the first or 14 for the
+ * second. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp.
  */
 #define GROUT_SPARSE_CODES     4u /* of a word */
 #define GROUT_SPARSE_CODE_BITS 4u

@@ -135,8 +135,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
             gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
             gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
-            gemm->group == shape->group &&
-            grout_tensor_core__is_same(&gemm->core, &shape->core)) {
+            gemm->group == shape->group && grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
     }
@@ -190,8 +189,8 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                         .is_saturating = wgmma->is_saturating};
     if (wgmma->is_sparse) {
         shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
-        const int64_t bytes = (int64_t)wgmma->m * grout_sparse__count_words(&shape) *
-                              (int64_t)sizeof(uint16_t);
+        const int64_t bytes =
+            (int64_t)wgmma->m * grout_sparse__count_words(&shape) * (int64_t)sizeof(uint16_t);
         plan->copy_bytes_max = plan->copy_bytes_max < bytes ? bytes : plan->copy_bytes_max;
     }
     if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {

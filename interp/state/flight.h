@@ -36,8 +36,8 @@ typedef struct grout_flight {
         } copy;
         uint32_t operands[GROUT_FLIGHT_SLOTS]; /* wgmma: copied from registers, or captured; the
                                                   last is of the metadata of a */
-        uint32_t elements;    /* st.async */
-        uint32_t picks;       /* cp.async by indices or with a mask: what grout_picks__note notes */
+        uint32_t elements;                     /* st.async */
+        uint32_t picks; /* cp.async by indices or with a mask: what grout_picks__note notes */
     } bytes;
     uint64_t order;
     /* hashed, from here on */

@@ -102,11 +102,9 @@ static void add_metadata(const grout_fault *fault, grout_text *out) {
     char row[24], code[8];
     (void)snprintf(row, sizeof row, "%" PRId64, fault->start);
     (void)snprintf(code, sizeof code, "0x%" PRIx64, fault->have);
-    grout_sentence__add(out, GROUT_SENTENCE_METADATA_HEAD,
-                        &(grout_words){.element = row,
-                                       .what = code,
-                                       .need = fault->need,
-                                       .have = fault->extent});
+    grout_sentence__add(
+        out, GROUT_SENTENCE_METADATA_HEAD,
+        &(grout_words){.element = row, .what = code, .need = fault->need, .have = fault->extent});
 }
 
 bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const grout_fault *fault,

@@ -126,10 +126,10 @@ struct product {
     bool is_saturating;
     bool is_fresh; /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
-    bool is_sparse; /* a keeps half of its elements along K */
-    unsigned pair;  /* of its metadata: which lanes of a quad have it */
-    std::vector<std::uint32_t> metadata;           /* by lane */
-    std::uint64_t a, b;                            /* descriptors */
+    bool is_sparse;                      /* a keeps half of its elements along K */
+    unsigned pair;                       /* of its metadata: which lanes of a quad have it */
+    std::vector<std::uint32_t> metadata; /* by lane */
+    std::uint64_t a, b;                  /* descriptors */
     std::vector<std::vector<void *>> accumulators; /* by lane */
     std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
 };

@@ -327,9 +327,9 @@ static bool saturates(const reference *ref, const grout_op *op) {
     return grout_module_find_attr(ref->module, op, GROUT_ATTR_SATURATE) != NULL;
 }
 
-/* The rows of b that a row of a sparse a is multiplied by: a word has the codes of 4 groups. Of f32
- * a group of 2 keeps one, and 0xe means the second; else one of 4 keeps two, and the code has the
- * places of both. */
+/* The rows of b that a row of a sparse a is multiplied by: a word has the codes of 4 groups.
+ * With f32 a group of 2 keeps one, and 0xe means the second; else one of 4 keeps two, and the code
+ * has the places of both. */
 static void choose_rows(const num *words, const num *b, const rounding_dot *shape, num *chosen) {
     const bool is_word = shape->operand_dtype == GROUT_DTYPE_F32;
     const int64_t kept = is_word ? 1 : 2, size = 2 * kept, n = shape->b_stride;
