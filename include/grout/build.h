@@ -196,7 +196,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                          const grout_operand *yields);
 
 /*
- * One function an op, grout_build_<op>, generated from the BUILD column of ops.def. a, b, c, d are its
+ * One function an op, grout_build_<op>, from the BUILD column of ops.def. a, b, c, d are its
  * operands in the order of its syntax ('grout ops NAME'); that of a slice is a grout_build_ref of
  * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
  * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
