@@ -171,7 +171,8 @@ static grout_view_digits *get_across(operand_planning *plan) {
 /* Elements of K that an instruction takes of the operand. */
 static int64_t get_k_step(const operand_planning *plan) {
     const grout_wgmma *wgmma = plan->planning->wgmma;
-    return wgmma->k_step * (wgmma->is_sparse && !plan->is_a ? 2 : 1);
+    const int64_t kept = wgmma->k_step;
+    return wgmma->is_sparse && !plan->is_a ? 2 * kept : kept;
 }
 
 /* Core matrices of a step along K; of a swizzled row along K the step may be a part. */

@@ -93,8 +93,8 @@ static float add_integers(const grout_gemm *gemm, const grout_sparse_tiles *tile
     memcpy(&before, &sum, sizeof before);
     int64_t exact = before;
     for (uint32_t i = 0; i < its->count; i++) {
-        exact += get_integer(tiles->a, its->left[i]) *
-                 get_integer(tiles->b, get_right(gemm, its->rows[i], n));
+        const int64_t left = get_integer(tiles->a, its->left[i]);
+        exact += left * get_integer(tiles->b, get_right(gemm, its->rows[i], n));
     }
     if (gemm->is_saturating) {
         exact = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
