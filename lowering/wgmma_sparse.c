@@ -41,13 +41,13 @@ bool grout_wgmma__check_metadata(grout_wgmma_planning *planning) {
         type.dims[1] * span == 2 * (int64_t)wgmma->k) {
         return true;
     }
+    const bool is_constant = operand->kind == GROUT_OPERAND_EXPR;
     grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, operand,
                       "the metadata of %" PRIu32 " rows and a K of %" PRIu32
                       " of %s is u16[%" PRIu32 ", %" PRIu32 "], and %s is %s",
                       wgmma->m, 2 * wgmma->k, a, wgmma->m, 2 * wgmma->k / span,
-                      grout_wgmma__get_name(planning, operand, "this").chars,
-                      operand->kind == GROUT_OPERAND_EXPR ? "a constant"
-                                                          : grout_type__get_text(&type).chars);
+                      is_constant ? "this" : grout_wgmma__get_name(planning, operand, "this").chars,
+                      is_constant ? "a constant" : grout_type__get_text(&type).chars);
     grout_wgmma__help(planning,
                       "a word has the codes of %u groups of %" PRIu32
                       " neighbours along K, four bits each, the first in the low bits",
