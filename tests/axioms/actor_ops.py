@@ -400,7 +400,8 @@ class ActorOps:
         for operand in it.operands[1:]:
             if isinstance(operand, dict) and "object" in operand:
                 self.access(state, actor, self.find_place(actor, operand), "r", it.line, read, "async", is_async=True)
-        self.access(state, actor, acc, "w", it.line, written, is_async=True, shape=acc)
+        shape = (acc, "_sp" in it.name)  # an instruction of a sparse a takes another K
+        self.access(state, actor, acc, "w", it.line, written, is_async=True, shape=shape)
         closed, _ = state.groups.get(("wgmma", actor.lane), ((), ()))
         state.groups[("wgmma", actor.lane)] = (closed + ((read >> 1,),), ())
         if it.name in ("wgmma", "wgmma_sp"):
