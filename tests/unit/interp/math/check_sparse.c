@@ -127,7 +127,7 @@ START_TEST(integers_wrap_or_stop) {
 }
 END_TEST
 
-/* Of 16 codes 12 name two different places of 4, and two say which of 2. */
+/* 12 of the 16 codes name two different places of 4, and two say which of 2. */
 START_TEST(codes_that_say_something) {
     for (uint32_t code = 0; code < 16; code++) {
         uint16_t words[2 * 3] = {0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e};
