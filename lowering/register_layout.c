@@ -18,6 +18,8 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "wgmma_transposed",
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "wgmma_upcast_2x",
         [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "wgmma_upcast_4x",
+        [GROUT_LAYOUT_WGMMA_METADATA] = "wgmma_metadata",
+        [GROUT_LAYOUT_WGMMA_METADATA_8BIT] = "wgmma_metadata_8bit",
         [GROUT_LAYOUT_MMA_LHS_32BIT] = "mma_lhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_32BIT] = "mma_rhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_16BIT] = "mma_rhs_16bit",
@@ -73,6 +75,10 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
              1,
              {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
              {{0, 1}, {0, 2}, {0, 4}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_METADATA] =
+            {64, 4, 1, 1, {{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}, {{8, 0}}},
+        [GROUT_LAYOUT_WGMMA_METADATA_8BIT] =
+            {64, 4, 1, 1, {{8, 0}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}, {{0, 1}}},
         [GROUT_LAYOUT_MMA_LHS_32BIT] = {64,
                                         8,
                                         2,
@@ -165,6 +171,8 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:

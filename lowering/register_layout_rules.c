@@ -186,6 +186,8 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
         [GROUT_CHOICE_LAYOUT_WGMMA_TRANSPOSED] = GROUT_LAYOUT_WGMMA_TRANSPOSED,
         [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_2X] = GROUT_LAYOUT_WGMMA_UPCAST_2X,
         [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_4X] = GROUT_LAYOUT_WGMMA_UPCAST_4X,
+        [GROUT_CHOICE_LAYOUT_WGMMA_METADATA] = GROUT_LAYOUT_WGMMA_METADATA,
+        [GROUT_CHOICE_LAYOUT_WGMMA_METADATA_8BIT] = GROUT_LAYOUT_WGMMA_METADATA_8BIT,
         [GROUT_CHOICE_LAYOUT_MMA_LHS_32BIT] = GROUT_LAYOUT_MMA_LHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_32BIT] = GROUT_LAYOUT_MMA_RHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_16BIT] = GROUT_LAYOUT_MMA_RHS_16BIT,
@@ -296,6 +298,23 @@ static uint8_t get_left_kind(const grout_layout_inference *inf, const grout_op *
                                                                      : GROUT_LAYOUT_WGMMA;
 }
 
+/* How the a of a wgmma is held, and its metadata. */
+static void demand_wgmma(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                         grout_layout_demander *act) {
+    const uint8_t left = get_left_kind(inf, op);
+    const uint32_t metadata = grout_op_find_letter((grout_opcode)op->opcode, 'v');
+    demand(inf, (grout_layout_demand){.op = id, .operand = 1, .kind = left}, act);
+    if (metadata != UINT32_MAX) {
+        demand(inf,
+               (grout_layout_demand){.op = id,
+                                     .operand = metadata,
+                                     .kind = left == GROUT_LAYOUT_WGMMA_8BIT
+                                                 ? GROUT_LAYOUT_WGMMA_METADATA_8BIT
+                                                 : GROUT_LAYOUT_WGMMA_METADATA},
+               act);
+    }
+}
+
 /* How an mma holds what it adds to and gives, and its two operands: in mma.sync's fragments. */
 static void demand_mma(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                        grout_layout_demander *act) {
@@ -322,8 +341,7 @@ void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, co
     grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_WGMMA) {
-        wanted.kind = get_left_kind(inf, op);
-        demand(inf, wanted, act);
+        demand_wgmma(inf, id, op, act);
     } else if (rule == GROUT_RULE_MMA) {
         demand_mma(inf, id, op, act);
     } else if (rule == GROUT_RULE_LAYOUT) {

@@ -44,6 +44,7 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     switch ((grout_register_layout_kind)layout->kind) {
     case GROUT_LAYOUT_WGMMA:
     case GROUT_LAYOUT_WGMMA_COL:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
         return 2;
     case GROUT_LAYOUT_WGMMA_8BIT:
         return 4;
@@ -59,6 +60,7 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     case GROUT_LAYOUT_SPLAT:
     case GROUT_LAYOUT_WGMMA_ROW:
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_WGMMA_METADATA:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_16BIT:
@@ -81,6 +83,8 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_WGMMA_8BIT:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
@@ -198,6 +202,8 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:

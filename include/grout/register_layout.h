@@ -48,6 +48,8 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_WGMMA_TRANSPOSED, /* these: see grout_register_tiling */
     GROUT_LAYOUT_WGMMA_UPCAST_2X,
     GROUT_LAYOUT_WGMMA_UPCAST_4X,
+    GROUT_LAYOUT_WGMMA_METADATA, /* of a sparse a, of 16-bit or 32-bit elements */
+    GROUT_LAYOUT_WGMMA_METADATA_8BIT,
     GROUT_LAYOUT_MMA_LHS_32BIT, /* a of an mma */
     GROUT_LAYOUT_MMA_RHS_32BIT, /* b of an mma: each warp has all of it, so there are 4 copies */
     GROUT_LAYOUT_MMA_RHS_16BIT,

@@ -142,6 +142,10 @@ void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
     gemm->kind = GROUT_GEMM_PLAIN;
     gemm->loop = gemm->is_saturating ? run_saturating : gemm->is_integer ? run_integers : run_plain;
     gemm->code = NULL;
+    if (gemm->group != 0) { /* sparse.c multiplies it */
+        gemm->loop = NULL;
+        return;
+    }
     if (gemm->is_saturating) {
         GROUT_ASSERT(gemm->is_integer && gemm->k / 2 % STEP_WORDS == 0);
         return;

@@ -32,7 +32,7 @@ LARGER = {
     **{name: MATMULS for name in ("matmul_hopper", "matmul_hopper_ws", "matmul_hopper_cluster", "matmul_hopper_pingpong",
                                   "matmul_hopper_partitions", "matmul_hopper_epilogue", "matmul_stream_k")},
     "matmul_hopper_fp8": ("M=1000 N=520 K=720",), "matmul_hopper_blocks": ("M=1000 N=520 K=720",),
-    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
+    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_sparse": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
     "matmul_grouped": ("TOTAL=1000 N=328 K=520", "TOTAL=3000 N=136 K=72 SMS=5"),
     "matmul_moe_gather": ("TOKENS=1000 SLOTS=2000 N=520 K=264",),
     "matmul_ragged_transposed": ("TOTAL=1000 M=520 N=328", "TOTAL=3000 M=264 N=520 SMS=5"),

@@ -130,6 +130,8 @@ static const struct {
                {"wgmma_8bit", 64, 16},
                {"layout(wgmma_upcast_2x)", 64, 16},
                {"layout(wgmma_upcast_4x)", 64, 32},
+               {"layout(wgmma_metadata)", 64, 4},
+               {"layout(wgmma_metadata_8bit)", 64, 4},
                {"layout(mma_lhs_32bit)", 64, 8},
                {"layout(mma_rhs_32bit)", 8, 8},
                {"layout(mma_rhs_16bit)", 16, 8},

@@ -166,6 +166,8 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_ASYNC_COPY:
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
+    case GROUT_OP_WGMMA_SP:
+    case GROUT_OP_WGMMA_SP_ASYNC:
     case GROUT_OP_MMA:
     case GROUT_OP_DEBUG_PRINT:
         return true; /* and not extern_elementwise, whose meaning is somebody else's */
@@ -279,6 +281,7 @@ static void run_op(reference *ref, const grout_op *op) {
         run_known(ref, op, reference__run_copy);
         break;
     case GROUT_FORM_WGMMA:
+    case GROUT_FORM_WGMMA_SP:
         run_known(ref, op, reference__run_wgmma);
         break;
     case GROUT_FORM_MMA:
