@@ -15,7 +15,6 @@
 
 #define BANKS      GROUT_BANKS
 #define BANK_BYTES 4
-#define WARPS      4
 #define WARP_LANES 32
 #define WORDS_MAX  BANKS /* words that one pass may be asked for */
 
@@ -136,9 +135,10 @@ static void count_lanes(const grout_emitter *e, const access *a, uint32_t first,
 static grout_bank_use count_access(const grout_emitter *e, const access *a) {
     const uint32_t bytes = get_bytes(e, a);
     const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
+    const uint32_t all = grout_register_layout_get_lanes(a->layout);
     grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
-        for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {
+        for (uint32_t first = 0; first < all; first += lanes) {
             count_lanes(e, a, first, lanes, reg, &worst);
         }
     }

@@ -121,8 +121,8 @@ static void open_turned_element(grout_emitter *e, const grout_register_layout *l
         grout_emit__open_element(e, layout, width);
         return;
     }
-    grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
-                     layout->cols);
+    grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 "%s);",
+                     layout->cols, grout_emit__get_block(layout));
     grout_emit__line(e,
                      "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64
                      ") ^ (is_turned ? %" PRIu32 " : 0);",
@@ -289,9 +289,9 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
         store_one(e, &view, from);
     } else {
         const uint32_t width = grout_view_get_access_width(e->module, &view);
-        const grout_register_layout layout = view.packed > 1
-                                                 ? grout_register_layout_make_packed(count, width)
-                                                 : grout_register_layout_make_strided(count, width);
+        const grout_register_layout layout =
+            view.packed > 1 ? grout_register_layout_make_packed(e->warps, count, width)
+                            : grout_register_layout_make_strided(e->warps, count, width);
         store_array(e, op, &view, from, &layout);
     }
     grout_emit__after_access(e, view.object, true);

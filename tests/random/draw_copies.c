@@ -36,6 +36,15 @@ typedef enum outside { UNWRITTEN, ZEROS, NANS, UNDEFINED, IN_BOUNDS, OUTSIDE_COU
 static const char *const outside_texts[OUTSIDE_COUNT] = {"", " oob(zero)", " oob(nan)",
                                                          " oob(undefined)", " oob(in_bounds)"};
 
+/* What becomes of a tile on its way. */
+static void draw_change(draw *d, uint32_t type) {
+    if (types[type].granule == PACKED_GRANULE) { /* which has no arithmetic */
+        draw_line(d, "  store %%t, (select (lt (cast %%v : i32), 3), %%v, %s:1)", types[type].text);
+    } else {
+        draw_line(d, "  store %%t, (%s)", draw_below(d, 2) == 0 ? "add %v, %v" : "max %v, 1");
+    }
+}
+
 void draw_copies(uint64_t seed, grout_text *out) {
     draw d = {.state = seed};
     const uint32_t type = draw_below(&d, TYPE_COUNT), granule = types[type].granule;
@@ -80,12 +89,7 @@ void draw_copies(uint64_t seed, grout_text *out) {
     draw_line(&d, "  barrier_wait %%full[%%slot]");
     draw_line(&d, "  %%v = load %%s[%%slot]");
     draw_line(&d, "  wait_smem_to_gmem 0 read_only");
-    if (granule == PACKED_GRANULE) { /* which has no arithmetic */
-        draw_line(&d, "  store %%t, (select (lt (cast %%v : i32), 3), %%v, %s:1)",
-                  types[type].text);
-    } else {
-        draw_line(&d, "  store %%t, (%s)", draw_below(&d, 2) == 0 ? "add %v, %v" : "max %v, 1");
-    }
+    draw_change(&d, type);
     draw_line(&d, "  commit_smem");
     /* In a group of its own, or in one that is closed afterwards. */
     const bool is_open = draw_below(&d, 2);
