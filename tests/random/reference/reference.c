@@ -125,11 +125,15 @@ static void run_if(reference *ref, const grout_op *op) {
     ref->deciding = around;
 }
 
-/* One body after the other: those that are drawn have nothing to do with each other. */
+/* One body after the other: those that are drawn have nothing to do with each other. Each is of a
+ * thread, and the first one's runs all else. */
 static void run_partitions(reference *ref, const grout_op *op) {
+    ref->is_specialized = true;
     for (uint32_t which = op->block_count; which-- > 1;) {
+        ref->thread = which;
         run_block(ref, op->first_block + which);
     }
+    ref->thread = 0;
     run_branch(ref, op, 0);
 }
 
@@ -358,8 +362,8 @@ bool reference_run(const grout_module *bound, grout_kernel_id kernel, reference_
     set_scalars(&ref);
     for (; ref.cta < grout_kernel_get_grid_size(bound, kernel) && ref.why == NULL; ref.cta++) {
         reference__clear_objects(&ref, false);
-        for (ref.thread = 0;
-             ref.thread < grout_kernel_get_thread_count(bound, kernel) && ref.why == NULL;
+        const uint32_t threads = grout_kernel_get_thread_count(bound, kernel);
+        for (ref.thread = 0; ref.thread < (ref.is_specialized ? 1 : threads) && ref.why == NULL;
              ref.thread++) {
             reference__clear_objects(&ref, true);
             run_block(&ref, ref.kernel->body);

@@ -22,7 +22,8 @@ typedef struct reference {
     reference_ops deciding;   /* the operations that decide what runs */
     reference_output *output;
     int64_t cta, thread;
-    const char *why; /* set: cannot go on */
+    bool is_specialized; /* the kernel has a warp_specialize */
+    const char *why;     /* set: cannot go on */
 } reference;
 
 typedef struct box {
