@@ -50,12 +50,12 @@ typedef struct grout_layout {
 
 /* The tile and swizzle that 'tile(infer)' became: tiles of the last rank dimensions, in elements. */
 typedef struct grout_tiling {
-    uint8_t rank; /* 0: there are none, the array lies in rows */
+    uint8_t rank; /* 0: there are none, the array lies in rows, of swizzle bytes if it has one */
     int64_t tile[GROUT_RANK_MAX];
     uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
 } grout_tiling;
 
-/* "tile(8, 64) swizzle(128)", as a kernel writes it, or "no tile". */
+/* "tile(8, 64) swizzle(128)", as a kernel writes it, "swizzle(128)" or "no tile". */
 typedef struct grout_tiling_text {
     char chars[64];
 } grout_tiling_text;

@@ -5,7 +5,8 @@
  * Rows, without a tile, come first: where they are as good as anything else, nothing is done. Then
  * tiles as wide as a swizzle, of 128, 64 and 32 bytes, and of 16 without one. They are 8 rows high,
  * as the core matrices of the tensor core; then as high as a box that some use takes, so that TMA
- * brings it at once.
+ * brings it at once. Where the rows of the array are as wide as a tile, tiles of any height are the
+ * same layout as no tile at all, and that has no tile for a slice to cut through.
  */
 #include "tiling.h"
 
@@ -96,21 +97,24 @@ static void add_candidate(grout_tiling_search *search, const grout_tiling *tilin
         (grout_tiling_candidate){.tiling = *tiling, .fault = fault, .is_height = is_height};
 }
 
-/* Tiles of one width. Where a tile is as wide as the array all heights are the same layout. */
+/* Tiles of one width, or the rows of the array if they have it. */
 static void add_width(grout_tiling_search *search, uint32_t bytes, const heights *list) {
     const grout_layout_spec *rows = &search->rows;
     const grout_object *object = grout_module_get_object(search->binding->module, search->object);
     const uint8_t packed = grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
     const int64_t width = bytes / rows->element_bytes;
-    const bool is_whole = rows->rank > 0 && rows->dims[get_stored_dim(rows, 0)] == width;
-    grout_tiling tiling = {.rank = 2, .swizzle = bytes == CORE_BYTES ? 0 : bytes};
+    grout_tiling tiling = {.swizzle = bytes == CORE_BYTES ? 0 : bytes};
+    if (rows->rank > 0 && rows->dims[get_stored_dim(rows, 0)] == width) {
+        if (tiling.swizzle != 0) {
+            add_candidate(search, &tiling, false);
+        }
+        return;
+    }
+    tiling.rank = 2;
     tiling.tile[1] = width * packed;
-    bool has_one = false;
-    for (uint32_t k = 0; k < list->count && !(is_whole && has_one); k++) {
-        const uint64_t before = search->possible;
+    for (uint32_t k = 0; k < list->count; k++) {
         tiling.tile[0] = list->items[k];
         add_candidate(search, &tiling, k > 0);
-        has_one = has_one || search->possible != before;
     }
 }
 

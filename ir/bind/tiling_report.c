@@ -115,45 +115,42 @@ static grout_place get_place(const grout_tiling_search *search, const grout_tili
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* "this 'wgmma' takes tile(8, 64) swizzle(128), .." at the use. */
-static void note_wish(const grout_tiling_search *search, const grout_tiling_use *use) {
-    char list[200] = "";
-    size_t size = 0;
-    uint32_t shown = 0, left = 0;
-    enum { SHOWN_MAX = 3 };
-    for (uint32_t k = 0; k < search->count; k++) {
-        if ((use->fits >> k & 1u) == 0) {
-            continue;
-        }
-        if (shown == SHOWN_MAX) {
-            left++;
-            continue;
-        }
-        const grout_tiling_text text = grout_tiling_get_text(&search->candidates[k].tiling);
-        size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", shown > 0 ? ", " : "",
-                                 text.chars);
-        shown++;
-    }
-    char more[32] = "";
-    if (left > 0) {
-        (void)snprintf(more, sizeof more, " and %" PRIu32 " more", left);
-    }
-    grout_diags_note(search->binding->diags, get_place(search, use), "'%s' takes %s%s",
-                     get_mnemonic(search, use), shown == 0 ? "none" : list, more);
+/* "in tile(8, 64) swizzle(128)" */
+static void add_tiling(const grout_tiling_candidate *candidate, const char *join, grout_text *out) {
+    const grout_tiling *tiling = &candidate->tiling;
+    const char *in = tiling->rank > 0 ? "in " : tiling->swizzle != 0 ? "in rows with " : "";
+    grout_text_add(out, "%s%s%s", join, in,
+                   in[0] == '\0' ? "without a tile" : grout_tiling_get_text(tiling).chars);
 }
 
-static void note_fault(const grout_tiling_search *search, const grout_tiling_candidate *candidate) {
-    const grout_module *module = search->binding->module;
-    const grout_type *type = grout_object_get_type(module, search->object);
-    const grout_tiling_text text = grout_tiling_get_text(&candidate->tiling);
+/* "'wgmma' takes it in tile(8, 64) swizzle(128), .." at the use. */
+static void note_wish(const grout_tiling_search *search, const grout_tiling_use *use) {
+    enum { SHOWN_MAX = 3 };
+    grout_text list = {.allocator = search->binding->module->allocator};
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < search->count; k++) {
+        if ((use->fits >> k & 1u) != 0 && count++ < SHOWN_MAX) {
+            add_tiling(&search->candidates[k], count > 1 ? ", " : "", &list);
+        }
+    }
+    if (count > SHOWN_MAX) {
+        grout_text_add(&list, " and %" PRIu32 " more", count - SHOWN_MAX);
+    }
+    grout_diags_note(search->binding->diags, get_place(search, use), "'%s' takes it %s",
+                     get_mnemonic(search, use), list.failed ? "" : list.data);
+    grout_text_free(&list);
+}
+
+/* Why a candidate is not tried. */
+static void note_fault(const grout_tiling_search *search, uint8_t fault, const char *list) {
+    const grout_type *type = grout_object_get_type(search->binding->module, search->object);
     const grout_place nowhere = {.file = NULL};
-    if (candidate->fault == GROUT_TILING_NO_ROWS) {
-        grout_diags_note(search->binding->diags, nowhere, "%s does not divide %s", text.chars,
+    if (fault == GROUT_TILING_NO_ROWS) {
+        grout_diags_note(search->binding->diags, nowhere, "%s: %s has no whole tiles", list,
                          grout_type__get_shape_text(type).chars);
-    } else if (candidate->fault == GROUT_TILING_UNALIGNED) {
+    } else if (fault == GROUT_TILING_UNALIGNED) {
         grout_diags_note(search->binding->diags, nowhere,
-                         "%s: an alias with a swizzle starts at a multiple of 1024 bytes",
-                         text.chars);
+                         "%s: an alias with a swizzle starts at a multiple of 1024 bytes", list);
     }
 }
 
@@ -175,16 +172,56 @@ static const grout_tiling_use *find_refuser(const grout_tiling_search *search,
     return NULL;
 }
 
-/* "tile(8, 64) swizzle(128): rows of .." at the use that refuses it. */
-static void note_refusal(grout_tiling_search *search, const contradiction *between,
-                         uint32_t candidate) {
-    const grout_tiling_use *use = find_refuser(search, between, candidate);
-    const grout_tiling_text text = grout_tiling_get_text(&search->candidates[candidate].tiling);
-    GROUT_ASSERT(use != NULL);
-    if (use != NULL) {
-        const refusal why = get_refusal(search, use, candidate);
-        grout_diags_note(search->binding->diags, why.place, "%s, '%s': %s", text.chars,
-                         get_mnemonic(search, use), why.text);
+/* What became of a candidate: of those in one note it is the same. */
+typedef struct verdict {
+    uint8_t fault;               /* grout_tiling_fault; else: */
+    const grout_tiling_use *use; /* that refuses it */
+    refusal why;
+} verdict;
+
+static verdict judge(grout_tiling_search *search, const contradiction *between,
+                     uint32_t candidate) {
+    verdict it = {.fault = search->candidates[candidate].fault};
+    if (it.fault == GROUT_TILING_FINE) {
+        it.use = find_refuser(search, between, candidate);
+        GROUT_ASSERT(it.use != NULL);
+        it.why = get_refusal(search, it.use, candidate);
+    }
+    return it;
+}
+
+static bool is_alike(const verdict *a, const verdict *b) {
+    return a->fault == b->fault && a->use == b->use && strcmp(a->why.text, b->why.text) == 0;
+}
+
+/* Notes for all candidates but those that differ from another one by the rows of a tile. */
+static void note_verdicts(grout_tiling_search *search, const contradiction *between) {
+    uint64_t left = 0;
+    for (uint32_t k = 0; k < search->count; k++) {
+        left |= (uint64_t)!search->candidates[k].is_height << k;
+    }
+    for (uint32_t k = 0; k < search->count; k++) {
+        if ((left >> k & 1u) == 0) {
+            continue;
+        }
+        const verdict first = judge(search, between, k);
+        grout_text list = {.allocator = search->binding->module->allocator};
+        for (uint32_t other = k; other < search->count; other++) {
+            const verdict next = (left >> other & 1u) != 0 ? judge(search, between, other) : first;
+            if ((left >> other & 1u) != 0 && is_alike(&first, &next)) {
+                add_tiling(&search->candidates[other], other > k ? ", " : "", &list);
+                left &= ~(UINT64_C(1) << other);
+            }
+        }
+        if (list.failed) {
+            search->binding->ok = grout_diags_add_oom(search->binding->diags);
+        } else if (first.fault != GROUT_TILING_FINE) {
+            note_fault(search, first.fault, list.data);
+        } else {
+            grout_diags_note(search->binding->diags, first.why.place, "%s '%s' refuses it: %s",
+                             list.data, get_mnemonic(search, first.use), first.why.text);
+        }
+        grout_text_free(&list);
     }
 }
 
@@ -194,7 +231,10 @@ static void add_headline(const grout_tiling_search *search, const contradiction 
     const grout_value_text name = grout_value__get_text(module, object->value, "the array");
     const grout_place place = grout_module_get_place(module, object->loc);
     grout_diags *diags = search->binding->diags;
-    if (between->second != NULL) {
+    if (search->possible == 0) {
+        grout_diags_add(diags, GROUT_DIAG_TILE_CONFLICT, place,
+                        "%s can have no tile with the swizzle that is written", name.chars);
+    } else if (between->second != NULL) {
         grout_diags_add(diags, GROUT_DIAG_TILE_CONFLICT, place,
                         "no tile and swizzle of %s suit both '%s' and '%s'", name.chars,
                         get_mnemonic(search, between->first),
@@ -209,18 +249,30 @@ static void add_headline(const grout_tiling_search *search, const contradiction 
     }
 }
 
-static void add_help(const grout_tiling_search *search, const contradiction *between) {
-    grout_diags *diags = search->binding->diags;
-    if (between->second != NULL) {
-        grout_diags_help(diags, "give one of the two an array of its own, or an alias with another "
-                                "tile; or change one of them as its note says");
-    } else if (misses_tiles(search)) {
-        grout_diags_help(diags, "pad the array to multiples of 8 rows, and rows to multiples of 16, "
-                                "32, 64 or 128 bytes");
-    } else {
-        grout_diags_help(diags, "change the use as its note says, or write tile and swizzle "
-                                "yourself to see the one error that is left");
+static bool has_fault(const grout_tiling_search *search, grout_tiling_fault fault) {
+    for (uint32_t k = 0; k < search->count; k++) {
+        if (search->candidates[k].fault == fault) {
+            return true;
+        }
     }
+    return false;
+}
+
+static void add_help(const grout_tiling_search *search, const contradiction *between) {
+    const char *help = "change the use as its note says, or write a tile and a swizzle to see the "
+                       "one error that is left";
+    if (between->second != NULL) {
+        help = "give one of the two an array of its own, or an alias with another tile; or change "
+               "one of them as its note says";
+    } else if (has_fault(search, GROUT_TILING_UNALIGNED)) {
+        help = "start the alias at a multiple of 1024 bytes";
+    } else if (has_fault(search, GROUT_TILING_NO_ROWS)) {
+        help = search->possible == 0
+                   ? "leave the swizzle to tile(infer) too, or make the rows a multiple of it"
+                   : "pad the array to multiples of 8 rows, and rows to multiples of 16, 32, 64 or "
+                     "128 bytes";
+    }
+    grout_diags_help(search->binding->diags, "%s", help);
 }
 
 void grout_tiling__report(grout_tiling_search *search) {
@@ -231,13 +283,6 @@ void grout_tiling__report(grout_tiling_search *search) {
         note_wish(search, between.first);
         note_wish(search, between.second);
     }
-    for (uint32_t k = 0; k < search->count; k++) {
-        const grout_tiling_candidate *candidate = &search->candidates[k];
-        if (candidate->fault != GROUT_TILING_FINE) {
-            note_fault(search, candidate);
-        } else if (!candidate->is_height) {
-            note_refusal(search, &between, k);
-        }
-    }
+    note_verdicts(search, &between);
     add_help(search, &between);
 }

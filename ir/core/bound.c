@@ -65,6 +65,7 @@ bool grout_object_get_inferred_tiling(const grout_module *module, grout_object_i
 
 grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling) {
     grout_tiling_text text = {.chars = "no tile"};
+    const bool has_swizzle = tiling->swizzle != 0;
     size_t size = 0;
     for (uint32_t k = 0; k < tiling->rank && size < sizeof text.chars; k++) {
         size += (size_t)snprintf(text.chars + size, sizeof text.chars - size, "%s%" PRId64,
@@ -73,9 +74,9 @@ grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling) {
     if (tiling->rank > 0 && size < sizeof text.chars) {
         size += (size_t)snprintf(text.chars + size, sizeof text.chars - size, ")");
     }
-    if (tiling->swizzle != 0 && size < sizeof text.chars) {
-        (void)snprintf(text.chars + size, sizeof text.chars - size, " swizzle(%" PRIu32 ")",
-                       tiling->swizzle);
+    if (has_swizzle && size < sizeof text.chars) {
+        (void)snprintf(text.chars + size, sizeof text.chars - size, "%sswizzle(%" PRIu32 ")",
+                       tiling->rank > 0 ? " " : "", tiling->swizzle);
     }
     return text;
 }
