@@ -215,6 +215,7 @@ static grout_object_id make_object(const recast *it) {
     object.value = it->view.base;
     object.alias = it->view.base;
     object.alias_start = 0;
+    object.infers_tile = false; /* it has the tile of what it is a view of */
     object.type.dtype = it->type.dtype;
     object.type.rank = it->type.rank;
     const grout_object_id id = grout_table__push(&module->objects, &object);

@@ -12,7 +12,7 @@
 /* ---- why one use refuses one candidate --------------------------------------------------------- */
 
 typedef struct refusal {
-    grout_diag_code code; /* NONE: there is no memory to say why */
+    grout_diag_code code; /* NONE: there was no memory to say why, which is reported */
     grout_place place;
     char text[320];
 } refusal;
@@ -23,7 +23,9 @@ static refusal get_refusal(grout_tiling_search *search, const grout_tiling_use *
     refusal why = {.code = GROUT_DIAG_NONE};
     grout_diags *diags = grout_diags_new_in(module->allocator);
     grout_tiling__apply(search, candidate);
-    if (diags != NULL && !grout_tiling__is_fine(search, use, diags) &&
+    if (diags == NULL) {
+        search->binding->ok = grout_diags_add_oom(search->binding->diags);
+    } else if (!grout_tiling__is_fine(search, use, diags) &&
         grout_diags_count(diags) > 0) {
         const grout_diag *first = grout_diags_get(diags, 0);
         const grout_op *op = grout_module_get_op(module, use->op);

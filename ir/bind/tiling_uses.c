@@ -10,6 +10,10 @@
 
 /* ---- the uses ---------------------------------------------------------------------------------- */
 
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
 /* The object that a reference names before any view by .bitcast or .reshape. */
 static grout_object_id get_declared(const grout_module *module, const grout_operand *operand) {
     grout_view view;
@@ -34,7 +38,9 @@ bool grout_tiling__add_uses(grout_tiling_search *search) {
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
     for (; id != 0 && is_good; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        for (uint32_t k = 0; k < op->operand_count && is_good; k++) {
+        /* What is only shown must not change by being shown. */
+        const uint32_t count = get_rule(op) == GROUT_RULE_PRINT_LAYOUT ? 0 : op->operand_count;
+        for (uint32_t k = 0; k < count && is_good; k++) {
             const grout_operand *operand = grout_module_get_operand(module, op, k);
             const bool is_reference =
                 operand->kind == GROUT_OPERAND_REF || operand->kind == GROUT_OPERAND_VALUE;
@@ -47,10 +53,6 @@ bool grout_tiling__add_uses(grout_tiling_search *search) {
 }
 
 /* ---- what they ask for ------------------------------------------------------------------------- */
-
-static grout_rule get_rule(const grout_op *op) {
-    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
-}
 
 /* Whether TMA moves a box of it. */
 static bool is_box(const grout_op *op, uint32_t operand) {

@@ -12,16 +12,20 @@ static const struct {
     uint32_t bytes;
 } types[] = {{"f32", 4}, {"i32", 4}, {"u32", 4}, {"bf16", 2}, {"f16", 2}};
 
-/* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled. */
+/* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled, or inferred. */
 static void draw_transforms(draw *d, uint32_t bytes, uint32_t rows, uint32_t columns, char *text,
                             size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
     const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / bytes;
-    const uint32_t way = draw_below(d, 4);
-    if (way == 0 || columns % width != 0) {
+    const uint32_t way = draw_below(d, 6);
+    if (way == 5) {
+        (void)snprintf(text, size, "%s", " tile(infer)");
+    } else if (way == 0 || columns % width != 0) {
         (void)snprintf(text, size, "%s", "");
     } else if (way == 1) {
         (void)snprintf(text, size, " tile(8, %" PRIu32 ")", width);
+    } else if (way == 4) {
+        (void)snprintf(text, size, " tile(infer) swizzle(%" PRIu32 ")", swizzle);
     } else {
         (void)snprintf(text, size, " tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")",
                        way == 2 ? 8 : rows, width, swizzle);
