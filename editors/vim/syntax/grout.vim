@@ -206,6 +206,7 @@ syntax keyword groutStorage
     \ arrivals
     \ global
     \ tile
+    \ infer
     \ swizzle
     \ alias
     \ layout
