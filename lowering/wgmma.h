@@ -47,7 +47,8 @@ grout_value_text grout_wgmma__get_name(const grout_wgmma_planning *planning,
 bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
                                grout_wgmma_operand *operand_out);
 
-/* wgmma_plan.c: grout_wgmma_plan as far as it is about the layout of one operand, 1 (a) or 2 (b). */
+/* wgmma_plan.c: grout_wgmma_plan as far as it is about the layout of one operand, 1 (a) or 2 (b).
+ */
 bool grout_wgmma__fits(const grout_module *bound, grout_op_id wgmma, uint32_t operand,
                        grout_diags *diags);
 

@@ -75,10 +75,11 @@ static bool help_layout(const operand_planning *plan, bool is_k_major) {
     const int64_t rows = type->dims[is_k_major ? plan->mn_dim : plan->k_dim];
     const uint32_t swizzle = choose_swizzle(row);
     if (row % CORE_BYTES != 0 || rows % CORE_ROWS != 0) {
-        grout_wgmma__help(plan->planning,
-                          "pad the array to rows of a multiple of %d bytes, and to a multiple of %d "
-                          "rows, and declare it with tile(infer)",
-                          CORE_BYTES, CORE_ROWS);
+        grout_wgmma__help(
+            plan->planning,
+            "pad the array to rows of a multiple of %d bytes, and to a multiple of %d "
+            "rows, and declare it with tile(infer)",
+            CORE_BYTES, CORE_ROWS);
     } else if (swizzle == 0) {
         grout_wgmma__help(plan->planning,
                           "declare the array with tile(%d, %" PRId64 "), or with tile(infer)",

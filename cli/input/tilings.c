@@ -8,10 +8,9 @@
 static bool is_of_kernel(const grout_module *module, const grout_object *object,
                          grout_kernel_id kernel) {
     const grout_value *value = grout_module_get_value(module, object->value);
-    const grout_block_id block =
-        value->block != 0 ? value->block
-        : value->op != 0  ? grout_module_get_op(module, value->op)->parent
-                          : 0;
+    const grout_block_id block = value->block != 0 ? value->block
+                                 : value->op != 0  ? grout_module_get_op(module, value->op)->parent
+                                                   : 0;
     return block != 0 && grout_module_get_block(module, block)->kernel == kernel;
 }
 

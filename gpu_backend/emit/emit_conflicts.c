@@ -104,7 +104,8 @@ static void count_lanes(const grout_emitter *e, const access *a, uint32_t first,
 /* The part of the access that takes the most passes. */
 static grout_bank_use count_access(const grout_emitter *e, const access *a) {
     const uint32_t bytes = get_bytes(e, a);
-    const uint32_t lanes = bytes <= GROUT_BANK_BYTES ? WARP_LANES : WARP_LANES * GROUT_BANK_BYTES / bytes;
+    const uint32_t lanes =
+        bytes <= GROUT_BANK_BYTES ? WARP_LANES : WARP_LANES * GROUT_BANK_BYTES / bytes;
     grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
         for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {

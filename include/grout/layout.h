@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-#define GROUT_RANK_MAX         8  /* dimensions of an array or a reference */
-#define GROUT_ADDRESS_BITS_MAX 18 /* of a byte address in SMEM */
+#define GROUT_RANK_MAX         8   /* dimensions of an array or a reference */
+#define GROUT_ADDRESS_BITS_MAX 18  /* of a byte address in SMEM */
 #define GROUT_BANKS            32u /* of SMEM, of 4 bytes each */
 
 /*
@@ -48,7 +48,8 @@ typedef struct grout_layout {
     int64_t bytes; /* size of the object */
 } grout_layout;
 
-/* The tile and swizzle that 'tile(infer)' became: tiles of the last rank dimensions, in elements. */
+/* The tile and swizzle that 'tile(infer)' became: tiles of the last rank dimensions, in elements.
+ */
 typedef struct grout_tiling {
     uint8_t rank; /* 0: there are none, the array lies in rows, of swizzle bytes if it has one */
     int64_t tile[GROUT_RANK_MAX];

@@ -31,7 +31,8 @@ void grout_tiling__apply(grout_tiling_search *search, uint32_t candidate) {
     grout_recast__object(binding, search->object);
 }
 
-/* ---- what suits -------------------------------------------------------------------------------- */
+/* ---- what suits --------------------------------------------------------------------------------
+ */
 
 /* Which candidates each use takes. */
 static void try_all(grout_tiling_search *search) {
@@ -59,7 +60,8 @@ static uint64_t find_fitting(grout_tiling_search *search) {
     return fitting;
 }
 
-/* ---- what is best ------------------------------------------------------------------------------ */
+/* ---- what is best ------------------------------------------------------------------------------
+ */
 
 static void measure(grout_tiling_search *search, uint32_t candidate) {
     grout_tiling_candidate *measured = &search->candidates[candidate];

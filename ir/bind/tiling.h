@@ -13,7 +13,7 @@
 /* Why a candidate is none for an array, whatever uses it. */
 typedef enum grout_tiling_fault {
     GROUT_TILING_FINE,
-    GROUT_TILING_NO_ROWS,  /* the array has fewer dimensions, or no whole tiles in one of them */
+    GROUT_TILING_NO_ROWS, /* the array has fewer dimensions, or no whole tiles in one of them */
     GROUT_TILING_NO_RANK,
     GROUT_TILING_UNALIGNED /* an alias starts where a swizzle cannot */
 } grout_tiling_fault;

@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-#define CORE_ROWS       8
-#define CORE_BYTES      16   /* of a row without a swizzle */
-#define SWIZZLE_PERIOD  1024 /* bytes: where an alias with a swizzle can start */
-#define HEIGHTS_MAX     12
-#define WIDTHS          4
+#define CORE_ROWS      8
+#define CORE_BYTES     16   /* of a row without a swizzle */
+#define SWIZZLE_PERIOD 1024 /* bytes: where an alias with a swizzle can start */
+#define HEIGHTS_MAX    12
+#define WIDTHS         4
 
 typedef struct heights {
     uint32_t count;
@@ -122,9 +122,8 @@ void grout_tiling__add_candidates(grout_tiling_search *search) {
     static const uint32_t widths[WIDTHS] = {128, 64, 32, CORE_BYTES};
     const grout_module *module = search->binding->module;
     const grout_object *object = grout_module_get_object(module, search->object);
-    const int64_t wanted = object->swizzle == 0
-                               ? 0
-                               : search->binding->bound->expr_values[object->swizzle].integer;
+    const int64_t wanted =
+        object->swizzle == 0 ? 0 : search->binding->bound->expr_values[object->swizzle].integer;
     const heights list = find_heights(search);
     GROUT_ASSERT(1 + WIDTHS * HEIGHTS_MAX <= GROUT_TILINGS_MAX);
     if (wanted == 0) {

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- why one use refuses one candidate --------------------------------------------------------- */
+/* ---- why one use refuses one candidate ---------------------------------------------------------
+ */
 
 typedef struct refusal {
     grout_diag_code code; /* NONE: there was no memory to say why, which is reported */
@@ -25,13 +26,12 @@ static refusal get_refusal(grout_tiling_search *search, const grout_tiling_use *
     grout_tiling__apply(search, candidate);
     if (diags == NULL) {
         search->binding->ok = grout_diags_add_oom(search->binding->diags);
-    } else if (!grout_tiling__is_fine(search, use, diags) &&
-        grout_diags_count(diags) > 0) {
+    } else if (!grout_tiling__is_fine(search, use, diags) && grout_diags_count(diags) > 0) {
         const grout_diag *first = grout_diags_get(diags, 0);
         const grout_op *op = grout_module_get_op(module, use->op);
         why.code = first->code;
-        why.place = grout_module_get_place(
-            module, grout_module_get_operand(module, op, use->operand)->loc);
+        why.place =
+            grout_module_get_place(module, grout_module_get_operand(module, op, use->operand)->loc);
         (void)snprintf(why.text, sizeof why.text, "%s", first->message);
     }
     grout_diags_free(diags);
@@ -76,7 +76,8 @@ bool grout_tiling__is_foreign(grout_tiling_search *search, const grout_tiling_us
     return count > 1 || !misses_tiles(search);
 }
 
-/* ---- which uses -------------------------------------------------------------------------------- */
+/* ---- which uses --------------------------------------------------------------------------------
+ */
 
 /* The uses that the report is about: one that takes nothing, or the first two that share nothing;
  * NULL: only all together do. */
@@ -111,11 +112,11 @@ static const char *get_mnemonic(const grout_tiling_search *search, const grout_t
 static grout_place get_place(const grout_tiling_search *search, const grout_tiling_use *use) {
     const grout_module *module = search->binding->module;
     const grout_op *op = grout_module_get_op(module, use->op);
-    return grout_module_get_place(module,
-                                  grout_module_get_operand(module, op, use->operand)->loc);
+    return grout_module_get_place(module, grout_module_get_operand(module, op, use->operand)->loc);
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words -------------------------------------------------------------------------------------
+ */
 
 /* "in tile(8, 64) swizzle(128)" */
 static void add_tiling(const grout_tiling_candidate *candidate, const char *join, grout_text *out) {

@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-/* ---- the uses ---------------------------------------------------------------------------------- */
+/* ---- the uses ----------------------------------------------------------------------------------
+ */
 
 static grout_rule get_rule(const grout_op *op) {
     return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
@@ -52,7 +53,8 @@ bool grout_tiling__add_uses(grout_tiling_search *search) {
     return is_good;
 }
 
-/* ---- what they ask for ------------------------------------------------------------------------- */
+/* ---- what they ask for -------------------------------------------------------------------------
+ */
 
 /* Whether TMA moves a box of it. */
 static bool is_box(const grout_op *op, uint32_t operand) {
@@ -101,7 +103,8 @@ static bool has_whole_tiles(const grout_tiling_search *search, const grout_view 
         if (!view->is_squeezed[dim] &&
             (extent % tiles[dim] != 0 || (is_known && start % tiles[dim] != 0))) {
             if (diags != NULL) {
-                grout_diags_add(diags, GROUT_DIAG_BAD_TRANSFORM, grout_module_get_place(module, loc),
+                grout_diags_add(diags, GROUT_DIAG_BAD_TRANSFORM,
+                                grout_module_get_place(module, loc),
                                 "a slice of %" PRId64 " elements of dimension %" PRIu32
                                 " is not made of whole tiles, which have %" PRId64,
                                 extent, dim, tiles[dim]);
@@ -141,8 +144,7 @@ bool grout_tiling__is_fine(const grout_tiling_search *search, const grout_tiling
         return grout_tma_plan(module, use->op, &tma, diags);
     }
     return !takes_pieces(module, op, use->operand) || grout_get_piece_bytes(module, use->op) > 0 ||
-           report(search, diags, op->loc,
-                  "not all of this box falls into aligned runs of 4 bytes");
+           report(search, diags, op->loc, "not all of this box falls into aligned runs of 4 bytes");
 }
 
 /* The value that an access by registers loads or stores; 0: it is none. */

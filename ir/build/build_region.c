@@ -21,8 +21,8 @@ static void copy_exprs(grout_expr_id *to, uint32_t count, const grout_expr_id *f
 }
 
 static bool has_transforms(const grout_build_object *from) {
-    return from->tile_rank > 0 || from->infers_tile || from->swizzle != 0 || from->transpose_rank > 0 ||
-           from->layout != NULL;
+    return from->tile_rank > 0 || from->infers_tile || from->swizzle != 0 ||
+           from->transpose_rank > 0 || from->layout != NULL;
 }
 
 /* Barriers and semaphores: a number of them, and what only they have. */

@@ -30,8 +30,8 @@ static bool parse_tile(grout_parser *p, grout_object *object) {
         grout_parser__advance(p);
         return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
     }
-    object->tile_rank = (uint8_t)grout_parser__constants(p, object->tile, GROUT_RANK_MAX,
-                                                         GROUT_TOKEN_RIGHT_PAREN);
+    object->tile_rank =
+        (uint8_t)grout_parser__constants(p, object->tile, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
     return object->tile_rank > 0;
 }
 

@@ -1,5 +1,5 @@
-/* check_tiling.c - the tile and swizzle that tile(infer) becomes: what suits every use, and which of
- * several. SPDX-License-Identifier: Apache-2.0 */
+/* check_tiling.c - the tile and swizzle that tile(infer) becomes: what suits every use, and which
+ * of several. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/bind_text.h"
 
 /* A kernel with what the tests use, and a body. */
@@ -15,7 +15,8 @@ static bound_text bind_body(const char *body) {
 
 static grout_tiling get_tiling(const bound_text *text, const char *name) {
     grout_tiling tiling;
-    ck_assert(grout_object_get_inferred_tiling(text->bound, find_object(text->bound, name), &tiling));
+    ck_assert(
+        grout_object_get_inferred_tiling(text->bound, find_object(text->bound, name), &tiling));
     return tiling;
 }
 
@@ -66,11 +67,13 @@ static const struct {
      "wgmma %acc, %s[ds(0, 64), ds(0, 64)], %s[ds(64, 64)], false\n",
      "tile(64, 64) swizzle(128)"},
     /* a slice that no higher tile has */
-    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[ds(8, 8)], (broadcast 0.0 : f16[8, 128])\n"
+    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[ds(8, 8)], (broadcast 0.0 : f16[8, "
+     "128])\n"
      "wgmma %acc, %s[:, ds(0, 64)], %s, false\n",
      "tile(8, 64) swizzle(128)"},
     /* a slice of columns that only a narrower tile has */
-    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[:, ds(32, 32)], (broadcast 0.0 : f16[64, "
+    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[:, ds(32, 32)], (broadcast 0.0 : "
+     "f16[64, "
      "32])\nwgmma %acc, %s[:, ds(0, 64)], %s, false\n",
      "tile(8, 32) swizzle(64)"},
     /* fragments would meet in banks, rows do not */
@@ -82,7 +85,8 @@ static const struct {
     {"scratch %s : smem f16[64, 128] tile(infer)\n"
      "store %s, (broadcast (reduce_sum (load %s) dim(1)) dim(0) : f16[64, 128])\n",
      "tile(8, 64) swizzle(128)"},
-    {"scratch %s : smem f32[64, 64] tile(infer)\nstore %f[:, ds(0, 64)], (load %s.transpose(1, 0))\n",
+    {"scratch %s : smem f32[64, 64] tile(infer)\nstore %f[:, ds(0, 64)], (load %s.transpose(1, "
+     "0))\n",
      "tile(8, 32) swizzle(128)"},
     /* a swizzle that is written, and an order of storing */
     {"scratch %s : smem f16[64, 128] tile(infer) swizzle(64)\n", "tile(8, 32) swizzle(64)"},
@@ -91,7 +95,8 @@ static const struct {
      "wgmma %acc, %s.transpose(1, 0)[:, ds(0, 64)], %s.transpose(1, 0), false\n",
      "tile(8, 64) swizzle(128)"},
     /* slots in front of the matrix, and views behind it */
-    {"scratch %s : smem f16[3, 64, 128] tile(infer)\nwgmma %acc, %s[1, :, ds(0, 64)], %s[%n], false\n",
+    {"scratch %s : smem f16[3, 64, 128] tile(infer)\nwgmma %acc, %s[1, :, ds(0, 64)], %s[%n], "
+     "false\n",
      "tile(8, 64) swizzle(128)"},
     {"scratch %s : smem f16[64, 128] tile(infer)\nstore %f[:, ds(0, 64)], (cast (load "
      "%s.bitcast(u32)) : f32)\nwgmma %acc, %s[:, ds(0, 64)], %s, false\n",
@@ -129,8 +134,7 @@ START_TEST(layout) {
         }
     }
     grout_tiling none;
-    ck_assert(
-        !grout_object_get_inferred_tiling(text.bound, find_object(text.bound, "t"), &none));
+    ck_assert(!grout_object_get_inferred_tiling(text.bound, find_object(text.bound, "t"), &none));
     free_text(&text);
 }
 END_TEST
@@ -140,7 +144,8 @@ static const struct {
     grout_diag_code code;
     const char *message;
 } refusals[] = {
-    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[ds(0, 4)], (broadcast 0.0 : f16[4, 128])\n"
+    {"scratch %s : smem f16[64, 128] tile(infer)\nstore %s[ds(0, 4)], (broadcast 0.0 : f16[4, "
+     "128])\n"
      "wgmma %acc, %s[:, ds(0, 64)], %s, false\n",
      GROUT_DIAG_TILE_CONFLICT, "no tile and swizzle of '%s' suit both 'store' and 'wgmma'"},
     {"scratch %s : smem f16[64, 30] tile(infer)\nscratch %b : smem f16[16, 128] tile(infer)\n"
@@ -187,14 +192,13 @@ END_TEST
 
 /* With other sizes it is another one, and the module as written stays as it is. */
 START_TEST(sizes) {
-    static const char source[] =
-        "const K = 64\n"
-        "kernel @k(%c: out gmem f32[64, 64]) {\n"
-        "  scratch %s : smem f16[64, K] tile(infer)\n"
-        "  scratch %acc : acc f32[64, 64]\n"
-        "  wgmma %acc, %s, %s.transpose(1, 0), false\n"
-        "  store %c, (load %acc)\n"
-        "}\n";
+    static const char source[] = "const K = 64\n"
+                                 "kernel @k(%c: out gmem f32[64, 64]) {\n"
+                                 "  scratch %s : smem f16[64, K] tile(infer)\n"
+                                 "  scratch %acc : acc f32[64, 64]\n"
+                                 "  wgmma %acc, %s, %s.transpose(1, 0), false\n"
+                                 "  store %c, (load %acc)\n"
+                                 "}\n";
     static const struct {
         int64_t k;
         const char *expected;

@@ -234,7 +234,8 @@ START_TEST(scopes_have_objects) {
     grout_operand loaded = value(grout_build_load(b, value(values[0])));
     (void)grout_build_end(b, 1, &loaded);
     expect_body("  %0 = scoped(%s : smem bf16[4] tile(4) swizzle(32), %1 : barrier[4] arrivals(4), "
-                "%t : smem bf16[32] tile(infer) swizzle(32)) collective {\n    barrier_wait %1\n    %2 = load %s\n    yield %2\n  }\n");
+                "%t : smem bf16[32] tile(infer) swizzle(32)) collective {\n    barrier_wait %1\n   "
+                " %2 = load %s\n    yield %2\n  }\n");
 }
 END_TEST
 
