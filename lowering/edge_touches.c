@@ -84,7 +84,8 @@ static void add_touch(grout_actor_walk *walk, const grout_op *op, const grout_ef
     set_box(walk, &view, t);
 }
 
-static void visit(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
+static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *facts) {
+    const grout_op *op = grout_module_get_op(walk->module, id);
     uint32_t count;
     const grout_effect *effects = grout_effect_row_get_effects(
         (grout_effect_row)grout_op_get_info((grout_opcode)op->opcode)->effect_row, &count);
@@ -92,11 +93,6 @@ static void visit(grout_actor_walk *walk, const grout_op *op, grout_actor_facts 
     for (uint32_t i = 0; i < count; i++) {
         add_touch(walk, op, &effects[i]);
     }
-}
-
-static void ignore(grout_actor_walk *walk, grout_actor_facts *facts) {
-    (void)walk;
-    (void)facts;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -139,13 +135,9 @@ static bool may_conflict(const grout_module *module, const touch *a, const touch
 bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel,
                               uint8_t *matters) {
     touches list = {.failed = false};
-    grout_actor_walk walk = {.module = module,
-                             .kernel = kernel,
-                             .visit = visit,
-                             .begin = ignore,
-                             .end = ignore,
-                             .payload = &list};
-    grout_actors__walk(&walk);
+    grout_actor_walk walk = {
+        .module = module, .kernel = kernel, .words = 1, .visit = visit, .payload = &list};
+    list.failed |= !grout_actors__walk(&walk);
     for (size_t i = 0; i < list.all.count; i++) {
         const touch *a = &list.all.items[i];
         for (size_t k = 0; k < list.all.count && a->is_generic && !matters[a->object]; k++) {

@@ -68,7 +68,7 @@ static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t
 
 static void release(grout_actor_walk *walk, uint32_t key, grout_actor_facts facts) {
     edge_walk *edges = walk->payload;
-    const uint8_t more = (uint8_t)(facts & FACTS & ~(uint32_t)edges->carried[key]);
+    const uint8_t more = (uint8_t)(facts & FACTS & ~(grout_actor_facts)edges->carried[key]);
     edges->carried[key] |= more;
     edges->has_grown |= more != 0;
 }
@@ -130,7 +130,8 @@ static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sy
     const uint32_t key = find_key(walk->module, op, sync->object);
     note_ends(walk, op, sync, facts);
     if (is_meeting_of_cluster) {
-        *facts &= side == GROUT_SYNC_SIDE_BOTH ? ~(uint32_t)FACT_CLUSTER : ~0u;
+        *facts &=
+            side == GROUT_SYNC_SIDE_BOTH ? ~(grout_actor_facts)FACT_CLUSTER : ~(grout_actor_facts)0;
         return;
     }
     if ((side & GROUT_SYNC_SIDE_RELEASE) != 0) {
@@ -153,7 +154,8 @@ static void note_atomic(grout_actor_walk *walk, const grout_op *op, grout_actor_
     }
 }
 
-static void visit(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
+static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *facts) {
+    const grout_op *op = grout_module_get_op(walk->module, id);
     const grout_opcode opcode = (grout_opcode)op->opcode;
     const grout_sync_info *sync = grout_op_get_sync(opcode);
     uint32_t count;
@@ -195,26 +197,26 @@ static void deinit(const edge_walk *edges) {
 }
 
 /* Until no object carries more. */
-static void walk_all(edge_walk *edges, const grout_module *module, grout_kernel_id kernel) {
+static bool walk_all(edge_walk *edges, const grout_module *module, grout_kernel_id kernel) {
     grout_actor_walk walk = {.module = module,
                              .kernel = kernel,
+                             .words = 1,
                              .visit = visit,
                              .begin = begin,
                              .end = end,
                              .payload = edges};
+    bool is_done = true;
     do {
         edges->has_grown = false;
-        grout_actors__walk(&walk);
-    } while (edges->has_grown);
+        is_done = grout_actors__walk(&walk);
+    } while (is_done && edges->has_grown);
+    return is_done;
 }
 
 bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
                               uint8_t *is_narrow) {
     edge_walk edges;
-    const bool is_done = init(&edges, module, kernel);
-    if (is_done) {
-        walk_all(&edges, module, kernel);
-    }
+    const bool is_done = init(&edges, module, kernel) && walk_all(&edges, module, kernel);
     for (grout_object_id id = 1; is_done && id < grout_module_get_object_count(module); id++) {
         is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
                         (edges.carried[id] & FACT_CLUSTER) == 0;
@@ -226,7 +228,7 @@ bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel
 grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
                                     grout_object_id barrier) {
     edge_walk edges;
-    const bool is_done = init(&edges, module, kernel);
+    bool is_done = init(&edges, module, kernel);
     grout_op_id cause = 0;
     for (grout_op_id id = 1; is_done && cause == 0 && id < grout_module_get_op_count(module);
          id++) {
@@ -236,8 +238,8 @@ grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id 
         }
         memset(edges.carried, 0, grout_module_get_object_count(module) + OBJECT_KINDS);
         edges.only = op;
-        walk_all(&edges, module, kernel);
-        cause = (edges.carried[barrier] & FACT_CLUSTER) != 0 ? id : 0;
+        is_done = walk_all(&edges, module, kernel);
+        cause = is_done && (edges.carried[barrier] & FACT_CLUSTER) != 0 ? id : 0;
     }
     deinit(&edges);
     return cause;

@@ -52,6 +52,20 @@ static bool is_raced(const grout_checker *checker, const grout_record *cause, gr
     return true;
 }
 
+/* Whether an op reads an array, or what has its bytes: a load, a product, a copy of it. */
+static bool reads_array(const grout_checker *checker, const grout_op *op, grout_object_id array) {
+    const grout_module *module = checker->info.module;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, i);
+        if (effect != NULL &&
+            (effect->access == GROUT_ACCESS_READ || effect->access == GROUT_ACCESS_ATOMIC) &&
+            is_same_array(module, grout_op__find_object(module, op, i), array)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the use has its value from what late bytes were to bring. Operand 1 of those copies and
  * stores names where the bytes go. */
 static bool is_too_early(const grout_checker *checker, const grout_record *cause, grout_op_id use,
@@ -63,10 +77,8 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
                                     grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
             : 0;
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        if (grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LOAD &&
-            is_same_array(module, grout_op__find_object(module, op, 0), object) &&
-            !*is_explained_out && !grout_checker__is_fed(checker, i, use, is_explained_out)) {
+        if (!*is_explained_out && reads_array(checker, grout_module_get_op(module, i), object) &&
+            !grout_checker__is_fed(checker, i, use, is_explained_out)) {
             return false;
         }
     }
@@ -104,6 +116,8 @@ static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *r
 static bool is_effect(const grout_checker *checker, const grout_record *record,
                       const grout_record *cause) {
     switch ((unsigned)record->code) {
+    case GROUT_DIAG_SMEM_RACE:
+    case GROUT_DIAG_MMA_OPERAND_REUSE:
     case GROUT_DIAG_CLUSTER_SMEM_REUSE:
     case GROUT_DIAG_CLUSTER_EXIT:
         return is_late(cause) && has_side_of(record, cause->facts.sides[0].origin.op);

@@ -1418,17 +1418,39 @@ std::uint32_t add_integers(std::uint32_t before, double sum, bool is_saturating)
     return (std::uint32_t)all;
 }
 
+/* The elements of a that a warp multiplies: 16 rows of 'depth'. */
+std::vector<double> read_rows(const product &p, unsigned warp) {
+    std::vector<double> rows(16 * p.depth);
+    for (unsigned row = 0; row < 16; row++) {
+        for (unsigned k = 0; k < p.depth; k++) {
+            rows[row * p.depth + k] = read_a(p, p.is_in_registers ? row : warp % 4 * 16 + row, k);
+        }
+    }
+    return rows;
+}
+
+/* Those of b: 'cols' columns of 'depth'. */
+std::vector<double> read_columns(const product &p) {
+    std::vector<double> columns(p.cols * p.depth);
+    for (unsigned col = 0; col < p.cols; col++) {
+        for (unsigned k = 0; k < p.depth; k++) {
+            const std::uint64_t at =
+                get_operand_address(p.b, p.is_turned_b, col, k, p.element_bytes);
+            columns[col * p.depth + k] = read_element(p.b_type, at_smem(at, p.element_bytes));
+        }
+    }
+    return columns;
+}
+
 void multiply(const product &p, unsigned warp) {
+    const std::vector<double> rows = read_rows(p, warp), columns = read_columns(p);
     for (unsigned row = 0; row < 16; row++) {
         for (unsigned col = 0; col < p.cols; col++) {
             const unsigned lane = row % 8 * 4 + col % 8 / 2;
             const unsigned pair = col / 8 * 2 + row / 8;
             double sum = 0; /* exact: of integers, and of the floats that the tests use */
             for (unsigned k = 0; k < p.depth; k++) {
-                const std::uint64_t at =
-                    get_operand_address(p.b, p.is_turned_b, col, k, p.element_bytes);
-                const unsigned a_row = p.is_in_registers ? row : warp % 4 * 16 + row;
-                sum += read_a(p, a_row, k) * read_element(p.b_type, at_smem(at, p.element_bytes));
+                sum += rows[row * p.depth + k] * columns[col * p.depth + k];
             }
             if (p.is_f16) {
                 std::uint16_t *to =
