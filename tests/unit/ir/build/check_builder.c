@@ -220,22 +220,15 @@ START_TEST(scopes_have_objects) {
          .tile_rank = 1,
          .tile = &four,
          .swizzle = wide},
-        {.kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = &four, .arrivals = four},
-        {.kind = GROUT_OBJECT_ARRAY,
-         .dtype = GROUT_DTYPE_BF16,
-         .rank = 1,
-         .dims = &wide,
-         .infers_tile = true,
-         .swizzle = wide}};
-    static const char *const names[] = {"s", NULL, "t"};
-    grout_value_id values[3];
-    grout_build_scoped(b, true, 3, names, objects, values);
+        {.kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = &four, .arrivals = four}};
+    static const char *const names[] = {"s", NULL};
+    grout_value_id values[2];
+    grout_build_scoped(b, true, 2, names, objects, values);
     grout_build_barrier_wait(b, value(values[1]));
     grout_operand loaded = value(grout_build_load(b, value(values[0])));
     (void)grout_build_end(b, 1, &loaded);
-    expect_body("  %0 = scoped(%s : smem bf16[4] tile(4) swizzle(32), %1 : barrier[4] arrivals(4), "
-                "%t : smem bf16[32] tile(infer) swizzle(32)) collective {\n    barrier_wait %1\n   "
-                " %2 = load %s\n    yield %2\n  }\n");
+    expect_body("  %0 = scoped(%s : smem bf16[4] tile(4) swizzle(32), %1 : barrier[4] arrivals(4)) "
+                "collective {\n    barrier_wait %1\n    %2 = load %s\n    yield %2\n  }\n");
 }
 END_TEST
 
@@ -534,29 +527,6 @@ static void barrier_in_acc(void) {
 static void tiled_array_in_gmem(void) {
     build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_GMEM, 1);
 }
-static void inferred_tile_in_acc(void) {
-    begin_kernel();
-    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 8)};
-    const grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
-                                       .space = GROUT_SPACE_ACC,
-                                       .dtype = GROUT_DTYPE_F32,
-                                       .rank = 2,
-                                       .dims = dims,
-                                       .infers_tile = true};
-    (void)grout_build_scratch(b, "s", &object);
-}
-static void two_tiles(void) {
-    begin_kernel();
-    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 8)};
-    const grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
-                                       .dtype = GROUT_DTYPE_F32,
-                                       .rank = 2,
-                                       .dims = dims,
-                                       .tile_rank = 2,
-                                       .tile = dims,
-                                       .infers_tile = true};
-    (void)grout_build_scratch(b, "s", &object);
-}
 static void alias_in_acc(void) {
     begin_kernel();
     const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 8)};
@@ -650,8 +620,6 @@ static const struct {
     {tiled_accumulator, "accumulators have no tile, swizzle or transpose"},
     {barrier_in_acc, "barriers lie in smem"},
     {tiled_array_in_gmem, "arrays in gmem have no tile, swizzle or transpose"},
-    {inferred_tile_in_acc, "accumulators have no tile, swizzle or transpose"},
-    {two_tiles, "an array has a tile, or one that is inferred"},
     {alias_in_acc, "only arrays in smem have an alias"},
     {bitcast_of_a_constant, "bitcast is for references to memory"},
     {bitcast_to_no_type, "there is no element type 0"},
