@@ -4,10 +4,10 @@
  *
  * A candidate becomes the layout of the array and of the views that are made of it, and every use
  * is asked whether it could be planned so: by the functions that plan it for the interpreter and
- * the CUDA, so nothing is known twice. Of the candidates that suit all uses the best one stays.
+ * the CUDA, so nothing is known twice. The best of the candidates that suit all uses stays.
  *
- * Each array is chosen for by itself. What another array in 'tile(infer)' becomes does not matter
- * to it: no operation asks that the layouts of two arrays agree.
+ * Each array is chosen for by itself: but for copies through one descriptor of the run, no
+ * operation asks that the layouts of two arrays agree.
  */
 #include "tiling.h"
 

@@ -51,9 +51,8 @@ static void mark_ends(fragment_walk *walk, const grout_op *op) {
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_LOAD && is_accumulator(walk->module, op, 0)) {
         mark(walk, op->first_result);
-    } else if (rule == GROUT_RULE_STORE && is_accumulator(walk->module, op, 0)) {
-        mark_operand(walk, op, 1);
-    } else if (rule == GROUT_RULE_WGMMA) {
+    } else if (rule == GROUT_RULE_WGMMA ||
+               (rule == GROUT_RULE_STORE && is_accumulator(walk->module, op, 0))) {
         mark_operand(walk, op, 1);
     } else if (rule == GROUT_RULE_LAYOUT) {
         if (grout_module_find_attr(walk->module, op, GROUT_ATTR_LAYOUT_WGMMA) != NULL) {

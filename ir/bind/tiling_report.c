@@ -177,8 +177,8 @@ static const grout_tiling_use *find_refuser(const grout_tiling_search *search,
 
 /* What became of a candidate: of those in one note it is the same. */
 typedef struct verdict {
-    uint8_t fault;               /* grout_tiling_fault; else: */
-    const grout_tiling_use *use; /* that refuses it */
+    uint8_t fault;               /* grout_tiling_fault; FINE: */
+    const grout_tiling_use *use; /* this one refuses it; else NULL */
     refusal why;
 } verdict;
 
@@ -188,6 +188,8 @@ static verdict judge(grout_tiling_search *search, const contradiction *between,
     if (it.fault == GROUT_TILING_FINE) {
         it.use = find_refuser(search, between, candidate);
         GROUT_ASSERT(it.use != NULL);
+    }
+    if (it.use != NULL) {
         it.why = get_refusal(search, it.use, candidate);
     }
     return it;
@@ -197,6 +199,32 @@ static bool is_alike(const verdict *a, const verdict *b) {
     return a->fault == b->fault && a->use == b->use && strcmp(a->why.text, b->why.text) == 0;
 }
 
+static void note_verdict(grout_tiling_search *search, const verdict *it, const grout_text *list) {
+    if (list->failed) {
+        search->binding->ok = grout_diags_add_oom(search->binding->diags);
+    } else if (it->use == NULL) {
+        note_fault(search, it->fault, list->data);
+    } else {
+        grout_diags_note(search->binding->diags, it->why.place, "%s '%s' refuses it: %s",
+                         list->data, get_mnemonic(search, it->use), it->why.text);
+    }
+}
+
+/* Names those of a set that have the same verdict, and takes them out of it. */
+static void take_alike(grout_tiling_search *search, const contradiction *between,
+                       const verdict *first, uint64_t *left, grout_text *list) {
+    for (uint32_t k = 0; k < search->count; k++) {
+        if ((*left >> k & 1u) == 0) {
+            continue;
+        }
+        const verdict next = judge(search, between, k);
+        if (is_alike(first, &next)) {
+            add_tiling(&search->candidates[k], list->size > 0 ? ", " : "", list);
+            *left &= ~(UINT64_C(1) << k);
+        }
+    }
+}
+
 /* Notes for all candidates but those that differ from another one by the rows of a tile. */
 static void note_verdicts(grout_tiling_search *search, const contradiction *between) {
     uint64_t left = 0;
@@ -204,27 +232,13 @@ static void note_verdicts(grout_tiling_search *search, const contradiction *betw
         left |= (uint64_t)!search->candidates[k].is_height << k;
     }
     for (uint32_t k = 0; k < search->count; k++) {
-        if ((left >> k & 1u) == 0) {
-            continue;
+        if ((left >> k & 1u) != 0) {
+            const verdict first = judge(search, between, k);
+            grout_text list = {.allocator = search->binding->module->allocator};
+            take_alike(search, between, &first, &left, &list);
+            note_verdict(search, &first, &list);
+            grout_text_free(&list);
         }
-        const verdict first = judge(search, between, k);
-        grout_text list = {.allocator = search->binding->module->allocator};
-        for (uint32_t other = k; other < search->count; other++) {
-            const verdict next = (left >> other & 1u) != 0 ? judge(search, between, other) : first;
-            if ((left >> other & 1u) != 0 && is_alike(&first, &next)) {
-                add_tiling(&search->candidates[other], other > k ? ", " : "", &list);
-                left &= ~(UINT64_C(1) << other);
-            }
-        }
-        if (list.failed) {
-            search->binding->ok = grout_diags_add_oom(search->binding->diags);
-        } else if (first.fault != GROUT_TILING_FINE) {
-            note_fault(search, first.fault, list.data);
-        } else {
-            grout_diags_note(search->binding->diags, first.why.place, "%s '%s' refuses it: %s",
-                             list.data, get_mnemonic(search, first.use), first.why.text);
-        }
-        grout_text_free(&list);
     }
 }
 

@@ -94,7 +94,7 @@ static const struct {
     {"scratch %s : smem f16[128, 64] tile(infer) transpose(1, 0)\n"
      "wgmma %acc, %s.transpose(1, 0)[:, ds(0, 64)], %s.transpose(1, 0), false\n",
      "tile(8, 64) swizzle(128)"},
-    /* slots in front of the matrix, and views behind it */
+    /* slots in front of the matrix, and views of it */
     {"scratch %s : smem f16[3, 64, 128] tile(infer)\nwgmma %acc, %s[1, :, ds(0, 64)], %s[%n], "
      "false\n",
      "tile(8, 64) swizzle(128)"},
