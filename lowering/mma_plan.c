@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One mma.sync multiplies 16 rows of a by 8 columns of b over 32 bytes of K, in one warp. The four
- * warps of a thread have 16 of every 64 rows each, and all of b.
+ * warps of a thread have 16 of every 64 rows each, and all of b; in a partition of one or two
+ * warps, of every 16 or 32 rows.
  */
 #include "wgmma.h"
 
@@ -109,6 +110,11 @@ static bool check_size(planning *p, uint32_t index, char letter, uint32_t size, 
     return false;
 }
 
+/* Rows that the warps of the thread multiply at a time. */
+static uint32_t get_block_rows(const planning *p) {
+    return GROUT_WGMMA_ROWS / GROUT_WARPS * grout_op_get_warps(p->module, p->op);
+}
+
 /* Sizes are those of values that exist, so they fit. */
 static void fill_sizes(planning *p, const grout_type types[OPERANDS]) {
     grout_mma *mma = p->mma;
@@ -120,7 +126,7 @@ static void fill_sizes(planning *p, const grout_type types[OPERANDS]) {
     mma->n = (uint32_t)types[B].dims[1];
     mma->k_step =
         (uint32_t)GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)types[A].dtype)->bytes;
-    mma->block_count = mma->m / GROUT_WGMMA_ROWS;
+    mma->block_count = mma->m / get_block_rows(p);
     mma->column_count = mma->n / GROUT_WGMMA_COLUMN_STEP;
     mma->step_count = mma->k / mma->k_step;
     mma->a_dtype = types[A].dtype;
@@ -131,7 +137,7 @@ static void fill_sizes(planning *p, const grout_type types[OPERANDS]) {
 
 static bool check_sizes(planning *p) {
     const grout_mma *mma = p->mma;
-    bool ok = check_size(p, A, 'M', mma->m, GROUT_WGMMA_ROWS);
+    bool ok = check_size(p, A, 'M', mma->m, get_block_rows(p));
     ok = check_size(p, B, 'N', mma->n, GROUT_WGMMA_COLUMN_STEP) && ok;
     return check_size(p, A, 'K', mma->k, mma->k_step) && ok;
 }

@@ -4,7 +4,7 @@
 
 #include "invariant.h"
 
-#define BLOCK_ROWS 64 /* of the WGMMA layout: 16 to each of the 4 warps */
+#define WARP_ROWS 16 /* of each block of rows, of the WGMMA layout: 64 of four warps */
 
 const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
     static const char *const texts[] = {
@@ -18,6 +18,8 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "wgmma_transposed",
         [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "wgmma_upcast_2x",
         [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "wgmma_upcast_4x",
+        [GROUT_LAYOUT_WGMMA_METADATA] = "wgmma_metadata",
+        [GROUT_LAYOUT_WGMMA_METADATA_8BIT] = "wgmma_metadata_8bit",
         [GROUT_LAYOUT_MMA_LHS_32BIT] = "mma_lhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_32BIT] = "mma_rhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_16BIT] = "mma_rhs_16bit",
@@ -28,8 +30,9 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
 }
 
 /* The row that a lane holds in its row register: two a block of 64 rows, 8 apart. */
-static int64_t get_row(int64_t lane, int64_t row_register) {
-    return row_register / 2 * BLOCK_ROWS + lane / 32 * 16 + row_register % 2 * 8 + lane % 32 / 4;
+static int64_t get_row(uint32_t warps, int64_t lane, int64_t row_register) {
+    const int64_t block = (int64_t)warps * WARP_ROWS;
+    return row_register / 2 * block + lane / 32 * 16 + row_register % 2 * 8 + lane % 32 / 4;
 }
 
 /* The column that a lane holds in its column register: two neighbours of each 8. */
@@ -72,6 +75,10 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
              1,
              {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
              {{0, 1}, {0, 2}, {0, 4}, {8, 0}}},
+        [GROUT_LAYOUT_WGMMA_METADATA] =
+            {64, 4, 1, 1, {{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}, {{8, 0}}},
+        [GROUT_LAYOUT_WGMMA_METADATA_8BIT] =
+            {64, 4, 1, 1, {{8, 0}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}, {{0, 1}}},
         [GROUT_LAYOUT_MMA_LHS_32BIT] = {64,
                                         8,
                                         2,
@@ -94,6 +101,20 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
                                        {{1, 0}, {2, 0}, {16, 0}}},
     };
     return tilings[kind].rows == 0 ? NULL : &tilings[kind];
+}
+
+uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind, uint32_t warps) {
+    const grout_register_tiling *tiling = grout_register_layout_get_tiling(kind);
+    return tiling != NULL && tiling->copies > 1 ? tiling->rows : WARP_ROWS * warps;
+}
+
+/* How many rows a tile of a layout has. */
+static uint32_t get_tile_rows(const grout_register_layout *layout,
+                              const grout_register_tiling *tiling) {
+    return layout->kind == GROUT_LAYOUT_TILED
+               ? tiling->rows
+               : grout_register_layout_get_block_rows((grout_register_layout_kind)layout->kind,
+                                                      layout->warps);
 }
 
 grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes) {
@@ -121,7 +142,8 @@ static int64_t get_tiled_element(const grout_register_layout *layout, uint32_t l
                                  uint32_t index) {
     const grout_register_tiling *tiling = grout_register_layout_find_tiling(layout);
     const int64_t across = layout->cols / tiling->cols, tile = index >> tiling->register_bits;
-    int64_t row = tile / across * tiling->rows, column = tile % across * tiling->cols;
+    int64_t row = tile / across * get_tile_rows(layout, tiling),
+            column = tile % across * tiling->cols;
     add_steps(tiling->lanes, 7, lane, &row, &column);
     add_steps(tiling->registers, tiling->register_bits, index, &row, &column);
     return row * layout->cols + column;
@@ -130,7 +152,8 @@ static int64_t get_tiled_element(const grout_register_layout *layout, uint32_t l
 int64_t grout_register_layout_get_element(const grout_register_layout *layout, uint32_t lane,
                                           uint32_t register_index) {
     int64_t element = -1;
-    if (lane >= GROUT_LANES || register_index >= layout->registers) {
+    const uint32_t lanes = grout_register_layout_get_lanes(layout);
+    if (lane >= lanes || register_index >= layout->registers) {
         return -1;
     }
     switch ((grout_register_layout_kind)layout->kind) {
@@ -140,7 +163,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_SPLAT:
         return 0;
     case GROUT_LAYOUT_STRIDED:
-        element = ((int64_t)(register_index / layout->vec) * GROUT_LANES + lane) * layout->vec +
+        element = ((int64_t)(register_index / layout->vec) * lanes + lane) * layout->vec +
                   register_index % layout->vec;
         break;
     case GROUT_LAYOUT_WGMMA:
@@ -148,6 +171,8 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
@@ -156,7 +181,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
         element = get_tiled_element(layout, lane, register_index);
         break;
     case GROUT_LAYOUT_WGMMA_ROW:
-        element = get_row(lane, register_index);
+        element = get_row(layout->warps, lane, register_index);
         break;
     case GROUT_LAYOUT_WGMMA_COL:
         element = get_column(lane, register_index);
@@ -179,21 +204,26 @@ uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2
     return count;
 }
 
-grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
+grout_register_layout grout_register_layout_make(grout_register_layout_kind kind, uint32_t warps,
                                                  const grout_type *type) {
     const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE, .rows = 1, .cols = 1};
-    grout_register_layout layout = {
-        .kind = (uint8_t)kind, .vec = 1, .count = grout_type_get_count(type), .rows = 1, .cols = 1};
+    grout_register_layout layout = {.kind = (uint8_t)kind,
+                                    .vec = 1,
+                                    .warps = (uint8_t)warps,
+                                    .count = grout_type_get_count(type),
+                                    .rows = 1,
+                                    .cols = 1};
     uint32_t dims[2];
     const uint32_t wide = grout_layout__get_wide_dims(type, dims);
     const grout_register_tiling *tiling = grout_register_layout_get_tiling(kind);
     if (tiling != NULL && wide == 2) {
         layout.rows = type->dims[dims[0]];
         layout.cols = type->dims[dims[1]];
-        layout.registers = (uint32_t)(layout.count * tiling->copies / GROUT_LANES);
+        /* Copies are those of all warps. */
+        layout.registers = (uint32_t)(layout.count / (tiling->copies > 1 ? 1 : warps) / 32);
     } else if (kind == GROUT_LAYOUT_WGMMA_ROW && wide == 1) {
         layout.rows = layout.count;
-        layout.registers = (uint32_t)(layout.rows / 32);
+        layout.registers = (uint32_t)(layout.rows / 8 / warps);
     } else if (kind == GROUT_LAYOUT_WGMMA_COL && wide == 1) {
         layout.cols = layout.count;
         layout.registers = (uint32_t)(layout.cols / 4);
@@ -201,7 +231,7 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
         return none;
     }
     const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL ||
-                          layout.rows % (tiling == NULL ? BLOCK_ROWS : tiling->rows) == 0;
+                          layout.rows % grout_register_layout_get_block_rows(kind, warps) == 0;
     const bool has_columns =
         kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % (tiling == NULL ? 8 : tiling->cols) == 0;
     return has_rows && has_columns ? layout : none;
@@ -249,6 +279,7 @@ grout_register_layout grout_register_layout_make_tiled(const grout_register_tili
     const grout_register_layout_kind kind = grout_register_tiling_get_kind(tiling);
     grout_register_layout layout = {.kind = GROUT_LAYOUT_TILED,
                                     .vec = 1,
+                                    .warps = GROUT_WARPS,
                                     .count = grout_type_get_count(type),
                                     .rows = 1,
                                     .cols = 1,
@@ -256,7 +287,7 @@ grout_register_layout grout_register_layout_make_tiled(const grout_register_tili
     uint32_t dims[2];
     const uint32_t wide = grout_layout__get_wide_dims(type, dims);
     if (kind != GROUT_LAYOUT_TILED) {
-        return grout_register_layout_make(kind, type);
+        return grout_register_layout_make(kind, GROUT_WARPS, type);
     }
     if (wide == 2) {
         layout.rows = type->dims[dims[0]];
@@ -276,11 +307,13 @@ grout_register_layout grout_register_layout_make_tiled(const grout_register_tili
     return layout;
 }
 
-grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max) {
+grout_register_layout grout_register_layout_make_strided(uint32_t warps, int64_t count,
+                                                         uint32_t vec_max) {
+    const int64_t lanes = (int64_t)warps * GROUT_WARP_LANES;
     GROUT_ASSERT(count >= 1 && (vec_max & (vec_max - 1)) == 0);
     uint32_t vec = vec_max == 0 ? 1 : vec_max;
-    if (count % GROUT_LANES == 0) {
-        while (count % (int64_t)(GROUT_LANES * vec) != 0) {
+    if (count % lanes == 0) {
+        while (count % (lanes * vec) != 0) {
             vec /= 2;
         }
     } else {
@@ -288,11 +321,12 @@ grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t
             vec /= 2;
         }
     }
-    const int64_t round = (int64_t)GROUT_LANES * vec;
+    const int64_t round = lanes * vec;
     const int64_t rounds = (count + round - 1) / round;
     return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
                                    .vec = (uint8_t)vec,
                                    .is_guarded = count % round != 0,
+                                   .warps = (uint8_t)warps,
                                    .registers = (uint32_t)(rounds * vec),
                                    .count = count,
                                    .rows = 1,

@@ -33,6 +33,7 @@ static void begin_value(grout_layout_inference *inf, grout_value_id value) {
     if (type->kind == GROUT_TYPE_ARRAY) {
         inf->out->of_value[value] = (grout_register_layout){.kind = GROUT_LAYOUT_SPLAT,
                                                             .vec = 1,
+                                                            .warps = inf->warps,
                                                             .registers = 1,
                                                             .count = grout_type_get_count(type),
                                                             .rows = 1,
@@ -42,6 +43,7 @@ static void begin_value(grout_layout_inference *inf, grout_value_id value) {
 
 static void begin_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     (void)id;
+    inf->warps = (uint8_t)grout_op_get_warps(inf->module, op);
     visit_values(inf, op, begin_value);
 }
 
@@ -249,7 +251,8 @@ static void measure_access(grout_layout_inference *inf, grout_op_id id, const gr
 static grout_register_layout make_strided(const grout_layout_inference *inf, grout_value_id value) {
     const grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
     const uint32_t narrower = wanted->cap < wanted->best ? wanted->cap : wanted->best;
-    return grout_register_layout_make_strided(inf->out->of_value[value].count,
+    const grout_register_layout *begun = &inf->out->of_value[value];
+    return grout_register_layout_make_strided(begun->warps, begun->count,
                                               wanted->cap == 0 ? 4 : narrower);
 }
 
@@ -262,7 +265,7 @@ static void settle_value(grout_layout_inference *inf, grout_value_id value) {
     grout_register_layout *layout = &inf->out->of_value[value];
     *layout = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED
                   ? make_strided(inf, value)
-                  : grout_layout__make_kind(inf, kind, type);
+                  : grout_layout__make_kind(inf, kind, value);
     GROUT_ASSERT(layout->kind != GROUT_LAYOUT_NONE && layout->registers > 0);
     GROUT_ASSERT(layout->count == grout_type_get_count(type));
     const int64_t bytes =

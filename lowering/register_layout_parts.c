@@ -23,8 +23,13 @@ typedef struct search {
     bool is_out_of_memory;
 } search;
 
-static const grout_register_layout splat = {
-    .kind = GROUT_LAYOUT_SPLAT, .vec = 1, .registers = 1, .count = 1, .rows = 1, .cols = 1};
+static const grout_register_layout splat = {.kind = GROUT_LAYOUT_SPLAT,
+                                            .vec = 1,
+                                            .warps = GROUT_WARPS,
+                                            .registers = 1,
+                                            .count = 1,
+                                            .rows = 1,
+                                            .cols = 1};
 
 static const grout_register_layout *get_layout(const grout_register_layout *layout) {
     return layout->kind == GROUT_LAYOUT_NONE ? &splat : layout;
@@ -99,7 +104,7 @@ static bool match_lanes(const search *s, grout_register_pick *picks) {
     for (uint32_t r = 0; r < s->to->registers; r++) {
         picks[r].operand = UINT32_MAX;
     }
-    for (uint32_t lane = 0; lane < GROUT_LANES; lane++) {
+    for (uint32_t lane = 0; lane < grout_register_layout_get_lanes(s->to); lane++) {
         place_elements(s, lane);
         for (uint32_t r = 0; r < s->to->registers; r++) {
             if (!match_register(s, lane, r, &picks[r])) {
@@ -167,10 +172,10 @@ bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
 
 bool grout_layout__keeps_lanes(grout_layout_inference *inf, const grout_op *op, uint32_t k,
                                uint8_t kind) {
-    const grout_register_layout to =
-        grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, op->first_result));
+    const grout_register_layout to = grout_layout__make_kind(inf, kind, op->first_result);
     search s = {.module = inf->module, .op = op, .to = &to};
-    const grout_register_layout from = grout_layout__make_kind(inf, kind, get_operand_type(&s, k));
+    const grout_register_layout from =
+        grout_layout__make_kind(inf, kind, grout_module_get_operand(inf->module, op, k)->id);
     if (from.kind == GROUT_LAYOUT_NONE || to.kind == GROUT_LAYOUT_NONE) {
         return false;
     }

@@ -223,40 +223,43 @@ void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layo
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, uint8_t kind) {
-    static const char *const needs[] = {
-        [GROUT_LAYOUT_NONE] = "",
-        [GROUT_LAYOUT_SPLAT] = "",
-        [GROUT_LAYOUT_STRIDED] = "",
-        [GROUT_LAYOUT_WGMMA] = "two dimensions, multiples of 64 and of 8",
-        [GROUT_LAYOUT_WGMMA_8BIT] = "two dimensions, multiples of 64 and of 16",
-        [GROUT_LAYOUT_WGMMA_ROW] = "one dimension, a multiple of 64",
-        [GROUT_LAYOUT_WGMMA_COL] = "one dimension, a multiple of 8",
-        [GROUT_LAYOUT_WGMMA_TRANSPOSED] = "two dimensions, multiples of 64 and of 8",
-        [GROUT_LAYOUT_WGMMA_UPCAST_2X] = "two dimensions, multiples of 64 and of 16",
-        [GROUT_LAYOUT_WGMMA_UPCAST_4X] = "two dimensions, multiples of 64 and of 32",
-        [GROUT_LAYOUT_MMA_LHS_32BIT] = "two dimensions, multiples of 64 and of 8",
-        [GROUT_LAYOUT_MMA_RHS_32BIT] = "two dimensions, multiples of 8",
-        [GROUT_LAYOUT_MMA_RHS_16BIT] = "two dimensions, multiples of 16 and of 8",
-        [GROUT_LAYOUT_MMA_RHS_8BIT] = "two dimensions, multiples of 32 and of 8",
-        [GROUT_LAYOUT_TILED] = ""};
-    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
-    char multiples[64] = "";
-    if (kind >= GROUT_LAYOUT_COUNT) {
-        const grout_register_tiling *tiling = &inf->out->tilings[kind - GROUT_LAYOUT_COUNT];
-        (void)snprintf(multiples, sizeof multiples, "two dimensions, multiples of %u and of %u",
-                       tiling->rows, tiling->cols);
+/* "two dimensions, multiples of 64 and of 8": what a kind takes of a value. */
+static value_text get_needs(const grout_layout_inference *inf, grout_value_id value, uint8_t kind) {
+    const grout_register_layout_kind known = (grout_register_layout_kind)kind;
+    const bool is_spelt = kind >= GROUT_LAYOUT_COUNT;
+    const grout_register_tiling *tiling = is_spelt ? &inf->out->tilings[kind - GROUT_LAYOUT_COUNT]
+                                                   : grout_register_layout_get_tiling(known);
+    const uint32_t warps = inf->out->of_value[value].warps;
+    const uint32_t rows =
+        is_spelt ? tiling->rows : grout_register_layout_get_block_rows(known, warps);
+    value_text text;
+    if (tiling == NULL) { /* of the rows, or of the columns */
+        (void)snprintf(text.chars, sizeof text.chars, "one dimension, a multiple of %" PRIu32,
+                       known == GROUT_LAYOUT_WGMMA_COL ? 8 : rows);
+    } else if (rows == tiling->cols) {
+        (void)snprintf(text.chars, sizeof text.chars, "two dimensions, multiples of %" PRIu32,
+                       rows);
+    } else {
+        (void)snprintf(text.chars, sizeof text.chars,
+                       "two dimensions, multiples of %" PRIu32 " and of %u", rows, tiling->cols);
     }
+    return text;
+}
+
+void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op, uint8_t kind) {
+    const grout_type *type = grout_module_get_type(inf->module, op->first_result);
     inf->ok = false;
     grout_diags_add(
         inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, grout_module_get_place(inf->module, op->loc),
         "no %s can be held in the layout %s: it takes %s", grout_type__get_text(type).chars,
-        grout_layout__get_text(kind), kind >= GROUT_LAYOUT_COUNT ? multiples : needs[kind]);
+        grout_layout__get_text(kind), get_needs(inf, op->first_result, kind).chars);
     grout_diags_help(inf->diags, "wg_strided takes any shape");
 }
 
 void grout_layout__advise_part(grout_layout_inference *inf, const grout_op *op, int64_t bytes) {
     const grout_op_id id = grout_module_get_value(inf->module, op->first_result)->op;
+    const uint32_t rows = grout_register_layout_get_block_rows(
+        GROUT_LAYOUT_WGMMA, inf->out->of_value[op->first_result].warps);
     grout_diags_add(inf->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(inf->module, op->loc),
                     "'%s' moves %s through SMEM, %" PRId64 " bytes a thread: no lane has in its "
                     "registers what the layout of %s gives it",
@@ -266,8 +269,9 @@ void grout_layout__advise_part(grout_layout_inference *inf, const grout_op *op, 
                         : describe(inf, op->first_result, id).chars,
                     bytes, describe(inf, op->first_result, id).chars);
     grout_diags_help(inf->diags,
-                     "of the wgmma layout, rows in multiples of 64 from a multiple of 64 on and "
-                     "columns likewise by 8 stay where they are");
+                     "of the wgmma layout, rows in multiples of %" PRIu32 " from a multiple of "
+                     "%" PRIu32 " on and columns likewise by 8 stay where they are",
+                     rows, rows);
 }
 
 void grout_layout__report_size(grout_layout_inference *inf, grout_value_id value, int64_t bytes) {

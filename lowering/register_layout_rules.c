@@ -5,7 +5,6 @@
 
 #include "grout/verify.h"
 
-#define WARPS             4
 #define ACCUMULATOR_BYTES 4 /* of what a reduction passes on: i32, u32, f32 */
 
 /* ---- values that are held alike -------------------------------------------------------------- */
@@ -187,6 +186,8 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
         [GROUT_CHOICE_LAYOUT_WGMMA_TRANSPOSED] = GROUT_LAYOUT_WGMMA_TRANSPOSED,
         [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_2X] = GROUT_LAYOUT_WGMMA_UPCAST_2X,
         [GROUT_CHOICE_LAYOUT_WGMMA_UPCAST_4X] = GROUT_LAYOUT_WGMMA_UPCAST_4X,
+        [GROUT_CHOICE_LAYOUT_WGMMA_METADATA] = GROUT_LAYOUT_WGMMA_METADATA,
+        [GROUT_CHOICE_LAYOUT_WGMMA_METADATA_8BIT] = GROUT_LAYOUT_WGMMA_METADATA_8BIT,
         [GROUT_CHOICE_LAYOUT_MMA_LHS_32BIT] = GROUT_LAYOUT_MMA_LHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_32BIT] = GROUT_LAYOUT_MMA_RHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_16BIT] = GROUT_LAYOUT_MMA_RHS_16BIT,
@@ -208,8 +209,7 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
 
 static bool can_have(const grout_layout_inference *inf, grout_value_id value, uint8_t kind) {
     return kind == GROUT_LAYOUT_STRIDED ||
-           grout_layout__make_kind(inf, kind, grout_module_get_type(inf->module, value)).kind !=
-               GROUT_LAYOUT_NONE;
+           grout_layout__make_kind(inf, kind, value).kind != GROUT_LAYOUT_NONE;
 }
 
 /* What a reduction does to the wide dimensions of its operand. */
@@ -298,6 +298,23 @@ static uint8_t get_left_kind(const grout_layout_inference *inf, const grout_op *
                                                                      : GROUT_LAYOUT_WGMMA;
 }
 
+/* How the a of a wgmma is held, and its metadata. */
+static void demand_wgmma(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                         grout_layout_demander *act) {
+    const uint8_t left = get_left_kind(inf, op);
+    const uint32_t metadata = grout_op_find_letter((grout_opcode)op->opcode, 'v');
+    demand(inf, (grout_layout_demand){.op = id, .operand = 1, .kind = left}, act);
+    if (metadata != UINT32_MAX) {
+        demand(inf,
+               (grout_layout_demand){.op = id,
+                                     .operand = metadata,
+                                     .kind = left == GROUT_LAYOUT_WGMMA_8BIT
+                                                 ? GROUT_LAYOUT_WGMMA_METADATA_8BIT
+                                                 : GROUT_LAYOUT_WGMMA_METADATA},
+               act);
+    }
+}
+
 /* How an mma holds what it adds to and gives, and its two operands: in mma.sync's fragments. */
 static void demand_mma(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                        grout_layout_demander *act) {
@@ -324,8 +341,7 @@ void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, co
     grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_WGMMA) {
-        wanted.kind = get_left_kind(inf, op);
-        demand(inf, wanted, act);
+        demand_wgmma(inf, id, op, act);
     } else if (rule == GROUT_RULE_MMA) {
         demand_mma(inf, id, op, act);
     } else if (rule == GROUT_RULE_LAYOUT) {
@@ -384,8 +400,8 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
 /* ---- ways through SMEM ----------------------------------------------------------------------- */
 
 static bool is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
-    return a->kind == b->kind && a->vec == b->vec && a->count == b->count && a->rows == b->rows &&
-           a->cols == b->cols && a->tiling == b->tiling;
+    return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps && a->count == b->count &&
+           a->rows == b->rows && a->cols == b->cols && a->tiling == b->tiling;
 }
 
 /* Whether elements are where they are needed, or get there within their lane. */
@@ -407,11 +423,13 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
     case REDUCTION_NONE:
         return 0;
     case REDUCTION_ALL:
-        return grout_register_layout_is_whole_in_warps(from) ? 0 : WARPS * partial_bytes;
+        return grout_register_layout_is_whole_in_warps(from) || from->warps == 1
+                   ? 0
+                   : from->warps * partial_bytes;
     case REDUCTION_COLUMNS:
         return is_wgmma ? 0 : array_bytes;
     case REDUCTION_ROWS:
-        return is_wgmma ? from->cols * WARPS * partial_bytes : array_bytes;
+        return is_wgmma ? from->cols * from->warps * partial_bytes : array_bytes;
     case REDUCTION_OTHER:
         return array_bytes;
     }

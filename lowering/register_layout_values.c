@@ -32,9 +32,11 @@ int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *l
  */
 
 grout_register_layout grout_layout__make_kind(const grout_layout_inference *inf, uint8_t kind,
-                                              const grout_type *type) {
+                                              grout_value_id value) {
+    const grout_type *type = grout_module_get_type(inf->module, value);
     return kind < GROUT_LAYOUT_COUNT
-               ? grout_register_layout_make((grout_register_layout_kind)kind, type)
+               ? grout_register_layout_make((grout_register_layout_kind)kind,
+                                            inf->out->of_value[value].warps, type)
                : grout_register_layout_make_tiled(&inf->out->tilings[kind - GROUT_LAYOUT_COUNT],
                                                   type);
 }

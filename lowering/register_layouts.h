@@ -51,6 +51,7 @@ typedef struct grout_layout_inference {
     bool *is_reported;                  /* by root: one conflict of a class is enough */
     grout_layout_width *widths;         /* by root */
     struct grout_layout_search *search; /* of register_layout_report.c */
+    uint8_t warps;                      /* of the thread whose values begin */
     bool is_changed;
     bool ok; /* no error yet */
     grout_diags *diags;
@@ -104,9 +105,9 @@ uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2
 
 /* ---- register_layout_values.c ---- */
 
-/* As grout_register_layout_make, of a kind as demands have it. */
+/* As grout_register_layout_make, of a kind as demands have it, for a value. */
 grout_register_layout grout_layout__make_kind(const grout_layout_inference *inf, uint8_t kind,
-                                              const grout_type *type);
+                                              grout_value_id value);
 const char *grout_layout__get_text(uint8_t kind);
 /* The kind, as demands have it, that the text of a 'relayout' says. */
 uint8_t grout_layout__find_spelt(const grout_layout_inference *inf, const grout_op *op);

@@ -34,6 +34,11 @@ uint32_t grout_wgmma__get_accumulators(grout_dtype a, grout_dtype b);
     "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 exponent and 10 " \
     "fraction bits), f8e4m3 or f8e5m2 by either, and i8 or u8 by either"
 
+/* wgmma_sparse.c: of what K of b is a multiple: whole registers of metadata. */
+uint32_t grout_wgmma__get_sparse_step(const grout_wgmma *wgmma);
+/* Whether the metadata, if there is any, is that of an a of this shape and type. */
+bool grout_wgmma__check_metadata(grout_wgmma_planning *planning);
+
 /* Reports at an operand, if anybody listens; returns false. */
 bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,
                        const grout_operand *operand, const char *format, ...) GROUT_PRINTF(4, 5);

@@ -178,12 +178,28 @@ static grout_view_digits *get_across(operand_planning *plan) {
     return plan->is_k_major ? &plan->mn : &plan->k;
 }
 
+/* Elements of K that an instruction takes of the operand. */
+static int64_t get_k_step(const operand_planning *plan) {
+    const grout_wgmma *wgmma = plan->planning->wgmma;
+    const int64_t kept = wgmma->k_step;
+    return wgmma->is_sparse && !plan->is_a ? 2 * kept : kept;
+}
+
+/* Core matrices of a step along K; of a swizzled row along K the step may be a part. */
+static int64_t get_cores(const operand_planning *plan) {
+    const int64_t step = get_k_step(plan);
+    if (plan->is_k_major && plan->out->swizzle != 0) {
+        return step > plan->row ? step / plan->row : 1;
+    }
+    return 2 * step / plan->planning->wgmma->k_step;
+}
+
 /* Takes a row, or the part of it that an instruction reads, and the 8 rows of a core matrix. */
 static bool take_core(operand_planning *plan) {
     grout_view_digits *along = get_along(plan), *across = get_across(plan);
     int64_t stride, size = plan->layout->element_bytes;
-    int64_t part =
-        plan->is_k_major && plan->out->swizzle != 0 ? plan->planning->wgmma->k_step : plan->row;
+    const bool is_part = plan->is_k_major && plan->out->swizzle != 0 && get_cores(plan) == 1;
+    int64_t part = is_part ? get_k_step(plan) : plan->row;
     int64_t row = along->extent[0];
     if (!grout_view_digits__take(along, part, &stride)) {
         grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
@@ -255,8 +271,7 @@ static bool take_mn(operand_planning *plan, int64_t *distance) {
 static bool take_k(operand_planning *plan, int64_t *distance) {
     grout_wgmma_operand *out = plan->out;
     *distance = 0;
-    if (!(plan->is_k_major && out->swizzle != 0) &&
-        !grout_view_digits__take(&plan->k, 2, distance)) {
+    if (get_cores(plan) > 1 && !grout_view_digits__take(&plan->k, get_cores(plan), distance)) {
         return fail_uneven(plan, true, "core matrices");
     }
     if (plan->k.count > 2) {
@@ -336,7 +351,7 @@ static bool check_start(operand_planning *plan) {
     const grout_layout *layout = plan->layout;
     int64_t core_bytes = CORE_ROWS * plan->row_bytes;
     uint32_t inner = plan->is_k_major ? plan->k_dim : plan->mn_dim;
-    if (!check_slice(plan, plan->k_dim, plan->planning->wgmma->k_step) ||
+    if (!check_slice(plan, plan->k_dim, get_k_step(plan)) ||
         !check_slice(plan, plan->mn_dim, plan->is_k_major ? CORE_ROWS : plan->row)) {
         return false;
     }

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ACC, A, B, USE };
+enum { ACC, A, B };
 
 #define INTEGER_STEP_FROM 32 /* columns: above it, those of integers come in steps of 16 */
 static const char *get_mnemonic(const grout_wgmma_planning *planning) {
@@ -100,8 +100,14 @@ static bool check_types(grout_wgmma_planning *planning, const grout_type types[3
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
+/* How many elements of K there are for each that a has. */
+static int64_t get_depth(const grout_wgmma_planning *planning) {
+    return planning->wgmma->is_sparse ? 2 : 1;
+}
+
 static bool check_ranks(grout_wgmma_planning *planning, const grout_type types[3]) {
-    static const char *const wanted[] = {"[M, N]", "[M, K]", "[K, N]"};
+    const char *const wanted[] = {"[M, N]", get_depth(planning) == 1 ? "[M, K]" : "[M, K / 2]",
+                                  "[K, N]"};
     bool ok = true;
     for (uint32_t k = 0; k < 3; k++) {
         const grout_operand *operand = grout_module_get_operand(planning->module, planning->op, k);
@@ -119,6 +125,24 @@ static bool check_ranks(grout_wgmma_planning *planning, const grout_type types[3
     return ok;
 }
 
+static void help_agreement(grout_wgmma_planning *planning, const grout_type types[3]) {
+    const grout_type *a = &types[A], *b = &types[B], *acc = &types[ACC];
+    const int64_t depth = get_depth(planning);
+    if (b->dims[1] == depth * a->dims[1] && b->dims[0] == acc->dims[1] &&
+        a->dims[0] == acc->dims[0]) {
+        grout_wgmma__help(planning, "b is [K, N]: write .transpose(1, 0) behind it");
+    } else if (depth * a->dims[0] == b->dims[0] && a->dims[1] == acc->dims[0]) {
+        grout_wgmma__help(planning, depth == 1
+                                        ? "a is [M, K]: write .transpose(1, 0) behind it"
+                                        : "a is [M, K / 2]: write .transpose(1, 0) behind it");
+    } else if (depth != 1) {
+        grout_wgmma__help(planning, "a is [M, K / 2]: of 4 neighbours along K it keeps two, of 2 "
+                                    "of f32 one; b is [K, N], the accumulator [M, N]");
+    } else {
+        grout_wgmma__help(planning, "a is [M, K], b is [K, N], the accumulator [M, N]");
+    }
+}
+
 /* The three sizes, each of which two operands have. */
 static bool check_agreement(grout_wgmma_planning *planning, const grout_type types[3]) {
     static const struct {
@@ -128,24 +152,21 @@ static bool check_agreement(grout_wgmma_planning *planning, const grout_type typ
     static const char *const names[] = {"the accumulator", "a", "b"};
     for (uint32_t k = 0; k < 3; k++) {
         const grout_type *left = &types[pairs[k].left], *right = &types[pairs[k].right];
-        int64_t size = left->dims[pairs[k].left_dim], other = right->dims[pairs[k].right_dim];
+        const bool is_half = planning->wgmma->is_sparse && pairs[k].letter == 'K';
+        int64_t size = left->dims[pairs[k].left_dim] * (is_half ? get_depth(planning) : 1);
+        int64_t other = right->dims[pairs[k].right_dim];
         if (size == other) {
             continue;
         }
         const grout_operand *operand =
             grout_module_get_operand(planning->module, planning->op, pairs[k].left);
         grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, operand,
-                          "%c is %" PRId64 " in %s, %s, and %" PRId64 " in %s, %s", pairs[k].letter,
-                          size, names[pairs[k].left], grout_type__get_shape_text(left).chars, other,
-                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
-        const grout_type *a = &types[A], *b = &types[B], *acc = &types[ACC];
-        if (b->dims[1] == a->dims[1] && b->dims[0] == acc->dims[1] && a->dims[0] == acc->dims[0]) {
-            grout_wgmma__help(planning, "b is [K, N]: write .transpose(1, 0) behind it");
-        } else if (a->dims[0] == b->dims[0] && a->dims[1] == acc->dims[0]) {
-            grout_wgmma__help(planning, "a is [M, K]: write .transpose(1, 0) behind it");
-        } else {
-            grout_wgmma__help(planning, "a is [M, K], b is [K, N], the accumulator [M, N]");
-        }
+                          "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
+                          pairs[k].letter, size, names[pairs[k].left],
+                          grout_type__get_shape_text(left).chars,
+                          is_half ? ", which keeps half of it" : "", other, names[pairs[k].right],
+                          grout_type__get_shape_text(right).chars);
+        help_agreement(planning, types);
         return false;
     }
     return true;
@@ -193,24 +214,26 @@ static bool check_sizes(grout_wgmma_planning *planning) {
         }
     }
     ok = check_integer_columns(planning, acc) && ok;
-    if (wgmma->k % wgmma->k_step != 0) {
+    const uint32_t step = wgmma->is_sparse ? grout_wgmma__get_sparse_step(wgmma) : wgmma->k_step;
+    const uint32_t k = wgmma->k * (uint32_t)get_depth(planning);
+    if (k % step != 0) {
         const char *dtype = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->text;
         ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
-                               "K is %" PRIu32 ": a wgmma of %s takes multiples of %" PRIu32,
-                               wgmma->k, dtype, wgmma->k_step);
-        grout_wgmma__help(planning, "pad K with zeros: TMA does where the box leaves the array");
+                               "K is %" PRIu32 ": a %s of %s takes multiples of %" PRIu32, k,
+                               wgmma->is_sparse ? "wgmma_sp" : "wgmma", dtype, step);
+        grout_wgmma__help(planning, wgmma->is_sparse
+                                        ? "pad a and b with zeros, the metadata with any code"
+                                        : "pad K with zeros: TMA does where the box leaves the "
+                                          "array");
     }
     return ok;
 }
 
 /* Whether the accumulator may not count. */
 static bool has_use(const grout_module *module, const grout_op *op) {
-    if (op->operand_count <= USE) {
-        return false;
-    }
-    const grout_operand *use = grout_module_get_operand(module, op, USE);
-    return use->kind != GROUT_OPERAND_EXPR ||
-           grout_module_get_expr_value(module, use->id).integer == 0;
+    const grout_operand *use = grout_wgmma_get_use(module, op);
+    return use != NULL && (use->kind != GROUT_OPERAND_EXPR ||
+                           grout_module_get_expr_value(module, use->id).integer == 0);
 }
 
 /* Sizes are those of objects that exist, so they fit. */
@@ -244,6 +267,7 @@ static bool plan_operands(grout_wgmma_planning *planning, const grout_type types
 static bool plan_wgmma(grout_wgmma_planning *planning) {
     const grout_module *bound = planning->module;
     memset(planning->wgmma, 0, sizeof *planning->wgmma);
+    planning->wgmma->is_sparse = grout_wgmma_get_metadata(bound, planning->op) != NULL;
     grout_type types[3];
     bool fits = true;
     for (uint32_t k = 0; k < 3; k++) {
@@ -261,7 +285,8 @@ static bool plan_wgmma(grout_wgmma_planning *planning) {
         return false;
     }
     fill_sizes(planning, types);
-    return check_sizes(planning) && plan_operands(planning, types);
+    const bool has_sizes = check_sizes(planning);
+    return grout_wgmma__check_metadata(planning) && has_sizes && plan_operands(planning, types);
 }
 
 bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma, grout_wgmma *wgmma_out,

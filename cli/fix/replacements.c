@@ -62,6 +62,7 @@ static void drop_words(writer *it, grout_span code) {
 static void change_mnemonic(writer *it, grout_span code, const grout_outline_line *line) {
     static const char *const pairs[][2] = {
         {"wgmma_async", "wgmma"},
+        {"wgmma_sp_async", "wgmma_sp"},
         {"mbarrier_arrive_drop", "mbarrier_arrive"},
         {"mbarrier_arrive", "mbarrier_arrive_drop"},
         {"barrier_wait", "barrier_arrive"},

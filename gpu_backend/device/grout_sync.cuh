@@ -213,15 +213,18 @@ template <int pending> GROUT_DEVICE void grout_async_copy_wait() {
 // An arrival of this lane when its copies so far are done. The instruction covers copies alone: what
 // the lane did besides is released by an arrival of its own. Without noinc the instruction counts
 // the phase up by one before it arrives, so that both together are one arrival, and the phase
-// cannot complete between the two.
+// cannot complete between the two. A lane of a thread of fewer than four warps makes count arrivals.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
-GROUT_DEVICE void grout_async_copy_arrive(grout_u32 mbarrier) {
+GROUT_DEVICE void grout_async_copy_arrive(grout_u32 mbarrier, grout_u32 count = 1) {
     if (order == GROUT_RELAXED) {
+        if (count > 1) {
+            grout_mbarrier_arrive<order, scope>(mbarrier, count - 1);
+        }
         asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
                      ::"r"(mbarrier) : "memory");
     } else {
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(mbarrier) : "memory");
-        grout_mbarrier_arrive<order, scope>(mbarrier);
+        grout_mbarrier_arrive<order, scope>(mbarrier, count);
     }
 }
 

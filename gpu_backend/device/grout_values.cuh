@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lane's part of an array is an array of registers, 'T v[n]', whose indices are constants once
-// loops are unrolled. The layouts are those of register_layout.h. 'lane' is 0 to 127.
+// loops are unrolled. The layouts are those of register_layout.h. 'lane' is 0 to 127, in threads of
+// fewer than four warps less; there a block of the wgmma layouts has 16 rows for each warp.
 #ifndef GROUT_VALUES_CUH
 #define GROUT_VALUES_CUH
 
@@ -12,20 +13,20 @@
 // Row and column of what register reg of a lane holds: in the wgmma layout with cols columns, and
 // in those of its rows and of its columns.
 
-GROUT_DEVICE grout_u32 grout_wgmma_row(grout_u32 lane, int reg, int cols) {
-    return reg / (cols / 2) * 64 + lane / 32 * 16 + reg / 2 % 2 * 8 + lane % 32 / 4;
+GROUT_DEVICE grout_u32 grout_wgmma_row(grout_u32 lane, int reg, int cols, int block = 64) {
+    return reg / (cols / 2) * block + lane / 32 * 16 + reg / 2 % 2 * 8 + lane % 32 / 4;
 }
 GROUT_DEVICE grout_u32 grout_wgmma_col(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 4 * 8 + lane % 4 * 2 + reg % 2;
 }
-GROUT_DEVICE grout_u32 grout_wgmma_8bit_row(grout_u32 lane, int reg, int cols) {
-    return reg / (cols / 2) * 64 + lane / 32 * 16 + reg / 4 % 2 * 8 + lane % 32 / 4;
+GROUT_DEVICE grout_u32 grout_wgmma_8bit_row(grout_u32 lane, int reg, int cols, int block = 64) {
+    return reg / (cols / 2) * block + lane / 32 * 16 + reg / 4 % 2 * 8 + lane % 32 / 4;
 }
 GROUT_DEVICE grout_u32 grout_wgmma_8bit_col(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 8 * 16 + lane % 4 * 4 + reg % 4;
 }
-GROUT_DEVICE grout_u32 grout_row_of(grout_u32 lane, int reg) {
-    return reg / 2 * 64 + lane / 32 * 16 + reg % 2 * 8 + lane % 32 / 4;
+GROUT_DEVICE grout_u32 grout_row_of(grout_u32 lane, int reg, int block = 64) {
+    return reg / 2 * block + lane / 32 * 16 + reg % 2 * 8 + lane % 32 / 4;
 }
 GROUT_DEVICE grout_u32 grout_col_of(grout_u32 lane, int reg) {
     return reg / 2 * 8 + lane % 4 * 2 + reg % 2;
@@ -60,14 +61,14 @@ GROUT_DEVICE void grout_turn_back(T (&v)[count], bool is_turned) {
 // elements, run k % 8 of matrix k / 8; a matrix of _trans has the rows' index along its runs. The
 // forms of two matrices move 16 x 8 elements, and lanes 0 to 15 give the addresses.
 
-GROUT_DEVICE grout_u32 grout_matrix_row(grout_u32 lane, int reg, int cols) {
-    return reg / (cols / 2) * 64 + lane / 32 * 16 + lane % 16;
+GROUT_DEVICE grout_u32 grout_matrix_row(grout_u32 lane, int reg, int cols, int block = 64) {
+    return reg / (cols / 2) * block + lane / 32 * 16 + lane % 16;
 }
 GROUT_DEVICE grout_u32 grout_matrix_col(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 4 * 8 + lane / 16 % 2 * 8;
 }
-GROUT_DEVICE grout_u32 grout_matrix_row_trans(grout_u32 lane, int reg, int cols) {
-    return reg / (cols / 2) * 64 + lane / 32 * 16 + lane / 8 % 2 * 8;
+GROUT_DEVICE grout_u32 grout_matrix_row_trans(grout_u32 lane, int reg, int cols, int block = 64) {
+    return reg / (cols / 2) * block + lane / 32 * 16 + lane / 8 % 2 * 8;
 }
 GROUT_DEVICE grout_u32 grout_matrix_col_trans(grout_u32 lane, int reg, int cols) {
     return reg % (cols / 2) / 4 * 8 + lane / 16 % 2 * 8 + lane % 8;
@@ -214,6 +215,17 @@ GROUT_DEVICE void grout_reduce_rows(const T (&v)[count], T (&to)[rows], Op op) {
     }
 }
 
+// What the warps have: pairs, and then both.
+template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps(const P (&all)[4], Op op) {
+    return op(op(all[0], all[1]), op(all[2], all[3]));
+}
+template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps(const P (&all)[2], Op op) {
+    return op(all[0], all[1]);
+}
+template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps(const P (&all)[1], Op) {
+    return all[0];
+}
+
 // Along the columns, into the layout of its columns: lanes 0 to 3 of each warp hold what 16 rows of
 // each 64 make.
 template <int cols, typename T, int count, typename Op>
@@ -239,7 +251,7 @@ GROUT_DEVICE void grout_reduce_cols_write(const T (&v)[count], grout_u32 exchang
         }
     }
 }
-template <int cols, typename T, typename Op>
+template <int cols, int warps = 4, typename T, typename Op>
 GROUT_DEVICE void grout_reduce_cols_read(T (&to)[cols / 4], grout_u32 exchange, grout_u32 lane,
                                          Op op) {
     typedef grout_vector<typename grout_partial<T>::type, 2> pair;
@@ -247,13 +259,19 @@ GROUT_DEVICE void grout_reduce_cols_read(T (&to)[cols / 4], grout_u32 exchange, 
     for (int group = 0; group < cols / 8; group++) {
         const grout_u32 from = exchange + (group * 4 + lane % 4) * (grout_u32)sizeof(pair);
         const grout_u32 stride = cols / 2 * (grout_u32)sizeof(pair); // from warp to warp
-        const pair a = grout_load_smem<pair>(from), b = grout_load_smem<pair>(from + stride),
-                   c = grout_load_smem<pair>(from + 2 * stride),
-                   d = grout_load_smem<pair>(from + 3 * stride);
+        pair of_warps[warps];
+#pragma unroll
+        for (int warp = 0; warp < warps; warp++) {
+            of_warps[warp] = grout_load_smem<pair>(from + warp * stride);
+        }
 #pragma unroll
         for (int part = 0; part < 2; part++) {
-            to[group * 2 + part] =
-                grout_cast<T>(op(op(a[part], b[part]), op(c[part], d[part])));
+            typename grout_partial<T>::type all[warps];
+#pragma unroll
+            for (int warp = 0; warp < warps; warp++) {
+                all[warp] = of_warps[warp][part];
+            }
+            to[group * 2 + part] = grout_cast<T>(grout_reduce_warps(all, op));
         }
     }
 }
@@ -284,11 +302,12 @@ GROUT_DEVICE void grout_reduce_warps_write(P value, grout_u32 exchange, grout_u3
         grout_store_smem(exchange + lane / 32 * (grout_u32)sizeof(P), value);
     }
 }
-template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps_read(grout_u32 exchange, Op op) {
-    constexpr int width = 16 / (int)sizeof(P); // that one load moves
-    P all[4];
+template <typename P, int warps = 4, typename Op>
+GROUT_DEVICE P grout_reduce_warps_read(grout_u32 exchange, Op op) {
+    constexpr int most = 16 / (int)sizeof(P), width = most < warps ? most : warps; // of one load
+    P all[warps];
 #pragma unroll
-    for (int first = 0; first < 4; first += width) {
+    for (int first = 0; first < warps; first += width) {
         const grout_vector<P, width> some =
             grout_load_smem<grout_vector<P, width>>(exchange + first * (grout_u32)sizeof(P));
 #pragma unroll
@@ -296,7 +315,7 @@ template <typename P, typename Op> GROUT_DEVICE P grout_reduce_warps_read(grout_
             all[first + k] = some[k];
         }
     }
-    return op(op(all[0], all[1]), op(all[2], all[3]));
+    return grout_reduce_warps(all, op);
 }
 
 #endif

@@ -131,7 +131,7 @@ void grout_emit__write_picks(grout_emitter *e, grout_op_id id, const grout_op *o
 /* Whether the mask, which there is, lets the place through: an expression. */
 void grout_emit__touched(grout_emitter *e, const grout_emit_pick *p);
 /* The strided layout, with pieces that stay as wide as they can be: rather some lanes have none. */
-grout_register_layout grout_emit__deal_out(int64_t count, uint32_t width);
+grout_register_layout grout_emit__deal_out(const grout_emitter *e, int64_t count, uint32_t width);
 /* The map that a make_tensor_descriptor has made, as a copy takes it (emit_tensor_map.c). */
 void grout_emit__made_map(grout_emitter *e, const grout_op *maker);
 
@@ -149,7 +149,10 @@ void grout_emit__read_exchange(grout_emitter *e, grout_value_id value);
 /* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c, emit_mma.c) ---- */
 
 /* "grout_wgmma_m64n128k16_f32_bf16": the function that is one form of the instruction. */
-grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma);
+grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma, uint32_t selector);
+/* How many pairs of lanes of a quad can have the metadata of an instruction: 2 for a sparse a of
+ * 16-bit or 32-bit elements, of which each second step takes the second pair. */
+uint32_t grout_emit__count_selectors(const grout_wgmma *wgmma);
 /* An element type as PTX calls it; f32 operands are tf32. */
 const char *grout_emit__get_ptx_type(uint8_t dtype, bool is_operand);
 /* Whether the text, which may hold other kernels, has the function that is a form. */
@@ -159,13 +162,14 @@ void grout_emit__wgmma_forms(grout_emitter *e);
 /* Those of mma.sync. */
 void grout_emit__mma_forms(grout_emitter *e);
 
-/* ---- an a in registers (emit_wgmma_hold.c) ---- */
+/* ---- an a in registers, and metadata (emit_wgmma_hold.c) ---- */
 
-/* Declares the registers for the a of a wgmma: x<number>. */
+/* Declares registers for a wgmma: x<number>. */
 uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers);
 /* The wgmma has been written: its registers stay in use until a wait of its block covers it. If it
  * comes again before, it is waited for here. */
-void grout_emit__end_hold(grout_emitter *e, grout_op_id id, uint32_t number, uint32_t registers);
+void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
+                          uint32_t count);
 /* After an op: what it has waited for is no longer in use. */
 void grout_emit__release_held(grout_emitter *e, grout_op_id id);
 

@@ -25,11 +25,12 @@ static uint32_t get_width(const grout_emitter *e, grout_op_id id, const grout_vi
     return width * bytes < PIECE_BYTES_MIN ? 0 : width;
 }
 
-grout_register_layout grout_emit__deal_out(int64_t count, uint32_t width) {
-    const int64_t round = (int64_t)GROUT_LANES * width;
+grout_register_layout grout_emit__deal_out(const grout_emitter *e, int64_t count, uint32_t width) {
+    const int64_t round = (int64_t)e->warps * GROUT_WARP_LANES * width;
     return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
                                    .vec = (uint8_t)width,
                                    .is_guarded = count % round != 0,
+                                   .warps = (uint8_t)e->warps,
                                    .registers = (uint32_t)((count + round - 1) / round * width),
                                    .count = count,
                                    .rows = 1,
@@ -74,7 +75,7 @@ void grout_emit__async_copy(grout_emitter *e, grout_op_id id, const grout_op *op
         return;
     }
     const grout_register_layout layout =
-        grout_emit__deal_out(grout_emit__count_elements(&source), width * source.packed);
+        grout_emit__deal_out(e, grout_emit__count_elements(&source), width * source.packed);
     grout_emit__before_access(e, source.object, false);
     grout_emit__before_access(e, destination.object, true);
     write_pieces(e, &source, &destination, &layout, bytes);
@@ -162,5 +163,8 @@ void grout_emit__async_copy_arrive(grout_emitter *e, grout_op_id id, const grout
     grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &barrier);
+    if (e->warps < GROUT_GPU_WARPS) { /* for the lanes that the thread does not have, too */
+        grout_emit__add(e, ", %" PRIu32, GROUT_GPU_WARPS / e->warps);
+    }
     grout_emit__end(e, ");");
 }

@@ -109,7 +109,7 @@ static void update(grout_emitter *e, const grout_op *op) {
         write_one(e, &a);
     } else {
         const grout_register_layout layout = grout_register_layout_make_strided(
-            count, grout_view_get_access_width(e->module, &a.view));
+            e->warps, count, grout_view_get_access_width(e->module, &a.view));
         write_array(e, &a, &layout);
     }
     grout_emit__after_access(e, a.view.object, true);

@@ -135,7 +135,7 @@ void grout_emit__async_store_smem(grout_emitter *e, grout_op_id id, const grout_
     store.layout =
         grout_emit__is_spread(e, store.from)
             ? *grout_emit__layout(e, store.from->id)
-            : grout_register_layout_make_strided(grout_type_get_count(&from),
+            : grout_register_layout_make_strided(e->warps, grout_type_get_count(&from),
                                                  grout_view_get_access_width(e->module, &store.to));
     if (!choose_width(e, &store)) {
         return;

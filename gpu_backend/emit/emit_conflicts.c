@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WARPS      4
 #define WARP_LANES 32
 
 /* Keeps it if no part so far takes more passes: the words of its busiest bank. */
@@ -106,9 +105,10 @@ static grout_bank_use count_access(const grout_emitter *e, const access *a) {
     const uint32_t bytes = get_bytes(e, a);
     const uint32_t lanes =
         bytes <= GROUT_BANK_BYTES ? WARP_LANES : WARP_LANES * GROUT_BANK_BYTES / bytes;
+    const uint32_t all = grout_register_layout_get_lanes(a->layout);
     grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
-        for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {
+        for (uint32_t first = 0; first < all; first += lanes) {
             count_lanes(e, a, first, lanes, reg, &worst);
         }
     }

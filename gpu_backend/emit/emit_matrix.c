@@ -57,8 +57,9 @@ static void move_matrices(grout_emitter *e, grout_value_id value, const grout_vi
     const char *side = is_right(layout) ? "_rhs" : "";
     const bool turns = matrix->is_transposed != is_right(layout);
     grout_emit__open_registers(e, layout->registers, 2 * matrix->count);
-    grout_emit__line(e, "const grout_u32 at_row = grout_matrix%s_row%s(lane, reg, %" PRId64 ");",
-                     side, runs, layout->cols);
+    grout_emit__line(e, "const grout_u32 at_row = grout_matrix%s_row%s(lane, reg, %" PRId64 "%s);",
+                     side, runs, layout->cols,
+                     is_right(layout) ? "" : grout_emit__get_block(layout));
     grout_emit__line(e, "const grout_u32 at_col = grout_matrix%s_col%s(lane, reg, %" PRId64 ");",
                      side, runs, layout->cols);
     grout_emit__prepare_address(e, view, GROUT_EMIT_AT_MATRIX);

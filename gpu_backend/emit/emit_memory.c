@@ -121,8 +121,8 @@ static void open_turned_element(grout_emitter *e, const grout_register_layout *l
         grout_emit__open_element(e, layout, width);
         return;
     }
-    grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
-                     layout->cols);
+    grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 "%s);",
+                     layout->cols, grout_emit__get_block(layout));
     grout_emit__line(e,
                      "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64
                      ") ^ (is_turned ? %" PRIu32 " : 0);",
@@ -289,7 +289,7 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
         store_one(e, &view, from);
     } else {
         const grout_register_layout layout = grout_register_layout_make_strided(
-            count, grout_view_get_access_width(e->module, &view));
+            e->warps, count, grout_view_get_access_width(e->module, &view));
         store_array(e, op, &view, from, &layout);
     }
     grout_emit__after_access(e, view.object, true);

@@ -135,8 +135,9 @@ static void write_part(grout_emitter *e, const grout_op *op, uint32_t k) {
     const grout_part part = grout_op_get_part(e->module, op, k);
     if (!grout_emit__is_spread(e, source)) { /* one value for all: any lane has it */
         grout_emit__begin(e);
-        grout_emit__add(e, "for (grout_u32 flat = lane; flat < %" PRId64 "u; flat += 128)",
-                        grout_type_get_count(grout_module_get_type(e->module, source->id)));
+        grout_emit__add(e, "for (grout_u32 flat = lane; flat < %" PRId64 "u; flat += %" PRIu32 ")",
+                        grout_type_get_count(grout_module_get_type(e->module, source->id)),
+                        e->warps * GROUT_WARP_LANES);
         grout_emit__open(e);
         store_element(e, source, &part, GROUT_EMIT_AT_FLAT);
         grout_emit__close(e, "");

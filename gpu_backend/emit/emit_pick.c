@@ -38,9 +38,10 @@ static const grout_register_layout *find_layout(const grout_emitter *e, const gr
         return NULL;
     }
     const int64_t count = grout_type_get_count(&p->pick.type);
-    *made = p->fills ? grout_emit__deal_out(count, p->width)
-                     : grout_register_layout_make_strided(
-                           count, grout_pick_get_access_width(e->module, &p->pick, &p->view));
+    *made = p->fills
+                ? grout_emit__deal_out(e, count, p->width)
+                : grout_register_layout_make_strided(
+                      e->warps, count, grout_pick_get_access_width(e->module, &p->pick, &p->view));
     return made;
 }
 

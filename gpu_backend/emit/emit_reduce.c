@@ -171,13 +171,21 @@ static uint32_t reduce_registers(grout_emitter *e, const reduction *r, uint32_t 
     return number;
 }
 
+/* The template argument of what reads from warps: how many, unless there are four. */
+static void add_warps(grout_emitter *e, const reduction *r) {
+    if (r->from->warps != GROUT_GPU_WARPS) {
+        grout_emit__add(e, ", %u", r->from->warps);
+    }
+}
+
 /* Lanes that hold the same elements are left out: those of a quad in the rows' layout, all quads
  * but one in the columns', all warps but one where each has everything. */
 static void reduce_all(grout_emitter *e, const reduction *r) {
     const bool is_row = r->from->kind == GROUT_LAYOUT_WGMMA_ROW;
     const bool is_col = r->from->kind == GROUT_LAYOUT_WGMMA_COL;
-    const bool is_in_warp = grout_register_layout_is_whole_in_warps(r->from);
-    if (!is_in_warp && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
+    const uint32_t warps = r->from->warps;
+    const bool is_in_warp = grout_register_layout_is_whole_in_warps(r->from) || warps == 1;
+    if (!is_in_warp && !grout_emit__check_exchange(e, r->id, warps * (int64_t)r->partial_bytes)) {
         return;
     }
     const uint32_t function = write_function(e, r);
@@ -202,8 +210,9 @@ static void reduce_all(grout_emitter *e, const reduction *r) {
     grout_emit__after_access(e, 0, true);
     grout_emit__before_access(e, 0, false);
     begin_result(e, r);
-    grout_emit__end(e, "grout_reduce_warps_read<%s>(exchange, x%" PRIu32 "()));", r->partial,
-                    function);
+    grout_emit__add(e, "grout_reduce_warps_read<%s", r->partial);
+    add_warps(e, r);
+    grout_emit__end(e, ">(exchange, x%" PRIu32 "()));", function);
     grout_emit__after_access(e, 0, false);
 }
 
@@ -217,7 +226,7 @@ static void reduce_rows(grout_emitter *e, const reduction *r) {
 }
 
 static void reduce_cols(grout_emitter *e, const reduction *r) {
-    if (!grout_emit__check_exchange(e, r->id, 4 * r->from->cols * r->partial_bytes)) {
+    if (!grout_emit__check_exchange(e, r->id, r->from->warps * r->from->cols * r->partial_bytes)) {
         return;
     }
     const uint32_t function = write_function(e, r);
@@ -227,8 +236,11 @@ static void reduce_cols(grout_emitter *e, const reduction *r) {
     grout_emit__after_access(e, 0, true);
     grout_emit__before_access(e, 0, false);
     grout_emit__declare_registers(e, r->value);
-    grout_emit__line(e, "grout_reduce_cols_read<%" PRId64 ">(%s, exchange, lane, x%" PRIu32 "());",
-                     r->from->cols, grout_emit__name(e, r->value), function);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_reduce_cols_read<%" PRId64, r->from->cols);
+    add_warps(e, r);
+    grout_emit__end(e, ">(%s, exchange, lane, x%" PRIu32 "());", grout_emit__name(e, r->value),
+                    function);
     grout_emit__after_access(e, 0, false);
 }
 

@@ -262,6 +262,10 @@ void grout_emit__specialized_body(grout_emitter *e) {
         e->thread = thread;
         e->warps = thread < count ? e->plan->thread_warps[thread] : GROUT_GPU_WARPS;
         e->is_warp = e->warps == 1;
+        if (e->warps < GROUT_GPU_WARPS) { /* the warps of such threads lie at multiples of it */
+            grout_emit__line(e, "const grout_u32 lane = grout_lane() %% %" PRIu32 ";",
+                             e->warps * GROUT_WARP_LANES);
+        }
         if (thread == 0) {
             grout_emit__block(e, e->kernel->body);
         } else {

@@ -80,48 +80,82 @@ static const char *get_packer(uint32_t per_register) {
     return per_register == 4 ? "grout_quad" : "grout_pair";
 }
 
+/* An array that the tensor core reads in registers. */
+typedef struct register_array {
+    const char *name, *splat; /* of the operand, for a report; of a variable */
+    const grout_operand *operand;
+    grout_dtype dtype;
+    grout_register_layout_kind kind;
+    uint32_t registers; /* of 32 bits */
+} register_array;
+
 /* The elements of one register, all of them those of a splat. */
-static void write_splat(grout_emitter *e, const grout_operand *a, const grout_wgmma *wgmma,
-                        uint32_t per_register) {
+static void write_splat(grout_emitter *e, const register_array *array) {
+    const uint32_t per_register = 4u / grout_dtype_get_info(array->dtype)->bytes;
     grout_emit__begin(e);
-    grout_emit__add(e, "const %s splat[%" PRIu32 "] = {",
-                    grout_gpu__get_type_name((grout_dtype)wgmma->a_dtype), per_register);
+    grout_emit__add(e, "const %s %s[%" PRIu32 "] = {", grout_gpu__get_type_name(array->dtype),
+                    array->splat, per_register);
     for (uint32_t k = 0; k < per_register; k++) {
         grout_emit__add(e, k == 0 ? "" : ", ");
-        grout_emit__operand(e, a, NULL);
+        grout_emit__operand(e, array->operand, NULL);
     }
     grout_emit__end(e, "};");
 }
 
-/* An array in registers as the 32-bit registers that the instruction reads: its own, in order. */
-static uint32_t write_packed(grout_emitter *e, grout_op_id id, const grout_wgmma *wgmma) {
-    const grout_op *op = grout_module_get_op(e->module, id);
-    const grout_operand *a = grout_module_get_operand(e->module, op, 1);
-    const uint32_t per_register = 4u / grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes;
-    const uint32_t registers = wgmma->m * wgmma->k / (per_register * GROUT_LANES);
-    GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count);
-    const uint8_t kind = per_register == 4 ? GROUT_LAYOUT_WGMMA_8BIT : GROUT_LAYOUT_WGMMA;
-    const bool is_spread = grout_emit__is_spread(e, a);
-    if (is_spread && grout_emit__layout(e, a->id)->kind != kind) {
-        grout_emit__unsupported(e, op, "an a in registers that is not in the %s layout",
-                                grout_register_layout_get_text((grout_register_layout_kind)kind));
+/* An array as the 32-bit registers that the instruction reads: its own, in order. */
+static uint32_t write_packed(grout_emitter *e, const grout_op *op, const register_array *array) {
+    const uint32_t per_register = 4u / grout_dtype_get_info(array->dtype)->bytes;
+    const bool is_spread = grout_emit__is_spread(e, array->operand);
+    if (is_spread && grout_emit__layout(e, array->operand->id)->kind != array->kind) {
+        grout_emit__unsupported(e, op, "%s in registers that is not in the %s layout", array->name,
+                                grout_register_layout_get_text(array->kind));
         return 0;
     }
-    const uint32_t packed = grout_emit__begin_hold(e, registers);
+    const uint32_t packed = grout_emit__begin_hold(e, array->registers);
     if (!is_spread) {
-        write_splat(e, a, wgmma, per_register);
+        write_splat(e, array);
     }
-    grout_emit__open_registers(e, registers, 1);
+    grout_emit__open_registers(e, array->registers, 1);
     if (is_spread) {
         grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s + %" PRIu32 " * reg));",
-                         packed, get_packer(per_register), grout_emit__name(e, a->id),
+                         packed, get_packer(per_register), grout_emit__name(e, array->operand->id),
                          per_register);
     } else {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(splat));", packed,
-                         get_packer(per_register));
+        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s));", packed,
+                         get_packer(per_register), array->splat);
     }
     grout_emit__close(e, "");
     return packed;
+}
+
+static uint32_t write_left(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
+    const grout_dtype dtype = (grout_dtype)wgmma->a_dtype;
+    const bool is_byte = grout_dtype_get_info(dtype)->bytes == 1;
+    return write_packed(
+        e, op,
+        &(register_array){.name = "an a",
+                          .splat = "splat",
+                          .operand = grout_module_get_operand(e->module, op, 1),
+                          .dtype = dtype,
+                          .kind = is_byte ? GROUT_LAYOUT_WGMMA_8BIT : GROUT_LAYOUT_WGMMA,
+                          .registers = 4 * wgmma->step_count * wgmma->block_count});
+}
+
+/* Registers of metadata of each 64 rows: of each step, or of two. */
+static uint32_t count_metadata(const grout_wgmma *wgmma) {
+    return wgmma->step_count / grout_emit__count_selectors(wgmma);
+}
+
+static uint32_t write_metadata(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
+    const bool is_byte = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes == 1;
+    return write_packed(e, op,
+                        &(register_array){.name = "metadata",
+                                          .splat = "codes",
+                                          .operand = grout_wgmma_get_metadata(e->module, op),
+                                          .dtype = GROUT_DTYPE_U16,
+                                          .kind = is_byte ? GROUT_LAYOUT_WGMMA_METADATA_8BIT
+                                                          : GROUT_LAYOUT_WGMMA_METADATA,
+                                          .registers = count_metadata(wgmma) * wgmma->block_count});
 }
 
 static void open_loop(grout_emitter *e, const char *index, uint32_t count) {
@@ -169,56 +203,123 @@ static void add_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t pack
 static void add_use(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
     if (wgmma->has_use) {
         grout_emit__add(e, wgmma->step_count > 1 ? ", part > 0 || " : ", ");
-        grout_emit__operand(e, grout_module_get_operand(e->module, op, 3), NULL);
+        grout_emit__operand(e, grout_wgmma_get_use(e->module, op), NULL);
     }
 }
 
+/* The register of metadata that an instruction reads. */
+static void add_metadata(grout_emitter *e, const grout_wgmma *wgmma, uint32_t packed) {
+    const uint32_t count = count_metadata(wgmma), steps = wgmma->step_count / count;
+    grout_emit__add(e, ", x%" PRIu32 "[", packed);
+    if (wgmma->block_count > 1) {
+        grout_emit__add(e, count > 1 ? "band * %" PRIu32 " + " : "band", count);
+    }
+    if (count > 1) {
+        grout_emit__add(e, steps > 1 ? "part / %" PRIu32 : "part", steps);
+    } else if (wgmma->block_count == 1) {
+        grout_emit__add(e, "0");
+    }
+    grout_emit__add(e, "]");
+}
+
+/* What a wgmma reads: its accumulator, and the numbers of what has been written of the operands. */
+typedef struct sources {
+    grout_view acc;
+    uint32_t a, b, metadata;
+} sources;
+
+static void write_instruction(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma,
+                              const sources *its, uint32_t selector) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s(", grout_emit__wgmma_name(wgmma, selector).text);
+    add_accumulator(e, wgmma, &its->acc);
+    grout_emit__add(e, ", ");
+    if (wgmma->a.is_register) {
+        add_packed(e, wgmma, its->a);
+    } else {
+        add_descriptor(e, wgmma, &wgmma->a, its->a);
+    }
+    grout_emit__add(e, ", ");
+    add_descriptor(e, wgmma, &wgmma->b, its->b);
+    if (wgmma->is_sparse) {
+        add_metadata(e, wgmma, its->metadata);
+    }
+    add_use(e, op, wgmma);
+    grout_emit__end(e, ");");
+}
+
+/* Which lanes have the metadata is part of the instruction: it alternates from step to step. */
+static void write_selected(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma,
+                           const sources *its) {
+    if (grout_emit__count_selectors(wgmma) == 1) {
+        write_instruction(e, op, wgmma, its, 0);
+        return;
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "if (part %% 2 == 0)");
+    grout_emit__open(e);
+    write_instruction(e, op, wgmma, its, 0);
+    grout_emit__close(e, "");
+    grout_emit__begin(e);
+    grout_emit__add(e, "else");
+    grout_emit__open(e);
+    write_instruction(e, op, wgmma, its, 1);
+    grout_emit__close(e, "");
+}
+
 static void write_instructions(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma,
-                               const grout_view *acc, const uint32_t starts[2]) {
+                               const sources *its) {
     grout_emit__line(e, "grout_wgmma_fence();");
     open_loop(e, "part", wgmma->step_count);
     open_loop(e, "band", wgmma->block_count);
-    grout_emit__begin(e);
-    grout_emit__add(e, "%s(", grout_emit__wgmma_name(wgmma).text);
-    add_accumulator(e, wgmma, acc);
-    grout_emit__add(e, ", ");
-    if (wgmma->a.is_register) {
-        add_packed(e, wgmma, starts[0]);
-    } else {
-        add_descriptor(e, wgmma, &wgmma->a, starts[0]);
-    }
-    grout_emit__add(e, ", ");
-    add_descriptor(e, wgmma, &wgmma->b, starts[1]);
-    add_use(e, op, wgmma);
-    grout_emit__end(e, ");");
+    write_selected(e, op, wgmma, its);
     close_loop(e, wgmma->block_count);
     close_loop(e, wgmma->step_count);
     grout_emit__line(e, "grout_wgmma_commit();");
 }
 
+/* What the tensor core may still read of registers when the wgmma has been issued. */
+static void hold_registers(grout_emitter *e, grout_op_id id, const grout_wgmma *wgmma,
+                           const sources *its) {
+    grout_emit_hold holds[2];
+    uint32_t count = 0;
+    if (wgmma->a.is_register) {
+        holds[count++] = (grout_emit_hold){.number = its->a,
+                                           .registers = 4 * wgmma->step_count * wgmma->block_count};
+    }
+    if (wgmma->is_sparse) {
+        holds[count++] = (grout_emit_hold){.number = its->metadata,
+                                           .registers = count_metadata(wgmma) * wgmma->block_count};
+    }
+    if (count > 0) {
+        grout_emit__end_hold(e, id, holds, count);
+    }
+}
+
 static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_wgmma wgmma;
-    grout_view acc, a, b;
-    uint32_t starts[2];
+    grout_view a, b;
+    sources its = {.a = 0};
     if (!grout_wgmma_plan(e->module, id, &wgmma, e->diags) ||
-        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &acc) ||
+        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &its.acc) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 2), &b)) {
         e->failed = true;
         return;
     }
     if (wgmma.a.is_register) {
-        starts[0] = write_packed(e, id, &wgmma);
+        its.a = write_left(e, op, &wgmma);
     } else if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &a)) {
-        starts[0] = write_start(e, &a, &wgmma.a);
+        its.a = write_start(e, &a, &wgmma.a);
     } else {
         e->failed = true;
         return;
     }
-    starts[1] = write_start(e, &b, &wgmma.b);
-    write_instructions(e, op, &wgmma, &acc, starts);
-    if (wgmma.a.is_register) {
-        grout_emit__end_hold(e, id, starts[0], 4 * wgmma.step_count * wgmma.block_count);
+    its.b = write_start(e, &b, &wgmma.b);
+    if (wgmma.is_sparse) {
+        its.metadata = write_metadata(e, op, &wgmma);
     }
+    write_instructions(e, op, &wgmma, &its);
+    hold_registers(e, id, &wgmma, &its);
 }
 
 void grout_emit__wgmma(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -227,6 +328,14 @@ void grout_emit__wgmma(grout_emitter *e, grout_op_id id, const grout_op *op) {
 }
 
 void grout_emit__wgmma_async(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    multiply(e, id, op);
+}
+
+void grout_emit__wgmma_sp(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit__wgmma(e, id, op);
+}
+
+void grout_emit__wgmma_sp_async(grout_emitter *e, grout_op_id id, const grout_op *op) {
     multiply(e, id, op);
 }
 

@@ -35,14 +35,34 @@ static uint32_t count_registers(const grout_wgmma *wgmma) {
                                           64 * (int64_t)wgmma->n);
 }
 
-grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma) {
+/* K of one instruction. */
+static uint32_t get_depth(const grout_wgmma *wgmma) {
+    return wgmma->k_step * (wgmma->is_sparse ? 2 : 1);
+}
+
+uint32_t grout_emit__count_selectors(const grout_wgmma *wgmma) {
+    const bool has_two =
+        wgmma->is_sparse && grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes > 1;
+    return has_two ? 2 : 1;
+}
+
+/* Registers and descriptors after the accumulator, up to use_acc. */
+static uint32_t count_sources(const grout_wgmma *wgmma) {
+    return (wgmma->a.is_register ? 5u : 2u) + (wgmma->is_sparse ? 1u : 0u);
+}
+
+grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma, uint32_t selector) {
     grout_gpu_name name;
     const bool is_mixed = wgmma->a_dtype != wgmma->b_dtype;
     (void)snprintf(name.text, sizeof name.text,
-                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s%s%s%s%s", wgmma->n,
-                   wgmma->k_step, get_accumulator(wgmma),
+                   "grout_wgmma_m64n%" PRIu32 "k%" PRIu32 "_%s_%s%s%s%s%s%s%s%s%s%s", wgmma->n,
+                   get_depth(wgmma), get_accumulator(wgmma),
                    grout_emit__get_ptx_type(wgmma->a_dtype, true), is_mixed ? "_" : "",
                    is_mixed ? grout_emit__get_ptx_type(wgmma->b_dtype, true) : "",
+                   wgmma->is_sparse ? "_sp" : "",
+                   grout_emit__count_selectors(wgmma) == 1 ? ""
+                   : selector == 0                         ? "01"
+                                                           : "23",
                    wgmma->a.is_register ? "_ra" : "", wgmma->a.is_transposed ? "_ta" : "",
                    wgmma->b.is_transposed ? "_tb" : "", wgmma->has_use ? "_use" : "",
                    wgmma->is_saturating ? "_saturating" : "");
@@ -72,9 +92,11 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-/* What comes after the accumulator: A, B, whether it counts, for floats the signs, and for 16-bit
- * elements which operand in SMEM is MN-major. */
-static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t first) {
+/* What comes after the accumulator: A, B, of a sparse A its metadata and whose lanes have it,
+ * whether the accumulator counts, for floats the signs, and for 16-bit elements which operand in
+ * SMEM is MN-major. */
+static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t first,
+                          uint32_t selector) {
     const bool has_transposes = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->bytes == 2;
     grout_emit__begin(e);
     if (wgmma->a.is_register) {
@@ -82,6 +104,10 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
                         first + 3, first + 4);
     } else {
         grout_emit__add(e, "    \"%%%u, %%%u", first, first + 1);
+    }
+    if (wgmma->is_sparse) {
+        const uint32_t metadata = first + count_sources(wgmma) - 1;
+        grout_emit__add(e, ", %%%" PRIu32 ", %" PRIu32, metadata, selector);
     }
     grout_emit__add(e, "%s%s", wgmma->has_use ? ", use" : ", 1", is_integer(wgmma) ? "" : ", 1, 1");
     if (has_transposes && !wgmma->a.is_register) {
@@ -97,39 +123,42 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
 static void write_predicate(grout_emitter *e, const grout_wgmma *wgmma, uint32_t registers) {
     if (wgmma->has_use) {
         grout_emit__line(e, "asm volatile(\"{.reg .pred use; setp.ne.u32 use, %%%" PRIu32 ", 0; \"",
-                         registers + (wgmma->a.is_register ? 5 : 2));
+                         registers + count_sources(wgmma));
     }
 }
 
 /* "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " */
 static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
     grout_emit__line(
-        e, "%s\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s%s \"",
-        wgmma->has_use ? "    " : "asm volatile(", wgmma->n, wgmma->k_step, get_accumulator(wgmma),
-        grout_emit__get_ptx_type(wgmma->a_dtype, true),
+        e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s%s \"",
+        wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "", wgmma->n,
+        get_depth(wgmma), get_accumulator(wgmma), grout_emit__get_ptx_type(wgmma->a_dtype, true),
         grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }
 
-static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *name) {
+static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *name,
+                       uint32_t selector) {
     const uint32_t registers = count_registers(wgmma);
     const grout_dtype dtype = (grout_dtype)wgmma->accumulator_dtype;
-    grout_emit__line(e, "// c %s a b: 64 x %" PRIu32 " by %" PRIu32 " of K.",
-                     wgmma->has_use ? "= (use ? c : 0) +" : "+=", wgmma->n, wgmma->k_step);
+    grout_emit__line(e, "// c %s a b: 64 x %" PRIu32 " by %" PRIu32 " of K%s.",
+                     wgmma->has_use ? "= (use ? c : 0) +" : "+=", wgmma->n, get_depth(wgmma),
+                     wgmma->is_sparse ? ", of which a keeps half" : "");
     grout_emit__begin(e);
     grout_emit__add(e, "GROUT_DEVICE void %s(%s *c, ", name,
                     grout_emit__get_accumulator_type(dtype));
     grout_emit__add(e, wgmma->a.is_register ? "const grout_u32 *a" : "grout_u64 a");
-    grout_emit__add(e, ", grout_u64 b%s)", wgmma->has_use ? ", grout_u32 use" : "");
+    grout_emit__add(e, ", grout_u64 b%s%s)", wgmma->is_sparse ? ", grout_u32 metadata" : "",
+                    wgmma->has_use ? ", grout_u32 use" : "");
     grout_emit__open(e);
     write_predicate(e, wgmma, registers);
     write_instruction(e, wgmma);
     write_numbers(e, registers);
-    write_sources(e, wgmma, registers);
+    write_sources(e, wgmma, registers, selector);
     write_registers(e, registers, dtype == GROUT_DTYPE_F32 ? "+f" : "+r");
-    grout_emit__line(e, "    : %s, \"l\"(b)%s);",
-                     wgmma->a.is_register ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])"
-                                          : "\"l\"(a)",
-                     wgmma->has_use ? ", \"r\"(use)" : "");
+    grout_emit__line(
+        e, "    : %s, \"l\"(b)%s%s);",
+        wgmma->a.is_register ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])" : "\"l\"(a)",
+        wgmma->is_sparse ? ", \"r\"(metadata)" : "", wgmma->has_use ? ", \"r\"(use)" : "");
     grout_emit__close(e, "");
     grout_emit__line(e, "%s", "");
 }
@@ -146,9 +175,11 @@ static bool visit(void *payload, grout_op_id id, const grout_op *op) {
         e->failed = true;
         return false;
     }
-    const grout_gpu_name name = grout_emit__wgmma_name(&wgmma);
-    if (!grout_emit__has_function(e, name.text)) {
-        write_form(e, &wgmma, name.text);
+    for (uint32_t selector = 0; selector < grout_emit__count_selectors(&wgmma); selector++) {
+        const grout_gpu_name name = grout_emit__wgmma_name(&wgmma, selector);
+        if (!grout_emit__has_function(e, name.text)) {
+            write_form(e, &wgmma, name.text, selector);
+        }
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* emit_wgmma_hold.c - the registers of an a that the tensor core goes on reading after the wgmma.
- * SPDX-License-Identifier: Apache-2.0
+/* emit_wgmma_hold.c - the registers of an a, or of its metadata, that the tensor core goes on
+ * reading after the wgmma. SPDX-License-Identifier: Apache-2.0
  *
  * Until a wait covers the wgmma nothing may be written to them, and the compiler does not know it:
  * on an H200 the next turn of a loop wrote its own a over them. So they are variables of their own,
@@ -62,17 +62,22 @@ static bool is_in_loop(const grout_emitter *e, const grout_op *op) {
     return grout_op_find_around(e->module, op, GROUT_REGION_LOOP, NULL) != NULL;
 }
 
-static void write_use(grout_emitter *e, uint32_t number, uint32_t registers) {
-    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, number);
+static void write_use(grout_emitter *e, const grout_emit_hold *hold) {
+    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", hold->registers,
+                     hold->number);
 }
 
 static void report_wait(grout_emitter *e, const grout_op *op) {
+    const bool is_sparse = grout_wgmma_get_metadata(e->module, op) != NULL;
     grout_diags_add(e->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(e->module, op->loc),
                     "'%s' comes again before a wait of its block covers it, so the CUDA waits for "
-                    "it at once: its next a takes the same registers",
-                    grout_op_get_info((grout_opcode)op->opcode)->text);
-    grout_diags_help(e->diags, "wait for it in the same block, after the work that can be done "
-                               "meanwhile; or keep a in SMEM");
+                    "it at once: its next %s takes the same registers",
+                    grout_op_get_info((grout_opcode)op->opcode)->text,
+                    is_sparse ? "metadata" : "a");
+    grout_diags_help(e->diags,
+                     "wait for it in the same block, after the work that can be done "
+                     "meanwhile%s",
+                     is_sparse ? "" : "; or keep a in SMEM");
 }
 
 uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers) {
@@ -81,35 +86,43 @@ uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers) {
     return number;
 }
 
-void grout_emit__end_hold(grout_emitter *e, grout_op_id id, uint32_t number, uint32_t registers) {
+static void write_uses(grout_emitter *e, const grout_emit_hold *holds, uint32_t count) {
+    grout_emit__wait_wgmmas(e, 0);
+    for (uint32_t k = 0; k < count; k++) {
+        write_use(e, &holds[k]);
+    }
+}
+
+void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
+                          uint32_t count) {
     const grout_op *op = grout_module_get_op(e->module, id);
     const grout_op_id until = find_cover(e, id);
     if (until == 0 && is_in_loop(e, op)) {
         report_wait(e, op);
         grout_emit__line(
             e, "// The next values of these registers must not come while they are read.");
-        grout_emit__wait_wgmmas(e, 0);
-        write_use(e, number, registers);
+        write_uses(e, holds, count);
     }
     if (until == 0) {
         return;
     }
-    if (e->held_count == GROUT_EMIT_HELD_MAX) { /* more than a thread's groups can be told apart */
-        grout_emit__wait_wgmmas(e, 0);
-        write_use(e, number, registers);
+    if (e->held_count + count > GROUT_EMIT_HELD_MAX) { /* more than a thread's groups can be told
+                                                          apart */
+        write_uses(e, holds, count);
         return;
     }
-    e->held[e->held_count].until = until;
-    e->held[e->held_count].number = number;
-    e->held[e->held_count].registers = registers;
-    e->held_count++;
+    for (uint32_t k = 0; k < count; k++) {
+        e->held[e->held_count].until = until;
+        e->held[e->held_count].hold = holds[k];
+        e->held_count++;
+    }
 }
 
 void grout_emit__release_held(grout_emitter *e, grout_op_id id) {
     uint32_t left = 0;
     for (uint32_t k = 0; k < e->held_count; k++) {
         if (e->held[k].until == id) {
-            write_use(e, e->held[k].number, e->held[k].registers);
+            write_use(e, &e->held[k].hold);
         } else {
             e->held[left] = e->held[k];
             left++;

@@ -50,6 +50,11 @@ typedef struct grout_emit_forks {
     uint32_t member_count; /* threads that come to each meeting at their ends */
 } grout_emit_forks;
 
+/* Registers of 32 bits that the tensor core may go on reading: the variable x<number>. */
+typedef struct grout_emit_hold {
+    uint32_t number, registers;
+} grout_emit_hold;
+
 struct grout_emitter {
     /* By opcode. A pointer, because the ops of regions call for the blocks in them: so what writes
      * a block stands below the ops (emit.c has the table, emit_block.c uses it). */
@@ -82,7 +87,7 @@ struct grout_emitter {
     uint8_t held_count;
     struct {
         grout_op_id until; /* the registers are in use until after this op */
-        uint32_t number, registers;
+        grout_emit_hold hold;
     } held[GROUT_EMIT_HELD_MAX];
 };
 

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 
 bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
-    return a->kind == b->kind && a->vec == b->vec && a->registers == b->registers &&
-           a->count == b->count && a->rows == b->rows && a->cols == b->cols &&
-           a->tiling == b->tiling;
+    return a->kind == b->kind && a->vec == b->vec && a->warps == b->warps &&
+           a->registers == b->registers && a->count == b->count && a->rows == b->rows &&
+           a->cols == b->cols && a->tiling == b->tiling;
 }
 
 void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
@@ -44,6 +44,7 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     switch ((grout_register_layout_kind)layout->kind) {
     case GROUT_LAYOUT_WGMMA:
     case GROUT_LAYOUT_WGMMA_COL:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
         return 2;
     case GROUT_LAYOUT_WGMMA_8BIT:
         return 4;
@@ -59,6 +60,7 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     case GROUT_LAYOUT_SPLAT:
     case GROUT_LAYOUT_WGMMA_ROW:
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
+    case GROUT_LAYOUT_WGMMA_METADATA:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_16BIT:
@@ -81,6 +83,8 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_WGMMA_8BIT:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
@@ -99,16 +103,22 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     return GROUT_EMIT_AT_FIRST;
 }
 
+const char *grout_emit__get_block(const grout_register_layout *layout) {
+    return layout->warps == 1 ? ", 16" : layout->warps == 2 ? ", 32" : "";
+}
+
 static void open_flat(grout_emitter *e, const grout_register_layout *layout, uint32_t step) {
+    const uint32_t lanes = grout_register_layout_get_lanes(layout);
     GROUT_ASSERT(layout->vec > 0 && layout->vec % step == 0); /* neighbours stay together */
     if (layout->vec == 1) {
-        grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
+        grout_emit__line(e, "const grout_u32 flat = reg * %" PRIu32 " + lane;", lanes);
     } else if (step == layout->vec) {
-        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u;", layout->vec,
-                         layout->vec);
+        grout_emit__line(e, "const grout_u32 flat = (reg / %u * %" PRIu32 " + lane) * %u;",
+                         layout->vec, lanes, layout->vec);
     } else {
-        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u + reg %% %u;",
-                         layout->vec, layout->vec, layout->vec);
+        grout_emit__line(e,
+                         "const grout_u32 flat = (reg / %u * %" PRIu32 " + lane) * %u + reg %% %u;",
+                         layout->vec, lanes, layout->vec, layout->vec);
     }
     if (layout->is_guarded) {
         grout_emit__begin(e);
@@ -155,13 +165,18 @@ static void add_coordinate(grout_emitter *e, const grout_register_layout *layout
     const uint32_t size = 1u << tiling->register_bits;
     grout_emit__begin(e);
     if (is_row) {
-        grout_emit__add(e, "const grout_u32 at_row = reg / %" PRId64 " * %u", across * size,
-                        tiling->rows);
+        const uint32_t rows = layout->kind == GROUT_LAYOUT_TILED
+                                  ? tiling->rows
+                                  : grout_register_layout_get_block_rows(
+                                        (grout_register_layout_kind)layout->kind, layout->warps);
+        grout_emit__add(e, "const grout_u32 at_row = reg / %" PRId64 " * %" PRIu32, across * size,
+                        rows);
     } else {
         grout_emit__add(e, "const grout_u32 at_col = reg / %u %% %" PRId64 " * %u", size, across,
                         tiling->cols);
     }
-    add_fields(e, "lane", 7, tiling->lanes, 7, is_row);
+    const uint32_t lane_bits = 5 + layout->warps / 2; /* of the lane's number */
+    add_fields(e, "lane", lane_bits, tiling->lanes, lane_bits, is_row);
     add_fields(e, "reg", 32, tiling->registers, tiling->register_bits, is_row);
     grout_emit__end(e, ";");
 }
@@ -187,6 +202,8 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_UPCAST_2X:
     case GROUT_LAYOUT_WGMMA_UPCAST_4X:
+    case GROUT_LAYOUT_WGMMA_METADATA:
+    case GROUT_LAYOUT_WGMMA_METADATA_8BIT:
     case GROUT_LAYOUT_TILED:
     case GROUT_LAYOUT_MMA_LHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_32BIT:
@@ -198,21 +215,22 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
         open_flat(e, layout, step);
         return;
     case GROUT_LAYOUT_WGMMA:
-        grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
-                         layout->cols);
+        grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 "%s);",
+                         layout->cols, grout_emit__get_block(layout));
         grout_emit__line(e, "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64 ");",
                          layout->cols);
         return;
     case GROUT_LAYOUT_WGMMA_8BIT:
         grout_emit__line(e,
-                         "const grout_u32 at_row = grout_wgmma_8bit_row(lane, reg, %" PRId64 ");",
-                         layout->cols);
+                         "const grout_u32 at_row = grout_wgmma_8bit_row(lane, reg, %" PRId64 "%s);",
+                         layout->cols, grout_emit__get_block(layout));
         grout_emit__line(e,
                          "const grout_u32 at_col = grout_wgmma_8bit_col(lane, reg, %" PRId64 ");",
                          layout->cols);
         return;
     case GROUT_LAYOUT_WGMMA_ROW:
-        grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg);");
+        grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg%s);",
+                         grout_emit__get_block(layout));
         return;
     case GROUT_LAYOUT_WGMMA_COL:
         grout_emit__line(e, "const grout_u32 at_col = grout_col_of(lane, reg);");
@@ -237,7 +255,7 @@ static const char *get_owners(const grout_register_layout *layout) {
     const grout_register_tiling *tiling =
         grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
     if (tiling != NULL) {
-        return tiling->copies > 1 ? "lane < 32" : NULL; /* of four warps */
+        return tiling->copies > 1 && layout->warps > 1 ? "lane < 32" : NULL; /* of several warps */
     }
     return layout->kind == GROUT_LAYOUT_WGMMA_ROW   ? "lane % 4 == 0" /* of the four of a quad */
            : layout->kind == GROUT_LAYOUT_WGMMA_COL ? "lane < 4"

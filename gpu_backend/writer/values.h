@@ -59,6 +59,9 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout);
 void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout, uint32_t step);
 /* Closes what open_registers and open_element opened. */
 void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout);
+/* ", 16", ", 32", "": the last argument of the device functions that say rows of the wgmma layouts,
+ * where a block is not 64 of them. */
+const char *grout_emit__get_block(const grout_register_layout *layout);
 /* "if (lane < 4) {" and the like, where other lanes hold the same elements; and its end. */
 /* The bits of a lane's number in which lanes of the same elements differ, of a tiled layout. */
 uint32_t grout_emit__get_copies(const grout_register_layout *layout);

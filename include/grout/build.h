@@ -197,11 +197,11 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                          const grout_operand *yields);
 
 /*
- * One function an op, grout_build_<op>, generated from the BUILD column of ops.def. a, b, c are its
+ * One function an op, grout_build_<op>, from the BUILD column of ops.def. a, b, c, d are its
  * operands in the order of its syntax ('grout ops NAME'); that of a slice is a grout_build_ref of
  * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
  * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
- * set_max_registers, SATURATE or none of wgmma, wgmma_async and mma. What has no argument here (dim
+ * set_max_registers, SATURATE or none of mma, wgmma and its kin. What has no argument here (dim
  * of a broadcast, wait of an acc_load, count of a barrier_arrive, use_acc of a wgmma) is for
  * grout_build_op.
  */
@@ -231,6 +231,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N3_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, uint32_t attrs);
+#define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, uint32_t attrs);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);

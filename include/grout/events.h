@@ -352,8 +352,9 @@ typedef struct grout_fault {
     uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
     /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
-     * and what it was to be a multiple of; NON_FINITE, NON_FINITE_INPUT: how many elements, and
-     * the bits of the first, which stands at 'start' */
+     * and what it was to be a multiple of; SPARSE_METADATA: the code, and how many elements of K it
+     * is of, which begin in row 'start' at 'extent'; NON_FINITE, NON_FINITE_INPUT: how many
+     * elements, and the bits of the first, which stands at 'start' */
     int64_t have, need;
     uint8_t dtype; /* NON_FINITE, NON_FINITE_INPUT: of the element whose bits 'need' are */
     /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of

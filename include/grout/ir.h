@@ -597,6 +597,8 @@ GROUT_API grout_region_kind grout_op_get_region_kind(const grout_op *op);
  * *block_out, unless NULL: which of its blocks the other one lies in. */
 GROUT_API const grout_op *grout_op_find_around(const grout_module *module, const grout_op *op,
                                                grout_region_kind kind, grout_block_id *block_out);
+/* Warps of the thread that runs an op: 4, or in a partition what the kernel says, 1 or 2. */
+GROUT_API uint32_t grout_op_get_warps(const grout_module *module, const grout_op *op);
 /* The yield that ends a block; NULL if it has none. */
 GROUT_API const grout_op *grout_block_find_yield(const grout_module *module, grout_block_id block);
 /* How many objects an op makes, and the first of the consecutive values that name them. 0 for other

@@ -2,12 +2,15 @@
 /*
  * register_layout.h - which lane of a thread holds which element of an array value.
  *
- * A thread of a kernel is 128 lanes of a GPU; an array value is spread over their registers in one
- * of the layouts below. They have no meaning on the CPU. An analysis of a bound kernel chooses one
- * for each array value from what its operations ask for: an accumulator comes in the WGMMA layout,
- * element-wise operations keep one layout, reductions and broadcasts lead from one to another,
- * loads, iotas and splats take any. Where two demands meet, the analysis says which operations make
- * them and where a layout_cast mends it. Names as in JAX Pallas:MGPU. docs/register_layouts.md.
+ * A thread of a kernel is 128 lanes of a GPU, a partition of one or two warps 32 or 64; an array
+ * value is spread over their registers in one of the layouts below. They are given for the four
+ * warps of a whole thread: with fewer, the lanes are fewer, and blocks of 64 rows, 16 of each warp,
+ * are blocks of 16 or 32. Layouts have no meaning on the CPU. An analysis of a bound kernel chooses
+ * one for each array value from what its operations ask for: an accumulator comes in the WGMMA
+ * layout, element-wise operations keep one layout, reductions and broadcasts lead from one to
+ * another, loads, iotas and splats take any. Where two demands meet, the analysis says which
+ * operations make them and where a layout_cast mends it. Names as in JAX Pallas:MGPU.
+ * docs/register_layouts.md.
  */
 #ifndef GROUT_REGISTER_LAYOUT_H
 #define GROUT_REGISTER_LAYOUT_H
@@ -18,7 +21,7 @@
 extern "C" {
 #endif
 
-#define GROUT_LANES          128u /* CUDA threads of a thread of the kernel */
+#define GROUT_LANES          128u /* CUDA threads of a thread of the kernel, if it has 4 warps */
 #define GROUT_WIDE_BYTES_MAX 16u  /* of one load or store instruction */
 #define GROUT_LANE_BYTES_MAX 4096 /* of one array in one lane's registers */
 
@@ -45,6 +48,8 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_WGMMA_TRANSPOSED, /* these: see grout_register_tiling */
     GROUT_LAYOUT_WGMMA_UPCAST_2X,
     GROUT_LAYOUT_WGMMA_UPCAST_4X,
+    GROUT_LAYOUT_WGMMA_METADATA, /* of a sparse a, of 16-bit or 32-bit elements */
+    GROUT_LAYOUT_WGMMA_METADATA_8BIT,
     GROUT_LAYOUT_MMA_LHS_32BIT, /* a of an mma */
     GROUT_LAYOUT_MMA_RHS_32BIT, /* b of an mma: each warp has all of it, so there are 4 copies */
     GROUT_LAYOUT_MMA_RHS_16BIT,
@@ -79,6 +84,7 @@ typedef struct grout_register_layout {
     uint8_t kind;       /* grout_register_layout_kind */
     uint8_t vec;        /* STRIDED; 1 for the others */
     bool is_guarded;    /* STRIDED: some lanes have registers past the last element */
+    uint8_t warps;      /* of the thread that has the array: 4, or of a partition 1 or 2 */
     uint32_t registers; /* elements that a lane holds */
     int64_t count;      /* elements of the array */
     int64_t rows, cols; /* of all but SPLAT and STRIDED; 1 where the array has no such dimension */
@@ -121,6 +127,11 @@ GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind 
 GROUT_API grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes);
 GROUT_API grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes);
 
+/* Lanes of the thread that has the array. */
+static inline uint32_t grout_register_layout_get_lanes(const grout_register_layout *layout) {
+    return (uint32_t)layout->warps * GROUT_WARP_LANES;
+}
+
 /* Whether each warp has all elements: of WGMMA_COL, and of an mma's b. */
 static inline bool grout_register_layout_is_whole_in_warps(const grout_register_layout *layout) {
     const grout_register_tiling *tiling =
@@ -135,26 +146,33 @@ static inline bool grout_register_layout_is_matrix(const grout_register_layout *
 }
 
 /*
- * Row-major index of the element in a register (from 0) of a lane (0..127), or -1 if the register
- * holds none. Replicated elements are in several places. The one register of a splat holds all;
- * the answer is 0.
+ * Row-major index of the element in a register (from 0) of a lane (from 0), or -1 if the register
+ * holds none, or the thread has no such lane. Replicated elements are in several places. The one
+ * register of a splat holds all; the answer is 0.
  */
 GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout *layout,
                                                     uint32_t lane, uint32_t register_index);
 
 /*
- * The layout that an array of a type has in one of the WGMMA and MMA kinds; kind NONE if its shape
- * is none that the kind holds, or the kind is another. Dimensions of 1 do not count: an [R, 1] has
- * a WGMMA_ROW as an [R] has. What an accumulator's registers hold is the WGMMA layout of its type.
+ * The layout that an array of a type has in one of the WGMMA and MMA kinds, in a thread of so many
+ * warps (4, 2 or 1); kind NONE if its shape is none that the kind holds, or the kind is another.
+ * Dimensions of 1 do not count: an [R, 1] has a WGMMA_ROW as an [R] has. What an accumulator's
+ * registers hold is the WGMMA layout of its type.
  */
 GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
-                                                           const grout_type *type);
-/* The same of a tiling, which the layout borrows; kind TILED or, if it is that of another kind,
- * that. */
+                                                           uint32_t warps, const grout_type *type);
+/* Rows of a block of the WGMMA and MMA kinds of so many warps: those that the tiling says are of
+ * four. */
+GROUT_API uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind,
+                                                        uint32_t warps);
+/* The same of a tiling, which the layout borrows, in a thread of four warps; kind TILED or, if it
+ * is that of another kind, that. */
 GROUT_API grout_register_layout
 grout_register_layout_make_tiled(const grout_register_tiling *tiling, const grout_type *type);
-/* The layout of count elements in runs of at most vec_max (a power of two). */
-GROUT_API grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max);
+/* The layout of count elements in runs of at most vec_max (a power of two), in a thread of so many
+ * warps. */
+GROUT_API grout_register_layout grout_register_layout_make_strided(uint32_t warps, int64_t count,
+                                                                   uint32_t vec_max);
 
 /* The layouts of one kernel's values. */
 typedef struct grout_register_layouts grout_register_layouts;
@@ -179,9 +197,10 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *   layout_cast  none between equal layouts, or from a splat; else the elements, in row-major order
  *   reductions   of one dimension of WGMMA: none along the columns (dimension 1; the four lanes
  *                of a quad share a row); along the rows 4 bytes for each column from each of the
- *                4 warps. For one dimension in another layout: the elements, in row-major order.
- *                For all elements: 4 bytes from each of the 4 warps; none if every warp has all of
- *                them (WGMMA_COL, the b of an mma, splat). None if the dimension has one element
+ *                warps. For one dimension in another layout: the elements, in row-major order.
+ *                For all elements: 4 bytes from each of the warps; none if every warp has all of
+ *                them (WGMMA_COL, the b of an mma, splat), or there is one. None if the dimension
+ * has one element
  *
  *   slice, reshape, concatenate     none if each lane has in its registers what it needs; else the
  *                elements of the result, in row-major order

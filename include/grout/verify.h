@@ -129,9 +129,12 @@ typedef struct grout_wgmma_operand {
     uint32_t steps_per_panel;
 } grout_wgmma_operand;
 
-/* How a wgmma or wgmma_async maps to wgmma.mma_async instructions. Filled by grout_wgmma_plan. */
+/* How a wgmma, or one of its kin, maps to wgmma.mma_async instructions. Filled by
+ * grout_wgmma_plan. */
 typedef struct grout_wgmma {
-    uint32_t m, n, k;          /* of the operation; m is a multiple of 64 */
+    /* The sizes of the operation; m is a multiple of 64. k and k_step count what a keeps: if it is
+     * sparse, b has twice as many rows, and an instruction takes twice as many of them. */
+    uint32_t m, n, k;
     uint32_t k_step;           /* K of one instruction: 32 bytes, so 16 of f16 and bf16 */
     uint32_t block_count;      /* instructions along M: m / 64; of N there is one */
     uint32_t step_count;       /* along K */
@@ -139,12 +142,13 @@ typedef struct grout_wgmma {
     uint8_t accumulator_dtype; /* F32, F16 or I32 */
     bool has_use;              /* use_acc is written, and not the constant true */
     bool is_saturating;        /* of i32 */
+    bool is_sparse;            /* wgmma.mma_async.sp: a keeps half of its elements along K */
     int64_t column;            /* first column of the accumulator object (a slice in N) */
     grout_wgmma_operand a, b;
 } grout_wgmma;
 
 /*
- * Works out the tensor-core form of a wgmma or wgmma_async of a bound module: shapes, element
+ * Works out the tensor-core form of a wgmma or one of its kin of a bound module: shapes, element
  * types, descriptors. On failure returns false and, if diags is not NULL, says why (rule, numbers,
  * remedy). Source: PTX ISA 9.1 'Asynchronous warpgroup level matrix instructions', 'Matrix
  * descriptor'.
@@ -152,12 +156,38 @@ typedef struct grout_wgmma {
 GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
                                 grout_wgmma *wgmma_out, grout_diags *diags);
 
+/* Operands of a wgmma or one of its kin: the metadata of a sparse a, and use_acc; NULL: it has
+ * none. */
+GROUT_API const grout_operand *grout_wgmma_get_metadata(const grout_module *module,
+                                                        const grout_op *op);
+GROUT_API const grout_operand *grout_wgmma_get_use(const grout_module *module, const grout_op *op);
+
+/*
+ * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. A group of 4
+ * keeps two elements, in either order, and the code is the place of the first of them plus 4 times
+ * that of the second; of f32, a group of 2 keeps one, and the code is 4 for the first or 14 for the
+ * second. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp.
+ */
+#define GROUT_SPARSE_CODES     4u /* of a word */
+#define GROUT_SPARSE_CODE_BITS 4u
+static inline uint32_t grout_sparse_get_group(grout_dtype dtype) {
+    return dtype == GROUT_DTYPE_F32 ? 2 : 4;
+}
+/* Whether a code says of a group which elements are kept. */
+static inline bool grout_sparse_is_code(uint32_t code, uint32_t group) {
+    return group == 2 ? code == 0x4 || code == 0xe : (code & 3) != code >> 2;
+}
+/* The place in its group of the index-th element that is kept of it. */
+static inline uint32_t grout_sparse_get_place(uint32_t code, uint32_t group, uint32_t index) {
+    return group == 2 ? code >> 3 & 1 : code >> 2 * index & 3;
+}
+
 /* How an mma maps to mma.sync instructions, which multiply 16 rows of each warp by 8 columns over
  * 32 bytes of K. Filled by grout_mma_plan. */
 typedef struct grout_mma {
     uint32_t m, n, k;
     uint32_t k_step;           /* K of one instruction */
-    uint32_t block_count;      /* instructions of a warp along M: m / 64 */
+    uint32_t block_count;      /* instructions of a warp along M: m / 64, with four warps */
     uint32_t column_count;     /* along N: n / 8 */
     uint32_t step_count;       /* along K */
     uint8_t a_dtype, b_dtype;  /* F32 is read as tf32: low 13 bits cut */

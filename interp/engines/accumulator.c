@@ -22,6 +22,12 @@ uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id ob
     return 0;
 }
 
+/* How many words the mask of a column has: an mma of a partition of one or two warps may have 16
+ * rows. */
+static uint32_t count_words(const grout_accumulator_plan *plan) {
+    return (plan->rows + 63) / 64;
+}
+
 grout_accumulator grout_accumulator__get(const grout_cta *cta, uint32_t thread, uint32_t index,
                                          uint32_t column, uint32_t count) {
     const grout_accumulator_plan *plan = grout_plan__accumulator(cta->machine->plan, index);
@@ -29,7 +35,7 @@ grout_accumulator grout_accumulator__get(const grout_cta *cta, uint32_t thread, 
     grout_accumulator accumulator = {.plan = plan, .column = column, .count = count};
     accumulator.values = (float *)(void *)(bytes + plan->values) + (size_t)column * plan->rows;
     accumulator.masks =
-        (uint64_t *)(void *)(bytes + plan->masks) + (size_t)column * (plan->rows / 64);
+        (uint64_t *)(void *)(bytes + plan->masks) + (size_t)column * count_words(plan);
     accumulator.marks = bytes + plan->marks + column;
     return accumulator;
 }
@@ -159,7 +165,7 @@ void grout_accumulator__mark_product(const grout_accumulator *accumulator) {
  */
 
 static uint64_t *get_masks(const grout_accumulator *accumulator, uint32_t column) {
-    return accumulator->masks + (size_t)column * (accumulator->plan->rows / 64);
+    return accumulator->masks + (size_t)column * count_words(accumulator->plan);
 }
 
 bool grout_accumulator__get_undefined(const grout_accumulator *accumulator, uint8_t *mask) {
@@ -187,11 +193,11 @@ void grout_accumulator__set_undefined(const grout_accumulator *accumulator, cons
             continue;
         }
         uint64_t *words = get_masks(accumulator, col), any = 0;
-        memset(words, 0, rows / 8);
+        memset(words, 0, count_words(accumulator->plan) * sizeof *words);
         for (uint32_t row = 0; mask != NULL && row < rows; row++) {
             words[row / 64] |= (uint64_t)(mask[(size_t)row * cols + col] != 0) << row % 64;
         }
-        for (uint32_t i = 0; i < rows / 64; i++) {
+        for (uint32_t i = 0; i < count_words(accumulator->plan); i++) {
             any |= words[i];
         }
         accumulator->marks[col] &= (uint8_t)~GROUT_COLUMN_UNDEFINED;
@@ -207,6 +213,7 @@ void grout_accumulator__spoil_row(const grout_accumulator *accumulator, uint32_t
 }
 
 void grout_accumulator__spoil_column(const grout_accumulator *accumulator, uint32_t column) {
-    memset(get_masks(accumulator, column), 0xff, accumulator->plan->rows / 8);
+    memset(get_masks(accumulator, column), 0xff,
+           count_words(accumulator->plan) * sizeof *accumulator->masks);
     accumulator->marks[column] |= GROUT_COLUMN_UNDEFINED;
 }

@@ -19,7 +19,7 @@ typedef struct grout_accumulator {
     const grout_accumulator_plan *plan;
     uint32_t column, count;
     float *values;   /* [count][rows]; the bits of i32 if that is its type */
-    uint64_t *masks; /* [count][rows / 64] */
+    uint64_t *masks; /* [count][cdiv(rows, 64)] */
     uint8_t *marks;  /* [count] */
 } grout_accumulator;
 

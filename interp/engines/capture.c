@@ -20,7 +20,7 @@ static void make_room(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     uint32_t oldest = grout_cta__head(cta)->first_flight;
     const grout_flight *flight = grout_flight__get(machine, oldest);
-    while ((flight->bytes.slots[0] | flight->bytes.slots[1]) == 0) {
+    while (!grout_flight__has_slots(flight)) {
         oldest = flight->next;
         flight = grout_flight__get(machine, oldest);
     }
@@ -31,7 +31,7 @@ static void make_room(const grout_cta *cta) {
     }
 }
 
-/* There are at least two slots, and a caller has at most one that is not in flight yet. */
+/* There are at least three slots, and a caller has at most two that are not in flight yet. */
 uint32_t grout_slots__take(const grout_cta *cta) {
     grout_cta_state *head = grout_cta__head(cta);
     if (head->payload_used == cta->machine->payload_slots) {

@@ -118,7 +118,7 @@ void grout_flight__land(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_engine__get_info(machine, grout_flight__get(machine, index)->engine)->land(cta, index);
     grout_flight *flight = grout_flight__get(machine, index);
-    GROUT_ASSERT(!flight->is_done && (flight->bytes.slots[0] | flight->bytes.slots[1]) == 0);
+    GROUT_ASSERT(!flight->is_done && !grout_flight__has_slots(flight));
     flight->has_read = flight->is_done = true;
     grout_flight__unlink(cta, index);
     grout_flight__publish_complete(cta, flight);

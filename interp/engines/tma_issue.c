@@ -292,12 +292,14 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     } else {
         grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
     }
-    grout_tensor_map__publish_read(cta, load->thread, inst, &stamps[0]);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
             uint32_t number = rank * machine->plan->element_count + load->element;
-            stamps[1].component = grout_clock_ph(&machine->plan->shape, number);
-            stamps[1].number = load->phases[rank] + 1;
+            stamps[0].component = stamps[1].component =
+                grout_clock_ph(&machine->plan->shape, number);
+            stamps[0].number = stamps[1].number = load->phases[rank] + 1;
+            /* The bytes for each CTA go by the map: it may be read until all are there. */
+            grout_tensor_map__publish_read(cta, load->thread, inst, &stamps[0]);
             boxes[1] = get_destination(cta, load, rank);
             grout_access__publish_some(cta, load->thread, inst, boxes, stamps,
                                        GROUT_PUBLISH_WRITES);

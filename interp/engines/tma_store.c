@@ -113,7 +113,7 @@ void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_i
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = is_void;
     flight->is_captured = slots[0] != 0;
-    memcpy(flight->bytes.slots, slots, sizeof slots);
+    memcpy(flight->bytes.slots, slots, sizeof slots); /* the third stays 0 */
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
     flight->limits = boxes[1].limits;

@@ -18,11 +18,17 @@
 #include "engine.h"
 #include "non_finite.h"
 #include "operand.h"
+#include "sparse.h"
 
 #include <string.h>
 
 /* A thread's groups in flight; past that the oldest is performed, which is legal at any time. */
 #define FLIGHT_MAX 64
+
+enum {
+    METADATA = 2,        /* of a flight's slots: those before it are a's and b's */
+    METADATA_OPERAND = 3 /* of the operation */
+};
 
 static const grout_operand_plan *get_operand(const grout_product_plan *product, uint32_t which) {
     return which == 0 ? &product->a : &product->b;
@@ -51,16 +57,43 @@ void grout_engine__stamps_wgmma(const grout_cta *cta, const grout_flight *flight
 /* ---- performance -----------------------------------------------------------------------------
  */
 
+/* The operands of a product, packed; metadata: of a sparse a, else NULL. */
+typedef struct packed_operands {
+    const grout_product_plan *product;
+    const float *tiles[2];
+    const uint16_t *metadata;
+} packed_operands;
+
+static grout_sparse_tiles get_sparse(const packed_operands *packed) {
+    return (grout_sparse_tiles){.a = packed->tiles[0],
+                                .b = packed->tiles[1],
+                                .metadata = packed->metadata,
+                                .has_m_rows = packed->product->a.has_mn_rows};
+}
+
+/* The elements of a and b that the k-th product of an element of c is of. */
+static void find_factors(const grout_gemm *gemm, const packed_operands *packed, uint32_t at[3],
+                         const float *factors_out[2]) {
+    const uint32_t m = at[0], n = at[1], k = at[2];
+    const bool is_sparse = packed->metadata != NULL;
+    const grout_sparse_tiles sparse = get_sparse(packed);
+    const size_t row = is_sparse ? grout_sparse__get_row(gemm, &sparse, m, k) : k;
+    const size_t depth = (size_t)gemm->k * (is_sparse ? 2 : 1);
+    const bool has_m_rows = is_sparse && sparse.has_m_rows;
+    factors_out[0] =
+        &packed->tiles[0][has_m_rows ? (size_t)m * gemm->k + k : (size_t)k * gemm->m + m];
+    factors_out[1] = &packed->tiles[1][gemm->has_k_rows ? row * gemm->n + n : n * depth + row];
+}
+
 /* The worst element in the row of a and the column of b that an element of c comes from. */
-static grout_finiteness get_worst(const grout_gemm *gemm, const float *const packed[2], uint32_t m,
+static grout_finiteness get_worst(const grout_gemm *gemm, const packed_operands *packed, uint32_t m,
                                   uint32_t n) {
     grout_finiteness worst = GROUT_FINITE;
     for (uint32_t k = 0; k < gemm->k; k++) {
-        const float *a = &packed[0][(size_t)k * gemm->m + m];
-        const float *b = gemm->has_k_rows ? &packed[1][(size_t)k * gemm->n + n]
-                                          : &packed[1][(size_t)n * gemm->k + k];
-        const grout_finiteness left = grout_finiteness_get(GROUT_DTYPE_F32, a);
-        const grout_finiteness right = grout_finiteness_get(GROUT_DTYPE_F32, b);
+        const float *factors[2];
+        find_factors(gemm, packed, (uint32_t[]){m, n, k}, factors);
+        const grout_finiteness left = grout_finiteness_get(GROUT_DTYPE_F32, factors[0]);
+        const grout_finiteness right = grout_finiteness_get(GROUT_DTYPE_F32, factors[1]);
         worst = left > worst ? left : worst;
         worst = right > worst ? right : worst;
     }
@@ -71,7 +104,7 @@ static grout_finiteness get_worst(const grout_gemm *gemm, const float *const pac
  * has been counted where it became so. */
 static void note_product(const grout_cta *cta, const grout_origin *origin, const grout_gemm *gemm,
                          const grout_accumulator *accumulator, const float *before,
-                         const float *const packed[2]) {
+                         const packed_operands *packed) {
     const uint32_t rows = accumulator->plan->rows;
     grout_non_finite noted = {
         .origin = *origin, .extent = (int64_t)rows * accumulator->count, .first = -1};
@@ -92,9 +125,18 @@ static void note_product(const grout_cta *cta, const grout_origin *origin, const
     grout_non_finite__publish(cta->machine, &noted);
 }
 
+static void run_product(const grout_gemm *gemm, float *c, const packed_operands *packed) {
+    if (packed->metadata != NULL) {
+        const grout_sparse_tiles sparse = get_sparse(packed);
+        grout_sparse__run(gemm, c, &sparse);
+    } else {
+        grout_gemm__run(gemm, c, packed->tiles[0], packed->tiles[1]);
+    }
+}
+
 /* The product, watched. */
 static void run_watched(const grout_cta *cta, const grout_origin *origin, const grout_gemm *gemm,
-                        const grout_accumulator *accumulator, const float *const packed[2]) {
+                        const grout_accumulator *accumulator, const packed_operands *packed) {
     grout_machine *machine = cta->machine;
     const size_t size =
         (size_t)accumulator->plan->rows * accumulator->count * sizeof *accumulator->values;
@@ -104,37 +146,51 @@ static void run_watched(const grout_cta *cta, const grout_origin *origin, const 
         return;
     }
     memcpy(before, accumulator->values, size);
-    grout_gemm__run(gemm, accumulator->values, packed[0], packed[1]);
+    run_product(gemm, accumulator->values, packed);
     note_product(cta, origin, gemm, accumulator, before, packed);
     grout_heap__give(&machine->heap, before, size);
 }
 
+/* What a wgmma multiplies: where its operands are, and of a sparse a the metadata. */
+typedef struct factors {
+    const grout_product_plan *product;
+    grout_operand_source sources[2];
+    const uint8_t *metadata;
+} factors;
+
 static void multiply(const grout_cta *cta, const grout_origin *origin, uint32_t thread,
-                     const grout_product_plan *product, const grout_operand_source sources[2],
-                     bool is_fresh) {
+                     const factors *its, bool is_fresh) {
+    const grout_product_plan *product = its->product;
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     grout_accumulator accumulator =
         grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
-    const float *packed[2];
-    grout_operand__pack(cta, sources, packed);
+    packed_operands packed = {.product = product,
+                              .metadata = (const uint16_t *)(const void *)its->metadata};
+    grout_operand__pack(cta, its->sources, packed.tiles);
     if (is_fresh) {
         grout_accumulator__clear_values(&accumulator);
     }
     if (cta->machine->launch.track_non_finite && !gemm->is_integer) {
-        run_watched(cta, origin, gemm, &accumulator, packed);
+        run_watched(cta, origin, gemm, &accumulator, &packed);
     } else {
-        grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
+        run_product(gemm, accumulator.values, &packed);
     }
     grout_accumulator__mark_product(&accumulator);
+}
+
+/* The slot of the metadata, or of what says whether the accumulator counts. */
+static const grout_slot *get_slot(const grout_cta *cta, const grout_inst *inst, bool is_metadata) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    const uint32_t first = product->a.is_register ? 1 : 0;
+    return grout_plan__slot(cta->machine->plan, inst,
+                            first + (product->is_sparse && !is_metadata ? 1 : 0));
 }
 
 /* Whether the operand use_acc says now that the accumulator does not count. */
 static bool is_fresh(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     return product->has_use &&
-           grout_slot__get_integer(
-               cta, thread,
-               grout_plan__slot(cta->machine->plan, inst, product->a.is_register ? 1 : 0)) == 0;
+           grout_slot__get_integer(cta, thread, get_slot(cta, inst, false)) == 0;
 }
 
 /* At its issue, with the boxes it has there. */
@@ -142,19 +198,22 @@ static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst 
                         const grout_box *boxes) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    grout_operand_source sources[2];
+    factors its = {.product = product};
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
-        sources[i] = (grout_operand_source){.plan = operand};
+        its.sources[i] = (grout_operand_source){.plan = operand};
         if (operand->is_register) {
-            sources[i].rows =
+            its.sources[i].rows =
                 grout_slot__data(cta, thread, grout_plan__slot(machine->plan, inst, 0));
         } else {
-            sources[i].box = &boxes[get_box_index(inst, operand)];
+            its.sources[i].box = &boxes[get_box_index(inst, operand)];
         }
     }
     const grout_origin origin = grout_cta__origin(cta, thread, inst);
-    multiply(cta, &origin, thread, product, sources, is_fresh(cta, thread, inst));
+    if (product->is_sparse) {
+        its.metadata = grout_slot__data(cta, thread, get_slot(cta, inst, true));
+    }
+    multiply(cta, &origin, thread, &its, is_fresh(cta, thread, inst));
 }
 
 /* Later, from what its record says. */
@@ -162,12 +221,12 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    grout_operand_source sources[2];
+    factors its = {.product = product};
     grout_box boxes[2];
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
         uint32_t slot = flight->bytes.operands[i];
-        sources[i] = (grout_operand_source){.plan = operand, .box = &boxes[i]};
+        its.sources[i] = (grout_operand_source){.plan = operand, .box = &boxes[i]};
         if (!operand->is_register) {
             boxes[i] = grout_box__place(cta, grout_pool__at(&machine->plan->boxes, operand->box),
                                         flight->start[i]);
@@ -176,10 +235,13 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
             grout_capture__read(cta, &boxes[i], slot);
         }
         if (slot != 0) {
-            sources[i].rows = grout_slots__get(cta, slot);
+            its.sources[i].rows = grout_slots__get(cta, slot);
         }
     }
-    multiply(cta, &flight->origin, flight->actor, product, sources, flight->is_fresh);
+    if (product->is_sparse) {
+        its.metadata = grout_slots__get(cta, flight->bytes.operands[METADATA]);
+    }
+    multiply(cta, &flight->origin, flight->actor, &its, flight->is_fresh);
 }
 
 void grout_engine__land_wgmma(const grout_cta *cta, uint32_t index) {
@@ -187,7 +249,7 @@ void grout_engine__land_wgmma(const grout_cta *cta, uint32_t index) {
     if (!flight->is_void) {
         perform_flight(cta, flight);
     }
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < GROUT_FLIGHT_SLOTS; i++) {
         if (flight->bytes.operands[i] != 0) {
             grout_slots__give(cta, flight->bytes.operands[i]);
         }
@@ -242,6 +304,22 @@ static const uint8_t *get_mask(const grout_cta *cta, uint32_t thread, const grou
     return machine->mask_linear;
 }
 
+/* A row with a code that is undefined becomes undefined. */
+static void spoil_by_metadata(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                              const grout_accumulator *accumulator) {
+    const grout_slot *slot = get_slot(cta, inst, true);
+    if (!grout_slot__is_undefined(cta, thread, slot)) {
+        return;
+    }
+    const uint8_t *mask = grout_slot__mask(cta, thread, slot);
+    const uint32_t rows = accumulator->plan->rows, words = slot->count / rows;
+    for (uint32_t i = 0; i < rows * words; i++) {
+        if (mask[i] != 0) {
+            grout_accumulator__spoil_row(accumulator, i / words);
+        }
+    }
+}
+
 static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_box *boxes) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
@@ -256,6 +334,34 @@ static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_
         if (mask != NULL) {
             spoil(&accumulator, operand, mask, i == 0);
         }
+    }
+    if (product->is_sparse) {
+        spoil_by_metadata(cta, thread, inst, &accumulator);
+    }
+}
+
+/* ---- metadata --------------------------------------------------------------------------------
+ */
+
+/* The first code that says nothing is a finding. Those that nobody wrote make sums that are none.
+ */
+static void check_metadata(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
+    const grout_slot *slot = get_slot(cta, inst, true);
+    if (grout_slot__is_undefined(cta, thread, slot)) {
+        return;
+    }
+    const grout_sparse_problem problem = grout_sparse__find_problem(
+        (const uint16_t *)(const void *)grout_slot__data(cta, thread, slot), gemm->m,
+        grout_sparse__count_words(gemm), gemm->group);
+    if (problem.row_number != 0) {
+        const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
+                                   .start = problem.row_number - 1,
+                                   .extent = (int64_t)problem.group * gemm->group,
+                                   .have = problem.code,
+                                   .need = gemm->group};
+        grout_cta__fault(cta, thread, inst, METADATA_OPERAND, &fault);
     }
 }
 
@@ -275,14 +381,25 @@ static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_
     return slot;
 }
 
+static uint32_t take_metadata(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *from = get_slot(cta, inst, true);
+    const uint32_t slot = grout_slots__take(cta);
+    memcpy(grout_slots__get(cta, slot), grout_slot__data(cta, thread, from),
+           (size_t)from->count * from->element_bytes);
+    return slot;
+}
+
 static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const grout_box *boxes, bool is_void) {
     grout_machine *machine = cta->machine;
     grout_thread *owner = grout_cta__thread(cta, thread);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    uint32_t slots[2] = {0, 0};
+    uint32_t slots[GROUT_FLIGHT_SLOTS] = {0};
     for (uint32_t i = 0; i < 2 && !is_void; i++) {
         slots[i] = take_operand(cta, thread, inst, get_operand(product, i), boxes);
+    }
+    if (product->is_sparse && !is_void) {
+        slots[METADATA] = take_metadata(cta, thread, inst);
     }
     uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_WGMMA, cta->rank);
     if (index == 0) {
@@ -335,6 +452,9 @@ void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst 
     }
     if (machine->tracks && !is_void) {
         spread_undefined(cta, thread, inst, boxes);
+    }
+    if (grout_plan__product(machine->plan, inst)->is_sparse && !is_void) {
+        check_metadata(cta, thread, inst);
     }
     if (machine->is_lazy) {
         put_in_flight(cta, thread, inst, boxes, is_void);

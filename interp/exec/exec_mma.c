@@ -21,12 +21,13 @@ static const grout_slot *get_slot(const grout_cta *cta, const grout_inst *inst, 
 static grout_accumulator make_sums(const grout_machine *machine,
                                    const grout_accumulator_plan *plan) {
     const size_t count = (size_t)plan->rows * plan->cols;
+    const size_t words = (size_t)(plan->rows + 63) / 64 * plan->cols;
     uint8_t *masks = (uint8_t *)(machine->sums + count);
     return (grout_accumulator){.plan = plan,
                                .count = plan->cols,
                                .values = machine->sums,
                                .masks = (uint64_t *)(void *)masks,
-                               .marks = masks + count / 8};
+                               .marks = masks + words * sizeof(uint64_t)};
 }
 
 /* b as the pack takes it: integers with the neighbours along K side by side. */

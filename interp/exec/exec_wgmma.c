@@ -21,6 +21,15 @@ grout_outcome grout_exec_wgmma_async(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
+grout_outcome grout_exec_wgmma_sp(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_exec_wgmma(cta, thread, inst);
+}
+
+grout_outcome grout_exec_wgmma_sp_async(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst) {
+    return grout_exec_wgmma_async(cta, thread, inst);
+}
+
 /* Never blocks here: the engine does at once what is waited for. */
 grout_outcome grout_exec_wgmma_wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);

@@ -11,7 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#define STEP_WORDS 16 /* of 32 integers of K, an instruction's */
+#define STEP_WORDS   16 /* of 32 integers of K, an instruction's */
+#define LIBXSMM_ROWS 64 /* m is a multiple of so many: with others its bits may differ */
+#define AVX512_ROWS  32 /* of a block; AVX2's has 16 */
 
 const char *grout_gemm__get_text(grout_gemm_kind kind) {
     switch (kind) {
@@ -140,6 +142,10 @@ void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
     gemm->kind = GROUT_GEMM_PLAIN;
     gemm->loop = gemm->is_saturating ? run_saturating : gemm->is_integer ? run_integers : run_plain;
     gemm->code = NULL;
+    if (gemm->group != 0) { /* sparse.c multiplies it */
+        gemm->loop = NULL;
+        return;
+    }
     if (gemm->is_saturating) {
         GROUT_ASSERT(gemm->is_integer && gemm->k / 2 % STEP_WORDS == 0);
         return;
@@ -148,11 +154,15 @@ void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
         init_exact(gemm, fastest);
         return;
     }
-    if (fastest >= GROUT_GEMM_LIBXSMM && grout_gemm__make_code(gemm)) {
+    if (fastest >= GROUT_GEMM_LIBXSMM && gemm->m % LIBXSMM_ROWS == 0 &&
+        grout_gemm__make_code(gemm)) {
         gemm->kind = GROUT_GEMM_LIBXSMM;
         return;
     }
     for (uint32_t kind = GROUT_GEMM_AVX2; kind <= GROUT_GEMM_AVX512 && kind <= fastest; kind++) {
+        if (kind == GROUT_GEMM_AVX512 && gemm->m % AVX512_ROWS != 0) {
+            break;
+        }
         grout_gemm_loop *loop = grout_gemm__find_wide((grout_gemm_kind)kind, gemm->is_integer);
         if (loop != NULL) {
             gemm->kind = (uint8_t)kind;

@@ -31,7 +31,7 @@ typedef enum grout_gemm_kind {
 typedef struct grout_gemm grout_gemm;
 typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
-/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0.
+/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 16 == 0, n and k % 8 == 0.
  * Those of integers are words of two i16, neighbours along K: a [k / 2][m], b [n][k / 2]; c is i32.
  */
 struct grout_gemm {
@@ -39,6 +39,7 @@ struct grout_gemm {
     bool has_k_rows;        /* b is [k][n] */
     bool is_integer;        /* an i32 accumulator */
     bool is_saturating;     /* its sums stop at the largest and the least i32; k % 32 == 0 */
+    uint8_t group;          /* not 0: a keeps of each so many of K half, see sparse.h */
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */
     grout_tensor_core core; /* exact numerics, for k in its blocks; block 0: fast */

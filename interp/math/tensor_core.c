@@ -339,6 +339,30 @@ ALWAYS_INLINE void multiply(const grout_tensor_core *core, const grout_tensor_ti
     }
 }
 
+/* A step of an element: add_step of one row. */
+static float add_element(const grout_tensor_core *core, float c, place at) {
+    if (!core->is_split) {
+        return grout_tensor_core__add_block(core, at.a, at.m, at.b, at.down, c);
+    }
+    const float half = grout_tensor_core__add_block(core, at.a, at.m, at.b, at.down, 0.0F);
+    const float sum = c + grout_tensor_core__add_block(core, at.a + 2 * at.m, at.m,
+                                                       at.b + 2 * at.down, at.down, half);
+    return core->is_half ? grout_gemm__round_f16(sum) : sum;
+}
+
+/* Fewer rows than are worked on together: those of an mma of one or two warps. */
+static void multiply_few(const grout_tensor_core *core, const grout_tensor_tiles *tiles, float *c,
+                         const float *a, const float *b) {
+    const size_t m = tiles->m, across = tiles->has_k_rows ? 1 : tiles->k;
+    const size_t down = tiles->has_k_rows ? tiles->n : 1;
+    for (size_t k = 0; k < tiles->k; k += grout_tensor_core__get_step(core)) {
+        for (size_t i = 0; i < m * tiles->n; i++) {
+            const place at = {a + k * m + i % m, b + i / m * across + k * down, m, down};
+            c[i] = add_element(core, c[i], at);
+        }
+    }
+}
+
 static void multiply_plain(const grout_tensor_core *core, const grout_tensor_tiles *tiles, float *c,
                            const float *a, const float *b) {
     multiply(core, tiles, c, a, b);
@@ -362,9 +386,10 @@ static bool has_avx2(void) {
 
 void grout_tensor_core__multiply(const grout_tensor_core *core, const grout_tensor_tiles *tiles,
                                  bool is_wide, float *c, const float *a, const float *b) {
-    GROUT_ASSERT(core->block > 0 && tiles->k % grout_tensor_core__get_step(core) == 0 &&
-                 tiles->m % ROWS == 0);
-    if (is_wide && has_avx2()) {
+    GROUT_ASSERT(core->block > 0 && tiles->k % grout_tensor_core__get_step(core) == 0);
+    if (tiles->m % ROWS != 0) {
+        multiply_few(core, tiles, c, a, b);
+    } else if (is_wide && has_avx2()) {
         multiply_avx2(core, tiles, c, a, b);
     } else {
         multiply_plain(core, tiles, c, a, b);

@@ -5,6 +5,7 @@
  */
 #include "exec.h"
 #include "planner.h"
+#include "sparse.h"
 
 enum { LINE = 64, LATEST = 64 };
 
@@ -110,12 +111,12 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
     grout_plan *plan = planner->plan;
     const grout_wgmma *wgmma = &planner->wgmma;
     uint32_t mn = is_a ? wgmma->m : wgmma->n;
+    uint32_t k = wgmma->is_sparse && !is_a ? 2 * wgmma->k : wgmma->k;
     operand->is_register = is_a && wgmma->a.is_register;
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
-    operand->pack.is_turned = is_a && operand->has_mn_rows;
+    operand->pack.is_turned = is_a && operand->has_mn_rows && !wgmma->is_sparse;
     operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
-    add_pack(planner, operand, operand->has_mn_rows ? mn : wgmma->k,
-             operand->has_mn_rows ? wgmma->k : mn);
+    add_pack(planner, operand, operand->has_mn_rows ? mn : k, operand->has_mn_rows ? k : mn);
     if (operand->is_register) {
         plan->copy_bytes_max =
             plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
@@ -134,7 +135,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
             gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
             gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
-            grout_tensor_core__is_same(&gemm->core, &shape->core)) {
+            gemm->group == shape->group && grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
     }
@@ -176,7 +177,8 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
     grout_product_plan product = {.accumulator = grout_plan__find_accumulator(plan, box->object),
                                   .column = (uint32_t)wgmma->column,
                                   .count = wgmma->n,
-                                  .has_use = wgmma->has_use};
+                                  .has_use = wgmma->has_use,
+                                  .is_sparse = wgmma->is_sparse};
     add_operand(planner, inst, true, &product.a);
     add_operand(planner, inst, false, &product.b);
     grout_gemm shape = {.m = wgmma->m,
@@ -185,6 +187,12 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                         .has_k_rows = !product.b.has_mn_rows,
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating};
+    if (wgmma->is_sparse) {
+        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+        const int64_t bytes =
+            (int64_t)wgmma->m * grout_sparse__count_words(&shape) * (int64_t)sizeof(uint16_t);
+        plan->copy_bytes_max = plan->copy_bytes_max < bytes ? bytes : plan->copy_bytes_max;
+    }
     if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
@@ -225,7 +233,7 @@ void grout_planner__lower_mma(grout_planner *planner, uint32_t inst_index) {
     add_register_operand(planner, &product.a, mma.m, mma.k);
     add_register_operand(planner, &product.b, shape.is_integer ? mma.n : 1,
                          shape.is_integer ? mma.k : mma.k * mma.n);
-    raise(&plan->sums_max, mma.m * mma.n);
+    raise(&plan->sums_max, (mma.m + LINE - 1) / LINE * LINE * mma.n); /* masks are of 64 rows */
     raise(&plan->turned_max, shape.is_integer ? mma.k * mma.n : 0);
     if (mma.accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)mma.k_step;

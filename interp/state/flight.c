@@ -94,7 +94,7 @@ uint64_t grout_flight__hash(const grout_cta *cta, uint64_t hash) {
     const grout_machine *machine = cta->machine;
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_flight *flight = grout_flight__get(machine, i);
-        for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t k = 0; k < GROUT_FLIGHT_SLOTS; k++) {
             if (flight->bytes.slots[k] != 0) {
                 size_t at = (size_t)(flight->bytes.slots[k] - 1) * machine->payload_slot_bytes;
                 hash = grout_hash__bytes(hash, cta->state + machine->at.payload + at,

@@ -17,6 +17,8 @@ enum { GROUT_HELD_BY_PHASE = 1, GROUT_HELD_BY_QUEUE = 2 };
 
 GROUT_NO_PADDING_BEGIN
 
+#define GROUT_FLIGHT_SLOTS 3
+
 typedef struct grout_flight {
     /* not hashed: places in pools, and the order of issue in the launch */
     uint32_t link;
@@ -26,17 +28,17 @@ typedef struct grout_flight {
     uint32_t queue_next;
     /* Slots of bytes of the CTA's (capture.h), plus 1; 0: none. */
     union {
-        uint32_t slots[2];
+        uint32_t slots[GROUT_FLIGHT_SLOTS];
         struct {
             uint32_t source; /* bytes that were read, or captured at the issue */
             uint32_t
                 spoilt; /* mask of destination bytes that an older, unpublished store may win */
         } copy;
-        uint32_t operands[2]; /* wgmma: copied from registers, or captured */
-        uint32_t elements;    /* st.async */
-        uint32_t picks;       /* cp.async by indices or with a mask: what grout_picks__note notes */
+        uint32_t operands[GROUT_FLIGHT_SLOTS]; /* wgmma: copied from registers, or captured; the
+                                                  last is of the metadata of a */
+        uint32_t elements;                     /* st.async */
+        uint32_t picks; /* cp.async by indices or with a mask: what grout_picks__note notes */
     } bytes;
-    uint32_t reserved_place;
     uint64_t order;
     /* hashed, from here on */
     uint32_t pc;
@@ -80,6 +82,14 @@ static inline grout_flight *grout_flight__get(const grout_machine *machine, uint
 static inline const grout_inst *grout_flight__inst(const grout_machine *machine,
                                                    const grout_flight *flight) {
     return grout_plan__inst(machine->plan, flight->pc);
+}
+
+static inline bool grout_flight__has_slots(const grout_flight *flight) {
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < GROUT_FLIGHT_SLOTS; k++) {
+        any |= flight->bytes.slots[k];
+    }
+    return any != 0;
 }
 
 /* Into and out of the list of the CTA. */

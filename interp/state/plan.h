@@ -201,6 +201,7 @@ typedef struct grout_product_plan {
     uint32_t accumulator, gemm;
     uint32_t column, count; /* of the accumulator: its part */
     bool has_use;           /* the instruction's last slot says whether the accumulator counts */
+    bool is_sparse;         /* the slot in front of it, or the last one, is the metadata of a */
     grout_operand_plan a, b;
 } grout_product_plan;
 

@@ -43,7 +43,8 @@ static bool reduces_fragments(const grout_module *module, const grout_op *op) {
     const grout_type *result = &module->bound->value_types[op->first_result];
     return type.kind == GROUT_TYPE_ARRAY && result->kind == GROUT_TYPE_ARRAY &&
            grout_type_get_count(result) > 1 &&
-           grout_register_layout_make(GROUT_LAYOUT_WGMMA, &type).kind != GROUT_LAYOUT_NONE;
+           grout_register_layout_make(GROUT_LAYOUT_WGMMA, GROUT_WARPS, &type).kind !=
+               GROUT_LAYOUT_NONE;
 }
 
 /* What comes from the tensor core, or goes there, at an operation, or lies as if it did. */

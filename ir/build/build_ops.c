@@ -41,6 +41,9 @@
 #define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
             OPERANDS(a, b, c), .attrs = attrs)
+#define DEFINE_N4_OPTION_ATTRS(OP, name)                                                         \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), uint32_t attrs), \
+            OPERANDS(a, b, c, d), .attrs = attrs)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -179,6 +182,7 @@ enum {
     operands_of_N2 = 2,
     operands_of_N3 = 3,
     operands_of_N3_OPTION_ATTRS = 4,
+    operands_of_N4_OPTION_ATTRS = 5,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_V1_K = 2,

@@ -143,6 +143,24 @@ uint32_t grout_kernel_get_thread_warps(const grout_module *module, grout_kernel_
     return thread < kernel->partition_count ? kernel->partition_warps[thread] : GROUT_WARPS;
 }
 
+/* The kernel whose own block is this one; 0: there is none. */
+static grout_kernel_id find_kernel_of(const grout_module *module, grout_block_id body) {
+    for (grout_kernel_id id = 1; id < module->kernels.count; id++) {
+        if (grout_module_get_kernel(module, id)->body == body) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+uint32_t grout_op_get_warps(const grout_module *module, const grout_op *op) {
+    grout_block_id block = 0;
+    const grout_op *around = grout_op_find_around(module, op, GROUT_REGION_PARTITIONS, &block);
+    const grout_kernel_id id = around == NULL ? 0 : find_kernel_of(module, around->parent);
+    return id == 0 ? GROUT_WARPS
+                   : grout_kernel_get_thread_warps(module, id, block - around->first_block);
+}
+
 uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id id) {
     uint32_t warps = 0;
     for (uint32_t k = 0; k < grout_kernel_get_thread_count(module, id); k++) {

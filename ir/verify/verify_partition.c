@@ -57,7 +57,7 @@ static void check_size(grout_verifying *verifying, const grout_kernel *kernel, u
                             "thread %" PRIu32 " with %" PRIu32
                             " warps: a partition has 1, 2 or 4 of them",
                             thread, warps);
-    grout_diags_help(verifying->diags, "4 are a warpgroup, which has arrays and the tensor core; 1 "
+    grout_diags_help(verifying->diags, "4 are a warpgroup, which has wgmma and accumulators; 1 "
                                        "issues copies and waits; for more take more threads");
 }
 

@@ -261,11 +261,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op) {
         report_copy(verifying, op, GROUT_DIAG_OPERAND_KIND,
                     "nothing says when it has read the map, so the slot could never be used again",
                     "take a tensor_descriptor, or the array");
-    } else if (grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
-               grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
+    } else if (grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0) {
         report_copy(verifying, op, GROUT_DIAG_BAD_ATTRIBUTE,
-                    "it serves copies for the CTA alone, without collective_axes or multicast",
-                    "copy in each CTA, or take a tensor_descriptor");
+                    "each CTA would copy its share by a map of its own, and nothing says that "
+                    "they are of one part",
+                    "let one CTA copy for all, by multicast, or take a tensor_descriptor");
     } else if (grout_module_find_attr(module, op, GROUT_ATTR_OOB) != NULL) {
         report_copy(verifying, op, GROUT_DIAG_BAD_ATTRIBUTE,
                     "the map says what comes from outside its part",

@@ -1,5 +1,5 @@
-/* verify_warp.c - what may stand in a warp_map, and in a partition of fewer than four warps:
- * scalars, memory, barriers, control.
+/* verify_warp.c - what may stand in a warp_map: scalars, memory, barriers, control; and in a
+ * partition of fewer than four warps: what does not take a warpgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
@@ -68,28 +68,33 @@ static void help_partition(grout_verifying *verifying, const char *help) {
     grout_diags_help(verifying->diags, "%s", help);
 }
 
-/* What counts whole threads counts one of fewer warps, too. */
-static bool takes_any_thread(const grout_op *op) {
+/* Why an operation takes the four warps of a warpgroup, or NULL: the tensor core's accumulators,
+ * and the registers that they change together. Lanes that copy or arrive for themselves may be
+ * fewer. */
+static const char *find_group_reason(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL &&
-           (sync->object == GROUT_SYNC_OBJECT_CTA || sync->object == GROUT_SYNC_OBJECT_CLUSTER ||
-            sync->object == GROUT_SYNC_OBJECT_OBJECTS);
+    const bool takes_group = sync == NULL || sync->object == GROUT_SYNC_OBJECT_WGMMA ||
+                             sync->object == GROUT_SYNC_OBJECT_REGISTERS ||
+                             sync->object == GROUT_SYNC_OBJECT_PARTS;
+    return takes_group ? find_reason(op) : NULL;
 }
 
 static bool forks_warps(const grout_op *op) {
     return grout_op_get_region_kind(op) == GROUT_REGION_WARPS;
 }
 
+/* A cast to a layout that a text spells out lane by lane. */
+static bool is_spelt_layout(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LAYOUT &&
+           op->operand_count == 2;
+}
+
 /* The op stands in the body of a thread that has no four warps. */
-static void check_partition(grout_verifying *verifying, const grout_op *op, uint32_t thread,
-                            uint32_t warps) {
+static void check_partition(grout_verifying *verifying, const grout_op *op, uint32_t warps) {
     const char *text = grout_verify__get_text(op);
     const char *plural = warps == 1 ? "" : "s";
     const char *reason = forks_warps(op) ? "it gives work to each of the four warps of a thread"
-                         : takes_any_thread(op) ? NULL
-                                                : find_reason(op);
-    grout_type type;
-    grout_loc_id loc;
+                                         : find_group_reason(op);
     if (reason != NULL) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, op->loc,
                                 "'%s' cannot stand in a partition of %" PRIu32 " warp%s: %s", text,
@@ -98,28 +103,21 @@ static void check_partition(grout_verifying *verifying, const grout_op *op, uint
                                       ? "write what one warp does without it, or give the "
                                         "partition 4 warps"
                                       : "give the partition 4 warps, or leave it to one that has");
-    } else if (find_array(verifying, op, &type, &loc)) {
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, loc,
-                                "'%s' works on an array, %s, in thread %" PRIu32
-                                ", a partition of %" PRIu32
-                                " warp%s: an array is spread over the lanes of four",
-                                text, grout_type__get_text(&type).chars, thread, warps, plural);
-        help_partition(verifying, "such a partition works on scalars, and has TMA move arrays: "
-                                  "index every dimension, or give it 4 warps");
+    } else if (is_spelt_layout(op)) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION,
+                                grout_module_get_operand(verifying->module, op, 1)->loc,
+                                "'%s' spells out the lanes of four warps, in a partition of "
+                                "%" PRIu32 " warp%s",
+                                text, warps, plural);
+        help_partition(verifying, "name a layout, which fits the lanes that there are: "
+                                  "'layout_cast %v wgmma', or give the partition 4 warps");
     }
 }
 
 static void check_in_partition(grout_verifying *verifying, const grout_op *op) {
-    const grout_module *module = verifying->module;
-    grout_block_id block = 0;
-    const grout_op *around = grout_op_find_around(module, op, GROUT_REGION_PARTITIONS, &block);
-    if (around == NULL) {
-        return;
-    }
-    const uint32_t thread = block - around->first_block;
-    const uint32_t warps = grout_kernel_get_thread_warps(module, verifying->kernel, thread);
+    const uint32_t warps = grout_op_get_warps(verifying->module, op);
     if (warps == 1 || warps == 2) { /* other sizes are reported at the kernel */
-        check_partition(verifying, op, thread, warps);
+        check_partition(verifying, op, warps);
     }
 }
 

@@ -29,7 +29,7 @@ static uint32_t get_shape(const grout_module *module, grout_op_id op) {
     if (!grout_wgmma_plan(module, op, &plan, NULL)) {
         return 0;
     }
-    return (uint32_t)plan.column << 14 | plan.n << 5 | plan.k_step;
+    return (uint32_t)plan.column << 14 | plan.n << 5 | plan.k_step * (plan.is_sparse ? 2 : 1);
 }
 
 bool grout_checker__find_shapes(grout_checker *checker) {

@@ -4,6 +4,9 @@
 
 #include "grout/race.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void add_check(const grout_module *module, const grout_op *op, const grout_fault *fault,
                       grout_text *out) {
     grout_text text = {.allocator = out->allocator}, element = {.allocator = out->allocator};
@@ -95,6 +98,15 @@ static void add_input(const grout_module *module, const grout_fault *fault, grou
     grout_text_free(&name);
 }
 
+static void add_metadata(const grout_fault *fault, grout_text *out) {
+    char row[24], code[8];
+    (void)snprintf(row, sizeof row, "%" PRId64, fault->start);
+    (void)snprintf(code, sizeof code, "0x%" PRIx64, fault->have);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_METADATA_HEAD,
+        &(grout_words){.element = row, .what = code, .need = fault->need, .have = fault->extent});
+}
+
 bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const grout_fault *fault,
                                grout_text *out) {
     if (fault->code == GROUT_DIAG_NON_FINITE_INPUT) {
@@ -110,6 +122,8 @@ bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const 
     } else if (fault->code == GROUT_DIAG_NOT_A_MULTIPLE) {
         grout_sentence__add(out, GROUT_SENTENCE_PROMISE_HEAD,
                             &(grout_words){.have = fault->have, .need = fault->need});
+    } else if (fault->code == GROUT_DIAG_SPARSE_METADATA) {
+        add_metadata(fault, out);
     } else if (fault->code == GROUT_DIAG_NON_FINITE) {
         add_made(bound, op, fault, out);
     } else {

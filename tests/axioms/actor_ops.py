@@ -23,9 +23,11 @@ PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather"
 
 # Copies by cp.async whose source is picked likewise; the destination is written whole, zeros where the mask is false.
 PICKED_COPIES = {"async_masked_copy": (None, 2), "async_gather": (2, 3)}
+WGMMAS = ("wgmma", "wgmma_async", "wgmma_sp", "wgmma_sp_async")
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
-               "copy_gmem_to_smem_im2col": {1: "w"}, "wgmma": {1: "r", 2: "r"}, "wgmma_async": {1: "r", 2: "r"}}
+               "copy_gmem_to_smem_im2col": {1: "w"},
+               **{name: {1: "r", 2: "r"} for name in WGMMAS}}
 
 
 class Past:
@@ -274,7 +276,7 @@ class ActorOps:
             actor.trace = hash((actor.trace, name))
         elif name == "griddepcontrol_launch_dependents":
             pass  # it orders nothing
-        elif name in ("copy_smem_to_gmem", "async_copy", "wgmma", "wgmma_async") or name in PICKED_COPIES:
+        elif name in ("copy_smem_to_gmem", "async_copy") or name in WGMMAS or name in PICKED_COPIES:
             self.start_in_group(state, actor, it)
         elif name in ("commit_group", "async_copy_commit_group"):
             self.close_group(state, actor, "bulk" if name == "commit_group" else "copy")
@@ -398,10 +400,11 @@ class ActorOps:
         for operand in it.operands[1:]:
             if isinstance(operand, dict) and "object" in operand:
                 self.access(state, actor, self.find_place(actor, operand), "r", it.line, read, "async", is_async=True)
-        self.access(state, actor, acc, "w", it.line, written, is_async=True, shape=acc)
+        shape = (acc, "_sp" in it.name)  # an instruction of a sparse a takes another K
+        self.access(state, actor, acc, "w", it.line, written, is_async=True, shape=shape)
         closed, _ = state.groups.get(("wgmma", actor.lane), ((), ()))
         state.groups[("wgmma", actor.lane)] = (closed + ((read >> 1,),), ())
-        if it.name == "wgmma":
+        if it.name in ("wgmma", "wgmma_sp"):
             self.wait_for_groups(state, actor, "wgmma", 1, False)
 
     def close_group(self, state, actor, mechanism):

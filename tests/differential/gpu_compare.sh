@@ -121,7 +121,7 @@ for name in matmul_hopper matmul_hopper_cluster matmul_hopper_ws; do
 done
 
 # Every pair of element types of wgmma and mma, every type of sums, short and long K.
-for name in products mma; do
+for name in products sparse mma; do
     file=tests/differential/$name.grout
     same "$file"
     for depth in 128 512 8192; do

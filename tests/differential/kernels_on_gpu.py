@@ -25,14 +25,14 @@ import references  # noqa: E402
 SECONDS = 60  # of one run
 # Sums in one order, whatever the numbers are.
 NORMAL = ("matmul_hopper", "matmul_hopper_async", "matmul_hopper_cluster", "matmul_hopper_union", "matmul_hopper_ws",
-          "matmul_hopper_partitions", "matmul_hopper_pingpong", "matmul_stream_k", "matmul_ragged", "matmul_grouped",
-          "matmul_ragged_transposed")
+          "matmul_hopper_partitions", "matmul_hopper_epilogue", "matmul_hopper_pingpong", "matmul_stream_k",
+          "matmul_ragged", "matmul_grouped", "matmul_ragged_transposed")
 MATMULS = ("M=1000 N=520 K=712", "M=520 N=1000 K=1032")
 LARGER = {
     **{name: MATMULS for name in ("matmul_hopper", "matmul_hopper_ws", "matmul_hopper_cluster", "matmul_hopper_pingpong",
-                                  "matmul_hopper_partitions", "matmul_stream_k")},
+                                  "matmul_hopper_partitions", "matmul_hopper_epilogue", "matmul_stream_k")},
     "matmul_hopper_fp8": ("M=1000 N=520 K=720",), "matmul_hopper_blocks": ("M=1000 N=520 K=720",),
-    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
+    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_sparse": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
     "matmul_grouped": ("TOTAL=1000 N=328 K=520", "TOTAL=3000 N=136 K=72 SMS=5"),
     "matmul_moe_gather": ("TOKENS=1000 SLOTS=2000 N=520 K=264",),
     "matmul_ragged_transposed": ("TOTAL=1000 M=520 N=328", "TOTAL=3000 M=264 N=520 SMS=5"),

@@ -23,7 +23,7 @@ from limit import SECONDS
 SYNC = re.compile(
     r"^\s*(?:%\w+ = )?(commit_smem|commit_gmem|fence_async_shared|barrier_arrive|barrier_wait|barrier_test|"
     r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
-    r"wait_smem_to_gmem|wgmma_wait|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
+    r"wait_smem_to_gmem|wgmma_wait|wgmma_sp|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
     r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
     r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|atomic_\w+)\b(.*)$")
 WRITTEN_ORDER = re.compile(r"\border\((release|acquire|acq_rel)\)")
@@ -78,8 +78,8 @@ def weaken(op, code):
             pass  # the full wait is stronger
         else:
             out.append(("read_only", code + " read_only"))
-    if op == "wgmma":
-        out.append(("wgmma_async", code.replace("wgmma ", "wgmma_async ", 1)))
+    if op in ("wgmma", "wgmma_sp"):
+        out.append((op + "_async", code.replace(op + " ", op + "_async ", 1)))
     if op in ("mbarrier_arrive", "mbarrier_arrive_drop"):
         other = "mbarrier_arrive" if op == "mbarrier_arrive_drop" else "mbarrier_arrive_drop"
         out.append((other, code.replace(op, other, 1)))
@@ -130,7 +130,7 @@ def mutants(lines):
             continue
         op = match.group(1)
         # A wgmma computes: only what it waits for is synchronisation. Of an atomic it is its order.
-        if op != "wgmma" and not op.startswith("atomic_") and not code.lstrip().startswith("%"):
+        if op not in ("wgmma", "wgmma_sp") and not op.startswith("atomic_") and not code.lstrip().startswith("%"):
             yield i, "drop %s" % op, {i: ""}
             for step, name in ((1, "down"), (-1, "up")):
                 k = neighbour(lines, i, step)

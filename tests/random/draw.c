@@ -154,6 +154,26 @@ void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out
     grout_text_free(&d->params);
 }
 
+uint32_t draw_warps(uint64_t seed) {
+    return seed % 7 == 2 ? 1 : seed % 7 == 5 ? 2 : 4;
+}
+
+void draw_finish_thread(draw *d, const char *scratch, uint32_t warps, grout_text *out) {
+    grout_text inside = {0};
+    char axes[64];
+    if (warps == 4 || strstr(scratch, ": acc ") != NULL) {
+        draw_finish(d, scratch, "threads(wg = 1)", out);
+        return;
+    }
+    grout_text_add(&inside, "  warp_specialize {\n    delay 1\n  } partition {\n%s  }\n",
+                   d->body.data == NULL ? "" : d->body.data);
+    grout_text_free(&d->body);
+    d->body = inside;
+    (void)snprintf(axes, sizeof axes, "threads(wg = 2) attr partition_warps = [4, %" PRIu32 "]",
+                   warps);
+    draw_finish(d, scratch, axes, out);
+}
+
 void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results) {
     sums->elements = elements;
     sums->sources = sources;

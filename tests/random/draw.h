@@ -71,5 +71,11 @@ bool draw_mistake(const grout_text *right, uint64_t seed, grout_text *out);
 
 /* Puts a kernel around body and parameters, and frees both. */
 void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out);
+/* The same of a kernel of one thread. Where it has 1 or 2 warps, it is a partition beside a thread
+ * that does nothing; a body that takes the tensor core's accumulators has 4 in any case. */
+void draw_finish_thread(draw *d, const char *scratch, uint32_t warps, grout_text *out);
+/* 4, or in a few kernels 1 or 2: of the seed alone, so that nothing else is drawn in another way.
+ */
+uint32_t draw_warps(uint64_t seed);
 
 #endif

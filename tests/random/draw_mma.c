@@ -84,7 +84,8 @@ void draw_mma(uint64_t seed, grout_text *out) {
     draw d = {.state = seed};
     grout_text scratch = {0};
     char sums[64];
-    product p = {.m = 64 * (1 + draw_below(&d, 2)),
+    const uint32_t warps = draw_warps(seed);
+    product p = {.m = 16 * warps * (1 + draw_below(&d, 2)),
                  .n = 8 * (1 + draw_below(&d, 8)),
                  .type = draw_below(&d, TYPE_COUNT),
                  .steps = 1 + draw_below(&d, 3),
@@ -100,6 +101,6 @@ void draw_mma(uint64_t seed, grout_text *out) {
     (void)draw_param(&d, "in", sums);
     (void)draw_param(&d, "out", sums);
     add_loop(&d, &p, sums);
-    draw_finish(&d, scratch.data == NULL ? "" : scratch.data, "threads(wg = 1)", out);
+    draw_finish_thread(&d, scratch.data == NULL ? "" : scratch.data, warps, out);
     grout_text_free(&scratch);
 }

@@ -28,10 +28,11 @@ typedef struct ring {
     bool is_leaving;     /* a user's last arrive drops it from the count */
     bool is_told;        /* commits stand after the waits; else before the arrives */
     bool has_descriptor, loops_in_warps;
-    uint32_t count;     /* arrivals of one arrive of a user */
-    bool has_registers; /* the fillers give registers to the users */
-    bool is_bare;       /* arrivals of cp.async are for the copies alone */
-    uint32_t warps;     /* of the second filler: 4, or of a partition that only copies 1 or 2 */
+    uint32_t count;      /* arrivals of one arrive of a user */
+    bool has_registers;  /* the fillers give registers to the users */
+    bool is_bare;        /* arrivals of cp.async are for the copies alone */
+    uint32_t warps;      /* of the second filler: 4, or of a partition 1 or 2 */
+    uint32_t user_warps; /* the same of the first user */
     uint32_t rows, columns;
     const char *type, *sum_type;
 } ring;
@@ -480,18 +481,20 @@ static void draw_choices(ring *r) {
     r->sum_type = r->use == USE_WGMMA ? "f32" : r->type;
     r->has_registers = draw_below(d, 4) == 0;
     r->is_bare = draw_below(d, 2);
-    const bool can_be_small =
-        r->is_specialised && !r->has_registers && r->fillers == 2 && r->fills[1] == FILL_TMA;
-    r->warps = can_be_small ? 1u << draw_below(d, 3) : 4;
+    const bool can_be_small = r->is_specialised && !r->has_registers;
+    const bool is_second_small = can_be_small && r->fillers == 2 && r->fills[1] != FILL_WARPS;
+    r->warps = is_second_small ? 1u << draw_below(d, 3) : 4;
+    r->user_warps = can_be_small && r->use != USE_WGMMA ? 1u << draw_below(d, 3) : 4;
 }
 
 /* The header's axes, and its warps of each thread if one has fewer than four. */
 static void get_axes(const ring *r, grout_text *axes) {
     const uint32_t threads = r->fillers + r->users;
     grout_text_add(axes, "grid(g = %" PRIu32 ") threads(wg = %" PRIu32 ")", r->ctas, threads);
-    for (uint32_t k = 0; k < threads && r->warps < 4; k++) {
-        grout_text_add(axes, "%s%" PRIu32 "%s", k == 0 ? " attr partition_warps = [" : ", ",
-                       k == 1 ? r->warps : 4, k + 1 == threads ? "]" : "");
+    for (uint32_t k = 0; k < threads && (r->warps < 4 || r->user_warps < 4); k++) {
+        const uint32_t warps = k == r->fillers ? r->user_warps : k == 1 ? r->warps : 4;
+        grout_text_add(axes, "%s%" PRIu32 "%s", k == 0 ? " attr partition_warps = [" : ", ", warps,
+                       k + 1 == threads ? "]" : "");
     }
 }
 

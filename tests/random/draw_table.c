@@ -130,6 +130,8 @@ static const struct {
                {"wgmma_8bit", 64, 16},
                {"layout(wgmma_upcast_2x)", 64, 16},
                {"layout(wgmma_upcast_4x)", 64, 32},
+               {"layout(wgmma_metadata)", 64, 4},
+               {"layout(wgmma_metadata_8bit)", 64, 4},
                {"layout(mma_lhs_32bit)", 64, 8},
                {"layout(mma_rhs_32bit)", 8, 8},
                {"layout(mma_rhs_16bit)", 16, 8},
@@ -648,7 +650,8 @@ void draw_table(uint64_t seed, grout_text *out) {
         grout_text_add(&t.r.scratch, "  scratch %%full : barrier[1]\n");
     }
     if (t.d.param_count > 0) {
-        draw_finish(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, "threads(wg = 1)", out);
+        draw_finish_thread(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, draw_warps(seed),
+                           out);
     }
     grout_text_free(&t.r.scratch);
 }

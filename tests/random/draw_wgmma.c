@@ -18,6 +18,7 @@ typedef struct product {
     uint32_t in_flight;   /* groups that wgmma_wait leaves; 8: use wgmma */
     uint32_t use;         /* of the texts below */
     bool is_saturating;   /* of integers: no drawn sum is so large */
+    bool is_sparse;       /* k counts what a keeps: b has twice as many rows */
 } product;
 
 /* The operand use_acc: left away, constant, known to the run only. */
@@ -42,9 +43,14 @@ static uint32_t get_width(const product *p, uint32_t operand) {
     return bytes / types[p->type].bytes;
 }
 
+/* Rows of b. */
+static uint32_t get_depth(const product *p) {
+    return p->is_sparse ? 2 * p->k : p->k;
+}
+
 /* Dimensions of an operand in SMEM. */
 static void get_dims(const product *p, uint32_t operand, uint32_t dims[2]) {
-    const uint32_t outer = operand == 0 ? p->m : p->k, inner = operand == 0 ? p->k : p->n;
+    const uint32_t outer = operand == 0 ? p->m : get_depth(p), inner = operand == 0 ? p->k : p->n;
     dims[0] = p->is_transposed[operand] ? inner : outer;
     dims[1] = p->is_transposed[operand] ? outer : inner;
 }
@@ -58,7 +64,7 @@ static bool is_legal(const product *p) {
             return false;
         }
     }
-    const uint32_t bytes = (p->m * p->k + p->k * p->n) * types[p->type].bytes * p->steps;
+    const uint32_t bytes = (p->m * p->k + get_depth(p) * p->n) * types[p->type].bytes * p->steps;
     const uint32_t registers = p->m * p->n / 128;
     if (types[p->type].bytes != 2 && (!p->is_transposed[1] || p->is_transposed[0])) {
         return false;
@@ -95,6 +101,32 @@ static void add_operand(draw *d, const product *p, uint32_t operand, const char 
     (void)draw_param(d, direction, type);
 }
 
+/* Words of metadata in a row. */
+static uint32_t count_words(const product *p) {
+    return p->k / (types[p->type].bytes == 4 ? 4 : 8);
+}
+
+/* Metadata out of any integers: two different places of 4, of f32 one of 2. */
+static void add_metadata(draw *d, const product *p) {
+    const uint32_t words = count_words(p);
+    draw_line(d, "  %%any = load %%p2[%%i]");
+    draw_line(d,
+              "  %%codes = for %%g in 0..4 carry(%%w = (broadcast 0 : i32[%" PRIu32 ", %" PRIu32
+              "])) {",
+              p->m, words);
+    draw_line(d, "    %%bits = shr %%any, (mul %%g, 2)");
+    if (types[p->type].bytes == 4) {
+        draw_line(d, "    %%code = select (eq (and %%bits, 1), 0), 4, 14");
+    } else {
+        draw_line(d, "    %%first = and %%bits, 3");
+        draw_line(d, "    %%turn = add (rem (and (shr %%bits, 2), 7), 3), 1");
+        draw_line(d, "    %%code = or %%first, (shl (and (add %%first, %%turn), 3), 2)");
+    }
+    draw_line(d, "    yield (or %%w, (shl %%code, (mul %%g, 4)))");
+    draw_line(d, "  }");
+    draw_line(d, "  %%metadata = cast %%codes : u16");
+}
+
 static void add_body(draw *d, const product *p) {
     draw_line(d, "for %%i in 0..%" PRIu32 " {", p->steps);
     if (!p->is_register) {
@@ -107,16 +139,19 @@ static void add_body(draw *d, const product *p) {
     if (p->is_register) {
         draw_line(d, "  %%a = load %%p0[%%i]");
     }
-    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s%s%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
-              p->is_register ? "%a" : "%s0[%i]",
+    if (p->is_sparse) {
+        add_metadata(d, p);
+    }
+    draw_line(d, "  wgmma%s%s %%acc, %s%s, %%s1[%%i]%s%s%s%s", p->is_sparse ? "_sp" : "",
+              p->in_flight < 8 ? "_async" : "", p->is_register ? "%a" : "%s0[%i]",
               !p->is_register && p->is_transposed[0] ? ".transpose(1, 0)" : "",
-              p->is_transposed[1] ? ".transpose(1, 0)" : "", uses[p->use],
-              p->is_saturating ? " saturate" : "");
+              p->is_transposed[1] ? ".transpose(1, 0)" : "", p->is_sparse ? ", %metadata" : "",
+              uses[p->use], p->is_saturating ? " saturate" : "");
     if (p->in_flight < 8) {
         draw_line(d, "  wgmma_wait %" PRIu32, p->in_flight);
     }
     draw_line(d, "}");
-    draw_line(d, "store %%p2, (load %%acc)");
+    draw_line(d, "store %%p%d, (load %%acc)", p->is_sparse ? 3 : 2);
 }
 
 static void add_kernel(const product *p, grout_text *out) {
@@ -128,6 +163,11 @@ static void add_kernel(const product *p, grout_text *out) {
             add_scratch(p, operand, &scratch);
         }
         add_operand(&d, p, operand, "in");
+    }
+    if (p->is_sparse) {
+        (void)snprintf(type, sizeof type, "i32[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", p->steps,
+                       p->m, count_words(p));
+        (void)draw_param(&d, "in", type);
     }
     grout_text_add(&scratch, "  scratch %%full : barrier[%" PRIu32 "] arrivals(%d)\n", p->steps,
                    p->is_register ? 1 : 2);
@@ -192,9 +232,13 @@ void draw_wgmma(uint64_t seed, grout_text *out) {
                       .is_register = ways[way][2],
                       .is_tall = draw_below(&d, 2) == 0,
                       .steps = 1 + draw_below(&d, 5),
-                      .in_flight = draw_below(&d, 9),
+                      .in_flight = draw_below(&d, 2) == 0 ? 8 : draw_below(&d, 8),
+                      .is_sparse = draw_below(&d, 2) == 0,
                       .use = draw_below(&d, 2 * USE_COUNT) % USE_COUNT};
         p.k = types[p.type].k_step * (1 + draw_below(&d, 8));
+        if (p.is_sparse && types[p.type].bytes > 1) { /* whole registers of metadata */
+            p.k = 2 * p.k;
+        }
         p.is_saturating = p.type >= FIRST_INTEGER && draw_below(&d, 2) == 0;
         p.swizzle[0] = swizzles[draw_below(&d, 4)];
         p.swizzle[1] = swizzles[draw_below(&d, 4)];

@@ -33,6 +33,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # ---- arrays: flat lists, row-major ----
 
 INTEGERS = ("i32", "i8")
+TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2")}
 
 
 def draw(generator, count, is_integer):
@@ -41,7 +42,7 @@ def draw(generator, count, is_integer):
 
 
 def write_array(path, dims, values, words):
-    code, descr = ("b", "|i1") if words.startswith("i8") else ("i", "<i4") if isinstance(values[0], int) else ("f", "<f4")
+    code, descr = TYPES.get(words.split()[0], ("i", "<i4") if isinstance(values[0], int) else ("f", "<f4"))
     shape = "".join(f"{dim}, " for dim in dims)
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
     with open(path, "wb") as file:
@@ -74,8 +75,25 @@ def compute_matmul(arrays, sizes):
     return {"c": multiply(a, list(zip(*b)))}
 
 
+def compute_matmul_sparse(arrays, sizes):
+    rows, words = cut_rows(arrays["a"], sizes["K"] // 2), cut_rows(arrays["e"], sizes["W"])
+    whole = []
+    for row, codes in zip(rows, words):
+        full = [0.0] * sizes["K"]
+        for at, value in enumerate(row):
+            code = codes[at // 8] >> at // 2 % 4 * 4
+            full[at // 2 * 4 + (code >> at % 2 * 2 & 3)] = value
+        whole += full
+    return compute_matmul({"a": whole, "b": arrays["b"]}, sizes)
+
+
 def compute_matmul_added(arrays, sizes):
     return {"c": list(map(operator.add, compute_matmul(arrays, sizes)["c"], arrays["c"]))}
+
+
+def compute_matmul_relu(arrays, sizes):
+    columns, values = sizes["N"], compute_matmul(arrays, sizes)["c"]
+    return {"c": [max(value + arrays["bias"][i % columns], 0.0) for i, value in enumerate(values)]}
 
 
 def compute_matmul_fp8(arrays, sizes):
@@ -310,7 +328,7 @@ def compute_embedding(arrays, sizes):
 MATMUL = {"a": "M K", "b": "K N"}
 BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS",
             "delta": "HEADS ROWS"}
-# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers; 'offsets', 'rows': of
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers, 'codes': metadata; 'offsets', 'rows': of
 # the groups, of an array of TOKENS rows); relative and absolute
 # tolerance; the consts of each case
 CASES = [
@@ -319,6 +337,8 @@ CASES = [
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_hopper_epilogue", compute_matmul_relu, {**MATMUL, "bias": "N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=300 N=264 K=72 SMS=1"]),
     ("matmul_hopper_cluster", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=72 N=264 K=136", "M=64 N=1000 K=256"]),
     ("matmul_hopper_union", compute_matmul, MATMUL, 0, 1e-5, ["M=256 N=512 K=64", "M=128 N=256 K=320"]),
@@ -333,6 +353,8 @@ CASES = [
      ["M=1 N=8 K=16", "M=100 N=72 K=144", "M=257 N=264 K=80 SMS=1"]),
     ("matmul_hopper_pingpong", compute_matmul_plus, {**MATMUL, "c": "M N"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=640 N=136 K=72 SMS=4"]),
+    ("matmul_sparse", compute_matmul_sparse, {"a": "M KEPT", "e": "codes MP W", "b": "K N"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=257 N=264 K=144 SMS=1"]),
     ("matmul_stream_k", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
@@ -399,6 +421,12 @@ DERIVED = {"embedding_bag": derive_embedding, "attention_hopper_backward": deriv
            "attention_hopper_backward_wide": derive_backward}
 
 
+def draw_codes(generator, count):
+    """Words of 4 codes, each of two different places in any order."""
+    codes = [first + 4 * second for first in range(4) for second in range(4) if first != second]
+    return [sum(generator.choice(codes) << at for at in (0, 4, 8, 12)) for _ in range(count)]
+
+
 # The first rows of the groups, and the number of all rows: the second group is empty, and others where they can be.
 def draw_offsets(generator, sizes):
     inner = sorted(generator.randint(0, sizes["TOTAL"]) for _ in range(sizes["G"] - 2))
@@ -415,7 +443,7 @@ DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_ragged": GROUPS, "matmul_group
 
 
 def get_dims(words, sizes):
-    return [int(word) if word.isdigit() else sizes[word] for word in words.split() if word not in INTEGERS]
+    return [int(word) if word.isdigit() else sizes[word] for word in words.split() if word not in (*INTEGERS, *TYPES)]
 
 
 def list_missing():
@@ -444,6 +472,8 @@ def run_case(grout, case, options):
         sizes.update(TAPS=sizes["R"] * sizes["S"])
     if name == "matmul_moe_gather":
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
+    if name == "matmul_sparse":
+        sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {options}")
@@ -457,6 +487,8 @@ def run_case(grout, case, options):
                 arrays[array] = draw_offsets(generator, sizes)
             elif words == "rows":
                 arrays[array] = [generator.randrange(sizes["TOKENS"]) for _ in range(sizes["SLOTS"])]
+            elif words.startswith("codes"):
+                arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)))
             else:
                 arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words.startswith(INTEGERS))
         arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})

@@ -166,6 +166,8 @@ syntax keyword groutOperation
     \ mma
     \ wgmma
     \ wgmma_async
+    \ wgmma_sp
+    \ wgmma_sp_async
     \ wgmma_wait
     \ acc_load
     \ acc_store
@@ -267,6 +269,8 @@ syntax keyword groutChoice
     \ wgmma_transposed
     \ wgmma_upcast_2x
     \ wgmma_upcast_4x
+    \ wgmma_metadata
+    \ wgmma_metadata_8bit
     \ mma_lhs_32bit
     \ mma_rhs_32bit
     \ mma_rhs_16bit

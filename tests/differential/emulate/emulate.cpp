@@ -126,7 +126,10 @@ struct product {
     bool is_saturating;
     bool is_fresh; /* what it held before does not count */
     bool is_turned_a, is_turned_b, is_in_registers;
-    std::uint64_t a, b;                            /* descriptors */
+    bool is_sparse;                      /* a keeps half of its elements along K */
+    unsigned pair;                       /* of its metadata: which lanes of a quad have it */
+    std::vector<std::uint32_t> metadata; /* by lane */
+    std::uint64_t a, b;                  /* descriptors */
     std::vector<std::vector<void *>> accumulators; /* by lane */
     std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
 };
@@ -1373,8 +1376,10 @@ std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsi
     if (mode == 0) {
         return start + mn / chunk * stride + k / 8 * leading + k % 8 * 16 + mn % chunk * bytes;
     }
-    if (!is_turned) {
-        return swizzle_address(start + mn / 8 * stride + mn % 8 * swizzle + k * bytes, swizzle);
+    if (!is_turned) { /* a sparse a's b may take two panels */
+        return swizzle_address(start + k * bytes / swizzle * leading + mn / 8 * stride +
+                                   mn % 8 * swizzle + k * bytes % swizzle,
+                               swizzle);
     }
     const unsigned wide = swizzle / bytes;
     return swizzle_address(start + mn / wide * leading + k / 8 * stride + k % 8 * swizzle +
@@ -1408,6 +1413,27 @@ double read_a(const product &p, unsigned row, unsigned k) {
                                       k % per_lane * p.element_bytes);
 }
 
+/* The row of b that the k-th element of a is multiplied by: of a sparse a what the metadata of its
+ * group of 4 (of tf32 of 2) says, four bits in a register of one lane of the quad. */
+unsigned find_b(const product &p, unsigned row, unsigned k) {
+    if (!p.is_sparse) {
+        return k;
+    }
+    const bool is_byte = p.element_bytes == 1, is_word = p.element_bytes == 4;
+    const unsigned group = is_word ? k : k / 2;
+    const unsigned in_quad = is_byte ? row / 8 + group / 8 * 2 : p.pair * 2 + group / 4;
+    const unsigned bit = is_byte ? group % 8 * 4 : row / 8 * 16 + group % 4 * 4;
+    const unsigned code = p.metadata[row % 8 * 4 + in_quad] >> bit & 15;
+    if (is_word && code != 0x4 && code != 0xe) {
+        fail("metadata of tf32 that is neither 0x4 nor 0xe");
+    }
+    if (!is_word && (code & 3) == code >> 2) {
+        fail("metadata that names an element twice");
+    }
+    return is_word ? group * 2 + (code == 0xe ? 1 : 0)
+                   : group * 4 + (k % 2 == 0 ? code & 3 : code >> 2);
+}
+
 /* The sum of an i32 and what the products of one instruction come to. */
 std::uint32_t add_integers(std::uint32_t before, double sum, bool is_saturating) {
     const std::int64_t all = (std::int32_t)before + (std::int64_t)sum;
@@ -1429,14 +1455,31 @@ std::vector<double> read_rows(const product &p, unsigned warp) {
     return rows;
 }
 
-/* Those of b: 'cols' columns of 'depth'. */
-std::vector<double> read_columns(const product &p) {
-    std::vector<double> columns(p.cols * p.depth);
-    for (unsigned col = 0; col < p.cols; col++) {
+/* K of b. */
+unsigned get_whole_depth(const product &p) {
+    return p.is_sparse ? 2 * p.depth : p.depth;
+}
+
+/* The rows of b that the elements of these 16 rows are multiplied by. */
+std::vector<unsigned> find_places(const product &p) {
+    std::vector<unsigned> places(16 * p.depth);
+    for (unsigned row = 0; row < 16; row++) {
         for (unsigned k = 0; k < p.depth; k++) {
+            places[row * p.depth + k] = find_b(p, row, k);
+        }
+    }
+    return places;
+}
+
+/* The elements of b: 'cols' columns of its K. */
+std::vector<double> read_columns(const product &p) {
+    const unsigned whole = get_whole_depth(p);
+    std::vector<double> columns(p.cols * whole);
+    for (unsigned col = 0; col < p.cols; col++) {
+        for (unsigned k = 0; k < whole; k++) {
             const std::uint64_t at =
                 get_operand_address(p.b, p.is_turned_b, col, k, p.element_bytes);
-            columns[col * p.depth + k] = read_element(p.b_type, at_smem(at, p.element_bytes));
+            columns[col * whole + k] = read_element(p.b_type, at_smem(at, p.element_bytes));
         }
     }
     return columns;
@@ -1444,13 +1487,15 @@ std::vector<double> read_columns(const product &p) {
 
 void multiply(const product &p, unsigned warp) {
     const std::vector<double> rows = read_rows(p, warp), columns = read_columns(p);
+    const std::vector<unsigned> places = find_places(p);
+    const unsigned whole = get_whole_depth(p);
     for (unsigned row = 0; row < 16; row++) {
         for (unsigned col = 0; col < p.cols; col++) {
             const unsigned lane = row % 8 * 4 + col % 8 / 2;
             const unsigned pair = col / 8 * 2 + row / 8;
             double sum = 0; /* exact: of integers, and of the floats that the tests use */
             for (unsigned k = 0; k < p.depth; k++) {
-                sum += rows[row * p.depth + k] * columns[col * p.depth + k];
+                sum += rows[row * p.depth + k] * columns[col * whole + places[row * p.depth + k]];
             }
             if (p.is_f16) {
                 std::uint16_t *to =
@@ -1477,22 +1522,34 @@ unsigned get_extent(const std::string &shape, char letter) {
 struct wgmma_lane {
     std::vector<void *> accumulators;
     std::vector<std::uint32_t> row;
+    std::uint32_t metadata;
 };
 
+/* wgmma.mma_async{.sp}.sync.aligned.m64n8k16.f32.bf16.bf16 {c}, a, b{, metadata, pair}, use, .. */
 void start_product(machine &m, const statement &s) {
-    const std::vector<argument> &arguments = s.arguments;
+    std::vector<argument> arguments = s.arguments;
     const unsigned warp = threadIdx.x / 32;
     product p = {};
-    wgmma_lane mine;
-    p.cols = get_extent(s.words[4], 'n');
-    p.depth = get_extent(s.words[4], 'k');
-    p.is_f16 = s.words[5] == "f16";
-    p.is_s32 = s.words[5] == "s32";
+    wgmma_lane mine = {};
+    p.is_sparse = s.words[2] == "sp";
+    const std::string *words = &s.words[p.is_sparse ? 5 : 4];
+    p.cols = get_extent(words[0], 'n');
+    p.depth = get_extent(words[0], 'k') / (p.is_sparse ? 2 : 1);
+    p.is_f16 = words[1] == "f16";
+    p.is_s32 = words[1] == "s32";
     p.is_saturating = has_word(s, "satfinite");
-    p.a_type = s.words[6];
-    p.b_type = s.words[7];
+    p.a_type = words[2];
+    p.b_type = words[3];
     p.element_bytes = get_operand_bytes(p.a_type);
     p.is_in_registers = arguments[1].is_list;
+    if (p.is_sparse) {
+        mine.metadata = (std::uint32_t)m.get(arguments[3]);
+        p.pair = (unsigned)m.get(arguments[4]);
+        arguments.erase(arguments.begin() + 3, arguments.begin() + 5);
+        if (p.pair > (p.element_bytes == 1 ? 0u : 1u) || p.depth * p.element_bytes != 32) {
+            fail("a sparse wgmma with a selector or a K that it does not have");
+        }
+    }
     p.b = m.get(arguments[2]);
     p.is_fresh = m.get(arguments[3]) == 0;
     if (!p.is_s32 && (m.get(arguments[4]) != 1 || m.get(arguments[5]) != 1)) {
@@ -1518,6 +1575,7 @@ void start_product(machine &m, const statement &s) {
         for (void *lane : all) {
             p.accumulators.push_back(static_cast<wgmma_lane *>(lane)->accumulators);
             p.rows.push_back(static_cast<wgmma_lane *>(lane)->row);
+            p.metadata.push_back(static_cast<wgmma_lane *>(lane)->metadata);
         }
         if (is_lazy) {
             here->queues[warp].open.push_back(p);

@@ -125,6 +125,14 @@ static void run_if(reference *ref, const grout_op *op) {
     ref->deciding = around;
 }
 
+/* One body after the other: those that are drawn have nothing to do with each other. */
+static void run_partitions(reference *ref, const grout_op *op) {
+    for (uint32_t which = op->block_count; which-- > 1;) {
+        run_block(ref, op->first_block + which);
+    }
+    run_branch(ref, op, 0);
+}
+
 /* Its accumulators start at zero. */
 static void run_scope(reference *ref, const grout_op *op) {
     reference__clear_objects(ref, true);
@@ -138,6 +146,7 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_WHILE:
     case GROUT_OP_IF:
     case GROUT_OP_SCOPED:
+    case GROUT_OP_WARP_SPECIALIZE:
     case GROUT_OP_AXIS_INDEX:
     case GROUT_OP_LOAD:
     case GROUT_OP_MASKED_LOAD:
@@ -157,6 +166,8 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_ASYNC_COPY:
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
+    case GROUT_OP_WGMMA_SP:
+    case GROUT_OP_WGMMA_SP_ASYNC:
     case GROUT_OP_MMA:
     case GROUT_OP_DEBUG_PRINT:
         return true; /* and not extern_elementwise, whose meaning is somebody else's */
@@ -270,6 +281,7 @@ static void run_op(reference *ref, const grout_op *op) {
         run_known(ref, op, reference__run_copy);
         break;
     case GROUT_FORM_WGMMA:
+    case GROUT_FORM_WGMMA_SP:
         run_known(ref, op, reference__run_wgmma);
         break;
     case GROUT_FORM_MMA:
@@ -289,6 +301,9 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_SCOPED:
         run_known(ref, op, run_scope);
+        break;
+    case GROUT_FORM_SPECIALIZE:
+        run_known(ref, op, run_partitions);
         break;
     case GROUT_FORM_DESCRIPTOR:
     case GROUT_FORM_MADE_DESCRIPTOR: /* a name for boxes, which a view sees through */

@@ -313,10 +313,11 @@ static num *get_matrix(reference *ref, const grout_operand *operand, int64_t cou
 
 /* Whether a wgmma adds to what its accumulator held before. */
 static bool uses_accumulator(reference *ref, const grout_op *op) {
-    if (op->operand_count < 4) {
+    const uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'u');
+    if (op->operand_count <= index) {
         return true;
     }
-    const grout_operand *use = grout_module_get_operand(ref->module, op, 3);
+    const grout_operand *use = grout_module_get_operand(ref->module, op, index);
     return use->kind == GROUT_OPERAND_EXPR
                ? grout_module_get_expr_value(ref->module, use->id).integer != 0
                : ref->values[use->id][0].value != 0;
@@ -324,6 +325,42 @@ static bool uses_accumulator(reference *ref, const grout_op *op) {
 
 static bool saturates(const reference *ref, const grout_op *op) {
     return grout_module_find_attr(ref->module, op, GROUT_ATTR_SATURATE) != NULL;
+}
+
+/* The rows of b that a row of a sparse a is multiplied by: a word has the codes of 4 groups.
+ * With f32 a group of 2 keeps one, and 0xe means the second; else one of 4 keeps two, and the code
+ * has the places of both. */
+static void choose_rows(const num *words, const num *b, const rounding_dot *shape, num *chosen) {
+    const bool is_word = shape->operand_dtype == GROUT_DTYPE_F32;
+    const int64_t kept = is_word ? 1 : 2, size = 2 * kept, n = shape->b_stride;
+    for (int64_t k = 0; k < shape->depth; k++) {
+        const int64_t group = k / kept;
+        const uint32_t code = (uint32_t)words[group / 4].value >> group % 4 * 4 & 15;
+        const uint32_t place = is_word ? (code == 0xe ? 1 : 0) : k % 2 == 0 ? code % 4 : code / 4;
+        memcpy(chosen + k * n, b + (group * size + place) * n, (size_t)n * sizeof *chosen);
+    }
+}
+
+/* What a wgmma multiplies; chosen: for a sparse a the rows of b of one of its rows. */
+typedef struct factors {
+    num *a, *b, *chosen;
+    const num *metadata; /* or NULL */
+    int64_t words;       /* of it in a row */
+} factors;
+
+static factors get_factors(reference *ref, const grout_op *op, const grout_type types[3]) {
+    const uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'v');
+    const int64_t depth = types[1].dims[1], n = types[0].dims[1];
+    factors its = {0};
+    its.a = get_matrix(ref, grout_module_get_operand(ref->module, op, 1), types[1].dims[0] * depth);
+    its.b = get_matrix(ref, grout_module_get_operand(ref->module, op, 2), types[2].dims[0] * n);
+    if (index != UINT32_MAX) {
+        const grout_operand *metadata = grout_module_get_operand(ref->module, op, index);
+        its.metadata = ref->values[metadata->id];
+        its.words = grout_module_get_operand_type(ref->module, metadata).dims[1];
+        its.chosen = calloc((size_t)(depth * n), sizeof *its.chosen);
+    }
+    return its;
 }
 
 void reference__run_wgmma(reference *ref, const grout_op *op) {
@@ -335,23 +372,29 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
     }
     const int64_t m = types[0].dims[0], n = types[0].dims[1], depth = types[1].dims[1];
     const box acc = reference__get_box(ref, operands[0]);
-    num *a = get_matrix(ref, operands[1], m * depth);
-    num *b = get_matrix(ref, operands[2], depth * n);
+    const factors its = get_factors(ref, op, types);
+    const bool is_there =
+        its.a != NULL && its.b != NULL && (its.metadata == NULL || its.chosen != NULL);
     const bool has_before = uses_accumulator(ref, op);
-    for (int64_t i = 0; i < m * n && a != NULL && b != NULL; i++) {
-        const rounding_dot dot = {.a = a + i / n * depth,
-                                  .b = b + i % n,
-                                  .b_stride = n,
-                                  .depth = depth,
-                                  .operand_dtype = (grout_dtype)types[1].dtype,
-                                  .accumulator_dtype = (grout_dtype)types[0].dtype,
-                                  .is_saturating = saturates(ref, op)};
+    for (int64_t i = 0; i < m * n && is_there; i++) {
+        rounding_dot dot = {.a = its.a + i / n * depth,
+                            .b = its.b + i % n,
+                            .b_stride = n,
+                            .depth = depth,
+                            .operand_dtype = (grout_dtype)types[1].dtype,
+                            .accumulator_dtype = (grout_dtype)types[0].dtype,
+                            .is_saturating = saturates(ref, op)};
+        if (its.metadata != NULL && i % n == 0) {
+            choose_rows(its.metadata + i / n * its.words, its.b, &dot, its.chosen);
+        }
+        dot.b = its.metadata == NULL ? dot.b : its.chosen + i % n;
         const num before = has_before ? reference__read_box(&acc, i) : formats_make(0, 0);
         reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }
     reference__note_write(ref, op, acc.array);
-    free(a);
-    free(b);
+    free(its.a);
+    free(its.b);
+    free(its.chosen);
 }
 
 /* c + a b, all of them values. */

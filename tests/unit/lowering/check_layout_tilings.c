@@ -1,4 +1,4 @@
-/* check_layout_tilings.c - which lane holds what in the register layouts of tiles.
+/* check_layout_tilings.c - which lane holds what in the register layouts of tiles, and of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/register_layout.h"
 
@@ -31,7 +31,7 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
         (grout_register_layout_kind)(GROUT_LAYOUT_WGMMA_TRANSPOSED + _i);
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {128, 1, 96}};
     const grout_type narrow = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {64, 8 << _i >> 1}};
-    const grout_register_layout layout = grout_register_layout_make(kind, &type);
+    const grout_register_layout layout = grout_register_layout_make(kind, GROUT_WARPS, &type);
     const int64_t elements = (int64_t)128 * 96;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, kind);
@@ -42,7 +42,8 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
         faults += grout_register_layout_get_element(&layout, (uint32_t)lane, (uint32_t)reg) != i;
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_uint_eq(grout_register_layout_make(kind, &narrow).kind, GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(kind, GROUT_WARPS, &narrow).kind,
+                      GROUT_LAYOUT_NONE);
 }
 END_TEST
 
@@ -77,7 +78,8 @@ START_TEST(mma_layouts_are_the_fragments) {
     const grout_type narrow = {
         .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].wrong_rows, 8}};
     const grout_type least = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {fragments[_i].rows, 8}};
-    const grout_register_layout layout = grout_register_layout_make(fragments[_i].kind, &type);
+    const grout_register_layout layout =
+        grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &type);
     const int64_t copies = _i == 0 ? 1 : 4;
     int64_t faults = 0;
     ck_assert_uint_eq(layout.kind, fragments[_i].kind);
@@ -92,11 +94,81 @@ START_TEST(mma_layouts_are_the_fragments) {
         }
     }
     ck_assert_int_eq(faults, 0);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &least).kind,
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &least).kind,
                       fragments[_i].kind);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &low).kind, GROUT_LAYOUT_NONE);
-    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, &narrow).kind,
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &low).kind,
                       GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &narrow).kind,
+                      GROUT_LAYOUT_NONE);
+}
+END_TEST
+
+/* With fewer warps a lane's registers hold what those of the same lane hold with four, but that a
+ * block of 64 rows has 16 of each warp that there is. */
+START_TEST(fewer_warps_have_smaller_blocks) {
+    const grout_register_layout_kind kind =
+        (grout_register_layout_kind)(_i / 2 + GROUT_LAYOUT_WGMMA);
+    const uint32_t warps = 1 + (uint32_t)_i % 2, lanes = 32 * warps;
+    const bool is_row = kind == GROUT_LAYOUT_WGMMA_ROW, is_col = kind == GROUT_LAYOUT_WGMMA_COL;
+    const bool has_copies = kind >= GROUT_LAYOUT_MMA_RHS_32BIT || is_col;
+    const int64_t block = has_copies ? 64 : 16 * (int64_t)warps, cols = is_row ? 1 : 32;
+    const grout_type type = {
+        .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {is_col ? 1 : 3 * block, cols}};
+    const grout_type whole = {
+        .kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {is_col ? 1 : 192, cols}};
+    const grout_type wrong = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {block + block / 2, 31}};
+    const grout_register_layout it = grout_register_layout_make(kind, warps, &type);
+    const grout_register_layout four = grout_register_layout_make(kind, GROUT_WARPS, &whole);
+    int64_t faults = 0;
+    ck_assert_uint_eq(it.kind, kind);
+    ck_assert_uint_eq(it.registers, four.registers);
+    ck_assert_uint_eq(grout_register_layout_get_lanes(&it), lanes);
+    for (uint32_t i = 0; i < lanes * it.registers; i++) {
+        const uint32_t lane = i % lanes, reg = i / lanes;
+        const int64_t other = grout_register_layout_get_element(&four, lane, reg);
+        const int64_t row = other / cols / 64 * block + other / cols % 64;
+        faults += grout_register_layout_get_element(&it, lane, reg) != row * cols + other % cols;
+    }
+    ck_assert_int_eq(faults, 0);
+    ck_assert_int_eq(grout_register_layout_get_element(&it, lanes, 0), -1);
+    ck_assert_uint_eq(grout_register_layout_make(kind, warps, &wrong).kind, GROUT_LAYOUT_NONE);
+}
+END_TEST
+
+/* How many registers of the layout hold no element; every element is held once. */
+static int64_t check_strided(const grout_register_layout *layout, int64_t count) {
+    static unsigned char held[3000];
+    const uint32_t lanes = grout_register_layout_get_lanes(layout);
+    int64_t behind = 0, faults = 0;
+    memset(held, 0, sizeof held);
+    for (uint32_t k = 0; k < lanes * layout->registers; k++) {
+        const uint32_t lane = k % lanes, reg = k / lanes;
+        const int64_t flat =
+            ((int64_t)(reg / layout->vec) * lanes + lane) * layout->vec + reg % layout->vec;
+        faults +=
+            grout_register_layout_get_element(layout, lane, reg) != (flat < count ? flat : -1);
+        behind += flat >= count;
+        if (flat < count) {
+            held[flat]++;
+        }
+    }
+    for (int64_t k = 0; k < count; k++) {
+        faults += held[k] != 1;
+    }
+    ck_assert_int_eq(faults, 0);
+    return behind;
+}
+
+/* By threads of one, two and four warps. */
+START_TEST(strided_layouts_hold_each_element_once) {
+    for (int64_t count = 1; count < 3000; count += 37) {
+        for (uint32_t vec = 1; vec <= 16; vec *= 2) {
+            const grout_register_layout layout =
+                grout_register_layout_make_strided(1u << _i, count, vec);
+            ck_assert(layout.is_guarded == (check_strided(&layout, count) > 0));
+            ck_assert(layout.vec <= vec && count % layout.vec == 0);
+        }
+    }
 }
 END_TEST
 
@@ -105,6 +177,9 @@ int main(void) {
     TCase *tcase = tcase_create("layout_tilings");
     tcase_add_loop_test(tcase, tiled_layouts_are_those_of_mosaic, 0, 3);
     tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
+    tcase_add_loop_test(tcase, fewer_warps_have_smaller_blocks, 0,
+                        2 * (GROUT_LAYOUT_TILED - GROUT_LAYOUT_WGMMA));
+    tcase_add_loop_test(tcase, strided_layouts_hold_each_element_once, 0, 3);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -30,8 +30,8 @@ static int64_t model_read(const model *m, int64_t start, int64_t mn, int64_t k) 
                mn % chunk * m->bytes;
     }
     if (!m->is_transposed) {
-        return apply_swizzle(m->swizzle,
-                             start + mn / 8 * m->stride + mn % 8 * m->swizzle + k * m->bytes);
+        return apply_swizzle(m->swizzle, start + k / width * m->leading + mn / 8 * m->stride +
+                                             mn % 8 * m->swizzle + k % width * m->bytes);
     }
     return apply_swizzle(m->swizzle, start + mn / width * m->leading + k / 8 * m->stride +
                                          k % 8 * m->swizzle + mn % width * m->bytes);
@@ -147,9 +147,9 @@ static bool has_descriptor(const operand_check *check) {
     for (uint32_t direction = 0; direction < (bytes == 2 ? 2 : 1); direction++) {
         model m = {.is_transposed = direction == 1, .swizzle = (uint32_t)swizzle, .bytes = bytes};
         int64_t width = (swizzle == 0 ? 16 : swizzle) / bytes;
-        int64_t mn_group = m.is_transposed ? width : 8, k_group = m.is_transposed ? 8 : 16 / bytes;
+        int64_t mn_group = m.is_transposed ? width : 8, k_group = m.is_transposed ? 8 : width;
         int64_t mn = mn_group < check->rows ? get_offset(check, mn_group, 0, true) - base : 0;
-        int64_t k = get_offset(check, 0, k_group, true) - base;
+        int64_t k = k_group < check->k_step ? get_offset(check, 0, k_group, true) - base : 0;
         m.leading = m.is_transposed && swizzle != 0 ? mn : k;
         m.stride = m.is_transposed && swizzle != 0 ? k : mn;
         bool fits = true;
@@ -179,6 +179,7 @@ static const int64_t swizzles[] = {0, 32, 64, 128};
  * in tiles of so many rows. */
 typedef struct shape {
     bool is_a, is_k_major, is_object; /* the object, not the view, is transposed */
+    bool is_sparse;                   /* b of a sparse a */
     int64_t mn, k, height;
 } shape;
 
@@ -203,13 +204,19 @@ static bool write_kernel(char *text, size_t size, int combination, const shape *
              (int)(is_turned ? cols : rows), (int)(is_turned ? rows : cols), (int)s->height,
              (int)width, swizzled, is_turned ? "transpose(0, 2, 1)" : "");
     snprintf(other, sizeof other, "smem %s[%d, %d] tile(8, %d) swizzle(32)", dtype,
-             s->is_a ? 8 : 64, (int)s->k, (int)(32 / bytes));
+             s->is_a ? 8 : 64, (int)(s->is_sparse ? s->k / 2 : s->k), (int)(32 / bytes));
+    char metadata[64] = "";
+    if (s->is_sparse) {
+        snprintf(metadata, sizeof metadata, ", (broadcast 0x4444 : u16[64, %d])",
+                 (int)(s->k / (bytes == 4 ? 8 : 16)));
+    }
     snprintf(text, size,
              "kernel @k(%%i: i32) {\n  scratch %%x : %s\n  scratch %%y : %s\n"
-             "  scratch %%acc : acc f32[%d, %d]\n  wgmma %%acc, %s%s%s\n}\n",
+             "  scratch %%acc : acc f32[%d, %d]\n  wgmma%s %%acc, %s%s%s%s\n}\n",
              object, other, s->is_a ? (int)s->mn : 64, s->is_a ? 8 : (int)s->mn,
-             s->is_a ? "%x[%i]" : "%y, %x[%i]", is_direct || s->is_object ? "" : ".transpose(1, 0)",
-             s->is_a ? ", %y.transpose(1, 0)" : "");
+             s->is_sparse ? "_sp" : "", s->is_a ? "%x[%i]" : "%y, %x[%i]",
+             is_direct || s->is_object ? "" : ".transpose(1, 0)",
+             s->is_a ? ", %y.transpose(1, 0)" : "", metadata);
     return true;
 }
 
@@ -220,13 +227,13 @@ static uint32_t run_shape(int combination, const shape *s) {
     }
     bound_text bound = bind_text(text, NULL, 0);
     ck_assert_msg(bound.bound != NULL, "%s%s", text, get_said(bound.diags));
-    grout_op_id id = find_op(bound.bound, GROUT_OP_WGMMA, 0);
+    grout_op_id id = find_op(bound.bound, s->is_sparse ? GROUT_OP_WGMMA_SP : GROUT_OP_WGMMA, 0);
     const grout_op *op = grout_module_get_op(bound.bound, id);
     grout_wgmma wgmma, again;
     bool ok = grout_wgmma_plan(bound.bound, id, &wgmma, bound.diags);
     ck_assert_int_eq(grout_wgmma_plan(bound.bound, id, &again, NULL), ok);
-    operand_check check =
-        begin_check(bound.bound, op, s->is_a, 32 / dtypes[combination % COUNT_OF(dtypes)].bytes);
+    const int64_t bytes = dtypes[combination % COUNT_OF(dtypes)].bytes;
+    operand_check check = begin_check(bound.bound, op, s->is_a, (s->is_sparse ? 64 : 32) / bytes);
     ck_assert_msg(ok == has_descriptor(&check), "%s%s", text, get_said(bound.diags));
     if (ok) {
         const grout_wgmma_operand *operand = s->is_a ? &wgmma.a : &wgmma.b;
@@ -262,6 +269,24 @@ START_TEST(combinations) {
         }
     }
     ck_assert_uint_gt(legal, 10);
+}
+END_TEST
+
+/* A step takes 64 bytes of K of b, in a swizzle of 32 out of two tiles. */
+START_TEST(combinations_of_a_sparse_a) {
+    static const int64_t mns[] = {8, 24, 64}, heights[] = {8, 16, 24, 32, 64, 128};
+    uint32_t legal = 0;
+    for (uint32_t flags = 0; flags < 4; flags++) {
+        shape s = {.is_sparse = true, .is_k_major = (flags & 1) != 0};
+        s.is_object = (flags & 2) != 0 && s.is_k_major;
+        for (int i = 0; i < COUNT_OF(mns) * COUNT_OF(heights) * 2; i++) {
+            s.mn = mns[i % COUNT_OF(mns)];
+            s.height = heights[i / COUNT_OF(mns) % COUNT_OF(heights)];
+            s.k = i / COUNT_OF(mns) / COUNT_OF(heights) == 0 ? 64 : 128;
+            legal += run_shape(_i, &s);
+        }
+    }
+    ck_assert_uint_gt(legal, 3);
 }
 END_TEST
 
@@ -534,6 +559,7 @@ int main(void) {
     Suite *suite = suite_create("wgmma_plan");
     TCase *tcase = tcase_create("wgmma_plan");
     tcase_add_loop_test(tcase, combinations, 0, COMBINATIONS);
+    tcase_add_loop_test(tcase, combinations_of_a_sparse_a, 0, COMBINATIONS);
     tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
     tcase_add_test(tcase, use_acc_is_noted);
     tcase_add_test(tcase, fields);

@@ -139,6 +139,9 @@ START_TEST(all_loops_give_the_same_bits) {
         }
     }
     compare(64, 8, depths[_i % 10], 0);
+    for (uint32_t m = 16; m <= 112; m += 16) { /* of an mma of one or two warps */
+        compare(m, 24, depths[(m / 16 + (uint32_t)_i) % 10], 0);
+    }
 }
 END_TEST
 
@@ -150,6 +153,8 @@ START_TEST(f16_accumulators_round_at_each_step) {
         compare(64, n, 64, 32);
     }
     compare(64, 64, 48, 16);
+    compare(16, 40, 48, 16);
+    compare(32, 8, 64, 32);
 }
 END_TEST
 
@@ -210,6 +215,9 @@ START_TEST(integers_wrap) {
         compare_integers(64, n, 32 + n % 3 * 64);
     }
     compare_integers(192, 256, 128);
+    compare_integers(16, 24, 96);
+    compare_integers(32, 8, 64);
+    compare_integers(48, 64, 32);
 }
 END_TEST
 

@@ -154,6 +154,32 @@ START_TEST(tiles_are_as_the_model_says) {
 }
 END_TEST
 
+/* Some rows alone, as many as one or two warps multiply, come out as among the others. */
+START_TEST(few_rows_are_as_many) {
+    const pair *it = &PAIRS[_i];
+    const grout_tensor_core core = grout_tensor_core__get(it->a, it->b, it->accumulator);
+    for (uint32_t few = 16; few <= 48; few += 16) {
+        const grout_tensor_tiles tiles = {.m = M, .n = N, .k = K, .has_k_rows = few % 32 == 0};
+        static float some_a[K * M], some[N * M];
+        random_state = few + (uint64_t)_i * 1000;
+        fill(it, (family)(few / 16 % FAMILY_COUNT), tiles.has_k_rows);
+        for (uint32_t i = 0; i < K * few; i++) {
+            some_a[i] = a[i / few * M + i % few];
+        }
+        for (uint32_t i = 0; i < N * few; i++) {
+            some[i] = start[i / few * M + i % few];
+        }
+        const grout_tensor_tiles part = {.m = few, .n = N, .k = K, .has_k_rows = tiles.has_k_rows};
+        grout_tensor_core__multiply(&core, &tiles, false, got, a, b);
+        grout_tensor_core__multiply(&core, &part, few % 32 == 0, some, some_a, b);
+        for (uint32_t i = 0; i < N * few; i++) {
+            const float whole = got[i / few * M + i % few];
+            ck_assert_uint_eq(narrow(some[i], it->model_out), narrow(whole, it->model_out));
+        }
+    }
+}
+END_TEST
+
 /* Each of these is in the rule for a reason of its own. */
 START_TEST(corners_are_as_the_hardware_has_them) {
     const grout_tensor_core core =
@@ -203,6 +229,7 @@ int main(void) {
     Suite *suite = suite_create("tensor_core");
     TCase *tiles = tcase_create("tiles");
     tcase_add_loop_test(tiles, tiles_are_as_the_model_says, 0, PAIR_COUNT);
+    tcase_add_loop_test(tiles, few_rows_are_as_many, 0, PAIR_COUNT);
     tcase_add_test(tiles, corners_are_as_the_hardware_has_them);
     suite_add_tcase(suite, tiles);
     SRunner *runner = srunner_create(suite);

@@ -199,6 +199,7 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_COPY_IN] = "@ %a, %a[:], %a[0]&",
     [GROUT_FORM_COPY_OUT] = "@ %a, %a[:]&",
     [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
+    [GROUT_FORM_WGMMA_SP] = "@ %a, (load %a), %a.transpose(1, 0), (load %a)&",
     [GROUT_FORM_WAIT] = "@ 1&",
     [GROUT_FORM_EXTERN] = "%r = @ \"f\", %n, 1.0 : f32&",
     [GROUT_FORM_INLINE_PTX] = "%r = @ \"f\", \"add.s32 $0, $1, $2;\", %n, 1.0 : f32&",
