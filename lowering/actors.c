@@ -1,12 +1,11 @@
 /*
  * actors.c - the program order of each thread of a CTA, and of the warps of a warp_map.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * With a 'warp_specialize' thread k runs its body k, and thread 0 what stands outside; else all
  * threads run the whole, but for branches that their own index decides. Each actor has a walk of
  * its own, in its program order, whatever forks and joins lie between. A loop's body is walked
  * until the set at its head no longer changes; that set only grows, so the walk ends.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "actors.h"
 

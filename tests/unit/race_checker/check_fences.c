@@ -74,6 +74,7 @@ START_TEST(lists_are_as_the_model_says) {
     grout_fences fences = {0}, copy = {0};
     uint32_t state = (uint32_t)_i + 1, most = 0;
     memset(&it, 0, sizeof it);
+    memset(&kept, 0, sizeof kept);
     ck_assert_uint_eq(grout_fences__hash(&fences), 0);
     for (uint32_t step = 0; step < STEPS; step++) {
         uint32_t actor = draw(&state, ACTORS);
