@@ -24,6 +24,7 @@ typedef struct grout_wgmma_planning {
     const grout_op *op;
     grout_wgmma *wgmma; /* or: */
     grout_mma *mma;
+    uint32_t alone; /* the operand that alone is looked at in SMEM, 1 or 2; 0: both are */
 } grout_wgmma_planning;
 
 /* wgmma_types.c: the types in which products of two element types are added up, as bits 1 <<
@@ -50,6 +51,11 @@ grout_value_text grout_wgmma__get_name(const grout_wgmma_planning *planning,
  * of K of one instruction. */
 bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
                                grout_wgmma_operand *operand_out);
+
+/* wgmma_plan.c: grout_wgmma_plan as far as it is about the layout of one operand, 1 (a) or 2 (b).
+ */
+bool grout_wgmma__fits(const grout_module *bound, grout_op_id wgmma, uint32_t operand,
+                       grout_diags *diags);
 
 /*
  * wgmma_accumulator.c: whether a reference to an accumulator is the whole of it or a slice of its

@@ -71,13 +71,23 @@ static bool help_layout(const operand_planning *plan, bool is_k_major) {
     const grout_type *type = grout_object_get_type(plan->planning->module, plan->view.object);
     note_declaration(plan);
     int64_t size = plan->layout->element_bytes;
-    uint32_t swizzle = choose_swizzle(type->dims[is_k_major ? plan->k_dim : plan->mn_dim] * size);
-    if (swizzle == 0) {
-        grout_wgmma__help(plan->planning, "declare the array with tile(%d, %" PRId64 ")", CORE_ROWS,
-                          CORE_BYTES / size);
+    const int64_t row = type->dims[is_k_major ? plan->k_dim : plan->mn_dim] * size;
+    const int64_t rows = type->dims[is_k_major ? plan->mn_dim : plan->k_dim];
+    const uint32_t swizzle = choose_swizzle(row);
+    if (row % CORE_BYTES != 0 || rows % CORE_ROWS != 0) {
+        grout_wgmma__help(
+            plan->planning,
+            "pad the array to rows of a multiple of %d bytes, and to a multiple of %d "
+            "rows, and declare it with tile(infer)",
+            CORE_BYTES, CORE_ROWS);
+    } else if (swizzle == 0) {
+        grout_wgmma__help(plan->planning,
+                          "declare the array with tile(%d, %" PRId64 "), or with tile(infer)",
+                          CORE_ROWS, CORE_BYTES / size);
     } else {
         grout_wgmma__help(plan->planning,
-                          "declare the array with tile(%d, %" PRId64 ") swizzle(%" PRIu32 ")",
+                          "declare the array with tile(%d, %" PRId64 ") swizzle(%" PRIu32
+                          "), or with tile(infer)",
                           CORE_ROWS, swizzle / size, swizzle);
     }
     return false;

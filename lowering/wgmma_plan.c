@@ -258,34 +258,57 @@ static void fill_sizes(grout_wgmma_planning *planning, const grout_type types[3]
 static bool plan_operands(grout_wgmma_planning *planning, const grout_type types[3]) {
     grout_wgmma *wgmma = planning->wgmma;
     wgmma->a.is_register = types[A].kind == GROUT_TYPE_ARRAY;
-    bool has_a = wgmma->a.is_register || grout_wgmma__plan_operand(planning, true, &wgmma->a);
-    bool has_b = grout_wgmma__plan_operand(planning, false, &wgmma->b);
+    bool has_a = wgmma->a.is_register || planning->alone == B ||
+                 grout_wgmma__plan_operand(planning, true, &wgmma->a);
+    bool has_b = planning->alone == A || grout_wgmma__plan_operand(planning, false, &wgmma->b);
     return has_a && has_b;
+}
+
+static bool plan_wgmma(grout_wgmma_planning *planning) {
+    const grout_module *bound = planning->module;
+    memset(planning->wgmma, 0, sizeof *planning->wgmma);
+    planning->wgmma->is_sparse = grout_wgmma_get_metadata(bound, planning->op) != NULL;
+    grout_type types[3];
+    bool fits = true;
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(bound, planning->op, k);
+        types[k] = grout_module_get_operand_type(bound, operand);
+        fits = check_space(planning, k, &types[k]) && fits;
+    }
+    if (!fits ||
+        !grout_wgmma__find_columns(bound, grout_module_get_operand(bound, planning->op, ACC),
+                                   planning->diags, &planning->wgmma->column)) {
+        return false;
+    }
+    bool has_types = check_types(planning, types);
+    if (!check_ranks(planning, types) || !check_agreement(planning, types) || !has_types) {
+        return false;
+    }
+    fill_sizes(planning, types);
+    const bool has_sizes = check_sizes(planning);
+    return grout_wgmma__check_metadata(planning) && has_sizes && plan_operands(planning, types);
 }
 
 bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma, grout_wgmma *wgmma_out,
                       grout_diags *diags) {
-    grout_wgmma_planning planning = {.module = bound, .diags = diags, .wgmma = wgmma_out};
-    planning.op = grout_module_get_op(bound, wgmma);
-    memset(wgmma_out, 0, sizeof *wgmma_out);
-    wgmma_out->is_sparse = grout_wgmma_get_metadata(bound, planning.op) != NULL;
-    grout_type types[3];
-    bool fits = true;
-    for (uint32_t k = 0; k < 3; k++) {
-        const grout_operand *operand = grout_module_get_operand(bound, planning.op, k);
-        types[k] = grout_module_get_operand_type(bound, operand);
-        fits = check_space(&planning, k, &types[k]) && fits;
-    }
-    if (!fits ||
-        !grout_wgmma__find_columns(bound, grout_module_get_operand(bound, planning.op, ACC), diags,
-                                   &wgmma_out->column)) {
-        return false;
-    }
-    bool has_types = check_types(&planning, types);
-    if (!check_ranks(&planning, types) || !check_agreement(&planning, types) || !has_types) {
-        return false;
-    }
-    fill_sizes(&planning, types);
-    const bool has_sizes = check_sizes(&planning);
-    return grout_wgmma__check_metadata(&planning) && has_sizes && plan_operands(&planning, types);
+    grout_wgmma_planning planning = {.module = bound,
+                                     .diags = diags,
+                                     .op = grout_module_get_op(bound, wgmma),
+                                     .wgmma = wgmma_out};
+    return plan_wgmma(&planning);
+}
+
+bool grout_wgmma__fits(const grout_module *bound, grout_op_id wgmma, uint32_t operand,
+                       grout_diags *diags) {
+    grout_wgmma plan;
+    grout_view acc;
+    grout_wgmma_planning planning = {.module = bound,
+                                     .diags = diags,
+                                     .op = grout_module_get_op(bound, wgmma),
+                                     .wgmma = &plan,
+                                     .alone = operand};
+    const grout_operand *to = grout_module_get_operand(bound, planning.op, ACC);
+    const bool has_accumulator = grout_module_get_view(bound, to, &acc) &&
+                                 grout_wgmma__check_accumulator(bound, acc.object, NULL);
+    return !has_accumulator || plan_wgmma(&planning); /* a bad one is reported as what it is */
 }

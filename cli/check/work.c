@@ -9,6 +9,7 @@
 #include "listing.h"
 #include "propose.h"
 #include "schedule_file.h"
+#include "tilings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,9 @@ bool grout_work__load(grout_session *session, const char *path, bool needs_one, 
                      grout_report__read_rules(report);
     grout_session__apply_severities(session);
     grout_report__add_diags(report);
+    if (is_loaded) {
+        grout_tilings__note(session, load);
+    }
     return is_loaded;
 }
 

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "listing.h"
+#include "tilings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,7 @@ int grout_cmd_emit(grout_session *session) {
     grout_load load = {0};
     if (check_options(session) && grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
         grout_load__init(session, path, &text, needs_one(session), &load)) {
+        grout_tilings__note(session, &load);
         (void)emit(session, &load);
     }
     /* stdout is for the compiler that reads it. */

@@ -1,55 +1,24 @@
 /* emit_conflicts.c - which accesses of SMEM take the banks more often than they have to.
  *
- * SMEM has 32 banks of 4 bytes; a pass moves at most one word of each. A warp's access of up to 4
- * bytes a lane is one pass if its words lie in different banks (or are the same word), one of 8
- * bytes is two, of half a warp each, one of 16 bytes four; each 8 x 8 matrix is a pass of its own.
+ * A warp's access of up to 4 bytes a lane is one pass (lowering/banks.h) if its words lie in
+ * different banks (or are the same word), one of 8 bytes is two, of half a warp each, one of 16
+ * bytes four; each 8 x 8 matrix is a pass of its own.
  * Starts that only the run knows count as 0: they move all lanes alike, but for swizzled objects at
  * odd rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-#include "invariant.h"
+#include "banks.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define BANKS      GROUT_BANKS
-#define BANK_BYTES 4
 #define WARP_LANES 32
-#define WORDS_MAX  BANKS /* words that one pass may be asked for */
-
-/* The words that a pass is asked for. */
-typedef struct pass {
-    uint32_t count;
-    int64_t words[WORDS_MAX];
-} pass;
-
-static void add_word(pass *p, int64_t word) {
-    for (uint32_t k = 0; k < p->count; k++) {
-        if (p->words[k] == word) {
-            return;
-        }
-    }
-    GROUT_ASSERT(p->count < WORDS_MAX); /* a pass is asked for 128 bytes at most */
-    if (p->count < WORDS_MAX) {
-        p->words[p->count++] = word;
-    }
-}
-
-static void add_bytes(pass *p, int64_t offset, int64_t size) {
-    for (int64_t at = offset; at < offset + size; at += BANK_BYTES) {
-        add_word(p, at / BANK_BYTES);
-    }
-}
 
 /* Keeps it if no part so far takes more passes: the words of its busiest bank. */
-static void count_passes(const pass *p, grout_bank_use *worst) {
-    uint8_t in_bank[BANKS] = {0};
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < p->count; k++) {
-        const uint32_t count = ++in_bank[p->words[k] % BANKS];
-        most = count > most ? count : most;
-    }
+static void count_passes(const grout_bank_words *asked, grout_bank_use *worst) {
+    uint8_t in_bank[GROUT_BANKS];
+    const uint32_t most = grout_bank_words__count_passes(asked, in_bank);
     if (most > worst->passes) {
         worst->passes = most;
         memcpy(worst->words, in_bank, sizeof in_bank);
@@ -118,23 +87,24 @@ static uint32_t get_bytes(const grout_emitter *e, const access *a) {
 static void count_lanes(const grout_emitter *e, const access *a, uint32_t first, uint32_t lanes,
                         uint32_t reg, grout_bank_use *worst) {
     const int64_t bytes = get_bytes(e, a);
-    pass p = {.count = 0};
+    grout_bank_words asked = {.count = 0};
     for (uint32_t lane = first; lane < first + lanes; lane++) {
         int64_t element = grout_register_layout_get_element(a->layout, lane, reg);
         if (a->turn.cols != 0 && (lane >> a->turn.lane_bit & 1u) != 0) {
             element ^= a->turn.cols; /* rows are multiples of twice as many */
         }
         if (element >= 0) {
-            add_bytes(&p, get_offset(e, a->view, element), bytes);
+            grout_bank_words__add(&asked, get_offset(e, a->view, element), bytes);
         }
     }
-    count_passes(&p, worst);
+    count_passes(&asked, worst);
 }
 
 /* The part of the access that takes the most passes. */
 static grout_bank_use count_access(const grout_emitter *e, const access *a) {
     const uint32_t bytes = get_bytes(e, a);
-    const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
+    const uint32_t lanes =
+        bytes <= GROUT_BANK_BYTES ? WARP_LANES : WARP_LANES * GROUT_BANK_BYTES / bytes;
     const uint32_t all = grout_register_layout_get_lanes(a->layout);
     grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
@@ -182,12 +152,12 @@ void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout
 /* One 8 x 8 matrix: the block of rows and columns from an element on. */
 static void count_matrix(const grout_emitter *e, const grout_view *view, int64_t cols,
                          int64_t element, bool is_transposed, grout_bank_use *worst) {
-    pass p = {.count = 0};
+    grout_bank_words asked = {.count = 0};
     for (int64_t run = 0; run < 8; run++) {
         const int64_t start = element + (is_transposed ? run : run * cols);
-        add_bytes(&p, get_offset(e, view, start), 16);
+        grout_bank_words__add(&asked, get_offset(e, view, start), 16);
     }
-    count_passes(&p, worst);
+    count_passes(&asked, worst);
 }
 
 void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, const grout_view *view,

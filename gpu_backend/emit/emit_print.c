@@ -237,8 +237,13 @@ static void add_memory(const grout_emitter *e, const grout_view *view, grout_tex
     for (uint32_t k = 0; k < type->rank; k++) {
         grout_text_add(out, "%s%" PRId64, k == 0 ? "" : ", ", type->dims[k]);
     }
-    grout_text_add(out, "] in bytes %" PRId64 " to %" PRId64 " of SMEM, [", first,
+    grout_text_add(out, "] in bytes %" PRId64 " to %" PRId64 " of SMEM, ", first,
                    first + bytes - 1);
+    grout_tiling tiling;
+    if (grout_object_get_inferred_tiling(e->module, view->object, &tiling)) {
+        grout_text_add(out, "%s by tile(infer), ", grout_tiling_get_text(&tiling).chars);
+    }
+    grout_text_add(out, "[");
     for (uint32_t k = 0; k < type->rank; k++) {
         grout_text_add(out, "%s%c", k == 0 ? "" : ", ", INDEX_NAMES[k]);
     }

@@ -98,6 +98,7 @@ typedef struct grout_build_object {
     const grout_expr_id *dims;
     uint32_t tile_rank;
     const grout_expr_id *tile;
+    bool infers_tile;      /* 'tile(infer)', instead of a tile; with it swizzle 0: any */
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;

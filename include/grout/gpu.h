@@ -17,8 +17,6 @@ extern "C" {
 /* ---- emission ---------------------------------------------------------------------------------
  */
 
-#define GROUT_BANKS 32u /* of SMEM, of 4 bytes each */
-
 /* An access of SMEM by registers, as the emitted code makes it: of its parts that the hardware
  * takes at once, the one that asks some bank for most words. */
 typedef struct grout_bank_use {

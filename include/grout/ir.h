@@ -128,6 +128,7 @@ typedef struct grout_object {
     grout_loc_id loc;
     grout_written_type type; /* barrier, semaphore: dtype NONE, dims of the array (rank 1) */
     /* transforms of an smem array, 0 for those not written */
+    bool infers_tile; /* 'tile(infer)': bound, grout_object_get_inferred_tiling says which */
     uint8_t tile_rank;
     grout_expr_id tile[GROUT_RANK_MAX];
     grout_expr_id swizzle;
@@ -518,6 +519,9 @@ GROUT_API grout_expr_value grout_module_get_expr_value(const grout_module *modul
 GROUT_API const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id);
 GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module,
                                                       grout_object_id id);
+/* What the 'tile(infer)' of an object became, with its swizzle; false: it has none. */
+GROUT_API bool grout_object_get_inferred_tiling(const grout_module *module, grout_object_id id,
+                                                grout_tiling *tiling_out);
 /* Bytes from the start of its space in the CTA to an array or, in SMEM, a barrier array: the one
  * memory plan that interpreter and backend share; -1 for what a CTA has no bytes of. Scopes that
  * never live together may share bytes. */

@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-#define GROUT_RANK_MAX         8  /* dimensions of an array or a reference */
-#define GROUT_ADDRESS_BITS_MAX 18 /* of a byte address in SMEM */
+#define GROUT_RANK_MAX         8   /* dimensions of an array or a reference */
+#define GROUT_ADDRESS_BITS_MAX 18  /* of a byte address in SMEM */
+#define GROUT_BANKS            32u /* of SMEM, of 4 bytes each */
 
 /*
  * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
@@ -46,6 +47,20 @@ typedef struct grout_layout {
     int64_t stride[2 * GROUT_RANK_MAX];
     int64_t bytes; /* size of the object */
 } grout_layout;
+
+/* The tile and swizzle that 'tile(infer)' became: tiles of the last rank dimensions, in elements.
+ */
+typedef struct grout_tiling {
+    uint8_t rank; /* 0: there are none, the array lies in rows, of swizzle bytes if it has one */
+    int64_t tile[GROUT_RANK_MAX];
+    uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
+} grout_tiling;
+
+/* "tile(8, 64) swizzle(128)", as a kernel writes it, "swizzle(128)" or "no tile". */
+typedef struct grout_tiling_text {
+    char chars[64];
+} grout_tiling_text;
+GROUT_API grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling);
 
 /* Byte offset of an element inside its object; indices must lie inside. */
 GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);

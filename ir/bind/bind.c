@@ -337,6 +337,9 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
                                      "a swizzle of %" PRId64 " bytes: there are 32, 64 and 128",
                                      width);
     }
+    if (object->infers_tile) { /* of the tiles that there are, those with such rows: tiling.c */
+        return true;
+    }
     uint32_t last = spec->rank - 1u;
     uint32_t dim = spec->has_transpose ? spec->permutation[last] : last;
     int64_t inner = spec->rank == 0       ? 1
@@ -368,7 +371,8 @@ static bool bind_layout(grout_binding *binding, const grout_object *object,
     if (object->layout == 0) {
         return true;
     }
-    if (object->tile_rank > 0 || object->swizzle != 0 || object->transpose_rank > 0) {
+    if (object->tile_rank > 0 || object->infers_tile || object->swizzle != 0 ||
+        object->transpose_rank > 0) {
         return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
                                      "layout(..) says where every element lies: there is no tile, "
                                      "swizzle or transpose beside it");
@@ -574,6 +578,7 @@ static bool make_tables(grout_binding *binding) {
     bound->object_types = grout_binding__new(binding, objects, sizeof *bound->object_types);
     bound->object_layouts = grout_binding__new(binding, objects, sizeof *bound->object_layouts);
     bound->object_tiles = grout_binding__new(binding, objects, sizeof *bound->object_tiles);
+    bound->object_tilings = grout_binding__new(binding, objects, sizeof *bound->object_tilings);
     binding->object_specs = grout_binding__new(binding, objects, sizeof *binding->object_specs);
     bound->object_offsets = grout_binding__new(binding, objects, sizeof *bound->object_offsets);
     bound->object_arrivals = grout_binding__new(binding, objects, sizeof *bound->object_arrivals);
@@ -601,6 +606,7 @@ static void bind_kernels(grout_binding *binding) {
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         grout_infer__kernel(binding, id);
     }
+    grout_infer_tiles__module(binding);
     grout_smem_plan__module(binding);
     if (binding->ok) {
         grout_auto_fence__module(binding);

@@ -215,6 +215,7 @@ static grout_object_id make_object(const recast *it) {
     object.value = it->view.base;
     object.alias = it->view.base;
     object.alias_start = 0;
+    object.infers_tile = false; /* it has the tile of what it is a view of */
     object.type.dtype = it->type.dtype;
     object.type.rank = it->type.rank;
     const grout_object_id id = grout_table__push(&module->objects, &object);
@@ -243,6 +244,41 @@ static void recast_step(grout_binding *binding, grout_ref_id ref, uint32_t index
     if (step->fault == GROUT_VIEW_FINE) {
         step->object = find_alike(&it);
         step->object = step->object != 0 ? step->object : make_object(&it);
+    }
+}
+
+/* The same view of a base whose layout has changed: its object, made already, gets another one, or
+ * the step has a fault. */
+static void recast_again(grout_binding *binding, grout_ref_id ref, uint32_t index) {
+    grout_ref_step *step =
+        GROUT_TABLE_AT(binding->module->ref_steps, grout_ref_step,
+                       grout_module_get_ref(binding->module, ref)->first_step + index);
+    const grout_operand operand = {.kind = GROUT_OPERAND_REF, .id = ref};
+    recast it = {.binding = binding, .step = step};
+    if (step->object == 0) { /* it has never been one */
+        return;
+    }
+    step->fault = GROUT_VIEW_FINE;
+    if (grout_view__resolve_steps(binding->module, &operand, index, &it.view).fault !=
+        GROUT_VIEW_FINE) {
+        step->fault = GROUT_VIEW_RECAST_LAYOUT; /* that of the step before */
+        return;
+    }
+    step->fault = (uint8_t)recast_view(&it);
+    if (step->fault == GROUT_VIEW_FINE) {
+        grout_binding__set_object(binding, step->object, &it.type, &it.spec);
+    }
+}
+
+void grout_recast__object(grout_binding *binding, grout_object_id object) {
+    const grout_value_id value = grout_module_get_object(binding->module, object)->value;
+    for (uint32_t id = 1; id < binding->module->refs.count; id++) {
+        const grout_ref *ref = grout_module_get_ref(binding->module, id);
+        for (uint32_t k = 0; ref->base == value && k < ref->step_count; k++) {
+            if (is_recast(grout_module_get_ref_step(binding->module, ref, k))) {
+                recast_again(binding, id, k);
+            }
+        }
     }
 }
 

@@ -21,8 +21,8 @@ static void copy_exprs(grout_expr_id *to, uint32_t count, const grout_expr_id *f
 }
 
 static bool has_transforms(const grout_build_object *from) {
-    return from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0 ||
-           from->layout != NULL;
+    return from->tile_rank > 0 || from->infers_tile || from->swizzle != 0 ||
+           from->transpose_rank > 0 || from->layout != NULL;
 }
 
 /* Barriers and semaphores: a number of them, and what only they have. */
@@ -59,6 +59,9 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
         from->arrivals != 0 || from->cluster_group_count > 0) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
+    }
+    if (from->infers_tile && from->tile_rank > 0) {
+        return grout_builder__error(b, "an array has a tile, or one that is inferred");
     }
     return space < GROUT_SPACE_COUNT ||
            grout_builder__error(b, "there is no memory space %d", (int)from->space);
@@ -120,6 +123,7 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
     *to = (grout_object){.kind = (uint8_t)from->kind,
                          .space = is_array ? (uint8_t)get_array_space(from) : spaces[from->kind],
                          .loc = b->loc,
+                         .infers_tile = from->infers_tile,
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
                          .transpose_rank = (uint8_t)from->transpose_rank,

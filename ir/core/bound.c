@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,31 @@ const grout_type *grout_object_get_type(const grout_module *module, grout_object
 const grout_layout *grout_object_get_layout(const grout_module *module, grout_object_id id) {
     GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return &module->bound->object_layouts[id];
+}
+
+bool grout_object_get_inferred_tiling(const grout_module *module, grout_object_id id,
+                                      grout_tiling *tiling_out) {
+    GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
+    *tiling_out = module->bound->object_tilings[id];
+    return grout_module_get_object(module, id)->infers_tile;
+}
+
+grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling) {
+    grout_tiling_text text = {.chars = "no tile"};
+    const bool has_swizzle = tiling->swizzle != 0;
+    size_t size = 0;
+    for (uint32_t k = 0; k < tiling->rank && size < sizeof text.chars; k++) {
+        size += (size_t)snprintf(text.chars + size, sizeof text.chars - size, "%s%" PRId64,
+                                 k == 0 ? "tile(" : ", ", tiling->tile[k]);
+    }
+    if (tiling->rank > 0 && size < sizeof text.chars) {
+        size += (size_t)snprintf(text.chars + size, sizeof text.chars - size, ")");
+    }
+    if (has_swizzle && size < sizeof text.chars) {
+        (void)snprintf(text.chars + size, sizeof text.chars - size, "%sswizzle(%" PRIu32 ")",
+                       tiling->rank > 0 ? " " : "", tiling->swizzle);
+    }
+    return text;
 }
 
 int64_t grout_object_get_offset(const grout_module *module, grout_object_id id) {

@@ -33,6 +33,13 @@ void grout_binding__set_object(grout_binding *binding, grout_object_id id, const
 uint32_t grout_recast__count(const grout_module *module);
 void grout_recast__module(grout_binding *binding);
 
+/* Makes the views of an object again, whose layout has changed. */
+void grout_recast__object(grout_binding *binding, grout_object_id object);
+
+/* tiling.c: the tile and swizzle of each array in 'tile(infer)', by all that uses it. Once types
+ * are known; nothing if there was a fault. */
+void grout_infer_tiles__module(grout_binding *binding);
+
 /* fold.c: evaluates every constant expression that the module uses, then the requires. */
 void grout_fold__module(grout_binding *binding);
 /* Whether the element type can hold the value: integers in range, floats without overflow. Whether

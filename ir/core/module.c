@@ -67,6 +67,7 @@ static void free_bound(grout_bound *bound) {
     grout__free(bound->object_types);
     grout__free(bound->object_layouts);
     grout__free(bound->object_tiles);
+    grout__free(bound->object_tilings);
     grout__free(bound->object_offsets);
     grout__free(bound->object_arrivals);
     grout__free(bound->expr_dtypes);

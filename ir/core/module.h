@@ -45,6 +45,7 @@ typedef struct grout_bound {
     grout_type *object_types;      /* by object */
     grout_layout *object_layouts;
     int64_t (*object_tiles)[GROUT_RANK_MAX]; /* of each dimension; 1 without */
+    grout_tiling *object_tilings;            /* of those with 'tile(infer)' */
     int64_t *object_offsets;                 /* in its space of the CTA; -1 where that is none */
     uint32_t *object_arrivals;
     uint8_t *expr_dtypes; /* by expr: dtype a constant operand takes (grout_dtype) */

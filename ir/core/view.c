@@ -266,7 +266,7 @@ static grout_view_fault apply_box(const grout_module *module, grout_view *view,
  * as far as they were indexed away; those left are new. */
 static grout_view_fault apply_recast(const grout_module *module, grout_view *view,
                                      const grout_ref_step *step) {
-    if (step->object == 0) {
+    if (step->object == 0 || step->fault != GROUT_VIEW_FINE) {
         return (grout_view_fault)step->fault;
     }
     const grout_type *type = &module->bound->object_types[step->object];

@@ -19,6 +19,22 @@ static uint32_t parse_list(grout_parser *p, grout_expr_id *ids, uint32_t max) {
                : 0;
 }
 
+/* 'tile(8, 64)' or 'tile(infer)'. */
+static bool parse_tile(grout_parser *p, grout_object *object) {
+    grout_parser__advance(p);
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
+        return false;
+    }
+    object->infers_tile = grout_parser__is_word(p, &p->token, "infer");
+    if (object->infers_tile) {
+        grout_parser__advance(p);
+        return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+    }
+    object->tile_rank =
+        (uint8_t)grout_parser__constants(p, object->tile, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
+    return object->tile_rank > 0;
+}
+
 /* 'alias(%a)' or 'alias(%a, START)'. */
 static bool parse_alias(grout_parser *p, grout_object *object) {
     grout_parser__advance(p);
@@ -52,11 +68,8 @@ static bool parse_layout(grout_parser *p, grout_object *object) {
 /* A transform of an array; *done_out if none stands next. */
 static bool parse_transform(grout_parser *p, grout_object *object, bool *done_out) {
     if (grout_parser__is_word(p, &p->token, "tile")) {
-        if (object->tile_rank > 0) {
-            return report_twice(p);
-        }
-        object->tile_rank = (uint8_t)parse_list(p, object->tile, GROUT_RANK_MAX);
-        return object->tile_rank > 0;
+        return object->tile_rank > 0 || object->infers_tile ? report_twice(p)
+                                                            : parse_tile(p, object);
     }
     if (grout_parser__is_word(p, &p->token, "swizzle")) {
         return object->swizzle != 0 ? report_twice(p) : parse_list(p, &object->swizzle, 1) > 0;

@@ -139,6 +139,7 @@ done
 for name in arithmetic half math registers matrices reductions rows; do
     same "tests/differential/$name.grout"
 done
+same tests/tilings/inferred.grout
 for seed in 1 2; do
     expect 0 '' run tests/differential/arithmetic.grout --kernel @f32 --device cuda --compare cpu \
         --input x=randn:$seed --input y=uniform:$seed:-3:3 --input z=randn:9

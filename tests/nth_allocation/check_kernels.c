@@ -64,7 +64,8 @@ START_TEST(kernels_come_out_whole_or_not_at_all) {
 END_TEST
 
 int main(void) {
-    if (!kernel_files_add(&files, ".") || !kernel_files_add(&files, "bugs")) {
+    if (!kernel_files_add(&files, ".") || !kernel_files_add(&files, "bugs") ||
+        !kernel_files_add(&files, "../tests/behaviour/tilings")) {
         return EXIT_FAILURE;
     }
     Suite *suite = suite_create("nth allocation: kernels");

@@ -69,6 +69,12 @@ static void rename_uses(draw *d, const char *name, grout_text *text) {
     *text = renamed;
 }
 
+/* Whether the first line leaves its tile to grout, which chooses for each name by itself. */
+static bool infers_tile(const char *line) {
+    const char *words = strstr(line, "tile(infer)");
+    return words != NULL && words < line + strcspn(line, "\n");
+}
+
 /* Gives the bytes of some SMEM arrays another name, and half of their uses. Nothing else changes.
  */
 static void add_aliases(draw *d, const char *scratch, grout_text *out) {
@@ -77,7 +83,8 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
         char name[NAME_MAX] = "";
         grout_text_add(out, "%.*s\n", size, line);
         const char *type = strstr(line, ": smem ");
-        if (get_smem_name(line, name) && type != NULL && draw_below(d, 4) == 0) {
+        if (get_smem_name(line, name) && type != NULL && !infers_tile(line) &&
+            draw_below(d, 4) == 0) {
             grout_text_add(out, "  scratch %%%s_too %.*s alias(%%%s)\n", name,
                            size - (int)(type - line), type, name);
             rename_uses(d, name, &d->body);

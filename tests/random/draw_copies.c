@@ -15,16 +15,20 @@ static const struct {
              {"f16", 8, true}, {"i4", 32, false}, {"u4", 32, false}, {"f4e2m1", 32, false}};
 enum { TYPE_COUNT = sizeof types / sizeof *types, PACKED_GRANULE = 32 };
 
-/* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled. */
+/* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled, or inferred. */
 static void draw_transforms(draw *d, uint32_t granule, uint32_t rows, uint32_t columns, char *text,
                             size_t size) {
     static const uint32_t swizzles[] = {32, 64, 128};
     const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / 16 * granule;
-    const uint32_t way = draw_below(d, 4);
-    if (way == 0 || columns % width != 0) {
+    const uint32_t way = draw_below(d, 6);
+    if (way == 5) {
+        (void)snprintf(text, size, "%s", " tile(infer)");
+    } else if (way == 0 || columns % width != 0) {
         (void)snprintf(text, size, "%s", "");
     } else if (way == 1) {
         (void)snprintf(text, size, " tile(8, %" PRIu32 ")", width);
+    } else if (way == 4) {
+        (void)snprintf(text, size, " tile(infer) swizzle(%" PRIu32 ")", swizzle);
     } else {
         (void)snprintf(text, size, " tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")",
                        way == 2 ? 8 : rows, width, swizzle);

@@ -208,6 +208,7 @@ syntax keyword groutStorage
     \ arrivals
     \ global
     \ tile
+    \ infer
     \ swizzle
     \ alias
     \ layout

@@ -102,6 +102,7 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
     const grout_object *b = grout_module_get_object(c->b, id_b);
     SAME(a->kind == b->kind && a->space == b->space, "kind of object");
     SAME(a->tile_rank == b->tile_rank && a->transpose_rank == b->transpose_rank, "transforms");
+    SAME(a->infers_tile == b->infers_tile, "tile(infer)");
     SAME((a->layout == 0) == (b->layout == 0), "layout");
     SAME(a->is_explicit == b->is_explicit && a->is_global == b->is_global, "form of object");
     SAME(a->cluster_group_count == b->cluster_group_count &&

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/ir/build/one_kernel.h"
 
+#include <string.h>
+
 START_TEST(boxes_are_built) {
     begin_kernel();
     grout_expr_id dims[] = {grout_build_int(b, 4), grout_build_int(b, 1)};
@@ -27,6 +29,44 @@ START_TEST(arrays_have_layouts) {
                                  .layout = "interval_padding_pairs=[[16, 1]]"};
     (void)grout_build_scratch(b, "s", &object);
     expect_body("  scratch %s : smem f32[8, 16] layout(\"interval_padding_pairs=[[16, 1]]\")\n");
+}
+END_TEST
+
+START_TEST(tiles_are_inferred) {
+    begin_kernel();
+    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 64)};
+    grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
+                                 .dtype = GROUT_DTYPE_BF16,
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .infers_tile = true};
+    (void)grout_build_scratch(b, "s", &object);
+    object.swizzle = grout_build_int(b, 32);
+    (void)grout_build_scratch(b, "t", &object);
+    expect_body("  scratch %s : smem bf16[64, 64] tile(infer)\n"
+                "  scratch %t : smem bf16[64, 64] tile(infer) swizzle(32)\n");
+}
+END_TEST
+
+/* Not of an accumulator, of a barrier, or beside a tile. */
+START_TEST(other_tiles_are_not_inferred) {
+    static const char *const messages[] = {"accumulators have no tile, swizzle or transpose",
+                                           "barriers have no tile, swizzle or transpose",
+                                           "an array has a tile, or one that is inferred"};
+    begin_kernel();
+    const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 64)};
+    grout_build_object object = {.kind = _i == 1 ? GROUT_OBJECT_BARRIER : GROUT_OBJECT_ARRAY,
+                                 .space = _i == 0 ? GROUT_SPACE_ACC : GROUT_SPACE_NONE,
+                                 .dtype = _i == 1 ? GROUT_DTYPE_NONE : GROUT_DTYPE_F32,
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .tile_rank = _i == 2 ? 2 : 0,
+                                 .tile = dims,
+                                 .infers_tile = true};
+    ck_assert_uint_eq(grout_build_scratch(b, "s", &object), 0);
+    grout_builder_end_kernel(b);
+    ck_assert_ptr_null(grout_builder_finish(b, diags));
+    ck_assert_ptr_nonnull(strstr(grout_diags_get(diags, 0)->message, messages[_i]));
 }
 END_TEST
 
@@ -118,6 +158,8 @@ int main(void) {
     tcase_add_test(tcase, boxes_are_built);
     tcase_add_test(tcase, arrays_have_layouts);
     tcase_add_loop_test(tcase, others_have_no_layout, 0, 2);
+    tcase_add_test(tcase, tiles_are_inferred);
+    tcase_add_loop_test(tcase, other_tiles_are_not_inferred, 0, 3);
     tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
     tcase_add_test(tcase, descriptors_are_made);
     tcase_add_loop_test(tcase, ptx_has_two_texts, 0, 2);
