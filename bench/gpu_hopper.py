@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/gpu_hopper.py GROUT [OUT]         from the project's folder
 
-First every kernel of kernels/ against the CPU (tests/differential/kernels_on_gpu.py), then, one after the other, the
+First every kernel of kernels/ against the CPU (tests/differential/gpu/kernels_on_gpu.py), then, one after the other, the
 speed of a ping-pong matmul as written and relaxed, of attention forward and backward beside cuDNN, of a matmul of
 8-bit floats beside cuBLAS, and of the matmuls of bf16. Each step is a process with a time limit, and a step that fails
-stops no other. All output goes to OUT (default $OUT, else the folder gpu_hopper), the last lines of each step to
+stops no other. All output goes to OUT (default $OUT, else build/gpu_hopper), the last lines of each step to
 stdout. Exit code 0: every step is as expected.
 """
 
@@ -20,7 +20,7 @@ BEST = "BN=128,WGS=3,REGS=160,PRODUCER_REGS=32"  # of attention with D = 64
 MATMUL = "8192,8192,8192"
 # name, seconds, command after the interpreter; GROUT and LOG stand for themselves
 STEPS = [
-    ("compare", 100, ["tests/differential/kernels_on_gpu.py", "GROUT", "--jobs", "14", "--budget", "80", "--log", "LOG"]),
+    ("compare", 100, ["tests/differential/gpu/kernels_on_gpu.py", "GROUT", "--jobs", "14", "--budget", "80", "--log", "LOG"]),
     ("pingpong", 200, ["bench/gpu_pingpong.py", "GROUT", MATMUL]),
     ("attention", 60, ["bench/gpu_attention.py", "GROUT", "kernels/attention_hopper.grout", "16384,8,128,0,BN=176",
                        "16384,8,128,1,BN=128", f"16384,8,64,0,{BEST}", f"16384,8,64,1,{BEST}"]),
@@ -53,11 +53,11 @@ def run_step(name, seconds, words, grout, out):
 
 
 def main():
-    if len(sys.argv) < 2:
+    grout = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""
+    if not os.access(grout, os.X_OK):
         print(__doc__)
         return 2
-    grout = os.path.abspath(sys.argv[1])
-    out = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("OUT", "gpu_hopper")
+    out = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("OUT", os.path.join("build", "gpu_hopper"))
     os.makedirs(out, exist_ok=True)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     results = [run_step(*step, grout, out) for step in STEPS]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Draws 500 kernels with their inputs and what they have to leave, for a GPU machine without a build:
-# build/gpu-random.tar.gz, which tests/differential/random_on_gpu.py reads there.
+# build/gpu-random.tar.gz, which tests/differential/gpu/random_on_gpu.py reads there.
 #
 # usage: tools/draw_for_gpu.sh CHECK_RANDOM [FIRST]     CHECK_RANDOM: of an optimised build (preset cuda)
 set -eu

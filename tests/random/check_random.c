@@ -9,7 +9,7 @@
  * drawn operation has to be compared; after a few hundred, each operation that drawn.def gives to
  * the kind has been drawn for each of its element types. Closing line: 'N passed, N failed'. print
  * writes the kernels and runs nothing. write=FOLDER runs them, and leaves each that passes there
- * with its inputs and what it has to leave: for tests/differential/random_on_gpu.py.
+ * with its inputs and what it has to leave: for tests/differential/gpu/random_on_gpu.py.
  */
 #include "cells.h"
 #include "draw.h"

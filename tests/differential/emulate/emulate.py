@@ -43,7 +43,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "gpu"))
 from random_on_gpu import Mismatch, compare_array
 
 # struct's letter of an element type, and numpy's descr; bf16 and what has 8 bits or less are raw bits.

@@ -19,7 +19,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "references"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "references"))
 import references  # noqa: E402
 
 SECONDS = 60  # of one run

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -213,7 +213,7 @@ def get_commands(options, path, number, case):
         return [[options.grout, "emit", path, "--to", "cubin", "-q", "-o", path + ".cubin"]], "gpu-loss"
     if options.mode == "check":
         return [[options.grout, "check", "--expect", "-q", path]], None
-    return [[sys.executable, os.path.join(HERE, "emulate", "emulate.py"), "--grout", options.grout, path]], None
+    return [[sys.executable, os.path.join(os.path.dirname(HERE), "emulate", "emulate.py"), "--grout", options.grout, path]], None
 
 
 def try_case(options, folder, number, case):

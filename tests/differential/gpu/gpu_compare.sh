@@ -3,7 +3,7 @@
 # the time of add_tma. For a machine with one H100 or H200.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tests/differential/gpu_compare.sh GROUT [LOG]        from the project's folder
+# usage: tests/differential/gpu/gpu_compare.sh GROUT [LOG]        from the project's folder
 #
 # Exit code 0: all as expected; 1: not; 77: no usable GPU. Everything goes to LOG (default
 # gpu_compare.log), a line a case to stdout.

@@ -33,7 +33,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from limit import SECONDS
 
 INEXACT = re.compile(r"= (exp2?|expm1|log2?|log1p|atan2|pow|reduce_prod|sin|cos|tanh|rsqrt|logistic|erf|reduce_sum) ")
