@@ -149,7 +149,7 @@ class ActorOps:
             terms = [actor.env.get(term) for term in box["terms"]]
             if None in terms:
                 raise NotExpressed("an index that depends on data")
-            starts.append(box["at"] + sum(terms))
+            starts.append(box["at"] + sum(terms) // box["packed"])
             extents.append(box["extent"])
         return tuple(starts), tuple(extents)
 

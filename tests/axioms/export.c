@@ -62,8 +62,9 @@ static void add_starts(export *it, const grout_view *view) {
             add_comma(it, k);
             grout_text_add(&it->out, "%" PRIu32, view->start_terms[i][k]);
         }
-        grout_text_add(&it->out, "],\"extent\":%" PRId64 ",\"squeezed\":%d}", view->extent[i],
-                       view->is_squeezed[i]);
+        grout_text_add(&it->out, "],\"extent\":%" PRId64 ",\"squeezed\":%d,\"packed\":%u}",
+                       view->extent[i], view->is_squeezed[i],
+                       i + 1u == view->rank ? view->packed : 1u);
     }
 }
 
@@ -239,8 +240,10 @@ static void add_object(export *it, grout_object_id id) {
     grout_text_add(&it->out, "\"%" PRIu32 "\":{\"kind\":\"%s\",\"space\":\"%s\",\"dims\":[", id,
                    kinds[object->kind], grout_space_get_text(object->space));
     for (uint32_t i = 0; i < type->rank; i++) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
         add_comma(it, i);
-        grout_text_add(&it->out, "%" PRId64, type->dims[i]);
+        grout_text_add(&it->out, "%" PRId64,
+                       type->dims[i] / (i + 1u == type->rank ? info->packed : 1));
     }
     grout_text_add(
         &it->out,
