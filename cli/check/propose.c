@@ -93,7 +93,10 @@ static bool run_loaded(search *it, grout_session *session, const grout_load *loa
         grout_launch launch =
             grout_launch__prepare(session, load, kernel, &arguments, &settings, &payload);
         payload.line.budget_end = it->end;
-        launch.max_steps = STEPS_MAX;
+        /* With --max-steps, a size that needs more would end at that limit. */
+        if (launch.max_steps == 0 || launch.max_steps > STEPS_MAX) {
+            launch.max_steps = STEPS_MAX;
+        }
         launch.observers[launch.observer_count++] = &reach->observer;
         grout_machine *machine = grout_machine_new(&launch, session->diags);
         grout_run_status status =
