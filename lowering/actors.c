@@ -14,6 +14,13 @@
 
 #include <string.h>
 
+/* Small sets lie on the stack. */
+enum { OWN_WORDS = 8 };
+typedef struct facts_set {
+    grout_actor_facts own[OWN_WORDS];
+    grout_actor_facts *words; /* own, or allocated; NULL: no memory */
+} facts_set;
+
 static void walk_block(grout_actor_walk *walk, grout_block_id block, grout_actor_facts *facts);
 
 /* ---- sets of facts --------------------------------------------------------------------------- */
@@ -38,6 +45,25 @@ static grout_actor_facts *make(grout_actor_walk *walk, const grout_actor_facts *
     return facts;
 }
 
+/* The same, in 'set', which has to be freed by free_set. */
+static grout_actor_facts *make_set(grout_actor_walk *walk, facts_set *set,
+                                   const grout_actor_facts *from) {
+    if (walk->words > OWN_WORDS) {
+        return set->words = make(walk, from);
+    }
+    memset(set->own, 0, sizeof set->own);
+    if (from != NULL) {
+        copy(walk, set->own, from);
+    }
+    return set->words = set->own;
+}
+
+static void free_set(const facts_set *set) {
+    if (set->words != set->own) {
+        grout__free(set->words);
+    }
+}
+
 /* Adds facts to others; whether they grew. */
 static bool join(const grout_actor_walk *walk, grout_actor_facts *into,
                  const grout_actor_facts *from) {
@@ -56,7 +82,8 @@ static bool join(const grout_actor_walk *walk, grout_actor_facts *into,
 static void walk_loop(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
     const bool is_while = grout_op_get_region((grout_opcode)op->opcode)->blocks == 2;
     grout_actor_facts **head = &walk->heads[op->first_block];
-    grout_actor_facts *inner = make(walk, NULL);
+    facts_set inner_set;
+    grout_actor_facts *inner = make_set(walk, &inner_set, NULL);
     if (*head == NULL) {
         *head = make(walk, NULL);
     }
@@ -73,14 +100,15 @@ static void walk_loop(grout_actor_walk *walk, const grout_op *op, grout_actor_fa
         }
         goes_on = join(walk, *head, inner) && !walk->has_failed;
     }
-    grout__free(inner);
+    free_set(&inner_set);
 }
 
 /* Bodies of which one runs: what any of them leaves. may_skip: none may run. */
 static void walk_branches(grout_actor_walk *walk, const grout_op *op, bool may_skip,
                           grout_actor_facts *facts) {
-    grout_actor_facts *before = make(walk, facts);
-    grout_actor_facts *inner = make(walk, NULL);
+    facts_set before_set, inner_set;
+    const grout_actor_facts *before = make_set(walk, &before_set, facts);
+    grout_actor_facts *inner = make_set(walk, &inner_set, NULL);
     for (uint32_t k = 0; !walk->has_failed && k < op->block_count; k++) {
         copy(walk, inner, before);
         walk_block(walk, op->first_block + k, inner);
@@ -90,8 +118,8 @@ static void walk_branches(grout_actor_walk *walk, const grout_op *op, bool may_s
             (void)join(walk, facts, inner);
         }
     }
-    grout__free(before);
-    grout__free(inner);
+    free_set(&before_set);
+    free_set(&inner_set);
 }
 
 /* The body that the thread's index chooses, or both. */
@@ -189,14 +217,15 @@ static void forget_heads(const grout_actor_walk *walk) {
 
 /* outside: the thread that runs what stands outside of the bodies of a 'warp_specialize'. */
 static void walk_actor(grout_actor_walk *walk, grout_actor actor, uint32_t outside) {
-    grout_actor_facts *facts = make(walk, NULL);
+    facts_set set;
+    grout_actor_facts *facts = make_set(walk, &set, NULL);
     walk->actor = actor;
     walk->here = (grout_actor){.thread = outside};
     if (facts != NULL) {
         walk_block(walk, grout_module_get_kernel(walk->module, walk->kernel)->body, facts);
     }
     forget_heads(walk);
-    grout__free(facts);
+    free_set(&set);
 }
 
 bool grout_actors__walk(grout_actor_walk *walk) {
