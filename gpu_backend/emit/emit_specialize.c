@@ -250,6 +250,9 @@ static bool has_common_ops(const grout_emitter *e) {
 void grout_emit__specialized_body(grout_emitter *e) {
     const uint32_t count = e->forks.part_count;
     const bool has_idle = e->plan->thread_count > count && has_common_ops(e);
+    if (e->failed) { /* before the first part: nothing is open that could be closed */
+        return;
+    }
     for (uint32_t thread = 0; thread < count + (has_idle ? 1 : 0) && !e->failed; thread++) {
         e->indent -= thread > 0 ? 1 : 0;
         grout_emit__begin(e);

@@ -54,9 +54,8 @@ void grout_emit__open(grout_emitter *e) {
 }
 
 void grout_emit__close(grout_emitter *e, const char *tail) {
-    /* What failed midway may not have opened what it closes; its text is thrown away. */
-    GROUT_ASSERT(e->failed || e->indent > 0);
-    e->indent -= e->indent > 0 ? 1 : 0;
+    GROUT_ASSERT(e->indent > 0);
+    e->indent--;
     grout_emit__line(e, "}%s", tail);
 }
 

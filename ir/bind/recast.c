@@ -27,7 +27,7 @@ uint32_t grout_recast__count(const grout_module *module) {
 /* A view on its way to the object that it becomes. */
 typedef struct recast {
     grout_binding *binding;
-    const grout_ref_step *step;
+    grout_ref_step *step;
     grout_view view;
     uint8_t first; /* dimensions indexed away, the leading ones of the object */
     grout_type type;
@@ -228,45 +228,46 @@ static grout_object_id make_object(const recast *it) {
     return id;
 }
 
-static void recast_step(grout_binding *binding, grout_ref_id ref, uint32_t index) {
-    grout_ref_step *step =
-        GROUT_TABLE_AT(binding->module->ref_steps, grout_ref_step,
-                       grout_module_get_ref(binding->module, ref)->first_step + index);
+/* Of a step of a reference: its view up to there, which has a fault or none. */
+static grout_view_fault begin(grout_binding *binding, grout_ref_id ref, uint32_t index,
+                              recast *out) {
     const grout_operand operand = {.kind = GROUT_OPERAND_REF, .id = ref};
-    recast it = {.binding = binding, .step = step};
-    if (grout_view__resolve_steps(binding->module, &operand, index, &it.view).fault !=
-            GROUT_VIEW_FINE ||
+    *out = (recast){
+        .binding = binding,
+        .step = GROUT_TABLE_AT(binding->module->ref_steps, grout_ref_step,
+                               grout_module_get_ref(binding->module, ref)->first_step + index)};
+    return grout_view__resolve_steps(binding->module, &operand, index, &out->view).fault;
+}
+
+static void recast_step(grout_binding *binding, grout_ref_id ref, uint32_t index) {
+    recast it;
+    if (begin(binding, ref, index, &it) != GROUT_VIEW_FINE ||
         binding->bound->object_types[it.view.object].kind == GROUT_TYPE_NONE) {
-        step->fault = GROUT_VIEW_RECAST_SPACE; /* reported as what it is, at its own step */
+        it.step->fault = GROUT_VIEW_RECAST_SPACE; /* reported as what it is, at its own step */
         return;
     }
-    step->fault = (uint8_t)recast_view(&it);
-    if (step->fault == GROUT_VIEW_FINE) {
-        step->object = find_alike(&it);
-        step->object = step->object != 0 ? step->object : make_object(&it);
+    it.step->fault = (uint8_t)recast_view(&it);
+    if (it.step->fault == GROUT_VIEW_FINE) {
+        it.step->object = find_alike(&it);
+        it.step->object = it.step->object != 0 ? it.step->object : make_object(&it);
     }
 }
 
 /* The same view of a base whose layout has changed: its object, made already, gets another one, or
  * the step has a fault. */
 static void recast_again(grout_binding *binding, grout_ref_id ref, uint32_t index) {
-    grout_ref_step *step =
-        GROUT_TABLE_AT(binding->module->ref_steps, grout_ref_step,
-                       grout_module_get_ref(binding->module, ref)->first_step + index);
-    const grout_operand operand = {.kind = GROUT_OPERAND_REF, .id = ref};
-    recast it = {.binding = binding, .step = step};
-    if (step->object == 0) { /* it has never been one */
+    recast it;
+    const grout_view_fault fault = begin(binding, ref, index, &it);
+    if (it.step->object == 0) { /* it has never been one */
         return;
     }
-    step->fault = GROUT_VIEW_FINE;
-    if (grout_view__resolve_steps(binding->module, &operand, index, &it.view).fault !=
-        GROUT_VIEW_FINE) {
-        step->fault = GROUT_VIEW_RECAST_LAYOUT; /* that of the step before */
-        return;
+    /* A fault is that of the step before. */
+    it.step->fault = fault != GROUT_VIEW_FINE ? GROUT_VIEW_RECAST_LAYOUT : GROUT_VIEW_FINE;
+    if (fault == GROUT_VIEW_FINE) {
+        it.step->fault = (uint8_t)recast_view(&it);
     }
-    step->fault = (uint8_t)recast_view(&it);
-    if (step->fault == GROUT_VIEW_FINE) {
-        grout_binding__set_object(binding, step->object, &it.type, &it.spec);
+    if (it.step->fault == GROUT_VIEW_FINE) {
+        grout_binding__set_object(binding, it.step->object, &it.type, &it.spec);
     }
 }
 
