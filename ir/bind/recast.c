@@ -228,7 +228,7 @@ static grout_object_id make_object(const recast *it) {
     return id;
 }
 
-/* Of a step of a reference: its view up to there, which has a fault or none. */
+/* Resolves the view up to a step of a reference. Returns its fault, or none. */
 static grout_view_fault begin(grout_binding *binding, grout_ref_id ref, uint32_t index,
                               recast *out) {
     const grout_operand operand = {.kind = GROUT_OPERAND_REF, .id = ref};
