@@ -462,9 +462,12 @@ num rounding_dot_add(const rounding_dot *dot, num acc) {
             a = cut(a);
             b = cut(b);
         }
-        sum += a.value * b.value;
-        magnitude += fabs(a.value * b.value);
-        bound += fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
+        const double product = a.value * b.value;
+        sum += product;
+        magnitude += fabs(product);
+        if (a.bound != 0 || b.bound != 0 || !isfinite(product)) { /* else it adds 0 */
+            bound += fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
+        }
         is_whole = is_whole && bound == 0 && is_whole_number(a.value) && is_whole_number(b.value);
     }
     if (dot->accumulator_dtype == GROUT_DTYPE_I32) { /* exact in a double, and wraps */
