@@ -118,7 +118,7 @@ static const uint8_t *pick(const few_ints *from, uint64_t index) {
     return from->elements[choice];
 }
 
-/* Of a type of so many bytes, that each caller knows when it is compiled. */
+/* Elements of so many bytes, a constant of each caller. */
 static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
         memcpy(out + i * bytes, pick(from, i), bytes);
