@@ -26,9 +26,19 @@
 #define LAUNCHES 1000
 #define PARAMS   16
 
+/* Clusters whose CTAs wait for those of others: all have to be on the GPU at once. */
+static const char meeting[] =
+    "kernel @meet(%x: in gmem i32[8, 128], %y: out gmem i32[8, 128]) grid(g = 4) cluster(c = 2) {\n"
+    "  scratch %done : semaphore[8] global\n"
+    "  %me = add (mul (axis_index g), 2), (axis_index c)\n"
+    "  semaphore_signal %done[(rem (add %me, 3), 8)], 1\n"
+    "  semaphore_wait %done[%me], 1\n"
+    "  store %y[%me], (add (load %x[%me]), %me)\n"
+    "}\n";
+
 typedef struct subject {
-    const char *file, *kernel;
-    const char *what; /* it is here for */
+    const char *file, *kernel; /* file NULL: the text above */
+    const char *what;          /* it is here for */
     uint32_t set_count;
     bool is_timed;
 } subject;
@@ -46,6 +56,7 @@ static const subject subjects[] = {
     {"kernels/matmul_stream_k.grout", "matmul_stream_k", "scratch, semaphores", 3, true},
     {"kernels/scan.grout", "scan", "scratch, CTAs that wait for others", 0, true},
     {"kernels/normalise_grid.grout", "normalise_grid", "a grid that meets", 2, true},
+    {NULL, "meet", "clusters that meet", 2, true},
     {"kernels/tiles_dynamic.grout", "tiles_dynamic", "inout counter", 0, false},
     {"tests/differential/inits.grout", "inits", "scalars, scratch with contents", 2, true},
 };
@@ -111,10 +122,16 @@ static void open_cuda(cuda *c) {
 
 static char *read_text(const char *folder, const char *name, size_t *size_out) {
     char path[1024];
+    char *text = malloc(1 << 20);
+    must(text == NULL, "no memory");
+    if (name == NULL) {
+        *size_out = sizeof meeting - 1;
+        memcpy(text, meeting, sizeof meeting);
+        return text;
+    }
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
-    char *text = malloc(1 << 20);
-    if (file == NULL || text == NULL) {
+    if (file == NULL) {
         die(path, NULL);
     }
     *size_out = fread(text, 1, 1 << 20, file);
@@ -125,10 +142,10 @@ static char *read_text(const char *folder, const char *name, size_t *size_out) {
 static grout_module *bind(const char *folder, const char *name, grout_diags *diags) {
     size_t size;
     char *text = read_text(folder, name, &size);
-    grout_module *symbolic = grout_parse(name, text, size, diags);
+    grout_module *symbolic = grout_parse(name == NULL ? "meeting" : name, text, size, diags);
     grout_module *bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
-        die(name, diags);
+        die("a kernel", diags);
     }
     grout_module_free(symbolic);
     free(text);
@@ -418,6 +435,62 @@ static void run_in_threads(const cuda *c, const example *e, grout_gpu_kernel *ke
     }
 }
 
+/* ---- dependent launches ---- */
+
+enum { PARTIAL, WEIGHTED, TOTAL, CHAIN };
+
+/* What a kernel of tests/differential/launches.grout writes, the next one reads. */
+static void share(grout_argument (*arguments)[PARAMS]) {
+    arguments[WEIGHTED][0] = arguments[PARTIAL][1];
+    arguments[TOTAL][0] = arguments[WEIGHTED][2];
+}
+
+static void check_dependent(const cuda *c, const char *folder, const char *nvrtc,
+                            grout_cu_stream stream) {
+    static const char *const names[CHAIN] = {"partial", "weighted", "total"};
+    grout_argument on_device[CHAIN][PARAMS], allocated[CHAIN][PARAMS];
+    grout_gpu_kernel *kernels[CHAIN];
+    example examples[CHAIN] = {{0}};
+    grout_diags *diags = grout_diags_new();
+    for (int i = 0; i < CHAIN; i++) {
+        const subject s = {"tests/differential/launches.grout", names[i], "", 0, false};
+        example *e = &examples[i];
+        const grout_gpu_kernel_options options = {.nvrtc = {.library = nvrtc},
+                                                  .is_dependent = i != PARTIAL};
+        make_example(e, folder, &s, diags);
+        if (i != PARTIAL) { /* again, with what the kernel before has made */
+            const grout_argument *made = &examples[i - 1].expected[i == WEIGHTED ? 1 : 2];
+            memcpy(e->expected[0].data, made->data, made->size);
+            interpret(e, diags);
+        }
+        allocate(c, e, allocated[i]);
+        upload(c, e, allocated[i], stream);
+        memcpy(on_device[i], allocated[i], sizeof on_device[i]);
+        kernels[i] = grout_gpu_kernel_new(e->module, e->id, &options, diags);
+        if (kernels[i] == NULL) {
+            die(names[i], diags);
+        }
+    }
+    share(on_device);
+    for (int i = 0; i < 20 * CHAIN; i++) {
+        if (!grout_gpu_kernel_launch(kernels[i % CHAIN], on_device[i % CHAIN],
+                                     examples[i % CHAIN].count, stream, diags)) {
+            die("a dependent launch", diags);
+        }
+    }
+    must(c->stream_synchronize(stream), "synchronise");
+    for (int i = 0; i < CHAIN; i++) {
+        compare(c, &examples[i], on_device[i], diags);
+        grout_gpu_kernel_free(kernels[i]);
+        for (uint32_t k = 0; k < examples[i].count; k++) {
+            must(c->driver.cu.mem_free((grout_cu_address)(uintptr_t)allocated[i][k].data), "free");
+        }
+        free_example(&examples[i]);
+    }
+    grout_diags_free(diags);
+    printf("dependent launches       equal, 20 chains of %d\n", CHAIN);
+}
+
 int main(int argc, char **argv) {
     cuda c = {0};
     grout_cu_stream streams[STREAMS];
@@ -460,6 +533,7 @@ int main(int argc, char **argv) {
         grout_diags_free(diags);
         free_example(&e);
     }
+    check_dependent(&c, argv[1], argc > 2 ? argv[2] : NULL, streams[0]);
     printf("at most %.2f us more than cuLaunchKernel\n", largest);
     return 0;
 }
