@@ -191,6 +191,23 @@ START_TEST(parameters_arrive) {
 }
 END_TEST
 
+/* Elements of less than a byte have others beside them in it. */
+START_TEST(bits_above_a_scalar_do_not_count) {
+    static const char text[] = "kernel @k(%n: i4, %y: out gmem i32[128]) {\n"
+                               "  store %y, (broadcast (cast %n : i32) : i32[128])\n"
+                               "}\n";
+    static const size_t sizes[] = {1, 8, 32};
+    grout_diags *diags = grout_diags_new();
+    RESET(sizes);
+    grout_gpu_kernel *kernel = make_good(text, (grout_gpu_kernel_options){0}, diags);
+    unsigned char n = 0xfe;
+    const grout_argument arguments[] = {{&n, 1}, {memory[0], 512}};
+    launch(kernel, arguments, 2, 1, diags);
+    ck_assert_uint_eq(seen.values[0][0], 0x0e);
+    end(kernel, diags);
+}
+END_TEST
+
 START_TEST(a_watchdog_of_the_binary_never_ends_a_wait) {
     grout_diags *diags = grout_diags_new();
     RESET(grids_sizes);
@@ -358,6 +375,12 @@ START_TEST(wrong_arguments_are_refused) {
          "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
         {0,
          {memory[1] + PLAIN_BYTES - 16, PLAIN_BYTES},
+         "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
+        {0,
+         {memory[1] - PLAIN_BYTES + 16, PLAIN_BYTES},
+         "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
+        {0,
+         {memory[1], PLAIN_BYTES},
          "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
     };
     fake->on_host = memory[2];
@@ -562,6 +585,7 @@ int main(void) {
     fake = state;
     TCase *tcase = tcase_create("gpu_kernel");
     tcase_add_test(tcase, parameters_arrive);
+    tcase_add_test(tcase, bits_above_a_scalar_do_not_count);
     tcase_add_test(tcase, a_watchdog_of_the_binary_never_ends_a_wait);
     tcase_add_test(tcase, outputs_are_filled_on_request);
     tcase_add_test(tcase, maps_are_encoded_once);
