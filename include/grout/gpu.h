@@ -225,8 +225,9 @@ typedef struct grout_gpu_kernel_options {
  * gpu-driver, out-of-memory, and gpu-fault if an earlier kernel of the context has faulted.
  * Warnings (gpu-loss) may be added to a kernel that was made.
  *
- * No process is started. The library is not initialised for this process beyond cuInit, and the
- * context stays what it is. Not while a stream of the context is captured.
+ * No process is started, and the context stays what it is: code, memory for the workspaces and
+ * events are added to it. Waits for all work of the context if there are workspaces. Not while a
+ * stream of the context is captured.
  */
 GROUT_API grout_gpu_kernel *grout_gpu_kernel_new(const grout_module *bound, grout_kernel_id kernel,
                                                  const grout_gpu_kernel_options *options,
