@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # check_emulated.py - drawn kernels as emitted CUDA on the CPU, held against the float64 reference.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_emulated.py --grout GROUT --random CHECK_RANDOM [--cxx CXX] [--runtime LIBRARY] [--jobs N]
-                            KIND FIRST COUNT [STRIDE]
+"""usage: check_emulated.py --grout GROUT --random CHECK_RANDOM [--cxx CXX] [--runtime LIBRARY] [--header DIR]
+                            [--jobs N] KIND FIRST COUNT [STRIDE]
 
 'check_random KIND FIRST COUNT STRIDE write=FOLDER' draws the kernels and leaves each with its inputs and what it has to
 leave; emulate.py compiles what 'grout emit' makes of each and runs it with them. What the reference knows exactly has
@@ -28,8 +28,10 @@ def emulate(options, path):
     """None, or what is wrong."""
     seed = os.path.basename(path).split("_")[-1].split(".")[0]
     command = [sys.executable, EMULATE, "--grout", options.grout, "--cxx", options.cxx, "--seed", seed, "--beside", path]
-    done = subprocess.run(command + (["--runtime", options.runtime] if options.runtime else []), capture_output=True,
-                          text=True)
+    for name in ("runtime", "header"):
+        if getattr(options, name):
+            command += ["--" + name, getattr(options, name)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return None
     with open(path, encoding="utf-8") as file:
@@ -42,6 +44,7 @@ def main():
     parser.add_argument("--random", required=True)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--runtime")
+    parser.add_argument("--header")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("kind")
     parser.add_argument("first")

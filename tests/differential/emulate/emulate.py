@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # emulate.py - emitted CUDA on the CPU, compared with the interpreter: what needs no GPU to be right.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: emulate.py --grout GROUT [--cxx CXX] [--runtime LIBRARY] [--work DIR] [--seed N]
+"""usage: emulate.py --grout GROUT [--cxx CXX] [--runtime LIBRARY] [--header DIR] [--work DIR] [--seed N]
                   [--kernel @NAME] [--largest] [--beside] [--keep] FILE [-D NAME=VALUE]...
+       emulate.py --grout GROUT [--cxx CXX] --make-header DIR
 
 For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
 emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
@@ -10,6 +11,9 @@ the same inputs through the interpreter. LIBRARY is emulate.cpp as CXX compiles 
 is done here. Every output array must have the same bits; NaNs are equal.
 Where functions such as exp are called, elements may differ by the bound of docs/gpu.md, 'Compare
 rule': here they are the C++ library's, and neither side's are rounded correctly.
+
+--make-header writes into DIR what is the same in the CUDA of all kernels, as C++, and precompiles it;
+--header takes it from there. Without it each program compiles it anew, which takes most of its time.
 
 --beside takes the inputs from the files that 'check_random .. write=FOLDER' leaves beside FILE, and
 holds each element against those with what it has to be: bit for bit what the reference knows
@@ -58,7 +62,9 @@ FUNCTIONS = re.compile(r"\b(exp2?|expm1|log2?|log1p|sin|cos|tanh|rsqrt|logistic|
 BOUNDS = {"f64": 2.0 ** -46, "f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25,
           "f8e8m0": 1.0}
 PACKED = ("i4", "u4", "f4e2m1")  # two in a byte of memory, one in a byte of a file
-CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
+# Kernels are small: to optimise them takes longer than to run them as they are.
+CXX_FLAGS = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-Wno-psabi"]
+FIRST_LINE = "typedef signed char grout_i8;"  # of the CUDA, after what emulate.h includes
 
 
 def run(command):
@@ -493,35 +499,79 @@ class Kernel:
         return None
 
 
+def preprocess(options, text, work, *flags):
+    """CUDA as C++ without its macros, and with calls for its inline PTX."""
+    source = os.path.join(work, "expand.cpp")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "emulate.h"\n' + text)
+    return replace_asm(run([options.cxx, "-E", "-P", "-w", "-std=c++17", *flags, "-I", HERE, source]))
+
+
+# Two kernels whose CUDA has nothing in common but the device header.
+APART = ("kernel @%s(%%x: out gmem i32[1]) threads(wg = 1) {\n    store %%x[0], %s\n}\n" % pair
+         for pair in (("one", "1"), ("two", "2")))
+
+
+def make_header(options, folder):
+    """header.cu: the device header as emitted kernels begin with it; header.h: the same for the C++ compiler."""
+    os.makedirs(folder, exist_ok=True)
+    texts = [subprocess.run([options.grout, "emit", "-"], input=text, capture_output=True, text=True, check=True).stdout
+             for text in APART]
+    common = os.path.commonprefix(texts)
+    common = common[:common.rindex("\n#endif") + 1]
+    common = common + texts[0][len(common):texts[0].index("\n", len(common)) + 1]
+    # With -dD the macros stay, for the kernels; what emulate.h defines comes from there.
+    text = preprocess(options, common, folder, "-dD")
+    first = text.index(FIRST_LINE)
+    macros = re.findall(r"^#define GROUT_.*\n", text[:first], re.M)
+    with open(os.path.join(folder, "header.h"), "w", encoding="utf-8") as file:
+        file.write('#pragma once\n#include "emulate.h"\n#include <string>\n' + "".join(macros) +
+                   text[first:])
+    with open(os.path.join(folder, "header.cu"), "w", encoding="utf-8") as file:
+        file.write(common)
+    run([options.cxx] + CXX_FLAGS + ["-I", HERE, "-x", "c++-header", os.path.join(folder, "header.h"), "-o",
+                                     os.path.join(folder, "header.h.gch")])
+
+
+def write_program(options, text, work):
+    """The emitted CUDA as C++: what comes before the launches."""
+    if options.header:
+        with open(os.path.join(options.header, "header.cu"), encoding="utf-8") as file:
+            header = file.read()
+        if not text.startswith(header):
+            sys.exit("the CUDA does not begin with %s: make it again" % file.name)
+        return '#include "header.h"\n' + replace_asm(text[len(header):])
+    text = preprocess(options, text, work)
+    return '#include "emulate.h"\n#include <string>\n' + text[text.index(FIRST_LINE):]
+
+
 def compile_kernels(options, kernels, work):
-    """The emitted text, preprocessed so that macros are gone, its asm replaced, to a program."""
+    """The program of all kernels; its argument is the name of the one that it runs."""
     source, cuda = os.path.join(work, "kernels.cpp"), os.path.join(work, "kernels.cu")
     which = ["--kernel", options.kernel] if options.kernel else []
     run([options.grout, "emit", options.file, "-o", cuda] + which + options.cuda + options.defines)
     with open(cuda, encoding="utf-8") as file:
-        text = '#include "emulate.h"\n' + file.read()
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(text)
-    text = run([options.cxx, "-E", "-P", "-w", "-std=c++17", "-I", HERE, source])
-    text = replace_asm(text[text.index("typedef signed char grout_i8;"):])
+        text = write_program(options, file.read(), work)
     launches = [kernel.write_launch(options.seed) for kernel in kernels]
     choices = ['    if (name == "%s") {\n        launch_%s();\n    }\n' % (
         kernel.name[1:], kernel.name[1:]) for kernel in kernels]
     with open(source, "w", encoding="utf-8") as file:
-        file.write('#include "emulate.h"\n#include <string>\n' + text + "".join(launches) +
-                   MAIN % "".join(choices))
+        file.write(text + "".join(launches) + MAIN % "".join(choices))
     program = os.path.join(work, "kernels")
     runtime = options.runtime or os.path.join(HERE, "emulate.cpp")
-    run([options.cxx] + CXX_FLAGS + ["-I", HERE, source, runtime, "-o", program])
+    folders = ["-I", options.header] if options.header else []
+    run([options.cxx] + CXX_FLAGS + folders + ["-I", HERE, source, runtime, "-o", program])
     return program
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("file")
+    parser.add_argument("file", nargs="?")
     parser.add_argument("--grout", required=True)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--runtime")
+    parser.add_argument("--header")
+    parser.add_argument("--make-header")
     parser.add_argument("--work")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kernel")
@@ -530,6 +580,10 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("-D", action="append", default=[], dest="values")
     options = parser.parse_args()
+    if (options.file is None) == (options.make_header is None):
+        parser.error("either FILE or --make-header DIR")
+    if options.make_header:
+        return make_header(options, options.make_header)
     if options.largest:
         options.values += ["%s=%s" % pair for pair in find_largest(options.file)]
     options.defines = [word for value in options.values for word in ("-D", value)]

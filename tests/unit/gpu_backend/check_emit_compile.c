@@ -20,51 +20,63 @@ typedef enum local_memory {
 
 #define LOCAL_SMALL_BYTES 64
 
-static void check_local_memory(const char *name, const grout_binary *binary, local_memory allowed) {
+static void check_local_memory(const char *name, const grout_gpu_resources *found,
+                               local_memory allowed) {
+    const uint32_t spills = found->spill_store_bytes + found->spill_load_bytes;
+    ck_assert_msg(
+        allowed == LOCAL_ANY ||
+            (allowed == LOCAL_SMALL ? found->stack_bytes <= LOCAL_SMALL_BYTES : spills == 0),
+        "%s: %s has %u bytes of local memory, spills %u bytes", name, found->kernel,
+        found->stack_bytes, spills);
+}
+
+/* What ptxas says about each of so many kernels. */
+static void check_binary(const char *name, const grout_binary *binary, uint32_t count,
+                         local_memory allowed) {
     grout_gpu_ptxas_log log;
     grout_gpu_error error;
+    ck_assert_msg(binary->size > 0 && binary->registers > 0, "%s: no cubin", name);
     ck_assert(grout_gpu__ptxas_log_parse(binary->log, &log, &error));
-    ck_assert_uint_eq(log.kernel_count, 1);
-    const uint32_t bytes = log.kernels[0].stack_bytes;
-    ck_assert_msg(allowed == LOCAL_ANY || (allowed == LOCAL_SMALL ? bytes <= LOCAL_SMALL_BYTES
-                                                                  : binary->spill_bytes == 0),
-                  "%s: %s has %u bytes of local memory, spills %d bytes", name,
-                  log.kernels[0].kernel, bytes, binary->spill_bytes);
+    ck_assert_uint_eq(log.kernel_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        check_local_memory(name, &log.kernels[i], allowed);
+    }
     grout_gpu__ptxas_log_deinit(&log);
 }
 
 /* What the kernels of tests/ops call. */
 static grout_text externs;
 
-static void compile_kernel(const char *name, const grout_module *module, grout_kernel_id id,
-                           local_memory allowed) {
+static void emit_kernel(const char *name, const grout_module *module, grout_kernel_id id,
+                        grout_text *source) {
     grout_diags *diags = grout_diags_new();
     const grout_emit_options options = {.watchdog = true, .extern_source = externs.data};
-    const char *kernel = grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
-    grout_text source = {0};
-    grout_binary binary = {0};
-    if (!grout_emit_cuda(module, id, &options, &source, diags)) {
+    if (!grout_emit_cuda(module, id, &options, source, diags)) {
         fail_to_compile(name, NULL, diags);
     }
-    if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
-                            diags)) {
-        fail_to_compile(name, source.data, diags);
-    }
-    ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
-    check_local_memory(name, &binary, allowed);
-    grout_binary_free(&binary);
-    grout_text_free(&source);
     grout_diags_free(diags);
 }
 
-/* Emits and compiles the kernels of a text, at most so many; checks what ptxas says about them. */
+/* Emits the kernels of a text, at most so many, and compiles them together: most of the time that
+ * a small one takes alone is NVRTC's start and the device header. */
 static void compile_kernels(const char *name, const char *text, uint32_t most,
                             local_memory allowed) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text(name, text, diags);
-    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module) && id <= most; id++) {
-        compile_kernel(name, module, id, allowed);
+    grout_text source = {0};
+    grout_binary binary = {0};
+    grout_kernel_id id = 1;
+    for (; id < grout_module_get_kernel_count(module) && id <= most; id++) {
+        emit_kernel(name, module, id, &source);
     }
+    const char *first = grout_module_get_string(module, grout_module_get_kernel(module, 1)->name);
+    if (!grout_compile_cuda(source.data, first, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
+                            diags)) {
+        fail_to_compile(name, source.data, diags);
+    }
+    check_binary(name, &binary, id - 1, allowed);
+    grout_binary_free(&binary);
+    grout_text_free(&source);
     grout_module_free(module);
     grout_diags_free(diags);
 }
