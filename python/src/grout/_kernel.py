@@ -340,15 +340,17 @@ class Kernel:
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20,
               progress: typing.Optional[typing.Callable[[Progress], object]] = None,
-              print: typing.Optional[typing.Callable[[str], object]] = print, **keywords) -> Report:
+              print: typing.Optional[typing.Callable[[str], object]] = print,
+              externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords) -> Report:
         """Runs the kernel under the race checker: the report says what is wrong with it.
 
         Inputs that are not given are what their init(..) says, or small whole numbers. No array is written: outputs
         go elsewhere. The options are those of 'grout check'. progress is called some times in a second; what it
-        raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody.
+        raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody. externs: the
+        functions that the kernel calls by name, for single elements.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
-                          non_finite, full_arrays, progress, print)
+                          non_finite, full_arrays, progress, print, externs)
         arguments, defines = self._sort(arrays, keywords, values)
         bound, views = self._bind(arguments, defines, arch)
         array, keep, inputs = self._make_arguments(bound, arguments, views, True)
@@ -388,7 +390,8 @@ class Kernel:
             resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
             timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
             progress: typing.Optional[typing.Callable[[Progress], object]] = None,
-            print: typing.Optional[typing.Callable[[str], object]] = print, **keywords):
+            print: typing.Optional[typing.Callable[[str], object]] = print,
+            externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords):
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
@@ -396,7 +399,7 @@ class Kernel:
         init(..) says, or small whole numbers.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
-                          non_finite, full_arrays, progress, print)
+                          non_finite, full_arrays, progress, print, externs)
         arguments, defines = self._sort(arrays, keywords, values)
         bound, views = self._bind(arguments, defines, arch)
         self._check_overlaps(views)

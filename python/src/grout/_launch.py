@@ -12,7 +12,8 @@ import time
 import typing
 
 from ._diagnostics import ArgumentError, Diags, RunError
-from ._library import ffi, lib
+from ._externs import make_externs
+from ._library import ffi, lib, text_of
 
 SLICE_SECONDS = 0.03
 FIRST_STEPS = 4096
@@ -58,6 +59,7 @@ class Options:
     full_arrays: bool = False
     progress: typing.Optional[typing.Callable[[Progress], object]] = None
     print: typing.Optional[typing.Callable[[str], object]] = None
+    externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None
 
     def find(self, option: str, find, kind: str) -> int:
         out = ffi.new(f"{kind} *")
@@ -125,10 +127,14 @@ class Run:
     def _add_callbacks(self, launch) -> None:
         if self.options.print is not None:
             keep = self._lines.append
-            on_print = ffi.callback("void(void *, const char *)", lambda _, line: keep(
-                ffi.string(line).decode("utf-8", "replace")), onerror=self._take_error)
+            on_print = ffi.callback("void(void *, const char *)", lambda _, line: keep(text_of(line)),
+                                    onerror=self._take_error)
             launch.print = on_print
             self._keep.append(on_print)
+        if self.options.externs:
+            functions, calls, count = make_externs(launch.module, self.options.externs, self._take_error)
+            launch.externs, launch.extern_count = functions, count
+            self._keep += [functions, *calls]
         if self.options.threads > 1:
             on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
                                        onerror=self._take_error)
@@ -154,13 +160,14 @@ class Run:
 
     def _on_progress(self, _, progress) -> bool:
         self._tell(progress.ctas_done, progress.steps)
-        return self.cut is None
+        return self.cut is None and self._error is None
 
     def _tell(self, ctas_done: int, steps: int) -> None:
         """Calls the caller's functions; their exceptions go on."""
         lines, self._lines[:] = list(self._lines), []
         for line in lines:
-            self.options.print(line)
+            if self.options.print is not None:
+                self.options.print(line)
         seconds = time.monotonic() - self._start
         if self.options.progress is not None:
             self.options.progress(Progress(ctas_done, self._total, steps, seconds))
