@@ -92,8 +92,8 @@ def severity_text(severity: int) -> str:
     return enumerator("grout_severity", severity, "GROUT_SEVERITY_")
 
 
-def render(diag, diags, color: bool = False, width: int = 0) -> str:
-    options = ffi.new("grout_render_options *", {"color": color, "width": width})
+def render(diag, diags, color: bool = False) -> str:
+    options = ffi.new("grout_render_options *", {"color": color})
     return take_text(lambda text: lib.grout_diag_render(diag, diags, options, text))
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import html
 import os
 import re
-import shutil
 import sys
 import typing
 
@@ -97,7 +96,7 @@ def _key(finding) -> int:
     return int(ffi.cast("uintptr_t", finding))
 
 
-def _make_finding(finding, diags, width: int, causes: typing.Dict[int, "Finding"]) -> Finding:
+def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"]) -> Finding:
     info = lib.grout_diag_get(finding.code)
     cause = causes.get(_key(finding.cause)) if finding.cause != ffi.NULL else None
     # What follows from an error stands with it; what follows from a warning, if it is no error itself.
@@ -110,7 +109,7 @@ def _make_finding(finding, diags, width: int, causes: typing.Dict[int, "Finding"
         meaning=text_of(info.doc), short=take_text(lambda text: lib.grout_describe_finding(finding, text)),
         follows_from=cause if is_follower else None, followers=[],
         text=render(finding.diag, diags).rstrip("\n"),
-        _colored=render(finding.diag, diags, color=True, width=width).rstrip("\n"))
+        _colored=render(finding.diag, diags, color=True).rstrip("\n"))
     causes[_key(finding)] = made
     if made.follows_from is not None:
         made.follows_from.followers.append(made)
@@ -179,9 +178,8 @@ class Report:
 
 def make_report(bound, run: Run, checker, coverage: str, warnings, max_findings: int) -> Report:
     summary = lib.grout_checker_get_summary(checker, run.cut is not None)
-    width = shutil.get_terminal_size((100, 24)).columns
     causes: typing.Dict[int, Finding] = {}
-    findings = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, width, causes)
+    findings = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes)
                 for i in range(lib.grout_checker_get_count(checker))]
     heads = [finding for finding in findings if finding.follows_from is None]
     counts = {
