@@ -15,7 +15,8 @@ LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
-LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend")
+LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
+             "binding")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
@@ -28,7 +29,8 @@ UPPER_HEADERS = {
     "grout/advice.h": {"explore"},
     "grout/function.h": {"functions"},
     "grout/gpu.h": {"gpu_backend"},
-    "grout/grout.h": set(),
+    "grout/binding.h": {"binding"},
+    "grout/grout.h": {"binding"},
 }
 # The same for the public headers themselves: what each may include beside the IR's.
 UPPER_HEADER_USES = {
@@ -37,6 +39,7 @@ UPPER_HEADER_USES = {
     "include/grout/race.h": {"grout/observe.h"},
     "include/grout/explore.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
+    "include/grout/binding.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/function.h": {"grout/interp.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
@@ -53,6 +56,7 @@ EXTRA_HEADERS = {
     "observe": r"sanitizer/\w+\.h",
     "explore": r"pthread\.h|sanitizer/\w+\.h",
     "functions": r"ffi\.h",
+    "binding": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
 }
@@ -67,7 +71,8 @@ BANNED_CALLS = re.compile(
 # And where the same input must give the same bits: nothing that tells one run from another.
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
-DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions")
+DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions",
+                 "binding")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -154,15 +154,15 @@ static bool read_defines(grout_session *session, grout_load *load) {
 
 /* One dimension of a file against the const that is that dimension. */
 static bool bind_dimension(grout_session *session, const grout_binding *binding,
-                           const grout_object *object, uint32_t dim, grout_load *load) {
-    GROUT_ASSERT(dim < object->type.rank && dim < binding->npy.rank);
-    const grout_expr *expr = grout_module_get_expr(load->symbolic, object->type.dims[dim]);
+                           const grout_param *param, uint32_t dim, grout_load *load) {
+    GROUT_ASSERT(dim < binding->npy.rank);
+    const grout_const_id id = grout_param_get_dim_const(load->symbolic, param, dim);
     int64_t size = binding->npy.dims[dim];
-    if (expr == NULL || expr->kind != GROUT_EXPR_NAME) {
+    if (id == 0) {
         return true;
     }
-    const char *name = grout_module_get_string(
-        load->symbolic, grout_module_get_const(load->symbolic, expr->constant)->name);
+    const char *name =
+        grout_module_get_string(load->symbolic, grout_module_get_const(load->symbolic, id)->name);
     grout_define *define = find_define(load, name);
     if (define == NULL) {
         define = add_define(session, load, name, strlen(name));
@@ -205,7 +205,7 @@ static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id
         }
         const grout_object *object = grout_module_get_object(module, param->object);
         for (uint32_t d = 0; object->type.rank == binding->npy.rank && d < object->type.rank; d++) {
-            is_good = bind_dimension(session, binding, object, d, load) && is_good;
+            is_good = bind_dimension(session, binding, param, d, load) && is_good;
         }
     }
     return is_good;

@@ -15,16 +15,6 @@ bool grout_followers__is_one(grout_report *report, const grout_finding *finding)
             grout_report__judge(report, finding).severity != GROUT_SEVERITY_ERROR);
 }
 
-/* "smem-race at lines 26 and 37" */
-static void add_one(const grout_finding *finding, grout_text *out) {
-    bool has_two = finding->related.file != NULL && finding->related.line != finding->primary.line;
-    grout_text_add(out, "%s at line%s %u", grout_diag_get(finding->code)->text, has_two ? "s" : "",
-                   finding->primary.line);
-    if (has_two) {
-        grout_text_add(out, " and %u", finding->related.line);
-    }
-}
-
 void grout_followers__add(grout_report *report, const grout_checker *checker,
                           const grout_finding *cause, grout_text *out) {
     const char *opening = "what follows from it: ";
@@ -34,7 +24,7 @@ void grout_followers__add(grout_report *report, const grout_checker *checker,
         if (finding->cause == cause && grout_followers__is_one(report, finding) &&
             grout_report__judge(report, finding).severity != GROUT_SEVERITY_OFF) {
             grout_text_add(&line, "%s", opening);
-            add_one(finding, &line);
+            grout_describe_finding(finding, &line);
             opening = "; ";
         }
     }

@@ -233,7 +233,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
         .is_done = outcome->status == GROUT_RUN_DONE,
     };
     grout_text_add(&launch->differs, "%s", outcome->differs == NULL ? "" : outcome->differs);
-    grout_summary__add_launch(&launch->axes, report->load, kernel);
+    grout_describe_launch(report->load->bound, kernel, &launch->axes);
     grout_text_add(&launch->because, "%s",
                    cut != NULL ? cut : summary->not_well_synchronised_because);
     grout_text_add(&launch->assuming, "%s", launch->holds ? summary->assuming : "");
@@ -462,12 +462,18 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
         differs |= launch != NULL && launch->differs.size > 0;
         is_invalid |= launch == NULL && joined->results[i].is_invalid;
     }
-    grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
-                            counts.errors > 0 ? "error"
-                            : is_invalid      ? "invalid"
-                            : is_incomplete   ? "incomplete"
-                                              : "clean",
-                            differs ? "its results differ" : NULL, &counts, look);
+    const grout_verdict_line head = {
+        .kernel = grout_summary__get_kernel_name(report->load, kernel),
+        .word = counts.errors > 0 ? "error"
+                : is_invalid      ? "invalid"
+                : is_incomplete   ? "incomplete"
+                                  : "clean",
+        .differs = differs ? "its results differ" : NULL,
+        .counts = counts,
+        .color = look != NULL && look->color,
+    };
+    grout_describe_verdict(&head, out);
+    grout_text_add(out, "\n");
     grout_text lines = {0};
     for (size_t i = 0; i < joined->sizes->count; i++) {
         add_size(joined, kernel, i, all_hold, &lines);

@@ -8,31 +8,6 @@ const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_
     return grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
 }
 
-static void add_count(grout_text *out, uint64_t count, const char *noun) {
-    grout_text_add(out, ", %llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
-}
-
-void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id) {
-    const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
-    const char *start = "";
-    for (int kind = GROUT_AXIS_GRID; kind <= GROUT_AXIS_THREADS; kind++) {
-        bool is_open = false;
-        for (uint32_t i = 0; i < kernel->axis_count; i++) {
-            if (kernel->axes[i].kind == kind) {
-                static const char *const words[] = {"grid(", "cluster(", "threads("};
-                const char *word = words[kind];
-                grout_text_add(out, "%s%s%s=%lld", is_open ? ", " : start, is_open ? "" : word,
-                               grout_module_get_string(load->bound, kernel->axes[i].name),
-                               (long long)grout_kernel_get_axis_size(load->bound, id, i));
-                is_open = true;
-            }
-        }
-        grout_text_add(out, "%s", is_open ? ")" : "");
-        start = is_open ? " " : start;
-    }
-    grout_text_add(out, "%s", start[0] == '\0' ? "one CTA of one thread" : "");
-}
-
 void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
                                    const grout_outcome *outcome) {
     const grout_launch_settings *settings = &outcome->settings;
@@ -63,7 +38,7 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
 static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_id kernel,
                          const grout_outcome *outcome) {
     grout_text_add(out, "  covered: ");
-    grout_summary__add_launch(out, load, kernel);
+    grout_describe_launch(load->bound, kernel, out);
     if (load->define_count > 0) {
         grout_text_add(out, "; ");
         grout_load__describe_defines(load, NULL, out);
@@ -74,22 +49,11 @@ static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_i
 
 /* What --non-finite has counted. */
 static void add_non_finite(grout_text *out, const grout_outcome *outcome) {
-    const grout_run_stats *stats = &outcome->stats;
-    if (!outcome->settings.track_non_finite) {
-        return;
+    if (outcome->settings.track_non_finite) {
+        grout_text_add(out, "  ");
+        grout_describe_non_finite(&outcome->stats, out);
+        grout_text_add(out, "\n");
     }
-    if (stats->non_finite_made == 0) {
-        grout_text_add(out, "  no operation made NaN or infinity out of numbers");
-    } else {
-        grout_text_add(out, "  %llu element%s made NaN or infinite out of numbers",
-                       (unsigned long long)stats->non_finite_made,
-                       stats->non_finite_made == 1 ? " was" : "s were");
-    }
-    if (stats->non_finite_follow > 0) {
-        grout_text_add(out, "; %llu computed from such stayed so",
-                       (unsigned long long)stats->non_finite_follow);
-    }
-    grout_text_add(out, "\n");
 }
 
 bool grout_summary__is_cut(const grout_outcome *outcome) {
@@ -129,20 +93,13 @@ static void add_explored(grout_text *out, const grout_outcome *outcome) {
 static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,
                         bool is_verbose) {
     const grout_check_summary *summary = &outcome->summary;
-    if (grout_outcome__get_cut(outcome) != NULL) {
-        grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
-                       grout_outcome__get_cut(outcome));
-    } else if (outcome->exploration != NULL && !outcome->exploration->is_certified) {
+    const char *cut = grout_outcome__get_cut(outcome);
+    if (cut == NULL && outcome->exploration != NULL && !outcome->exploration->is_certified) {
         add_explored(out, outcome);
-    } else if (summary->is_well_synchronised) {
-        grout_text_add(out, "  holds for every schedule and timing of this launch with these "
-                            "inputs");
-        add_assumption(out, summary);
+    } else if (cut != NULL || summary->is_well_synchronised || !has_errors || is_verbose) {
+        grout_text_add(out, "  ");
+        grout_describe_promise(summary, cut, out);
         grout_text_add(out, "\n");
-    } else if (!has_errors || is_verbose) {
-        grout_text_add(out, "  holds for this schedule%s%s\n",
-                       summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",
-                       summary->not_well_synchronised_because);
     }
     if (is_verbose) {
         grout_text_add(out,
@@ -187,12 +144,6 @@ static bool is_clean(const char *word) {
     return strcmp(word, "clean") == 0;
 }
 
-static const char *get_verdict_color(const char *word, const char *differs) {
-    return is_clean(word) && differs == NULL ? "\033[1;32m"
-           : strcmp(word, "incomplete") == 0 ? "\033[1;33m"
-                                             : "\033[1;31m";
-}
-
 static void add_differs(grout_text *out, const char *word, const char *differs) {
     if (differs != NULL) {
         grout_text_add(out, ", %s %s", is_clean(word) ? "but" : "and", differs);
@@ -208,42 +159,20 @@ void grout_summary__add_word(grout_text *out, const char *word, const char *diff
     add_differs(out, word, differs);
 }
 
-void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const char *differs, const grout_finding_counts *counts,
-                             const grout_render_options *look) {
-    bool is_colored = look != NULL && look->color;
-    grout_text_add(out, "@%s: %s", kernel, is_colored ? get_verdict_color(word, differs) : "");
-    add_start(out, word, differs);
-    grout_text_add(out, "%s", is_colored ? "\033[0m" : "");
-    if (counts->errors > 0) {
-        add_count(out, counts->errors, "error");
-    }
-    if (counts->warnings > 0) {
-        add_count(out, counts->warnings, "warning");
-    }
-    if (counts->silenced > 0) {
-        grout_text_add(out, ", %llu silenced", (unsigned long long)counts->silenced);
-    }
-    if (counts->follow_on > 0) {
-        bool is_one = counts->errors + counts->warnings == 1;
-        grout_text_add(out, ", %llu more that %s from %s", (unsigned long long)counts->follow_on,
-                       counts->follow_on == 1 ? "follows" : "follow", is_one ? "it" : "these");
-    }
-    if (counts->unlisted > 0) {
-        grout_text_add(out, ", %llu past --max-findings", (unsigned long long)counts->unlisted);
-    }
-    add_differs(out, word, differs);
-    grout_text_add(out, "\n");
-}
-
 void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
                         const grout_render_options *look, grout_text *out) {
     bool has_errors = counts->errors > 0;
     grout_text lines = {0};
-    grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
-                            grout_summary__get_word(outcome, counts->errors), outcome->differs,
-                            counts, look);
+    const grout_verdict_line head = {
+        .kernel = grout_summary__get_kernel_name(report->load, kernel),
+        .word = grout_summary__get_word(outcome, counts->errors),
+        .differs = outcome->differs,
+        .counts = *counts,
+        .color = look != NULL && look->color,
+    };
+    grout_describe_verdict(&head, out);
+    grout_text_add(out, "\n");
     add_coverage(&lines, report->load, kernel, outcome);
     add_non_finite(&lines, outcome);
     add_promise(&lines, outcome, has_errors, report->session->is_verbose);

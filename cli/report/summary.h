@@ -5,12 +5,7 @@
 
 #include "report.h"
 
-/* Numbers of different findings. */
-typedef struct grout_finding_counts {
-    uint64_t errors, warnings, silenced;
-    uint64_t follow_on; /* beside these: what follows from them */
-    uint64_t unlisted;  /* past --max-findings */
-} grout_finding_counts;
+#include "grout/binding.h"
 
 const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_id kernel);
 /* Whether the user ended the exploration, not the budget, which every exploration has. */
@@ -24,12 +19,6 @@ const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t error
 /* Appends the word and, not NULL, which results are not as expected: "clean of races, but %c
  * differs from 'c.npy'". No word alone may say "clean" then. */
 void grout_summary__add_word(grout_text *out, const char *word, const char *differs);
-/* Appends "@k: error, 2 errors, 1 warning" and a new line. differs: as above. */
-void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const char *differs, const grout_finding_counts *counts,
-                             const grout_render_options *look);
-/* Appends "grid(x=4) threads(wg=2)". */
-void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id);
 /* Appends "; inputs %x: ints; fair schedule, lazy timing". */
 void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
                                    const grout_outcome *outcome);

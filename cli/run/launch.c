@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
-#include "asserted.h"
-
 #include "invariant.h"
+
+#include "grout/binding.h"
 
 #include <limits.h>
 #include <string.h>
@@ -168,20 +168,26 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
     }
-    grout_asserted asserted;
-    grout_asserted__init(&asserted, load->bound, kernel);
+    grout_asserted *asserted = NULL;
     if (!settings->with_checker &&
-        (launch.track_non_finite || grout_asserted__is_needed(load->bound, kernel))) {
+        (launch.track_non_finite || grout_asserted_is_needed(load->bound, kernel))) {
+        asserted = grout_asserted_new(load->bound, kernel);
+        if (asserted == NULL) {
+            return grout_diags_add_oom(session->diags);
+        }
         GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
-        launch.observers[launch.observer_count++] = &asserted.observer;
+        launch.observers[launch.observer_count++] = grout_asserted_get_observer(asserted);
     }
     out->machine = grout_machine_new(&launch, session->diags);
     if (out->machine == NULL) {
+        grout_asserted_free(asserted);
         return false;
     }
     out->status = grout_machine_run(out->machine, 0, session->diags);
-    grout_asserted__report(&asserted, session->diags);
-    grout_asserted__deinit(&asserted);
+    if (asserted != NULL) {
+        grout_asserted_report(asserted, session->diags);
+        grout_asserted_free(asserted);
+    }
     out->stats = grout_machine_get_stats(out->machine);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
     out->cut = payload.line.cut;

@@ -36,12 +36,29 @@ GROUT_API grout_builder *grout_builder_new(const char *name);
 GROUT_API grout_builder *grout_builder_new_in(const grout_allocator *allocator, const char *name);
 /* Ends the building: the module, or NULL with the first mistake in diags. Frees the builder. */
 GROUT_API grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags);
-/* Throws it away unfinished. */
+/*
+ * The same, but the builder stays until grout_builder_free: for callers whose objects may be used
+ * after their end, as those of other languages. Any call after this one, a second close too, is a
+ * mistake like any other: nothing is built, and grout_builder_get_mistake says so.
+ */
+GROUT_API grout_module *grout_builder_close(grout_builder *builder, grout_diags *diags);
+/* Throws it away, finished or not. Not after grout_builder_finish, which has done it. */
 GROUT_API void grout_builder_free(grout_builder *builder);
+
+/* Whether a mistake was made, or memory ran out: from then on nothing is built. */
+GROUT_API bool grout_builder_is_failed(const grout_builder *builder);
+/* The first mistake, with its place; borrowed from the builder. NULL: there is none, or what failed
+ * is memory. */
+GROUT_API const grout_diag *grout_builder_get_mistake(const grout_builder *builder);
 
 /* The place that diagnostics give for the following calls: C source, or (at) any other place. */
 GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
-GROUT_API void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
+/*
+ * Returns the id of the place, 0 after a mistake. A later place may name it as its parent, which
+ * is where that one was called from: a chain of frames, the innermost of which is the place of what
+ * is built. loc.file is ignored: file says it.
+ */
+GROUT_API grout_loc_id grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
 /* From here on unnamed values with one use print nested in their user (default: they get %0, %1).
  */
 GROUT_API void grout_builder_inline(grout_builder *builder, bool on);

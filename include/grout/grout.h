@@ -7,6 +7,7 @@
 
 #include "grout/advice.h"
 #include "grout/alloc.h"
+#include "grout/binding.h"
 #include "grout/build.h"
 #include "grout/diag.h"
 #include "grout/explore.h"

@@ -491,6 +491,10 @@ GROUT_API grout_kernel_id grout_module_find_kernel(const grout_module *module, c
 GROUT_API grout_const_id grout_module_find_const(const grout_module *module, const char *name);
 GROUT_API uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
                                            const char *name);
+/* The const that is a dimension of an array parameter by itself, as N is in f32[N, 64]: the array's
+ * size gives it its value. 0: the dimension is something else, or there is none of that number. */
+GROUT_API grout_const_id grout_param_get_dim_const(const grout_module *module,
+                                                   const grout_param *param, uint32_t dim);
 /* Adds the texts it was parsed from to diags, for carets; false without memory: diags say so. */
 GROUT_API bool grout_module_add_sources(const grout_module *module, grout_diags *diags);
 

@@ -47,43 +47,69 @@ void grout_builder_free(grout_builder *builder) {
     grout__free(builder);
 }
 
-grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags) {
-    if (builder == NULL) {
-        (void)grout_diags_add_oom(diags);
-        return NULL;
-    }
-    if (grout_builder__is_ok(builder) && builder->kernel != 0) {
+/* The module, which the builder gives up; NULL after a mistake. */
+static grout_module *take_module(grout_builder *b, grout_diags *diags) {
+    if (grout_builder__is_ok(b) && b->kernel != 0) {
         (void)grout_builder__error(
-            builder, "kernel '@%s' is not ended",
-            grout_module_get_string(
-                builder->module, grout_module_get_kernel(builder->module, builder->kernel)->name));
+            b, "kernel '@%s' is not ended",
+            grout_module_get_string(b->module,
+                                    grout_module_get_kernel(b->module, b->kernel)->name));
     }
-    grout_module *module = NULL;
-    if (grout_builder__is_ok(builder) && grout_builder__resolve(builder) &&
-        grout_builder__is_ok(builder)) {
-        module = builder->module;
-        builder->module = NULL;
-    } else if (grout_diags_count(builder->diags) > 0 && !builder->module->failed) {
-        const grout_diag *diag = grout_diags_get(builder->diags, 0);
+    if (grout_builder__is_ok(b) && grout_builder__resolve(b) && grout_builder__is_ok(b)) {
+        grout_module *module = b->module;
+        b->module = NULL;
+        return module;
+    }
+    if (grout_diags_count(b->diags) > 0 && (b->module == NULL || !b->module->failed)) {
+        const grout_diag *diag = grout_diags_get(b->diags, 0);
         (void)grout_diags_add(diags, diag->code, diag->place, "%s", diag->message);
     } else {
         (void)grout_diags_add_oom(diags);
     }
+    return NULL;
+}
+
+grout_module *grout_builder_close(grout_builder *builder, grout_diags *diags) {
+    if (builder == NULL) {
+        (void)grout_diags_add_oom(diags);
+        return NULL;
+    }
+    return take_module(builder, diags);
+}
+
+grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags) {
+    grout_module *module = grout_builder_close(builder, diags);
     grout_builder_free(builder);
     return module;
 }
 
-void grout_builder_here(grout_builder *builder, const char *file, uint32_t line) {
-    grout_builder_at(builder, (grout_loc){.line = line, .kind = GROUT_LOC_C}, file);
+bool grout_builder_is_failed(const grout_builder *builder) {
+    return builder == NULL || builder->has_failed ||
+           (builder->module != NULL && builder->module->failed);
 }
 
-void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file) {
+const grout_diag *grout_builder_get_mistake(const grout_builder *builder) {
+    return builder != NULL && grout_diags_count(builder->diags) > 0
+               ? grout_diags_get(builder->diags, 0)
+               : NULL;
+}
+
+void grout_builder_here(grout_builder *builder, const char *file, uint32_t line) {
+    (void)grout_builder_at(builder, (grout_loc){.line = line, .kind = GROUT_LOC_C}, file);
+}
+
+grout_loc_id grout_builder_at(grout_builder *builder, grout_loc loc, const char *file) {
     if (!grout_builder__is_ok(builder)) {
-        return;
+        return 0;
+    }
+    if (loc.parent >= builder->module->locs.count) {
+        (void)grout_builder__error(builder, "there is no place %u", (unsigned)loc.parent);
+        return 0;
     }
     loc.file = grout_module__intern(builder->module, file != NULL ? file : "",
                                     file != NULL ? strlen(file) : 0);
     builder->loc = grout_module__add_loc(builder->module, &loc);
+    return builder->loc;
 }
 
 void grout_builder_inline(grout_builder *builder, bool on) {

@@ -11,16 +11,20 @@ bool grout_builder__is_ok(grout_builder *b) {
     if (b == NULL) {
         return false;
     }
+    if (b->module == NULL) {
+        return grout_builder__error(b, "the builder is used after its end");
+    }
     b->has_failed = b->has_failed || b->module->failed;
     return !b->has_failed;
 }
 
 bool grout_builder__error(grout_builder *b, const char *format, ...) {
-    if (!b->has_failed) {
+    if (b != NULL && !b->has_failed) {
         va_list arguments;
         va_start(arguments, format);
-        (void)grout_diags_add_list(b->diags, GROUT_DIAG_BUILDER,
-                                   grout_module_get_place(b->module, b->loc), format, arguments);
+        const grout_place place = b->module != NULL ? grout_module_get_place(b->module, b->loc)
+                                                    : (grout_place){.file = NULL};
+        (void)grout_diags_add_list(b->diags, GROUT_DIAG_BUILDER, place, format, arguments);
         va_end(arguments);
         b->has_failed = true;
     }

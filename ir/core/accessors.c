@@ -247,6 +247,16 @@ uint32_t grout_module_find_param(const grout_module *module, const grout_kernel 
     return UINT32_MAX;
 }
 
+grout_const_id grout_param_get_dim_const(const grout_module *module, const grout_param *param,
+                                         uint32_t dim) {
+    const grout_object *object = grout_module_get_object(module, param->object);
+    if (param->object == 0 || dim >= object->type.rank) {
+        return 0;
+    }
+    const grout_expr *expr = grout_module_get_expr(module, object->type.dims[dim]);
+    return expr->kind == GROUT_EXPR_NAME ? expr->constant : 0;
+}
+
 bool grout_module_add_sources(const grout_module *module, grout_diags *diags) {
     bool ok = true;
     for (uint32_t i = 1; i < module->sources.count; i++) {

@@ -1,8 +1,26 @@
 /* asserted.c - what a run without the checker says of its values: debug_check and multiple_of.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "asserted.h"
+#include "grout/binding.h"
 
+#include "alloc.h"
 #include "array.h"
+
+/* What was found of one operation. */
+typedef struct asserted_op {
+    grout_origin origin; /* of the first in the order of the run */
+    grout_fault fault;
+    uint64_t count;
+} asserted_op;
+
+struct grout_asserted {
+    grout_observer observer;
+    const grout_module *module;
+    grout_kernel_id kernel;
+    struct {
+        asserted_op *items;
+        size_t count, capacity;
+    } ops;
+};
 
 static bool asserts(const grout_op *op) {
     const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
@@ -24,7 +42,7 @@ static bool asserts_in(const grout_module *module, grout_block_id block) {
     return false;
 }
 
-bool grout_asserted__is_needed(const grout_module *module, grout_kernel_id kernel) {
+bool grout_asserted_is_needed(const grout_module *module, grout_kernel_id kernel) {
     return asserts_in(module, grout_module_get_kernel(module, kernel)->body);
 }
 
@@ -50,31 +68,41 @@ static bool observe(void *self, const grout_event *event) {
         return false;
     }
     asserted->ops.items[asserted->ops.count++] =
-        (grout_asserted_op){.origin = event->origin, .fault = *event->u.fault, .count = 1};
+        (asserted_op){.origin = event->origin, .fault = *event->u.fault, .count = 1};
     return true;
 }
 
-void grout_asserted__init(grout_asserted *asserted, const grout_module *module,
-                          grout_kernel_id kernel) {
-    *asserted = (grout_asserted){.module = module, .kernel = kernel};
-    asserted->observer = (grout_observer){
-        .self = asserted, .interest = UINT64_C(1) << GROUT_EVENT_FAULT, .event = observe};
+grout_asserted *grout_asserted_new(const grout_module *bound, grout_kernel_id kernel) {
+    grout_asserted *asserted = grout__new(NULL, 1, sizeof *asserted);
+    if (asserted != NULL) {
+        asserted->module = bound;
+        asserted->kernel = kernel;
+        asserted->observer = (grout_observer){
+            .self = asserted, .interest = UINT64_C(1) << GROUT_EVENT_FAULT, .event = observe};
+    }
+    return asserted;
 }
 
-void grout_asserted__deinit(grout_asserted *asserted) {
-    grout__free(asserted->ops.items);
-    *asserted = (grout_asserted){0};
+void grout_asserted_free(grout_asserted *asserted) {
+    if (asserted != NULL) {
+        grout__free(asserted->ops.items);
+        grout__free(asserted);
+    }
+}
+
+const grout_observer *grout_asserted_get_observer(grout_asserted *asserted) {
+    return &asserted->observer;
 }
 
 /* The place of an operation, or the declaration of an array. */
-static grout_place get_place(const grout_asserted *asserted, const grout_asserted_op *found) {
+static grout_place get_place(const grout_asserted *asserted, const asserted_op *found) {
     const grout_module *module = asserted->module;
     return grout_module_get_place(
         module, found->origin.op != 0 ? grout_module_get_op(module, found->origin.op)->loc
                                       : grout_module_get_object(module, found->fault.object)->loc);
 }
 
-static void report_one(const grout_asserted *asserted, const grout_asserted_op *found,
+static void report_one(const grout_asserted *asserted, const asserted_op *found,
                        grout_diags *diags) {
     const grout_place place = get_place(asserted, found);
     grout_text text = {0}, where = {0};
@@ -93,7 +121,7 @@ static void report_one(const grout_asserted *asserted, const grout_asserted_op *
     grout_text_free(&where);
 }
 
-void grout_asserted__report(const grout_asserted *asserted, grout_diags *diags) {
+void grout_asserted_report(const grout_asserted *asserted, grout_diags *diags) {
     for (size_t i = 0; i < asserted->ops.count; i++) {
         report_one(asserted, &asserted->ops.items[i], diags);
     }

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check, run and emit asynchronous GPU kernels.
+
+    import grout
+    kernel = grout.load("matmul.grout")
+    print(kernel.check(a=a, b=b))
+    c = kernel.run(a=a, b=b)
+"""
+from ._diagnostics import (ArgumentError, CheckError, Diagnostic, EmitError, GroutError, KernelError, Note, Place,
+                           RunError)
+from ._kernel import Emitted, Kernel, Module, Param, load, load_module, parse
+from ._launch import Progress, Stats, show_progress
+from ._library import VERSION as __version__
+from ._report import Access, Edit, Finding, Report
+
+__all__ = ["Access", "ArgumentError", "CheckError", "Diagnostic", "Edit", "EmitError", "Emitted", "Finding",
+           "GroutError", "Kernel", "KernelError", "Module", "Note", "Param", "Place", "Progress", "Report", "RunError",
+           "Stats", "__version__", "load", "load_module", "parse",
+           "show_progress"]

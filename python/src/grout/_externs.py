@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python that kernels call: extern_elementwise, and what inline_ptx names for the CPU."""
+from __future__ import annotations
+
+import typing
+
+from ._library import ffi, lib, text_of
+
+EXTERNS_MAX = 64  # GROUT_EXTERNS_MAX
+
+
+def _make_reader(dtype: int) -> typing.Callable[[object], object]:
+    """What makes a Python number of an element."""
+    info = lib.grout_dtype_get_info(dtype)
+    if info.class_ == lib.GROUT_CLASS_FLOAT:
+        return lambda element: lib.grout_element_to_double(dtype, element)
+    size, is_signed = info.bytes, info.class_ == lib.GROUT_CLASS_SINT
+    if info.class_ == lib.GROUT_CLASS_BOOL:
+        return lambda element: ffi.buffer(element, 1)[:] != b"\0"
+    return lambda element: int.from_bytes(ffi.buffer(element, size)[:], "little", signed=is_signed)
+
+
+def _make_writer(dtype: int) -> typing.Callable[[typing.Any, object], None]:
+    """What puts a Python number into an element; integers wrap, as those of kernels do."""
+    info = lib.grout_dtype_get_info(dtype)
+    if info.class_ == lib.GROUT_CLASS_FLOAT:
+        return lambda value, out: lib.grout_element_from_double(dtype, float(value), out)
+    if info.class_ == lib.GROUT_CLASS_BOOL:
+        return lambda value, out: ffi.memmove(out, b"\1" if value else b"\0", 1)
+    size, mask = info.bytes, (1 << info.bits) - 1
+
+    def write(value, out) -> None:
+        ffi.memmove(out, (value.__index__() & mask).to_bytes(size, "little"), size)
+
+    return write
+
+
+def _make_call(bound, op, function, on_error):
+    """The callback for one function, with the element types of its first call in the text."""
+    texts = lib.grout_op_count_texts(op)
+    readers = [_make_reader(lib.grout_module_get_operand_type(
+        bound, lib.grout_module_get_operand(bound, op, k)).dtype) for k in range(texts, op.operand_count)]
+    write = _make_writer(lib.grout_module_get_type(bound, op.first_result).dtype)
+    # An element of four bits that a function is given has a byte, as every element in registers.
+
+    def call(_, arguments, result) -> None:
+        write(function(*[read(arguments[i]) for i, read in enumerate(readers)]), result)
+
+    return ffi.callback("void(void *, const void *const *, void *)", call, onerror=on_error)
+
+
+def make_externs(bound, functions: typing.Mapping[str, typing.Callable], on_error):
+    """The functions that the module calls and that are given, in C; what keeps them alive; their number."""
+    ops = ffi.new("grout_op_id[]", EXTERNS_MAX)
+    count = lib.grout_module_find_externs(bound, ops)
+    array, keep, used = ffi.new("grout_extern[]", max(count, 1)), [], 0
+    for op in (lib.grout_module_get_op(bound, ops[i]) for i in range(count)):
+        name = lib.grout_op_get_extern_name(bound, op)
+        function = functions.get(text_of(name))
+        if function is not None:
+            call = _make_call(bound, op, function, on_error)
+            keep.append(call)
+            array[used].name, array[used].call = name, call
+            used += 1
+    return array, keep, used

@@ -1,0 +1,550 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: loaded, bound to sizes, checked, run and emitted."""
+from __future__ import annotations
+
+import collections
+import dataclasses
+import difflib
+import os
+import threading
+import typing
+
+import numpy
+
+from . import _arrays
+from ._allow import read_allowances
+from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
+from ._launch import Options, Progress, Run
+from ._library import ffi, lib, take_text, text_of
+from ._report import Report, make_report
+
+BOUND_MAX = 16  # bound modules that a module keeps
+DIRECTIONS = {"GROUT_DIRECTION_IN": "in", "GROUT_DIRECTION_OUT": "out", "GROUT_DIRECTION_INOUT": "inout",
+              "GROUT_DIRECTION_SCALAR": "scalar"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Param:
+    """A parameter of a kernel. dims: as written, 'N' or '64'; of a scalar ()."""
+
+    name: str
+    direction: str  # "in", "out", "inout" or "scalar"
+    dtype: str
+    dims: typing.Tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.direction == "scalar":
+            return f"%{self.name}: {self.dtype}"
+        return f"%{self.name}: {self.direction} {self.dtype}[{', '.join(self.dims)}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Emitted:
+    """A kernel as CUDA. str() is the source."""
+
+    kernel: str
+    source: str  # CUDA C++ for sm_90a, self-contained, for NVRTC or nvcc
+    manifest: typing.Dict[str, object]  # what a launch needs: schema grout-launch/1 (docs/gpu.md)
+
+    def __str__(self) -> str:
+        return self.source
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A kernel whose consts have values: verified. Only read, so that several OS threads may share it."""
+
+    pointer: object
+    kernel: int
+    name: str
+    warnings: typing.Tuple[Diagnostic, ...]
+
+
+class Module:
+    """A text with its kernels: module["k"]."""
+
+    def __init__(self, text: str, name: str):
+        data = text.encode()
+        diags = Diags()
+        lib.grout_diags_add_source(diags.list, name.encode(), data, len(data))
+        symbolic = lib.grout_parse(name.encode(), data, len(data), diags.list)
+        if symbolic == ffi.NULL:
+            diags.fail(KernelError)
+        self.name = name
+        self.allowances = read_allowances(text, name)
+        self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
+        self._lock = threading.Lock()
+        self._bound: typing.Dict[tuple, object] = collections.OrderedDict()
+        self.consts: typing.Dict[str, str] = {}
+        for index in range(1, lib.grout_module_get_const_count(self._symbolic)):
+            const = lib.grout_module_get_const(self._symbolic, index)
+            self.consts[self._string(const.name)] = self._expr(const.expr)
+        self.kernels: typing.Dict[str, Kernel] = {}
+        for index in range(1, lib.grout_module_get_kernel_count(self._symbolic)):
+            kernel = Kernel(self, index)
+            self.kernels[kernel.name] = kernel
+
+    def _string(self, string_id: int) -> str:
+        return text_of(lib.grout_module_get_string(self._symbolic, string_id))
+
+    def _expr(self, expr: int) -> str:
+        return take_text(lambda text: lib.grout_expr_print(self._symbolic, expr, text))
+
+    def __getitem__(self, name: str) -> "Kernel":
+        kernel = self.kernels.get(name.lstrip("@"))
+        if kernel is None:
+            raise KeyError(f"'{self.name}' has no kernel '{name}'{_suggest(name, self.kernels)}")
+        return kernel
+
+    def __iter__(self) -> typing.Iterator["Kernel"]:
+        return iter(self.kernels.values())
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __str__(self) -> str:
+        return take_text(lambda text: lib.grout_module_print(self._symbolic, text))
+
+    def __repr__(self) -> str:
+        return f"<grout.Module {self.name!r}: {', '.join('@' + name for name in self.kernels)}>"
+
+    def _bind(self, defines: typing.Dict[str, typing.Tuple[object, str]], arch: str):
+        """The module with these values of consts, by name with their origins, and the verifier's warnings."""
+        arch_out = ffi.new("grout_arch *")
+        if not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out):
+            raise ValueError(f"arch={arch!r}: it is 'sm_90a' or 'any'")
+        key = (arch, tuple(sorted((name, type(value), value) for name, (value, _) in defines.items())))
+        with self._lock:
+            if key not in self._bound:
+                self._bound[key] = self._bind_anew(defines, arch_out[0])
+                while len(self._bound) > BOUND_MAX:
+                    self._bound.pop(next(iter(self._bound)))
+            return self._bound[key]
+
+    def _bind_anew(self, defines, arch: int):
+        diags = Diags(self._symbolic)
+        keep = []
+        array = ffi.new("grout_define[]", max(len(defines), 1))
+        for define, (name, (value, origin)) in zip(array, defines.items()):
+            keep += [ffi.new("char[]", name.encode()), ffi.new("char[]", origin.encode())]
+            define.name, define.origin = keep[-2:]
+            define.is_float = isinstance(value, float)
+            define.number = float(value)
+            if not define.is_float:
+                define.integer = value
+        bound = lib.grout_module_bind(self._symbolic, array, len(defines), diags.list)
+        if bound == ffi.NULL:
+            diags.fail(KernelError)
+        bound = ffi.gc(bound, lib.grout_module_free)
+        if not lib.grout_verify(bound, arch, diags.list):
+            diags.fail(KernelError)
+        return bound, tuple(diags.take())
+
+
+class Kernel:
+    """A kernel: check it, run it, emit it.
+
+    Arrays come in the order of the parameters or by their names, consts by their names. Consts that are dimensions of
+    given arrays need no value. A parameter or const that is called like an option is given in values={..}.
+    """
+
+    def __init__(self, module: Module, index: int):
+        self.module = module
+        self._index = index
+        symbolic = module._symbolic
+        self._facts = lib.grout_module_get_kernel(symbolic, index)
+        self.name: str = module._string(self._facts.name)
+        self.params: typing.Tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
+
+    def _make_param(self, index: int) -> Param:
+        symbolic = self.module._symbolic
+        param = lib.grout_module_get_param(symbolic, self._facts, index)
+        name = self.module._string(lib.grout_module_get_value(symbolic, param.value).name)
+        direction = DIRECTIONS[ffi.typeof("grout_direction").elements[param.direction]]
+        if param.object == 0:
+            return Param(name, direction, _arrays.dtype_text(param.dtype), ())
+        written = lib.grout_module_get_object(symbolic, param.object).type
+        dims = tuple(self.module._expr(written.dims[i]) for i in range(written.rank))
+        return Param(name, direction, _arrays.dtype_text(written.dtype), dims)
+
+    @property
+    def consts(self) -> typing.Dict[str, str]:
+        """The consts of the file, with what they are unless they are given a value."""
+        return self.module.consts
+
+    def __repr__(self) -> str:
+        return f"<grout.Kernel @{self.name}({', '.join(map(str, self.params))})>"
+
+    # ---- what a call gives ------------------------------------------------------------------------------------------
+
+    def _sort(self, arrays, keywords, values):
+        """Arguments by parameter, and values by const."""
+        arguments: typing.Dict[str, object] = {}
+        defines: typing.Dict[str, typing.Tuple[object, str]] = {}
+        names = [param.name for param in self.params]
+        if len(arrays) > len(names):
+            raise TypeError(f"@{self.name} has {len(names)} parameters, and {len(arrays)} arrays are given")
+        arguments.update(zip(names, arrays))
+        for name, value in [*keywords.items(), *(values or {}).items()]:
+            if name in arguments or name in defines:
+                raise TypeError(f"@{self.name}: %{name} is given twice" if name in arguments else
+                                f"@{self.name}: const {name} is given twice")
+            if name in names:
+                arguments[name] = value
+            elif name in self.module.consts:
+                defines[name] = (_make_const(name, value), "given")
+            else:
+                raise TypeError(f"@{self.name} has no parameter, const or option '{name}'"
+                                f"{_suggest(name, [*names, *self.module.consts])}")
+        return {name: value for name, value in arguments.items() if value is not None}, defines
+
+    def _view(self, name: str, value) -> _arrays.View:
+        try:
+            return _arrays.view_of(value)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self.name}, %{name}: {error}") from error.__cause__
+
+    def _find_sizes(self, views, defines) -> None:
+        """Sizes of arrays are the values of the consts that are their dimensions; a given value wins."""
+        source: typing.Dict[str, str] = {}
+        for index, param in enumerate(self.params):
+            view = views.get(param.name)
+            facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
+            if view is None or len(view.shape) != len(param.dims):
+                continue
+            packed = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype)).packed
+            for dim, size in enumerate(view.shape):
+                if dim == len(view.shape) - 1 and view.dtype in ("u8", "i8"):
+                    size *= packed  # bytes of two elements
+                const = lib.grout_param_get_dim_const(self.module._symbolic, facts, dim)
+                if const == 0:
+                    continue
+                name = self.module._string(lib.grout_module_get_const(self.module._symbolic, const).name)
+                here = f"dimension {dim} of %{param.name}"
+                if name not in defines:
+                    defines[name] = (size, here)
+                    source[name] = here
+                elif name in source and defines[name][0] != size:
+                    raise ArgumentError(f"@{self.name}: const {name} is {defines[name][0]} by {source[name]} and "
+                                        f"{size} by {here}")
+
+    def _bind(self, arguments, defines, arch: str):
+        views = {param.name: self._view(param.name, arguments[param.name]) for param in self.params
+                 if param.name in arguments and param.direction != "scalar"}
+        self._find_sizes(views, defines)
+        pointer, warnings = self.module._bind(defines, arch)
+        return Bound(pointer, self._index, self.name, warnings), views
+
+    def _check_view(self, bound: Bound, index: int, view: _arrays.View, is_written: bool) -> None:
+        param = self.params[index]
+        type_ = self._get_type(bound, index)
+        info = lib.grout_dtype_get_info(type_.dtype)
+        shape = tuple(type_.dims[i] for i in range(type_.rank))
+        wanted = f"{param.dtype}[{', '.join(map(str, shape))}]"
+        name = f"@{self.name}, {param}"
+
+        def refuse(why: str) -> typing.NoReturn:
+            raise ArgumentError(f"{name}: {why}")
+
+        given = f"{view.dtype}[{', '.join(map(str, view.shape))}]"
+        if info.packed > 1:
+            packed = (*shape[:-1], shape[-1] // info.packed)
+            if view.dtype not in ("u8", "i8") or view.shape != packed:
+                refuse(f"{given} is given; {wanted} has {info.packed} elements in a byte: pass the bytes, uint8 of shape "
+                       f"{packed}")
+        else:
+            is_raw = info.class_ == lib.GROUT_CLASS_FLOAT and info.bits <= 16 and view.dtype == f"u{8 * info.bytes}"
+            if view.dtype != param.dtype and not is_raw:
+                refuse(f"the elements are {view.dtype}, not {param.dtype}: take "
+                       f".astype({_arrays.NAMES[param.dtype][0]!r}), or what your arrays call it")
+            if view.shape != shape:
+                refuse(f"the shape is {view.shape}, not {shape}{_explain_shape(param, shape, view.shape)}")
+        if not _arrays.is_contiguous(view):
+            refuse(f"the strides are {view.strides} bytes; the kernel takes row-major arrays without gaps: take "
+                   "numpy.ascontiguousarray(..) or .contiguous()")
+        if view.address % max(view.itemsize, 1) != 0:
+            refuse(f"the elements begin at an address that is no multiple of {view.itemsize}: take .copy()")
+        if is_written and view.is_read_only:
+            refuse(f"the kernel writes it, and this {type(view.owner).__name__} is read-only (arrays of JAX are; a "
+                   "tensor that requires grad is): leave it away to get a new array, or pass a copy")
+
+    def _check_overlaps(self, views) -> None:
+        """An 'out' array is filled before the kernel begins: what else lies there would be lost."""
+        for written in self.params:
+            for other in self.params:
+                a, b = views.get(written.name), views.get(other.name)
+                if written.direction == "out" and written is not other and a is not None and b is not None and \
+                        a.address < b.address + b.nbytes and b.address < a.address + a.nbytes:
+                    raise ArgumentError(f"@{self.name}, {written}: it has bytes in common with %{other.name}, which "
+                                        "would be lost: pass a copy")
+
+    def _get_type(self, bound: Bound, index: int):
+        param = lib.grout_module_get_param(bound.pointer, self._facts, index)
+        return lib.grout_module_get_type(bound.pointer, param.value)[0]
+
+    def _get_bytes(self, bound: Bound, index: int) -> int:
+        return lib.grout_type_get_bytes(ffi.new("grout_type *", self._get_type(bound, index)))
+
+    def _make_argument(self, bound: Bound, index: int, arguments, views, is_check: bool, keep):
+        """Address and size of an argument's bytes, and how the report names what it holds. keep gets the owner."""
+        param = self.params[index]
+        size = self._get_bytes(bound, index)
+        view = views.get(param.name)
+        if view is not None:
+            self._check_view(bound, index, view, param.direction in ("out", "inout") and not is_check)
+            if not is_check or param.direction == "in":
+                keep.append(view)
+                return view.address, size, "given"
+        if param.direction == "scalar" and param.name in arguments:
+            try:
+                data = _arrays.scalar_bytes(arguments[param.name], param.dtype)
+            except ArgumentError as error:
+                raise ArgumentError(f"@{self.name}, {param}: {error}") from None
+            buffer = ffi.new("uint64_t[2]")
+            ffi.memmove(buffer, data, len(data))
+            keep.append(buffer)
+            return int(ffi.cast("uintptr_t", buffer)), size, str(arguments[param.name])
+        buffer = numpy.empty(-(-size // 8), numpy.uint64)  # aligned for every element
+        keep.append(buffer)
+        if view is not None:
+            ffi.memmove(ffi.cast("void *", buffer.ctypes.data), ffi.cast("void *", view.address), size)
+            return buffer.ctypes.data, size, "given"
+        if param.direction != "out":
+            facts = lib.grout_module_get_kernel(bound.pointer, self._index)
+            lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", buffer.ctypes.data))
+        return buffer.ctypes.data, size, self._describe_default(bound, index)
+
+    def _describe_default(self, bound: Bound, index: int) -> str:
+        init = lib.grout_module_get_param(bound.pointer, self._facts, index).init
+        if init == 0:
+            return "ints"
+        facts = lib.grout_module_get_init(bound.pointer, init)
+        return take_text(lambda text: lib.grout_init_print_input(bound.pointer, facts, text))
+
+    def _make_arguments(self, bound: Bound, arguments, views, is_check: bool):
+        """The arguments in C, what they borrow, and the inputs in words."""
+        array = ffi.new("grout_argument[]", max(len(self.params), 1))
+        keep: typing.List[object] = [array]
+        words: typing.List[str] = []
+        for index, param in enumerate(self.params):
+            address, size, word = self._make_argument(bound, index, arguments, views, is_check, keep)
+            array[index].data = ffi.cast("void *", address)
+            array[index].size = size
+            if param.direction != "out":
+                words.append(f"%{param.name}: {word}")
+        return array[0:len(self.params)], keep, ", ".join(words)
+
+    # ---- check ------------------------------------------------------------------------------------------------------
+
+    def check(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: str = "sm_90a",
+              schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
+              resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
+              timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
+              strict_fences: bool = False, max_findings: int = 20,
+              progress: typing.Optional[typing.Callable[[Progress], object]] = None,
+              print: typing.Optional[typing.Callable[[str], object]] = print,
+              externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords) -> Report:
+        """Runs the kernel under the race checker: the report says what is wrong with it.
+
+        Inputs that are not given are what their init(..) says, or small whole numbers. No array is written: outputs
+        go elsewhere. The options are those of 'grout check'. progress is called some times in a second; what it
+        raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody. externs: the
+        functions that the kernel calls by name, for single elements.
+        """
+        options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
+                          non_finite, full_arrays, progress, print, externs)
+        arguments, defines = self._sort(arrays, keywords, values)
+        bound, views = self._bind(arguments, defines, arch)
+        array, keep, inputs = self._make_arguments(bound, arguments, views, True)
+        diags = Diags()
+        checker_options = ffi.new("grout_checker_options *",
+                                  {"max_findings": 0xffffffff, "strict_fences": strict_fences})
+        checker = lib.grout_checker_new(checker_options, diags.list)
+        if checker == ffi.NULL:
+            diags.fail(RunError)
+        try:
+            with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
+                     argument_bytes=sum(argument.size for argument in array)) as run:
+                run.run()
+                coverage = self._describe_coverage(bound, defines, inputs, options)
+                return make_report(bound, run, checker, coverage, self.module, max_findings)
+        finally:
+            lib.grout_checker_free(checker)
+            del keep
+
+    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options) -> str:
+        parts = [take_text(lambda text: lib.grout_describe_launch(bound.pointer, bound.kernel, text))]
+        if lib.grout_module_get_launch_count(bound.pointer) > 1:
+            parts.append("alone, not in the file's launch list")
+        if defines:
+            parts.append(", ".join(f"{name}={value:.9g} ({origin})" if isinstance(value, float) else
+                                   f"{name}={value} ({origin})" for name, (value, origin) in defines.items()))
+        if inputs:
+            parts.append(f"inputs {inputs}")
+        schedule = options.schedule.partition(":")[0]
+        parts.append(f"{schedule} schedule, {options.timing} timing" +
+                     (f", seed {options.seed}" if options.has_seed else "") +
+                     (", exact numerics" if options.numerics == "exact" else ""))
+        return "; ".join(parts)
+
+    # ---- run --------------------------------------------------------------------------------------------------------
+
+    def run(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: str = "sm_90a",
+            schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
+            resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
+            timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
+            progress: typing.Optional[typing.Callable[[Progress], object]] = None,
+            print: typing.Optional[typing.Callable[[str], object]] = print,
+            externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords):
+        """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
+
+        One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
+        are written. An 'out' array that is not given is made by NumPy. Other inputs that are not given are what their
+        init(..) says, or small whole numbers.
+        """
+        options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
+                          non_finite, full_arrays, progress, print, externs)
+        arguments, defines = self._sort(arrays, keywords, values)
+        bound, views = self._bind(arguments, defines, arch)
+        self._check_overlaps(views)
+        results = self._make_results(bound, arguments, views)
+        array, keep, _ = self._make_arguments(bound, arguments, views, False)
+        asserted = ffi.NULL
+        if non_finite or lib.grout_asserted_is_needed(bound.pointer, bound.kernel):
+            asserted = lib.grout_asserted_new(bound.pointer, bound.kernel)
+            if asserted == ffi.NULL:
+                raise MemoryError("grout: no memory to run")
+        observers = [] if asserted == ffi.NULL else [lib.grout_asserted_get_observer(asserted)]
+        try:
+            with Run(bound, options, array, observers,
+                     argument_bytes=sum(argument.size for argument in array)) as run:
+                run.run()
+                self._judge(bound, run, asserted)
+        finally:
+            lib.grout_asserted_free(asserted)
+            del keep
+        if len(results) < 2:
+            return next(iter(results.values()), None)
+        return collections.namedtuple("Results", results, rename=True)(**results) if all(
+            map(str.isidentifier, results)) else tuple(results.values())
+
+    def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:
+        """The arrays that the kernel writes, those that are not given made."""
+        results: typing.Dict[str, object] = {}
+        for index, param in enumerate(self.params):
+            if param.direction not in ("out", "inout"):
+                continue
+            if param.name not in arguments:
+                type_ = self._get_type(bound, index)
+                shape = tuple(type_.dims[i] for i in range(type_.rank))
+                packed = lib.grout_dtype_get_info(type_.dtype).packed
+                try:
+                    dtype = numpy.dtype("uint8") if packed > 1 else _arrays.numpy_dtype(param.dtype)
+                except ArgumentError as error:
+                    raise ArgumentError(f"@{self.name}, {param}: {error}") from None
+                made = numpy.empty((*shape[:-1], shape[-1] // packed) if packed > 1 else shape, dtype)
+                if param.direction == "inout":
+                    facts = lib.grout_module_get_kernel(bound.pointer, self._index)
+                    lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", made.ctypes.data))
+                arguments[param.name] = made
+                views[param.name] = _arrays.view_of(made)
+            results[param.name] = arguments[param.name]
+        return results
+
+    def _judge(self, bound: Bound, run: Run, asserted) -> None:
+        """Raises what went wrong."""
+        if asserted != ffi.NULL:
+            lib.grout_asserted_report(asserted, run.diags.list)
+        if lib.grout_diags_has_errors(run.diags.list):
+            run.diags.fail(RunError)
+        if run.cut is not None:
+            raise RunError(f"@{self.name}: {run.cut}; the outputs are not complete")
+        if run.status == lib.GROUT_RUN_DEADLOCK:
+            raise RunError(f"@{self.name}: no thread can run on, and nothing is in flight: a deadlock. kernel.check() "
+                           "says who waits for what")
+        if run.status != lib.GROUT_RUN_DONE:
+            raise RunError(f"@{self.name}: the run did not reach its end")
+
+    # ---- CUDA -------------------------------------------------------------------------------------------------------
+
+    def emit(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, watchdog: bool = False,
+             lineinfo: bool = False, debug_checks: bool = True, extern_source: str = "", **keywords) -> Emitted:
+        """The kernel as CUDA for sm_90a, and its manifest. Arrays give sizes alone."""
+        import json
+        arguments, defines = self._sort(arrays, keywords, values)
+        shapes = {name: value for name, value in arguments.items() if hasattr(value, "shape")}
+        sizes = {param.name: _shape_view(shapes[param.name]) for param in self.params if param.name in shapes}
+        self._find_sizes(sizes, defines)
+        pointer, _ = self.module._bind(defines, "sm_90a")
+        diags = Diags(pointer)
+        externs = ffi.new("char[]", extern_source.encode())
+        options = ffi.new("grout_emit_options *", {"watchdog": watchdog, "line_directives": lineinfo,
+                                                   "no_debug_checks": not debug_checks, "extern_source": externs})
+
+        def emit(add) -> str:
+            is_good = []
+            text = take_text(lambda text: is_good.append(add(text)))
+            if not is_good[0]:
+                diags.fail(EmitError)
+            return text
+
+        source = emit(lambda text: lib.grout_emit_cuda(pointer, self._index, options, text, diags.list))
+        manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, text, diags.list))
+        return Emitted(self.name, source, json.loads(manifest))
+
+    def launch(self, *tensors, stream=None, **keywords):
+        """Launches the kernel on arrays of a GPU, in the caller's context and on its stream."""
+        raise NotImplementedError("this grout has no launch on device arrays; kernel.emit() gives source and manifest")
+
+
+def _shape_view(value) -> _arrays.View:
+    return _arrays.View(value, 0, 0, tuple(value.shape), None, "", 1, False)
+
+
+def _explain_shape(param: Param, shape, given) -> str:
+    if len(shape) != len(given):
+        return f": it has {len(shape)} dimension{'' if len(shape) == 1 else 's'}"
+    found = [f"dimension {i}, {param.dims[i]}, is {shape[i]}" for i in range(len(shape)) if shape[i] != given[i]]
+    return ": " + "; ".join(found)
+
+
+def _make_const(name: str, value):
+    if isinstance(value, bool) or not (hasattr(value, "__index__") or isinstance(value, (float, numpy.floating))):
+        raise TypeError(f"const {name}: a {type(value).__name__} is no number")
+    if not hasattr(value, "__index__"):
+        return float(value)
+    number = value.__index__()
+    if not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError(f"const {name}: {number} leaves 64 bits")
+    return number
+
+
+def _suggest(name: str, names) -> str:
+    near = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def parse(text: str, name: str = "<text>") -> Module:
+    """The module that a text is. name: of the file, in messages."""
+    return Module(text, name)
+
+
+def load_module(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
+    """A module from a file, or from a text: a str of several lines."""
+    if isinstance(source, str) and "\n" in source:
+        return parse(source)
+    path = os.fspath(source)
+    with open(path, encoding="utf-8") as file:
+        return parse(file.read(), path)
+
+
+def load(source: typing.Union[str, "os.PathLike[str]"], kernel: typing.Optional[str] = None) -> Kernel:
+    """A kernel from a file, or from a text: a str of several lines. kernel: its name, where there are several."""
+    module = load_module(source)
+    if kernel is not None:
+        return module[kernel]
+    if len(module) != 1:
+        names = ", ".join(f"'{name}'" for name in module.kernels) or "none"
+        raise GroutError(f"'{module.name}' has {len(module)} kernels: {names}"
+                         f"{'; say which: load(.., kernel=NAME)' if len(module) else ''}")
+    return next(iter(module))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library, opened once, and whether it is the one that the declarations were made for."""
+import os
+import pathlib
+
+from . import _build
+from ._declarations import ffi
+
+NATIVE = pathlib.Path(__file__).parent / "_native"
+# Another build of the library, for those who work on grout itself: one with sanitizers, say.
+PATH = os.environ.get("GROUT_LIBRARY") or str(NATIVE / "libgrout.so")
+
+
+def _find_difference(library):
+    """What the library has otherwise than the declarations; None: nothing."""
+    if library.grout_abi_get_version() != _build.ABI_VERSION:
+        return f"its ABI version is {library.grout_abi_get_version()}, not {_build.ABI_VERSION}"
+    if library.grout_abi_get_tables() != _build.TABLES:
+        return "its tables of operations differ"
+    types = set(ffi.list_types()[0])
+    for index in range(library.grout_abi_get_struct_count()):
+        name = ffi.string(library.grout_abi_get_struct_name(index)).decode()
+        size = library.grout_abi_get_size(name.encode())
+        if name in types and ffi.sizeof(name) != size:
+            return f"its {name} has {size} bytes, not {ffi.sizeof(name)}"
+    return None
+
+
+def _open():
+    try:
+        library = ffi.dlopen(PATH)
+    except OSError as error:
+        raise ImportError(f"grout: cannot open its library: {error}") from error
+    try:
+        difference = _find_difference(library)
+    except (AttributeError, ffi.error):
+        difference = "it is older"
+    if difference:
+        raise ImportError(f"grout: '{PATH}' is not the library that this package was built for: {difference}")
+    return library
+
+
+lib = _open()
+VERSION = ffi.string(lib.grout_get_version()).decode()
+
+
+def text_of(pointer):
+    """A C string as str; NULL as ''. What is no UTF-8 becomes U+FFFD."""
+    return ffi.string(pointer).decode("utf-8", "replace") if pointer != ffi.NULL else ""
+
+
+def take_text(add):
+    """What add(text) appends to a grout_text, as str."""
+    text = ffi.new("grout_text *")
+    try:
+        add(text)
+        if text.failed:
+            raise MemoryError("grout: no memory for a text")
+        return ffi.buffer(text.data, text.size)[:].decode("utf-8", "replace") if text.data != ffi.NULL else ""
+    finally:
+        lib.grout_text_free(text)
+
+
+def enumerator(kind, value, prefix):
+    """'clean' for 0 of grout_verdict with the prefix GROUT_VERDICT_."""
+    names = ffi.typeof(kind).elements
+    return names[value][len(prefix):].lower() if value in names else str(value)

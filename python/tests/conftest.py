@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share: kernels of the repository by name."""
+import pathlib
+
+import pytest
+
+import grout
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def kernels():
+    """The folder of kernels."""
+    return ROOT / "kernels"
+
+
+@pytest.fixture(scope="session")
+def add_one(kernels):
+    return grout.load(kernels / "add_one.grout", kernel="add_one_smem")
+
+
+COUNT = """const N = 64, R = 100000
+kernel @count(%x: in gmem i32[N], %y: out gmem i32[N])
+{
+  %sum = for %i in 0..R carry(%acc = (load %x)) {
+    %next = add %acc, 1
+    yield %next
+  }
+  store %y, %sum
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def slow():
+    """A kernel that takes some seconds, unless R is small."""
+    return grout.load(COUNT)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading: files, texts, several kernels, what is refused."""
+import pytest
+
+import grout
+
+TEXT = "const N = 4\nkernel @k(%x: in gmem f32[N, 8], %s: f32, %y: out gmem f32[N, 2 * N])\n{\n}\n"
+
+
+def test_a_text_has_kernels_params_and_consts():
+    kernel = grout.load(TEXT)
+    assert kernel.name == "k" and kernel.consts == {"N": "4"}
+    assert [str(param) for param in kernel.params] == ["%x: in f32[N, 8]", "%s: f32", "%y: out f32[N, 2 * N]"]
+    assert kernel.params[0] == grout.Param("x", "in", "f32", ("N", "8"))
+    assert repr(kernel) == "<grout.Kernel @k(%x: in f32[N, 8], %s: f32, %y: out f32[N, 2 * N])>"
+    assert "kernel @k" in str(kernel.module)
+
+
+def test_several_kernels_have_names(kernels):
+    path = kernels / "add_one.grout"
+    module = grout.load_module(path)
+    assert [kernel.name for kernel in module] == ["add_one", "add_one_smem"] and len(module) == 2
+    assert module["@add_one"] is module["add_one"] is module.kernels["add_one"]
+    assert grout.load(str(path), kernel="add_one_smem").name == "add_one_smem"
+    with pytest.raises(grout.GroutError, match="has 2 kernels: 'add_one', 'add_one_smem'; say which"):
+        grout.load(path)
+    with pytest.raises(KeyError, match="did you mean 'add_one'"):
+        grout.load(path, kernel="add_oen")
+
+
+def test_a_broken_text_carries_its_diagnostics():
+    with pytest.raises(grout.KernelError) as caught:
+        grout.load("kernel @k()\n{\n  %v = lod 3\n}\n")
+    diagnostic = caught.value.diagnostics[0]
+    assert (diagnostic.code, diagnostic.severity) == ("unknown-op", "error")
+    assert (diagnostic.place.file, diagnostic.place.line, diagnostic.place.column) == ("<text>", 3, 8)
+    assert str(diagnostic.place) == "<text>:3:8"
+    assert "    3 |   %v = lod 3" in str(caught.value) and "load" in diagnostic.help
+
+
+def test_no_file_and_no_kernel():
+    with pytest.raises(FileNotFoundError):
+        grout.load("no-such.grout")
+    with pytest.raises(grout.GroutError, match="has 0 kernels"):
+        grout.load("const N = 1\n")
+
+
+def test_an_illegal_kernel_is_refused_where_it_is_bound():
+    kernel = grout.load("const N = 4\nkernel @k(%x: in gmem f32[N])\n{\n  store %x, (broadcast 1.0 : f32[N])\n}\n")
+    with pytest.raises(grout.KernelError) as caught:
+        kernel.check()
+    assert caught.value.diagnostics[0].code == "bad-direction"

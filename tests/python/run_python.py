@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package as a user gets it: a new virtual environment, the wheel built and installed, its tests.
+
+usage: run_python.py --build BUILD --work FOLDER
+
+BUILD is a build tree with the target grout_bundle. What the package needs comes from PyPI, in the versions of
+constraints.txt. Exits 77 where PyPI is out of reach, or where Python makes no virtual environments.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+from limit import SECONDS  # noqa: E402
+
+SKIPPED = 77
+# What pip says when it reaches no index, or one that has nothing.
+OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|"
+                          r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, **keywords):
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=SECONDS, check=False, **keywords)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    return SKIPPED
+
+
+def test(build, work):
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        run([sys.executable, "-m", "venv", work / "venv"])
+    except Failed as failed:
+        return skip(f"Python makes no virtual environment: {str(failed).splitlines()[-1]}")
+    python = work / "venv" / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
+    install = [*pip, "install", "--prefer-binary", "--retries", "1", "--timeout", "15", "--no-compile",
+               "-c", HERE / "constraints.txt"]
+    try:
+        run([*install, "setuptools", "cffi"])
+    except Failed as failed:
+        if OUT_OF_REACH.search(str(failed)):
+            return skip(f"PyPI is out of reach: {OUT_OF_REACH.search(str(failed)).group(0)}")
+        raise
+    environment = {**os.environ, "GROUT_WHEEL_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("GROUT_LIBRARY", None)
+    # The build leaves a folder beside the sources: a copy keeps them clean.
+    source = work / "source" / "python"
+    shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",
+                                                                           "_native", "_build.py", "_declarations.py"))
+    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs"):
+        os.symlink(ROOT / name, source.parent / name)
+    run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", work, source], env=environment)
+    wheel, = work.glob("*.whl")
+    print(f"{wheel.name}: {wheel.stat().st_size >> 10} KiB")
+    run([*install, f"{wheel}[test]"])
+    shutil.rmtree(source / "src")
+    start = time.monotonic()
+    print(run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", source / "tests"], env=environment).strip())
+    print(f"tests: {time.monotonic() - start:.1f} s")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    try:
+        return test(arguments.build.resolve(), arguments.work.resolve())
+    except Failed as failed:
+        print(failed)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+/* check_build_end.c - the builder's end: whether it has failed, calls after it, places with frames.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/ir/build/one_kernel.h"
+
+#include <string.h>
+
+/* ---- has it failed? -------------------------------------------------------------------------- */
+
+START_TEST(failure_is_seen_at_once) {
+    begin_kernel();
+    ck_assert(!grout_builder_is_failed(b));
+    ck_assert_ptr_null(grout_builder_get_mistake(b));
+    grout_loc loc = {.line = 7, .column = 1, .length = 3, .kind = GROUT_LOC_PYTHON};
+    ck_assert_uint_ne(grout_builder_at(b, loc, "model.py"), 0);
+    (void)grout_build_neg(b, value(999));
+    ck_assert(grout_builder_is_failed(b));
+    const grout_diag *mistake = grout_builder_get_mistake(b);
+    ck_assert_ptr_nonnull(mistake);
+    ck_assert_str_eq(mistake->message, "there is no value 999");
+    ck_assert_str_eq(mistake->place.file, "model.py");
+    ck_assert_uint_eq(mistake->place.line, 7);
+    (void)grout_build_neg(b, value(998)); /* the first one stays */
+    ck_assert_str_eq(grout_builder_get_mistake(b)->message, "there is no value 999");
+    grout_builder_free(b);
+}
+END_TEST
+
+START_TEST(no_builder_has_failed) {
+    ck_assert(grout_builder_is_failed(NULL));
+    ck_assert_ptr_null(grout_builder_get_mistake(NULL));
+    ck_assert_ptr_null(grout_builder_close(NULL, diags));
+    ck_assert_uint_eq(grout_build_element(NULL, GROUT_DTYPE_NONE, 0), 0);
+    grout_builder_free(b);
+}
+END_TEST
+
+/* ---- after the end --------------------------------------------------------------------------- */
+
+static void call_values(void) {
+    const grout_operand operands[4] = {value(a), value(n), value(a), value(n)};
+    for (int opcode = 0; opcode <= GROUT_OP_COUNT; opcode++) {
+        const grout_build_op_args args = {.operands = operands, .operand_count = 2, .text = "x"};
+        ck_assert_uint_eq(grout_build_op(b, (grout_opcode)opcode, &args), 0);
+    }
+    ck_assert_uint_eq(grout_build_name(b, n, "x"), 0);
+}
+
+static void call_references(void) {
+    const grout_build_index all = grout_index_all();
+    const uint32_t order[] = {1, 0};
+    const grout_expr_id dims[] = {1, 2};
+    const grout_operand place = value(n);
+    ck_assert_uint_eq(grout_build_ref(b, a, 1, &all).kind, GROUT_OPERAND_NONE);
+    ck_assert_uint_eq(grout_build_transpose(b, value(a), 2, order).kind, GROUT_OPERAND_NONE);
+    ck_assert_uint_eq(grout_build_cluster_ref(b, value(a), 1, &place).kind, GROUT_OPERAND_NONE);
+    ck_assert_uint_eq(grout_build_bitcast_ref(b, value(a), GROUT_DTYPE_I32).kind,
+                      GROUT_OPERAND_NONE);
+    ck_assert_uint_eq(grout_build_reshape_ref(b, value(a), 2, dims).kind, GROUT_OPERAND_NONE);
+}
+
+static void call_constants(void) {
+    ck_assert_uint_eq(grout_build_int(b, 1), 0);
+    ck_assert_uint_eq(grout_build_float(b, 1), 0);
+    ck_assert_uint_eq(grout_build_element(b, GROUT_DTYPE_F32, 1), 0);
+    ck_assert_uint_eq(grout_build_element(b, GROUT_DTYPE_BOOL, 1), 0);
+    ck_assert_uint_eq(grout_build_expr(b, GROUT_EXPR_ADD, 1, 1), 0);
+    ck_assert_uint_eq(grout_build_const(b, "N", 1), 0);
+    grout_build_require(b, 1, "so");
+    grout_build_launch(b, "k", NULL, 0, false);
+}
+
+static void call_kernels(void) {
+    const grout_expr_id dim = 1;
+    const uint32_t warps = 4;
+    const grout_build_object object = {
+        .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 1, .dims = &dim};
+    grout_builder_kernel(b, "l");
+    ck_assert_uint_eq(grout_build_param_array(b, "p", GROUT_DIRECTION_IN, GROUT_DTYPE_F32, 1, &dim),
+                      0);
+    ck_assert_uint_eq(grout_build_param_scalar(b, "q", GROUT_DTYPE_I32), 0);
+    grout_build_init(b, a, GROUT_GENERATOR_ONES, 0, NULL);
+    grout_build_axis(b, GROUT_AXIS_GRID, "y", 1);
+    grout_build_cluster_exit(b, GROUT_CLUSTER_EXIT_SYNC);
+    grout_build_auto_fence(b, true);
+    grout_build_partition_warps(b, 1, &warps);
+    ck_assert_uint_eq(grout_build_scratch(b, "s", &object), 0);
+    grout_builder_end_kernel(b);
+}
+
+static void call_regions(void) {
+    const grout_operand one = value(n);
+    grout_value_id made = 1;
+    const char *name = "c";
+    const grout_expr_id dim = 1;
+    const grout_build_object object = {
+        .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 1, .dims = &dim};
+    ck_assert_uint_eq(grout_build_for(b, "i", one, one, one, 1, &name, &one), 0);
+    ck_assert_uint_eq(grout_build_carry(b, 0), 0);
+    grout_build_while(b, 1, &name, &one);
+    grout_build_do(b, one);
+    grout_build_if(b, one);
+    grout_build_else(b, 0, NULL);
+    grout_build_scoped(b, false, 1, &name, &object, &made);
+    ck_assert_uint_eq(grout_build_warp_map(b, "w"), 0);
+    grout_build_warp_specialize(b);
+    grout_build_partition(b, 0, NULL);
+    ck_assert_uint_eq(grout_build_end(b, 0, NULL), 0);
+}
+
+static void call_places(void) {
+    grout_builder_here(b, "x.c", 1);
+    ck_assert_uint_eq(grout_builder_at(b, (grout_loc){.line = 1}, "x.py"), 0);
+    grout_builder_inline(b, true);
+}
+
+static void (*const calls[])(void) = {call_values,  call_references, call_constants,
+                                      call_kernels, call_regions,    call_places};
+
+/* Each is a mistake and builds nothing; the module that was taken stays as it is. */
+START_TEST(calls_after_the_end_are_mistakes) {
+    begin_kernel();
+    grout_builder_end_kernel(b);
+    grout_module *module = grout_builder_close(b, diags);
+    ck_assert_ptr_nonnull(module);
+    ck_assert(!grout_builder_is_failed(b));
+    calls[_i]();
+    ck_assert(grout_builder_is_failed(b));
+    ck_assert_str_eq(grout_builder_get_mistake(b)->message, "the builder is used after its end");
+    ck_assert_uint_eq(grout_diags_count(diags), 0);
+    ck_assert_ptr_null(grout_builder_close(b, diags));
+    ck_assert_str_eq(grout_diags_get(diags, 0)->message, "the builder is used after its end");
+    ck_assert_ptr_null(grout_builder_finish(b, diags));
+    grout_diags_free(diags);
+    diags = grout_diags_new();
+    check_text(module, "kernel @k(%a: in gmem f32[4, 8], %n: i32) grid(x = 2)\n{\n}\n");
+}
+END_TEST
+
+START_TEST(a_mistake_is_said_at_each_close) {
+    begin_kernel();
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert_ptr_null(grout_builder_close(b, diags));
+        ck_assert_str_eq(grout_diags_get(diags, i)->message, "kernel '@k' is not ended");
+    }
+    grout_builder_free(b);
+}
+END_TEST
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+START_TEST(places_have_frames) {
+    grout_loc outer = {.line = 10, .kind = GROUT_LOC_PYTHON};
+    grout_loc inner = {.line = 20, .kind = GROUT_LOC_PYTHON};
+    begin_kernel();
+    inner.parent = grout_builder_at(b, outer, "train.py");
+    grout_loc_id id = grout_builder_at(b, inner, "layers.py");
+    ck_assert(inner.parent != 0 && id > inner.parent);
+    (void)grout_build_neg(b, value(n));
+    grout_builder_end_kernel(b);
+    grout_module *module = grout_builder_finish(b, diags);
+    ck_assert_ptr_nonnull(module);
+    const grout_op *op = grout_module_get_op(module, 1);
+    ck_assert_uint_eq(op->loc, id);
+    ck_assert_str_eq(grout_module_get_place(module, op->loc).file, "layers.py");
+    grout_place caller =
+        grout_module_get_place(module, grout_module_get_loc(module, op->loc)->parent);
+    ck_assert_str_eq(caller.file, "train.py");
+    ck_assert_uint_eq(caller.line, 10);
+    grout_module_free(module);
+}
+END_TEST
+
+/* They are of the diagnostics, not of the text. */
+START_TEST(frames_do_not_print) {
+    begin_kernel();
+    grout_loc inner = {.line = 2, .kind = GROUT_LOC_PYTHON};
+    inner.parent = grout_builder_at(b, (grout_loc){.line = 1}, "x.py");
+    (void)grout_builder_at(b, inner, "y.py");
+    (void)grout_build_add(b, value(n), expr(1));
+    expect_body("  %0 = add %n, 1\n");
+}
+END_TEST
+
+/* The next id, which is not there yet, is the first that is refused. */
+START_TEST(a_frame_has_to_be_there) {
+    grout_loc_id last = grout_builder_at(b, (grout_loc){.line = 1}, "x.py");
+    ck_assert_uint_ne(grout_builder_at(b, (grout_loc){.line = 2, .parent = last}, "x.py"), 0);
+    ck_assert(!grout_builder_is_failed(b));
+    ck_assert_uint_eq(grout_builder_at(b, (grout_loc){.line = 2, .parent = last + 2}, "x.py"), 0);
+    ck_assert(grout_builder_is_failed(b));
+    ck_assert_ptr_nonnull(strstr(grout_builder_get_mistake(b)->message, "there is no place"));
+    grout_builder_free(b);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("build_end");
+    TCase *tcase = tcase_create("build_end");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, failure_is_seen_at_once);
+    tcase_add_test(tcase, no_builder_has_failed);
+    tcase_add_loop_test(tcase, calls_after_the_end_are_mistakes, 0,
+                        (int)(sizeof calls / sizeof calls[0]));
+    tcase_add_test(tcase, a_mistake_is_said_at_each_close);
+    tcase_add_test(tcase, places_have_frames);
+    tcase_add_test(tcase, frames_do_not_print);
+    tcase_add_test(tcase, a_frame_has_to_be_there);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
