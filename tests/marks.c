@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void __real__mark_point(const char *file, int line);
 void __wrap__mark_point(const char *file, int line);
 
@@ -26,3 +27,4 @@ void __wrap__mark_point(const char *file, int line) {
         __real__mark_point(file, line);
     }
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
