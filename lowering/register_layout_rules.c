@@ -439,7 +439,8 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
 /* The exchange area holds the result. */
 static int64_t get_part_bytes(grout_layout_inference *inf, const grout_op *op) {
     const grout_type *type = grout_module_get_type(inf->module, op->first_result);
-    bool is_spread = false;
+    /* Splats, too, lie each elsewhere in a concatenation. */
+    bool is_spread = grout_layout__is_spread(inf, op->first_result);
     for (uint32_t k = 0; k < op->operand_count; k++) {
         is_spread |= grout_layout__is_spread(inf, grout_module_get_operand(inf->module, op, k)->id);
     }

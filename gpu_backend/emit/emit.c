@@ -147,5 +147,14 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
         add_externs(out, bound, options);
     }
     grout_text_add(out, "\n");
-    return grout_emit__kernel_text(bound, kernel, options, out, diags);
+    const uint64_t said = grout_diags_total(diags);
+    const bool is_done = grout_emit__kernel_text(bound, kernel, options, out, diags);
+    if (!is_done && grout_diags_total(diags) == said) {
+        const grout_kernel *failed = grout_module_get_kernel(bound, kernel);
+        grout_diags_add(diags, GROUT_DIAG_INTERNAL_ERROR,
+                        grout_module_get_place(bound, failed->loc),
+                        "the CUDA of kernel '@%s' is not written, and nothing says why",
+                        grout_module_get_string(bound, failed->name));
+    }
+    return is_done;
 }

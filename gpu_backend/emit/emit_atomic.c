@@ -200,7 +200,7 @@ static void fetch_array(grout_emitter *e, grout_op_id id, const grout_op *op) {
     if (is_shared) {
         grout_emit__before_access(e, 0, true);
     } else {
-        grout_emit__declare_registers(e, value);
+        grout_emit__declare_elements(e, value);
     }
     grout_emit__open_owners(e, layout);
     grout_emit__open_registers(e, layout->registers, 1);

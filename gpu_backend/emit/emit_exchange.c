@@ -116,7 +116,7 @@ static void read_area(grout_emitter *e, grout_value_id value, const area *a) {
     const char *type = grout_emit__memory_type(grout_emit__dtype(e, value));
     const char *to_bool = grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0" : "";
     grout_emit__before_access(e, 0, false);
-    grout_emit__declare_registers(e, value);
+    grout_emit__declare_elements(e, value);
     grout_emit__open_registers(e, to->registers, width);
     grout_emit__open_element(e, to, width);
     grout_emit__begin(e);
@@ -190,7 +190,7 @@ static void exchange_broadcast(grout_emitter *e, const grout_operand *source, gr
     const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     grout_emit__write_exchange(e, source);
     grout_emit__before_access(e, 0, false);
-    grout_emit__declare_registers(e, value);
+    grout_emit__declare_elements(e, value);
     grout_emit__open_registers(e, to->registers, 1);
     grout_emit__open_element(e, to, 1);
     grout_emit__begin(e);

@@ -60,7 +60,7 @@ void grout_emit__extern_elementwise(grout_emitter *e, grout_op_id id, const grou
         grout_emit__end(e, ";");
         return;
     }
-    grout_emit__declare_registers(e, value);
+    grout_emit__declare_elements(e, value);
     grout_emit__open_registers(e, layout->registers, 1);
     if (layout->is_guarded) {
         grout_emit__open_element(e, layout, 1);

@@ -135,7 +135,7 @@ static void load_registers(grout_emitter *e, grout_value_id value, const grout_v
     const char *to_bool = grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0" : "";
     const uint32_t width = get_width(e, view, layout);
     const grout_emit_turn turn = grout_emit__find_turn(e, view, layout, width);
-    grout_emit__declare_registers(e, value);
+    grout_emit__declare_elements(e, value);
     declare_turn(e, &turn);
     grout_emit__open_registers(e, layout->registers, width);
     open_turned_element(e, layout, width, &turn);

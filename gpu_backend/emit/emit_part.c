@@ -172,6 +172,7 @@ void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
         }
         return;
     }
+    const uint64_t said = grout_diags_total(e->diags);
     grout_register_pick *picks =
         grout__new(grout_module_get_allocator(e->module), registers, sizeof *picks);
     if (picks == NULL) {
@@ -179,8 +180,11 @@ void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op) {
     } else if (grout_register_layouts_find_picks(e->plan->layouts, e->module, op, picks,
                                                  e->diags)) {
         emit_picks(e, op, picks);
+    } else if (grout_diags_total(e->diags) > said) {
+        e->failed = true; /* without memory */
     } else {
-        e->failed = true; /* the plan has found them: only memory can be missing */
+        grout_emit__unsupported(e, op, "no register layout provides for this '%s'",
+                                grout_op_get_info((grout_opcode)op->opcode)->text);
     }
     grout__free(picks);
 }

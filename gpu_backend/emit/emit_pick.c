@@ -339,7 +339,7 @@ static void read_picks(grout_emitter *e, grout_op_id id, const grout_op *op) {
     } else {
         p.layout = grout_emit__layout(e, value);
         set_width(e, &p, GROUT_WIDE_BYTES_MAX);
-        grout_emit__declare_registers(e, value);
+        grout_emit__declare_elements(e, value);
         grout_emit__open_registers(e, p.layout->registers, p.width);
         grout_emit__open_element(e, p.layout, p.width);
         read_element(e, &p, value);

@@ -284,7 +284,7 @@ static void reduce_any(grout_emitter *e, const reduction *r, uint32_t reduced) {
     e->temp_count += 2;
     grout_emit__write_exchange(e, r->source);
     grout_emit__before_access(e, 0, false);
-    grout_emit__declare_registers(e, r->value);
+    grout_emit__declare_elements(e, r->value);
     grout_emit__open_registers(e, r->to->registers, 1);
     grout_emit__open_element(e, r->to, 1);
     grout_emit__begin(e);

@@ -235,16 +235,24 @@ void grout_emit__declare(grout_emitter *e, grout_value_id value) {
     }
 }
 
-void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
+static void declare(grout_emitter *e, grout_value_id value, const char *contents) {
     const grout_register_layout *layout = grout_emit__layout(e, value);
     GROUT_ASSERT(grout_emit__has_registers(layout));
     grout_emit__declare(e, value);
     if (layout->kind == GROUT_LAYOUT_STRIDED) {
-        grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
+        grout_emit__end(e, "%s; // %u neighbours a lane", contents, layout->vec);
     } else {
-        grout_emit__end(e, "; // %s",
+        grout_emit__end(e, "%s; // %s", contents,
                         grout_register_layout_get_text((grout_register_layout_kind)layout->kind));
     }
+}
+
+void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
+    declare(e, value, "");
+}
+
+void grout_emit__declare_elements(grout_emitter *e, grout_value_id value) {
+    declare(e, value, grout_emit__layout(e, value)->is_guarded ? " = {}" : "");
 }
 
 void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value) {

@@ -30,6 +30,9 @@ bool grout_emit__is_half(grout_dtype dtype);
 void grout_emit__declare(grout_emitter *e, grout_value_id value);
 /* The same as a statement of its own, with the layout as a comment. */
 void grout_emit__declare_registers(grout_emitter *e, grout_value_id value);
+/* The same for a value that is then given its elements alone. A register that holds none is 0: what
+ * is computed of it has to be defined, for CUDA's cos finds an address in a table with it. */
+void grout_emit__declare_elements(grout_emitter *e, grout_value_id value);
 /* "const grout_i32 x = ": the start of the one statement that makes a scalar or splat. */
 void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value);
 /* Whether a view is of an accumulator. */

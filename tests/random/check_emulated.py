@@ -2,13 +2,15 @@
 # check_emulated.py - drawn kernels as emitted CUDA on the CPU, held against the float64 reference.
 # SPDX-License-Identifier: Apache-2.0
 """usage: check_emulated.py --grout GROUT --random CHECK_RANDOM [--cxx CXX] [--runtime LIBRARY] [--header DIR]
-                            [--jobs N] KIND FIRST COUNT [STRIDE]
+                            [--jobs N] [--only-emit] KIND FIRST COUNT [STRIDE]
 
 'check_random KIND FIRST COUNT STRIDE write=FOLDER' draws the kernels and leaves each with its inputs and what it has to
 leave; emulate.py compiles what 'grout emit' makes of each and runs it with them. What the reference knows exactly has
 to be equal bit for bit, everything else as near as its bound says: functions within the units in the last place that
 docs/operations.md states, and what is computed from them as far as they carry. Every other kernel has copies that land
 late.
+
+With --only-emit they are written as CUDA, and that is all: cheap enough for many.
 
 Exit code 0: all equal; 1: not; 77: no C++ compiler.
 """
@@ -24,8 +26,18 @@ import tempfile
 EMULATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "differential", "emulate", "emulate.py")
 
 
+def emit(options, path):
+    """None, or what is wrong with its CUDA: none, or a reason why."""
+    done = subprocess.run([options.grout, "emit", "-q", path], capture_output=True, text=True)
+    if done.returncode == 0 and "__global__" in done.stdout:
+        return None
+    return "%s: exit code %d, %d characters\n%s" % (path, done.returncode, len(done.stdout), done.stderr)
+
+
 def emulate(options, path):
     """None, or what is wrong."""
+    if options.only_emit:
+        return emit(options, path)
     seed = os.path.basename(path).split("_")[-1].split(".")[0]
     command = [sys.executable, EMULATE, "--grout", options.grout, "--cxx", options.cxx, "--seed", seed, "--beside", path]
     for name in ("runtime", "header"):
@@ -46,6 +58,7 @@ def main():
     parser.add_argument("--runtime")
     parser.add_argument("--header")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only-emit", action="store_true")
     parser.add_argument("kind")
     parser.add_argument("first")
     parser.add_argument("count")
