@@ -89,3 +89,12 @@ uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id
     }
     return UINT32_MAX;
 }
+
+bool grout_gpu__is_dependent(const grout_module *module, grout_kernel_id kernel) {
+    bool found = false;
+    for (grout_launch_id id = 1; id < grout_module_get_launch_count(module) && !found; id++) {
+        found = grout_module_get_launch(module, id)->is_dependent &&
+                grout_module_get_launch_kernel(module, id) == kernel;
+    }
+    return found;
+}

@@ -158,6 +158,8 @@ uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *k
                                grout_object_id object);
 /* The name without '%'; "" for a value without one. */
 const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id value);
+/* Whether some launch of the file lets the kernel begin before the launch before it has ended. */
+bool grout_gpu__is_dependent(const grout_module *module, grout_kernel_id kernel);
 /* The array's name as diagnostics and the manifest show it. */
 const char *grout_gpu__get_param_name(const grout_module *module, const grout_kernel *kernel,
                                       uint32_t index);

@@ -145,6 +145,7 @@ bool grout_compile_cuda(const char *source, const char *kernel_name, grout_binar
                                    .arch = "sm_90a",
                                    .options = flags,
                                    .option_count = chosen->line_info ? 3 : 2,
+                                   .is_in_process = chosen->is_in_process,
                                    .output = kind == GROUT_BINARY_PTX ? GROUT_GPU_OUTPUT_PTX
                                                                       : GROUT_GPU_OUTPUT_CUBIN};
     grout_gpu_error error = {0};
@@ -155,6 +156,24 @@ bool grout_compile_cuda(const char *source, const char *kernel_name, grout_binar
         return false;
     }
     return true;
+}
+
+bool grout_gpu__compile_kernel(const grout_module *bound, grout_kernel_id kernel,
+                               const grout_emit_options *emission, const grout_nvrtc_options *nvrtc,
+                               grout_binary *binary_out, grout_diags *diags) {
+    const grout_kernel *it = grout_module_get_kernel(bound, kernel);
+    char symbol[GROUT_GPU_SYMBOL_MAX];
+    grout_text source = {0};
+    grout_gpu__get_symbol(grout_module_get_string(bound, it->name), symbol);
+    const bool is_done =
+        grout_emit_check_externs(bound, kernel, emission->extern_source, diags) &&
+        grout_emit_cuda(bound, kernel, emission, &source, diags) &&
+        grout_compile_cuda(source.data, symbol, GROUT_BINARY_CUBIN, nvrtc, binary_out, diags);
+    grout_text_free(&source);
+    if (is_done) {
+        (void)grout_binary_report_losses(binary_out, bound, kernel, diags);
+    }
+    return is_done;
 }
 
 void grout_binary_free(grout_binary *binary) {

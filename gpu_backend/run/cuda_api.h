@@ -6,7 +6,8 @@
  * libraries are opened at run time. Sources: CUDA Driver API Reference Manual 13.0 (cu*: sections
  * 'Initialization', 'Device Management', 'Primary Context Management', 'Module Management', 'Memory
  * Management', 'Execution Control', 'Occupancy', 'Event Management', 'Tensor Map Object
- * Management', 'Data types used by CUDA driver'); NVRTC 13.0 User Guide, 'User Interface' (nvrtc*).
+ * Management', 'Context Management', 'Stream Management', 'Unified Addressing', 'Data types used by
+ * CUDA driver'); NVRTC 13.0 User Guide, 'User Interface' (nvrtc*).
  * tools/gpu/check_cuda_api.c compares every layout and number with the toolkit's own headers.
  *
  * A function's exported name can carry a version: cuMemAlloc is cuMemAlloc_v2 in the library (the
@@ -23,6 +24,7 @@
 typedef int grout_cu_result;
 enum {
     GROUT_CU_SUCCESS = 0,
+    GROUT_CU_INVALID_VALUE = 1,
     GROUT_CU_OUT_OF_MEMORY = 2,
     GROUT_CU_NO_DEVICE = 100,
     GROUT_CU_INVALID_DEVICE = 101,
@@ -69,6 +71,8 @@ enum {
 
 /* CU_EVENT_DEFAULT, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP. */
 enum { GROUT_CU_EVENT_DEFAULT = 0, GROUT_CU_HOST_PORTABLE_MAPPED = 3 };
+/* CU_EVENT_DISABLE_TIMING; CUpointer_attribute; CUstreamCaptureStatus has 0 for none. */
+enum { GROUT_CU_EVENT_WITHOUT_TIME = 2, GROUT_CU_POINTER_DEVICE_ADDRESS = 3 };
 
 /* CUlaunchAttributeID, CUlaunchAttribute, CUlaunchConfig. */
 enum {
@@ -152,27 +156,45 @@ typedef struct grout_cu_api {
     grout_cu_result (*primary_context_retain)(grout_cu_context *, grout_cu_device);
     grout_cu_result (*primary_context_release)(grout_cu_device);
     grout_cu_result (*context_set_current)(grout_cu_context); /* cuCtxSetCurrent */
-    grout_cu_result (*context_synchronize)(void);             /* cuCtxSynchronize */
+    /* cuCtxGetCurrent, cuCtxGetDevice, cuCtxPushCurrent, cuCtxPopCurrent */
+    grout_cu_result (*context_get_current)(grout_cu_context *);
+    grout_cu_result (*context_get_device)(grout_cu_device *);
+    grout_cu_result (*context_push_current)(grout_cu_context);
+    grout_cu_result (*context_pop_current)(grout_cu_context *);
+    grout_cu_result (*context_synchronize)(void); /* cuCtxSynchronize */
     /* cuModuleLoadData, cuModuleUnload, cuModuleGetFunction */
     grout_cu_result (*module_load_data)(grout_cu_module *, const void *image);
     grout_cu_result (*module_unload)(grout_cu_module);
     grout_cu_result (*module_get_function)(grout_cu_function *, grout_cu_module, const char *);
     grout_cu_result (*mem_get_info)(size_t *free_bytes, size_t *total_bytes); /* cuMemGetInfo */
     grout_cu_result (*mem_alloc)(grout_cu_address *, size_t);                 /* cuMemAlloc */
+    grout_cu_result (*mem_free)(grout_cu_address);                            /* cuMemFree */
     grout_cu_result (*mem_host_alloc)(void **, size_t, unsigned flags);       /* cuMemHostAlloc */
     /* cuMemHostGetDevicePointer */
     grout_cu_result (*mem_host_get_device_pointer)(grout_cu_address *, void *, unsigned flags);
     grout_cu_result (*memcpy_to_device)(grout_cu_address, const void *, size_t); /* cuMemcpyHtoD */
     grout_cu_result (*memcpy_to_host)(void *, grout_cu_address, size_t);         /* cuMemcpyDtoH */
-    grout_cu_result (*memset_d8)(grout_cu_address, unsigned char, size_t);       /* cuMemsetD8 */
-    grout_cu_result (*memset_d16)(grout_cu_address, unsigned short, size_t);     /* cuMemsetD16 */
-    grout_cu_result (*memset_d32)(grout_cu_address, unsigned, size_t);           /* cuMemsetD32 */
-    /* cuMemsetD2D32 */
+    /* cuMemcpyDtoDAsync */
+    grout_cu_result (*memcpy_on_device)(grout_cu_address, grout_cu_address, size_t,
+                                        grout_cu_stream);
+    /* cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async, cuMemsetD2D32Async */
+    grout_cu_result (*memset_d8)(grout_cu_address, unsigned char, size_t, grout_cu_stream);
+    grout_cu_result (*memset_d16)(grout_cu_address, unsigned short, size_t, grout_cu_stream);
+    grout_cu_result (*memset_d32)(grout_cu_address, unsigned, size_t, grout_cu_stream);
     grout_cu_result (*memset_2d_d32)(grout_cu_address, size_t pitch, unsigned, size_t width,
-                                     size_t height);
+                                     size_t height, grout_cu_stream);
+    grout_cu_result (*pointer_get_attribute)(void *out, int attribute,
+                                             grout_cu_address); /* cuPointerGetAttribute */
+    /* cuStreamGetCtx, cuStreamIsCapturing, cuStreamWaitEvent */
+    grout_cu_result (*stream_get_context)(grout_cu_stream, grout_cu_context *);
+    grout_cu_result (*stream_is_capturing)(grout_cu_stream, int *);
+    grout_cu_result (*stream_wait_event)(grout_cu_stream, grout_cu_event, unsigned flags);
     /* cuFuncGetAttribute, cuFuncSetAttribute */
     grout_cu_result (*function_get_attribute)(int *, int attribute, grout_cu_function);
     grout_cu_result (*function_set_attribute)(grout_cu_function, int attribute, int value);
+    /* cuFuncGetParamInfo; NULL: the driver is older than CUDA 12.4 */
+    grout_cu_result (*function_get_param_info)(grout_cu_function, size_t index, size_t *offset,
+                                               size_t *size);
     /* cuLaunchKernelEx */
     grout_cu_result (*launch_kernel)(const grout_cu_launch_config *, grout_cu_function, void **,
                                      void **extra);

@@ -27,22 +27,33 @@ static const struct {
     {"cuDevicePrimaryCtxRetain", offsetof(grout_cu_api, primary_context_retain)},
     {"cuDevicePrimaryCtxRelease_v2", offsetof(grout_cu_api, primary_context_release)},
     {"cuCtxSetCurrent", offsetof(grout_cu_api, context_set_current)},
+    {"cuCtxGetCurrent", offsetof(grout_cu_api, context_get_current)},
+    {"cuCtxGetDevice", offsetof(grout_cu_api, context_get_device)},
+    {"cuCtxPushCurrent_v2", offsetof(grout_cu_api, context_push_current)},
+    {"cuCtxPopCurrent_v2", offsetof(grout_cu_api, context_pop_current)},
     {"cuCtxSynchronize", offsetof(grout_cu_api, context_synchronize)},
     {"cuModuleLoadData", offsetof(grout_cu_api, module_load_data)},
     {"cuModuleUnload", offsetof(grout_cu_api, module_unload)},
     {"cuModuleGetFunction", offsetof(grout_cu_api, module_get_function)},
     {"cuMemGetInfo_v2", offsetof(grout_cu_api, mem_get_info)},
     {"cuMemAlloc_v2", offsetof(grout_cu_api, mem_alloc)},
+    {"cuMemFree_v2", offsetof(grout_cu_api, mem_free)},
     {"cuMemHostAlloc", offsetof(grout_cu_api, mem_host_alloc)},
     {"cuMemHostGetDevicePointer_v2", offsetof(grout_cu_api, mem_host_get_device_pointer)},
     {"cuMemcpyHtoD_v2", offsetof(grout_cu_api, memcpy_to_device)},
     {"cuMemcpyDtoH_v2", offsetof(grout_cu_api, memcpy_to_host)},
-    {"cuMemsetD8_v2", offsetof(grout_cu_api, memset_d8)},
-    {"cuMemsetD16_v2", offsetof(grout_cu_api, memset_d16)},
-    {"cuMemsetD32_v2", offsetof(grout_cu_api, memset_d32)},
-    {"cuMemsetD2D32_v2", offsetof(grout_cu_api, memset_2d_d32)},
+    {"cuMemcpyDtoDAsync_v2", offsetof(grout_cu_api, memcpy_on_device)},
+    {"cuMemsetD8Async", offsetof(grout_cu_api, memset_d8)},
+    {"cuMemsetD16Async", offsetof(grout_cu_api, memset_d16)},
+    {"cuMemsetD32Async", offsetof(grout_cu_api, memset_d32)},
+    {"cuMemsetD2D32Async", offsetof(grout_cu_api, memset_2d_d32)},
+    {"cuPointerGetAttribute", offsetof(grout_cu_api, pointer_get_attribute)},
+    {"cuStreamGetCtx", offsetof(grout_cu_api, stream_get_context)},
+    {"cuStreamIsCapturing", offsetof(grout_cu_api, stream_is_capturing)},
+    {"cuStreamWaitEvent", offsetof(grout_cu_api, stream_wait_event)},
     {"cuFuncGetAttribute", offsetof(grout_cu_api, function_get_attribute)},
     {"cuFuncSetAttribute", offsetof(grout_cu_api, function_set_attribute)},
+    {"cuFuncGetParamInfo", offsetof(grout_cu_api, function_get_param_info)},
     {"cuLaunchKernelEx", offsetof(grout_cu_api, launch_kernel)},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", offsetof(grout_cu_api, occupancy_blocks)},
     {"cuOccupancyMaxActiveClusters", offsetof(grout_cu_api, occupancy_clusters)},
@@ -55,11 +66,16 @@ static const struct {
     {"cuTensorMapEncodeIm2col", offsetof(grout_cu_api, tensor_map_encode_im2col)},
 };
 
+/* CUDA 12.4 brought it; what calls it works without, too. */
+static bool is_optional(size_t offset) {
+    return offset == offsetof(grout_cu_api, function_get_param_info);
+}
+
 static bool find_functions(grout_gpu_driver *driver, grout_gpu_error *error) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         /* POSIX: what dlsym returns for a function converts to its pointer. */
         void *symbol = dlsym(driver->library, functions[i].name);
-        if (symbol == NULL) {
+        if (symbol == NULL && !is_optional(functions[i].offset)) {
             return grout_gpu__fail(error, GROUT_DIAG_GPU_MISSING,
                                    "libcuda.so.1 has no '%s': the driver is older than CUDA 12.0",
                                    functions[i].name);
@@ -231,35 +247,37 @@ bool grout_gpu__driver_download(const grout_gpu_driver *driver, void *to, grout_
 }
 
 bool grout_gpu__driver_fill(const grout_gpu_driver *driver, grout_cu_address to, uint64_t size,
-                            grout_gpu_fill fill, grout_gpu_error *error) {
+                            const grout_gpu_fill *fill, grout_gpu_error *error) {
     const grout_cu_api *cu = &driver->cu;
-    const size_t count = fill.pattern_size == 0 ? 0 : (size_t)(size / fill.pattern_size);
-    GROUT_ASSERT(fill.pattern_size == 0 || size % fill.pattern_size == 0);
-    const uint32_t low = (uint32_t)fill.pattern;
+    const grout_cu_stream stream = fill->stream;
+    const size_t count = fill->pattern_size == 0 ? 0 : (size_t)(size / fill->pattern_size);
+    GROUT_ASSERT(fill->pattern_size == 0 || size % fill->pattern_size == 0);
+    const uint32_t low = (uint32_t)fill->pattern;
     grout_cu_result result = GROUT_CU_SUCCESS;
     if (count == 0) {
         return true;
     }
-    switch (fill.pattern_size) {
+    switch (fill->pattern_size) {
     case 1:
-        result = cu->memset_d8(to, (unsigned char)low, count);
+        result = cu->memset_d8(to, (unsigned char)low, count, stream);
         break;
     case 2:
-        result = cu->memset_d16(to, (unsigned short)low, count);
+        result = cu->memset_d16(to, (unsigned short)low, count, stream);
         break;
     case 4:
-        result = cu->memset_d32(to, low, count);
+        result = cu->memset_d32(to, low, count, stream);
         break;
     case 8: /* Two columns of a matrix whose rows are the elements. */
-        result = cu->memset_2d_d32(to, 8, low, 1, count);
+        result = cu->memset_2d_d32(to, 8, low, 1, count, stream);
         if (result == GROUT_CU_SUCCESS) {
-            result = cu->memset_2d_d32(to + 4, 8, (uint32_t)(fill.pattern >> 32), 1, count);
+            result =
+                cu->memset_2d_d32(to + 4, 8, (uint32_t)(fill->pattern >> 32), 1, count, stream);
         }
         break;
     default:
         return grout_gpu__fail(error, GROUT_DIAG_INTERNAL_ERROR,
                                "a fill pattern has 1, 2, 4 or 8 bytes, not %" PRIu32,
-                               fill.pattern_size);
+                               fill->pattern_size);
     }
     return grout_gpu__driver_check(driver, result, "fill GPU memory", error);
 }
@@ -312,6 +330,7 @@ static void make_config(const grout_gpu_shape *shape,
                         grout_cu_launch_attribute attributes[static ATTRIBUTES_MAX],
                         grout_cu_launch_config *config) {
     *config = (grout_cu_launch_config){.dynamic_smem_bytes = shape->dynamic_smem_bytes,
+                                       .stream = shape->stream,
                                        .attributes = attributes};
     memcpy(config->grid, shape->grid, sizeof config->grid);
     memcpy(config->block, shape->block, sizeof config->block);

@@ -3,9 +3,10 @@
  * events.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Only the child process of a launch uses it: a driver that was initialised before a fork is of no
- * use after it, and a kernel that traps leaves nothing usable behind. Not for two OS threads at
- * once.
+ * Two use it. The child process of a launch has the device for itself: a driver that was
+ * initialised before a fork is of no use after it, and a kernel that traps leaves nothing usable
+ * behind. A kernel in the caller's context (kernel.h) borrows that context, and may be used by
+ * several OS threads.
  */
 #ifndef GROUT_GPU_DRIVER_H
 #define GROUT_GPU_DRIVER_H
@@ -62,11 +63,12 @@ bool grout_gpu__driver_download(const grout_gpu_driver *driver, void *to, grout_
 typedef struct grout_gpu_fill {
     uint64_t pattern;
     uint32_t pattern_size;
+    grout_cu_stream stream; /* NULL: the default one */
 } grout_gpu_fill;
 
-/* size is a multiple of the pattern's. */
+/* In the order of the fill's stream; size is a multiple of the pattern's. */
 bool grout_gpu__driver_fill(const grout_gpu_driver *driver, grout_cu_address to, uint64_t size,
-                            grout_gpu_fill fill, grout_gpu_error *error);
+                            const grout_gpu_fill *fill, grout_gpu_error *error);
 
 /* Host memory that the device can write; both of its addresses. Lives until the process ends. */
 bool grout_gpu__driver_alloc_host(const grout_gpu_driver *driver, uint64_t size, void **host_out,
@@ -84,7 +86,8 @@ typedef struct grout_gpu_shape {
     uint32_t grid[3], block[3], cluster[3]; /* grid counts blocks, also with clusters */
     uint32_t dynamic_smem_bytes;
     bool is_cooperative;
-    bool is_programmatic; /* may start before the launch before it has ended (PDL) */
+    bool is_programmatic;   /* may start before the launch before it has ended (PDL) */
+    grout_cu_stream stream; /* NULL: the default one */
 } grout_gpu_shape;
 
 /* What the driver says about a kernel in a shape. */

@@ -76,7 +76,7 @@ static bool begin_buffer(child *c, uint32_t index) {
     return is_copied ? grout_gpu__driver_upload(&c->driver, c->buffers[index], buffer->input,
                                                 buffer->size, c->error)
                      : grout_gpu__driver_fill(&c->driver, c->buffers[index], buffer->size,
-                                              buffer->fill, c->error);
+                                              &buffer->fill, c->error);
 }
 
 static bool make_buffers(child *c) {
@@ -100,7 +100,7 @@ static bool make_watchdog(child *c) {
     if (!grout_gpu__driver_alloc_host(&c->driver, GROUT_GPU_HANGS_MAX * sizeof *c->hangs, &host,
                                       &hangs, c->error) ||
         !grout_gpu__driver_alloc(&c->driver, "watchdog", 8, &state, c->error) ||
-        !grout_gpu__driver_fill(&c->driver, state, 8, zeros, c->error)) {
+        !grout_gpu__driver_fill(&c->driver, state, 8, &zeros, c->error)) {
         return false;
     }
     c->hangs = host;
@@ -228,7 +228,7 @@ static bool time_step(child *c, uint32_t index, const flusher *flush,
     }
     for (uint32_t i = 0; ok && i < repeats; i++) {
         ok = fill_scratch(c) &&
-             grout_gpu__driver_fill(&c->driver, flush->buffer, flush->size, zeros, c->error) &&
+             grout_gpu__driver_fill(&c->driver, flush->buffer, flush->size, &zeros, c->error) &&
              check(c, cu->event_record(starts[i], NULL)) && start_step(c, index) &&
              check(c, cu->event_record(ends[i], NULL));
     }

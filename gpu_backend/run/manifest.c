@@ -278,16 +278,6 @@ static void add_head(const manifest *m) {
                    m->plan->dynamic_smem_bytes);
 }
 
-/* Whether some launch of the file lets the kernel begin before the launch before it has ended. */
-static bool is_dependent(const grout_module *module, grout_kernel_id kernel) {
-    bool found = false;
-    for (grout_launch_id id = 1; id < grout_module_get_launch_count(module) && !found; id++) {
-        found = grout_module_get_launch(module, id)->is_dependent &&
-                grout_module_get_launch_kernel(module, id) == kernel;
-    }
-    return found;
-}
-
 bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
                          grout_diags *diags) {
     grout_gpu_plan plan;
@@ -298,7 +288,7 @@ bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grou
     const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
     if (is_planned) {
         add_head(&m);
-        if (is_dependent(bound, kernel)) {
+        if (grout_gpu__is_dependent(bound, kernel)) {
             grout_text_add(out, "  \"programmatic_stream_serialization\": true,\n");
         }
         add_arrays(&m);

@@ -60,6 +60,7 @@ typedef struct grout_gpu_source {
     const char *const *options; /* passed on as they are, e.g. --fmad=false */
     uint32_t option_count;
     grout_gpu_output output;
+    bool is_in_process; /* no child process */
 } grout_gpu_source;
 
 /* What came out of it. Free with grout_gpu__compiled_deinit, also after a failure. */
@@ -75,9 +76,9 @@ typedef struct grout_gpu_compiled {
  */
 bool grout_gpu__nvrtc_compile(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
                               grout_gpu_compiled *out, grout_gpu_error *error);
-/* The same in this process. NVRTC initialises the CUDA driver where there is one, and a process
- * that has done so cannot start launches, which run in children: nvrtc_child.c keeps it out of
- * ours. */
+/* The same in this process, as the source can ask for. NVRTC initialises the CUDA driver where
+ * there is one, and a process that has done so cannot start launches that run in children:
+ * otherwise nvrtc_child.c keeps it out of ours. */
 bool grout_gpu__nvrtc_compile_here(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
                                    grout_gpu_compiled *out, grout_gpu_error *error);
 void grout_gpu__compiled_deinit(grout_gpu_compiled *compiled);

@@ -62,6 +62,9 @@ static bool receive(int end, grout_gpu_compiled *out, grout_gpu_error *error) {
 bool grout_gpu__nvrtc_compile(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
                               grout_gpu_compiled *out, grout_gpu_error *error) {
     int ends[2];
+    if (source->is_in_process) {
+        return grout_gpu__nvrtc_compile_here(nvrtc, source, out, error);
+    }
     *out = (grout_gpu_compiled){0};
     if (pipe(ends) != 0) {
         return grout_gpu__fail(error, GROUT_DIAG_NVRTC_FAILED, "cannot make a pipe: %s",

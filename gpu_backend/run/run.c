@@ -7,6 +7,7 @@
 #include "invariant.h"
 #include "launch.h"
 #include "plan.h"
+#include "planned.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,22 +41,12 @@ typedef struct run {
 } run;
 
 static bool compile_kernel(run *r) {
-    const bool has_watchdog = r->first->watchdog_seconds >= 0;
-    const grout_emit_options options = {.watchdog = has_watchdog,
+    const grout_emit_options options = {.watchdog = r->first->watchdog_seconds >= 0,
                                         .no_debug_checks = r->first->no_debug_checks,
                                         .line_directives = r->first->nvrtc.line_info,
                                         .extern_source = r->launch->extern_source};
-    grout_text source = {0};
-    const bool is_done =
-        grout_emit_check_externs(r->module, r->launch->kernel, options.extern_source, r->diags) &&
-        grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
-        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->first->nvrtc, &r->binary,
-                           r->diags);
-    grout_text_free(&source);
-    if (is_done) {
-        (void)grout_binary_report_losses(&r->binary, r->module, r->launch->kernel, r->diags);
-    }
-    return is_done;
+    return grout_gpu__compile_kernel(r->module, r->launch->kernel, &options, &r->first->nvrtc,
+                                     &r->binary, r->diags);
 }
 
 static grout_place get_place(const run *r) {
@@ -68,13 +59,7 @@ static bool check_arguments(const run *r) {
                                "a launch of %" PRIu32 " parameters was given %zu arguments",
                                r->kernel->param_count, r->launch->argument_count);
     }
-    if (r->plan.arg_count > GROUT_GPU_PARAMS_MAX) {
-        return grout_diags_add(r->diags, GROUT_DIAG_GPU_UNSUPPORTED, get_place(r),
-                               "arrays, scalars and tensor maps make %" PRIu32
-                               " parameters of the CUDA kernel, a launch takes %d",
-                               r->plan.arg_count, GROUT_GPU_PARAMS_MAX);
-    }
-    return true;
+    return grout_gpu__check_arg_count(&r->plan, get_place(r), r->diags);
 }
 
 /* What the host has to do with an array that several launches are given: it brings it, unless the
@@ -103,7 +88,6 @@ static void make_buffer(run *r, uint32_t index) {
     GROUT_ASSERT(index < r->kernel->param_count);
     const grout_argument *argument = &r->launch->arguments[index];
     const grout_type *type = grout_object_get_type(r->module, param->object);
-    const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
     grout_gpu_buffer *known = find_buffer(r, argument->data);
     if (known != NULL) {
         known->direction = join_directions(known->direction, directions[param->direction]);
@@ -111,14 +95,13 @@ static void make_buffer(run *r, uint32_t index) {
         return;
     }
     r->buffer_of_param[index] = r->all->count;
-    r->all->items[r->all->count++] = (grout_gpu_buffer){
-        .name = grout_gpu__get_param_name(r->module, r->kernel, index),
-        .direction = directions[param->direction],
-        .size = argument->size,
-        .input = argument->data,
-        .output = argument->data,
-        .fill = {.pattern = grout_dtype_get_pattern((grout_dtype)type->dtype, dtype->poison),
-                 .pattern_size = dtype->bytes}};
+    r->all->items[r->all->count++] =
+        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
+                           .direction = directions[param->direction],
+                           .size = argument->size,
+                           .input = argument->data,
+                           .output = argument->data,
+                           .fill = grout_gpu__get_output_fill((grout_dtype)type->dtype)};
 }
 
 static bool make_workspace(run *r, uint32_t index) {
@@ -139,47 +122,6 @@ static bool make_workspace(run *r, uint32_t index) {
     return true;
 }
 
-static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
-    static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_I4] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U4] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F4E2M1] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F6E2M3] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F6E3M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,
-        [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,   [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,
-        [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,   [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,
-        [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8,
-        [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,   [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16,
-        [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,   [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,
-        [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
-    };
-    GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
-    return types[dtype];
-}
-
-static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
-    const grout_type *type = grout_object_get_type(r->module, map->object);
-    grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)type->dtype),
-                                 .rank = map->tma.rank,
-                                 .swizzle_bytes = map->tma.swizzle,
-                                 .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN
-                                                                             : GROUT_GPU_OOB_ZERO,
-                                 .l2_promotion = GROUT_GPU_L2_128B};
-    GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= GROUT_GPU_TENSOR_RANK_MAX);
-    for (uint32_t k = 0; k < map->tma.rank; k++) {
-        made.dims[k] = (uint64_t)map->tma.dims[k];
-        made.strides_bytes[k] = (uint64_t)map->tma.strides[k];
-        made.box[k] = (uint32_t)map->tma.box[k];
-    }
-    made.spatial_count = map->tma.spatial_count;
-    for (uint32_t k = 0; k < map->tma.spatial_count; k++) {
-        made.lower[k] = map->tma.lower[k];
-        made.upper[k] = map->tma.upper[k];
-        made.element_strides[1 + k] = map->tma.pixel_steps[k];
-    }
-    return made;
-}
-
 static uint32_t get_map_buffer(const run *r, const grout_gpu_map *map) {
     /* A map is of a parameter or of a workspace. */
     GROUT_ASSERT((map->param_index == UINT32_MAX) != (map->workspace_index == UINT32_MAX));
@@ -197,20 +139,17 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
     case GROUT_GPU_ARG_SCALAR: {
         const grout_argument *argument = &r->launch->arguments[arg->index];
         param.kind = GROUT_GPU_PARAM_SCALAR;
+        const grout_param *scalar = grout_module_get_param(r->module, r->kernel, arg->index);
         param.scalar_size =
             (uint32_t)(argument->size < sizeof param.scalar ? argument->size : sizeof param.scalar);
         memcpy(param.scalar, argument->data, param.scalar_size);
-        const grout_param *scalar = grout_module_get_param(r->module, r->kernel, arg->index);
-        const uint32_t bits = grout_dtype_get_info((grout_dtype)scalar->dtype)->bits;
-        if (bits < 8) { /* what is above them in its byte does not count */
-            param.scalar[0] &= (uint8_t)((1u << bits) - 1);
-        }
+        param.scalar[0] &= grout_gpu__get_scalar_mask((grout_dtype)scalar->dtype);
         break;
     }
     case GROUT_GPU_ARG_MAP:
         param.kind = GROUT_GPU_PARAM_TENSOR_MAP;
         param.buffer = get_map_buffer(r, &r->plan.maps[arg->index]);
-        param.map = make_map(r, &r->plan.maps[arg->index]);
+        param.map = grout_gpu__make_map(r->module, &r->plan.maps[arg->index]);
         break;
     case GROUT_GPU_ARG_WORKSPACE:
         param.kind = GROUT_GPU_PARAM_BUFFER;
@@ -277,15 +216,13 @@ static uint32_t get_timeout_ms(double seconds) {
 }
 
 static grout_gpu_step make_step(const run *r) {
-    return (grout_gpu_step){.kernel = r->symbol,
-                            .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
-                                      .block = {r->plan.lane_count, 1, 1},
-                                      .cluster = {r->plan.cluster_size, 1, 1},
-                                      .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes,
-                                      .is_programmatic = r->launch->is_dependent},
-                            .params = r->params,
-                            .param_count = r->plan.arg_count,
-                            .is_timed = r->launch == r->first && r->launch->repeats > 0};
+    grout_gpu_step step = {.kernel = r->symbol,
+                           .shape = grout_gpu__make_shape(&r->plan),
+                           .params = r->params,
+                           .param_count = r->plan.arg_count,
+                           .is_timed = r->launch == r->first && r->launch->repeats > 0};
+    step.shape.is_programmatic = r->launch->is_dependent;
+    return step;
 }
 
 /* Which launch of a list has failed is not known for certain where several were under way: the

@@ -1,4 +1,4 @@
-/* run.h - what compile.c and run.c share.
+/* run.h - what compile.c, kernel.c and run.c share.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_RUN_H
@@ -17,6 +17,11 @@
 
 /* Adds an error of the lower half to the diagnostics; returns false. */
 bool grout_gpu__report(grout_diags *diags, const grout_gpu_error *error, grout_place place);
+
+/* Emits a kernel of a bound module, compiles it to a cubin, and reports the losses of speed. */
+bool grout_gpu__compile_kernel(const grout_module *bound, grout_kernel_id kernel,
+                               const grout_emit_options *emission, const grout_nvrtc_options *nvrtc,
+                               grout_binary *binary_out, grout_diags *diags);
 
 /* Opens NVRTC where the options say. */
 bool grout_gpu__open_nvrtc(const grout_nvrtc_options *options, grout_gpu_nvrtc *nvrtc,

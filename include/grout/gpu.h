@@ -4,6 +4,11 @@
  *
  * Emission needs no CUDA at all; compilation needs NVRTC, a launch needs a GPU and its driver. Both
  * libraries are opened at run time, on first use. Nothing here reads the environment or prints.
+ *
+ * There are two ways to launch. grout_gpu_run takes arrays of the host and works in a child
+ * process, with a watchdog: for tests and comparisons. grout_gpu_kernel_launch takes arrays of the
+ * device and works in the caller's process, context and stream: for programs that use CUDA
+ * themselves.
  */
 #ifndef GROUT_GPU_H
 #define GROUT_GPU_H
@@ -87,6 +92,13 @@ typedef struct grout_nvrtc_options {
     size_t search_dir_count;
     const char *cache_dir; /* NULL: no cache */
     bool line_info;
+    /*
+     * Compile in this process. If not, NVRTC runs in a child process that is forked and executes
+     * nothing else: not for a process that has other threads. NVRTC is a compiler, whose calls are
+     * safe from several threads and touch no context; but it initialises the CUDA driver, after
+     * which grout_gpu_run and grout_gpu_describe find no GPU from this process.
+     */
+    bool is_in_process;
 } grout_nvrtc_options;
 
 typedef enum grout_binary_kind { GROUT_BINARY_PTX, GROUT_BINARY_CUBIN } grout_binary_kind;
@@ -173,6 +185,88 @@ GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *r
 /* What 'grout doctor' shows. True if a launch could work; out says what is found and what is not.
  */
 GROUT_API bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out);
+
+/* ---- launch in the caller's context ------------------------------------------------------------
+ */
+
+/* A kernel in a CUDA context, with all that its launches need made before. */
+typedef struct grout_gpu_kernel grout_gpu_kernel;
+
+typedef struct grout_gpu_kernel_options {
+    /*
+     * The cubin of this kernel, compiled before from what grout_emit_cuda writes for it; only read
+     * during the call. NULL: it is emitted, without watchdog, and compiled in this process.
+     */
+    const grout_binary *binary;
+    grout_nvrtc_options nvrtc; /* without a binary; is_in_process counts as true */
+    bool no_debug_checks;      /* without a binary; grout_emit_options has it */
+    const char *extern_source; /* the same */
+    /*
+     * Programmatic: a launch may begin before the kernel that precedes it on the stream has ended.
+     * Only for a kernel that a 'dependent' launch of the module is of (bad-argument), and where the
+     * kernel before is the one that the module's list has there.
+     */
+    bool is_dependent;
+    /* Each launch first fills 'out' arrays with the poison pattern, as the interpreter does. If
+     * not, elements that the kernel does not write keep what they held. */
+    bool fills_outputs;
+    /* Launches that may be under way at the same time, on different streams, of a kernel with
+     * workspaces: each takes memory of its own. 0: 1. At most GROUT_GPU_WORKSPACE_SETS_MAX. */
+    uint32_t workspace_set_count;
+} grout_gpu_kernel_options;
+
+#define GROUT_GPU_WORKSPACE_SETS_MAX 16
+
+/*
+ * Loads a kernel of a bound, verified module into the CUDA context that is current in this OS
+ * thread. options may be NULL. The module is read during the call only. NULL: reasons in diags:
+ * gpu-missing (no driver, or another GPU than one of compute capability 9.0), bad-argument (no
+ * context is current, or the binary is of another kernel), gpu-unsupported, nvrtc-missing,
+ * gpu-driver, out-of-memory, and gpu-fault if an earlier kernel of the context has faulted.
+ * Warnings (gpu-loss) may be added to a kernel that was made.
+ *
+ * No process is started, and the context stays what it is: code, memory for the workspaces and
+ * events are added to it. Waits for all work of the context if there are workspaces. Not while a
+ * stream of the context is captured.
+ */
+GROUT_API grout_gpu_kernel *grout_gpu_kernel_new(const grout_module *bound, grout_kernel_id kernel,
+                                                 const grout_gpu_kernel_options *options,
+                                                 grout_diags *diags);
+
+/*
+ * Puts a launch on a stream of the kernel's context, and returns at once. arguments are as for the
+ * interpreter, one for each parameter, but data of an array is an address of the device: at a
+ * multiple of 16 bytes, with exactly the array's bytes, row-major, apart from every array that the
+ * kernel writes. data of a scalar is the host's, and is read before the call returns. stream is a
+ * CUstream or cudaStream_t; NULL is the legacy default stream, as it is for CUDA.
+ *
+ * In the stream's order: the workspaces are filled as the kernel expects them, 'out' arrays if the
+ * options say so, then the kernel runs. If more launches of a kernel with workspaces are under way
+ * than it has sets of them, the later one waits on the device for an earlier one, whatever their
+ * streams. Nothing is allocated, compiled or written to a file. Tensor maps are encoded anew only
+ * for addresses other than those of the last launches.
+ *
+ * True: the launch is on the stream. False, and the kernel was not started: bad-argument, with
+ * what is wrong with which argument, another context current, a stream of another context, or a
+ * stream that is captured while the kernel has workspaces (a graph could run twice at once, on the
+ * same memory); gpu-driver; gpu-fault if an earlier kernel of the context has faulted. What goes
+ * wrong when the kernel runs shows in the caller's next synchronisation, as with every kernel.
+ *
+ * There is no watchdog and no time limit in this mode. A watchdog ends a kernel by a fault, and a
+ * fault ends the context with everything that the caller has in it; so a kernel that hangs hangs
+ * the stream, as any other kernel of CUDA. 'grout check' and grout_gpu_run find out why. A binary
+ * that was compiled with the watchdog waits without limit, too. A debug_check that fails prints its
+ * message and does end the context, as an assert of CUDA does: no_debug_checks leaves them out.
+ *
+ * Several OS threads may launch one kernel at the same time, each with the kernel's context
+ * current.
+ */
+GROUT_API bool grout_gpu_kernel_launch(grout_gpu_kernel *kernel, const grout_argument *arguments,
+                                       size_t argument_count, void *stream, grout_diags *diags);
+
+/* Waits for all work of the kernel's context, and unloads the kernel. Does nothing to the device if
+ * the context is gone. Not while a stream of the context is captured. NULL is allowed. */
+GROUT_API void grout_gpu_kernel_free(grout_gpu_kernel *kernel);
 
 /* ---- comparison -------------------------------------------------------------------------------
  */

@@ -1,14 +1,18 @@
 /* check_gpu.c - compilation, cache and launch with the n-th allocation failing, for every n; on
- * fakes of NVRTC and of the driver. Their child processes' allocations count too.
+ * fakes of NVRTC and of the driver. Their child processes' allocations count too. A kernel in this
+ * process is loaded and launched.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
 #include "gpu_backend/run/cache.h"
 #include "gpu_backend/run/launch.h"
 #include "gpu_backend/run/ptxas_log.h"
 #include "grout/gpu.h"
+#include "tests/unit/gpu_backend/fake_cuda.h"
 #include "tests/unit/gpu_backend/fake_nvrtc.h"
+#include "tests/unit/support/gpu_text.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -150,14 +154,66 @@ static bool miss_nvrtc(void *payload) {
     return has_reason;
 }
 
-static bool (*const works[])(void *payload) = {compile, launch, read_log, miss_nvrtc};
+/* A kernel in the context of this process: what was made before a failure is given back. */
+static bool load(void *payload) {
+    static const char text[] =
+        "kernel @k(%x: in gmem f32[64, 64], %s: f32, %y: out gmem i32[128]) {\n"
+        "  scratch %xs : smem f32[64, 64]\n"
+        "  scratch %full : barrier[1]\n"
+        "  scratch %list : gmem i32[128] init(arange)\n"
+        "  scratch %done : semaphore[1]\n"
+        "  copy_gmem_to_smem %x, %xs, %full[0]\n"
+        "  barrier_wait %full[0]\n"
+        "  semaphore_signal %done[0], 1\n"
+        "  semaphore_wait %done[0], 1\n"
+        "  store %y, (add (load %list), (cast %s : i32))\n"
+        "}\n";
+    static _Alignas(256) char x[64 * 64 * 4], y[512];
+    static char context[] = "context";
+    static const size_t sizes[] = {4, 8, 128, 8, 8, 32};
+    const grout_binary binary = {.data = x, .size = 1};
+    const grout_gpu_kernel_options options = {.binary = &binary, .workspace_set_count = 3};
+    float s = 1;
+    const grout_argument arguments[] = {{x, sizeof x}, {&s, sizeof s}, {y, sizeof y}};
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text("k.grout", text, diags);
+    fake_cuda_state *fake = payload;
+    fake->context = (grout_cu_context)(void *)context;
+    fake->param_count = sizeof sizes / sizeof sizes[0];
+    memcpy(fake->param_sizes, sizes, sizeof sizes);
+    fake->log_size = 0;
+    const int live = fake->live;
+    failing_begin();
+    grout_gpu_kernel *kernel = grout_gpu_kernel_new(module, 1, &options, diags);
+    const bool is_done =
+        kernel != NULL && grout_gpu_kernel_launch(kernel, arguments, 3, NULL, diags);
+    failing_end();
+    if (!is_done) {
+        ck_assert_ptr_null(kernel); /* a launch allocates nothing */
+        failing_assert_reported(diags);
+    }
+    grout_gpu_kernel_free(kernel);
+    ck_assert_int_eq(fake->live, live);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return is_done;
+}
+
+static bool (*const works[])(void *payload) = {compile, launch, read_log, miss_nvrtc, load};
+static void *fake;
 
 START_TEST(what_fails_says_so) {
-    failing_try_all(_i % 2 == 1, works[_i / 2], NULL);
+    failing_try_all(_i % 2 == 1, works[_i / 2], fake);
 }
 END_TEST
 
 int main(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    fake = library == NULL ? NULL : dlsym(library, "fake_cuda");
+    if (fake == NULL) {
+        fprintf(stderr, "the fake driver is not there\n");
+        return EXIT_FAILURE;
+    }
     Suite *suite = suite_create("nth allocation: gpu");
     TCase *tcase = tcase_create("gpu");
     tcase_add_checked_fixture(tcase, make_directory, remove_directory);
@@ -167,5 +223,6 @@ int main(void) {
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
+    (void)dlclose(library);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

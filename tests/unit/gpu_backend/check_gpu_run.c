@@ -53,6 +53,19 @@ START_TEST(wrong_arguments_are_refused) {
 }
 END_TEST
 
+/* In this process: no CUDA, another GPU, or no context that is current. */
+START_TEST(kernels_need_a_context) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text("run.grout", kernel, diags);
+    ck_assert_ptr_null(grout_gpu_kernel_new(module, 1, NULL, diags));
+    const grout_diag *diag = grout_diags_get(diags, grout_diags_count(diags) - 1);
+    ck_assert_msg(diag->code == GROUT_DIAG_GPU_MISSING || diag->code == GROUT_DIAG_BAD_ARGUMENT,
+                  "%s", diag->message);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
 START_TEST(no_nvrtc_says_so) {
     grout_diags *diags = grout_diags_new();
     const grout_nvrtc_options options = {.library = "/nowhere/libnvrtc.so"};
@@ -78,6 +91,7 @@ int main(void) {
     TCase *tcase = tcase_create("gpu_run");
     tcase_add_test(tcase, runs_or_says_what_is_missing);
     tcase_add_test(tcase, wrong_arguments_are_refused);
+    tcase_add_test(tcase, kernels_need_a_context);
     tcase_add_test(tcase, no_nvrtc_says_so);
     tcase_add_test(tcase, doctor_describes);
     return run_suite(tcase, "gpu_run");

@@ -69,12 +69,44 @@ START_TEST(a_child_that_dies_is_an_error) {
 }
 END_TEST
 
+static pid_t compiled_in; /* of those processes that see this variable */
+
+static grout_nvrtc_result note_process(grout_nvrtc_program program, int option_count,
+                                       const char *const *options) {
+    compiled_in = getpid();
+    return fake_compile_program(program, option_count, options);
+}
+
+/* A process with threads of its own asks for it: none is forked. */
+START_TEST(no_child_on_request) {
+    grout_gpu_nvrtc nvrtc = fake_nvrtc;
+    grout_gpu_source source = {.name = "k.cu", .text = "good", .arch = "sm_90a"};
+    grout_gpu_compiled compiled;
+    grout_gpu_error error = {0};
+    nvrtc.api.compile_program = note_process;
+    compiled_in = 0;
+    ck_assert_msg(grout_gpu__nvrtc_compile(&nvrtc, &source, &compiled, &error), "%s", error.text);
+    grout_gpu__compiled_deinit(&compiled);
+    ck_assert_int_eq(compiled_in, 0);
+    source.is_in_process = true;
+    ck_assert_msg(grout_gpu__nvrtc_compile(&nvrtc, &source, &compiled, &error), "%s", error.text);
+    ck_assert_int_eq(compiled_in, getpid());
+    ck_assert_uint_eq(compiled.size, FAKE_IMAGE_SIZE);
+    grout_gpu__compiled_deinit(&compiled);
+    source.text = "refused";
+    ck_assert(!grout_gpu__nvrtc_compile(&nvrtc, &source, &compiled, &error));
+    ck_assert_int_eq(error.code, GROUT_DIAG_NVRTC_FAILED);
+    grout_gpu__compiled_deinit(&compiled);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("nvrtc_child");
     TCase *tcase = tcase_create("answers");
     tcase_add_test(tcase, the_whole_image_comes_back);
     tcase_add_test(tcase, no_log_is_an_empty_log);
     tcase_add_test(tcase, a_refusal_brings_the_log_back);
+    tcase_add_test(tcase, no_child_on_request);
     tcase_add_loop_test(tcase, a_child_that_dies_is_an_error, 0,
                         (int)(sizeof deaths / sizeof deaths[0]));
     suite_add_tcase(suite, tcase);

@@ -9,11 +9,15 @@
  * - hang: writes two watchdog records, first the later one, and faults
  * - spin: synchronisation never ends
  * - die: the process aborts
+ *
+ * What is allocated and called is noted for tests that run in this process (fake_cuda.h).
  */
+#include "fake_cuda.h"
 #include "gpu_backend/run/cuda_api.h"
 #include "gpu_backend/run/launch.h"
 #include "gpu_backend/run/launch_child.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +31,10 @@ struct grout_cu_function_object {
 };
 struct grout_cu_event_object {
     float time_ms;
+    int number;
 };
+
+EXPORT fake_cuda_state fake_cuda = {.cc_major = 9};
 
 /* Device addresses are the host's. */
 static void *pointer(uint64_t address) {
@@ -38,7 +45,26 @@ static void *pointer(uint64_t address) {
 
 static int fault;
 static float clock_ms;
+static int event_count;
 static char current_device[] = "context";
+static struct grout_cu_function_object found[16]; /* in turn */
+static int found_count;
+
+/* Adds a line to what is noted. */
+static void __attribute__((format(printf, 1, 2))) note(const char *format, ...) {
+    va_list arguments;
+    const size_t room = sizeof fake_cuda.log - fake_cuda.log_size;
+    va_start(arguments, format);
+    const int size = vsnprintf(fake_cuda.log + fake_cuda.log_size, room, format, arguments);
+    va_end(arguments);
+    fake_cuda.log_size += size > 0 && (size_t)size < room ? (size_t)size : 0;
+}
+
+/* What a function that a test lets fail returns; 0 of the others. */
+static int failure_of(const char *name) {
+    return fake_cuda.failing != NULL && strcmp(fake_cuda.failing, name) == 0 ? fake_cuda.failure
+                                                                             : 0;
+}
 
 /* Each name is exported as the driver exports it. */
 #define FAKE(name, ...)                       \
@@ -80,7 +106,7 @@ FAKE(cuDeviceTotalMem_v2, size_t *out, grout_cu_device device) {
 }
 FAKE(cuDeviceGetAttribute, int *out, int attribute, grout_cu_device device) {
     (void)device;
-    *out = attribute == GROUT_CU_DEVICE_CC_MAJOR   ? 9
+    *out = attribute == GROUT_CU_DEVICE_CC_MAJOR   ? fake_cuda.cc_major
            : attribute == GROUT_CU_DEVICE_CC_MINOR ? 0
            : attribute == GROUT_CU_DEVICE_SM_COUNT ? 132
                                                    : 65536;
@@ -98,23 +124,63 @@ FAKE(cuDevicePrimaryCtxRelease_v2, grout_cu_device device) {
 FAKE(cuCtxSetCurrent, grout_cu_context context) {
     return context == NULL;
 }
+FAKE(cuCtxGetCurrent, grout_cu_context *out) {
+    *out = fake_cuda.context;
+    return failure_of("cuCtxGetCurrent");
+}
+FAKE(cuCtxGetDevice, grout_cu_device *out) {
+    *out = 0;
+    return failure_of("cuCtxGetDevice");
+}
+FAKE(cuCtxPushCurrent_v2, grout_cu_context context) {
+    return context == NULL ? 1 : failure_of("cuCtxPushCurrent");
+}
+FAKE(cuCtxPopCurrent_v2, grout_cu_context *out) {
+    *out = NULL;
+    return 0;
+}
+FAKE(cuStreamGetCtx, grout_cu_stream stream, grout_cu_context *out) {
+    (void)stream;
+    *out = fake_cuda.stream_context != NULL ? fake_cuda.stream_context : fake_cuda.context;
+    return failure_of("cuStreamGetCtx");
+}
+FAKE(cuStreamIsCapturing, grout_cu_stream stream, int *out) {
+    (void)stream;
+    *out = fake_cuda.is_capturing;
+    return failure_of("cuStreamIsCapturing");
+}
+FAKE(cuStreamWaitEvent, grout_cu_stream stream, grout_cu_event event, unsigned flags) {
+    note("wait %d on %d\n", event->number, (int)(intptr_t)stream);
+    return flags != 0 ? 1 : failure_of("cuStreamWaitEvent");
+}
+FAKE(cuPointerGetAttribute, void *out, int attribute, grout_cu_address address) {
+    note("ask\n");
+    memcpy(out, &address, sizeof address);
+    return attribute != GROUT_CU_POINTER_DEVICE_ADDRESS || pointer(address) == fake_cuda.on_host
+               ? GROUT_CU_INVALID_VALUE
+               : failure_of("cuPointerGetAttribute");
+}
 static int in_flight; /* kernels since the last wait for all */
 FAKE(cuCtxSynchronize, void) {
     in_flight = 0;
     return fault;
 }
 FAKE(cuModuleLoadData, grout_cu_module *out, const void *image) {
-    *out = (grout_cu_module)(void *)current_device;
-    return memcmp(image, "wrong", 5) == 0 ? GROUT_CU_NO_BINARY_FOR_GPU : 0;
+    const int result = memcmp(image, "wrong", 5) == 0 ? GROUT_CU_NO_BINARY_FOR_GPU
+                                                      : failure_of("cuModuleLoadData");
+    *out = result != 0 ? NULL : (grout_cu_module)(void *)current_device;
+    fake_cuda.live += result == 0;
+    return result;
 }
 FAKE(cuModuleUnload, grout_cu_module module) {
+    fake_cuda.live--;
     return module == NULL;
 }
 FAKE(cuModuleGetFunction, grout_cu_function *out, grout_cu_module module, const char *name) {
     if (module == NULL || strcmp(name, "missing") == 0) {
         return GROUT_CU_NOT_FOUND;
     }
-    *out = calloc(1, sizeof **out);
+    *out = &found[found_count++ % 16];
     (void)snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     return 0;
 }
@@ -124,11 +190,20 @@ FAKE(cuMemGetInfo_v2, size_t *free_bytes, size_t *total_bytes) {
     return 0;
 }
 FAKE(cuMemAlloc_v2, grout_cu_address *out, size_t size) {
-    void *memory = size > 1 << 30 ? NULL : calloc(1, size);
+    const int failure = failure_of("cuMemAlloc");
+    void *memory =
+        size > 1 << 30 || failure != 0 ? NULL : aligned_alloc(256, (size + 255) / 256 * 256);
     *out = (grout_cu_address)(uintptr_t)memory;
-    return memory == NULL ? GROUT_CU_OUT_OF_MEMORY : 0;
+    if (memory == NULL) {
+        return failure != 0 ? failure : GROUT_CU_OUT_OF_MEMORY;
+    }
+    memset(memory, 0, size);
+    fake_cuda.last_memory = memory;
+    fake_cuda.live++;
+    return 0;
 }
 FAKE(cuMemFree_v2, grout_cu_address address) {
+    fake_cuda.live--;
     free(pointer(address));
     return 0;
 }
@@ -146,36 +221,48 @@ FAKE(cuMemHostGetDevicePointer_v2, grout_cu_address *out, void *memory, unsigned
 }
 FAKE(cuMemcpyHtoD_v2, grout_cu_address to, const void *from, size_t size) {
     memcpy(pointer(to), from, size);
-    return 0;
+    return failure_of("cuMemcpyHtoD");
+}
+FAKE(cuMemcpyDtoDAsync_v2, grout_cu_address to, grout_cu_address from, size_t size,
+     grout_cu_stream stream) {
+    note("copy %zu on %d\n", size, (int)(intptr_t)stream);
+    memcpy(pointer(to), pointer(from), size);
+    return failure_of("cuMemcpyDtoDAsync");
 }
 FAKE(cuMemcpyDtoH_v2, void *to, grout_cu_address from, size_t size) {
     memcpy(to, pointer(from), size);
     return 0;
 }
-FAKE(cuMemsetD8_v2, grout_cu_address to, unsigned char value, size_t count) {
+FAKE(cuMemsetD8Async, grout_cu_address to, unsigned char value, size_t count,
+     grout_cu_stream stream) {
+    note("fill %zu of %02x on %d\n", count, value, (int)(intptr_t)stream);
     memset(pointer(to), value, count);
-    return 0;
+    return failure_of("cuMemsetD8Async");
 }
-FAKE(cuMemsetD16_v2, grout_cu_address to, unsigned short value, size_t count) {
+FAKE(cuMemsetD16Async, grout_cu_address to, unsigned short value, size_t count,
+     grout_cu_stream stream) {
     unsigned short *at = pointer(to);
+    note("fill %zu of %04x on %d\n", count, value, (int)(intptr_t)stream);
     while (count-- > 0) {
         *at++ = value;
     }
-    return 0;
+    return failure_of("cuMemsetD16Async");
 }
-FAKE(cuMemsetD32_v2, grout_cu_address to, unsigned value, size_t count) {
+FAKE(cuMemsetD32Async, grout_cu_address to, unsigned value, size_t count, grout_cu_stream stream) {
     unsigned *at = pointer(to);
+    note("fill %zu of %08x on %d\n", count, value, (int)(intptr_t)stream);
     while (count-- > 0) {
         *at++ = value;
     }
-    return 0;
+    return failure_of("cuMemsetD32Async");
 }
-FAKE(cuMemsetD2D32_v2, grout_cu_address to, size_t pitch, unsigned value, size_t width,
-     size_t height) {
-    for (size_t i = 0; i < height; i++) {
-        (void)cuMemsetD32_v2(to + i * pitch, value, width);
+FAKE(cuMemsetD2D32Async, grout_cu_address to, size_t pitch, unsigned value, size_t width,
+     size_t height, grout_cu_stream stream) {
+    note("fill %zu rows of %08x on %d\n", height, value, (int)(intptr_t)stream);
+    for (size_t i = 0; i < height * width; i++) {
+        memcpy((char *)pointer(to) + i / width * pitch + i % width * 4, &value, sizeof value);
     }
-    return 0;
+    return failure_of("cuMemsetD2D32Async");
 }
 FAKE(cuFuncGetAttribute, int *out, int attribute, grout_cu_function kernel) {
     *out = attribute == GROUT_CU_FUNCTION_REGISTERS ? 40 : 0;
@@ -183,6 +270,11 @@ FAKE(cuFuncGetAttribute, int *out, int attribute, grout_cu_function kernel) {
 }
 FAKE(cuFuncSetAttribute, grout_cu_function kernel, int attribute, int value) {
     return kernel == NULL || (attribute == GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM && value > 232448);
+}
+FAKE(cuFuncGetParamInfo, grout_cu_function kernel, size_t index, size_t *offset, size_t *size) {
+    *offset = 0;
+    *size = index < fake_cuda.param_count ? fake_cuda.param_sizes[index] : 0;
+    return kernel == NULL || index >= fake_cuda.param_count ? GROUT_CU_INVALID_VALUE : 0;
 }
 FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *out, grout_cu_function kernel, int block,
      size_t smem) {
@@ -227,12 +319,17 @@ FAKE(cuLaunchKernelEx, const grout_cu_launch_config *config, grout_cu_function k
         bool is_programmatic =
             config->attributes[i].id == GROUT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION &&
             config->attributes[i].value.flag == 1;
-        if (is_programmatic && in_flight == 0) {
+        if (is_programmatic && in_flight == 0 && fake_cuda.on_launch == NULL) {
             return 1; /* it was meant to follow another kernel */
         }
     }
     in_flight++;
     clock_ms += 1.0f;
+    note("launch %s on %d\n", kernel->name, (int)(intptr_t)config->stream);
+    if (fake_cuda.on_launch != NULL) {
+        fake_cuda.on_launch(config, params);
+        return failure_of("cuLaunchKernelEx");
+    }
     if (strcmp(kernel->name, "add") == 0) {
         add(params);
     } else if (strcmp(kernel->name, "count") == 0) {
@@ -252,12 +349,19 @@ FAKE(cuLaunchKernelEx, const grout_cu_launch_config *config, grout_cu_function k
     return 0;
 }
 FAKE(cuEventCreate, grout_cu_event *out, unsigned flags) {
-    *out = calloc(1, sizeof **out);
-    return (int)flags;
+    const int failure = failure_of("cuEventCreate");
+    *out = failure != 0 ? NULL : calloc(1, sizeof **out);
+    if (*out == NULL) {
+        return failure != 0 ? failure : GROUT_CU_OUT_OF_MEMORY;
+    }
+    (*out)->number = event_count++;
+    fake_cuda.live++;
+    return flags == GROUT_CU_EVENT_DEFAULT || flags == GROUT_CU_EVENT_WITHOUT_TIME ? 0 : 1;
 }
 FAKE(cuEventRecord, grout_cu_event event, grout_cu_stream stream) {
     event->time_ms = clock_ms;
-    return stream != NULL;
+    note("record %d on %d\n", event->number, (int)(intptr_t)stream);
+    return failure_of("cuEventRecord");
 }
 FAKE(cuEventSynchronize, grout_cu_event event) {
     return event == NULL;
@@ -267,6 +371,7 @@ FAKE(cuEventElapsedTime, float *out, grout_cu_event start, grout_cu_event end) {
     return 0;
 }
 FAKE(cuEventDestroy_v2, grout_cu_event event) {
+    fake_cuda.live--;
     free(event);
     return 0;
 }
@@ -278,9 +383,12 @@ EXPORT grout_cu_result cuTensorMapEncodeTiled(grout_cu_tensor_map *map, int type
                                               const uint64_t *strides_bytes, const uint32_t *box,
                                               const uint32_t *element_strides, int interleave,
                                               int swizzle, int l2_promotion, int oob_fill) {
+    note("encode\n");
     *map = (grout_cu_tensor_map){.opaque = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address,
                                             dims[0], strides_bytes[0], box[0], element_strides[0]}};
-    return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1;
+    return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1
+               ? 1
+               : failure_of("cuTensorMapEncodeTiled");
 }
 
 EXPORT grout_cu_tensor_map_encode_im2col cuTensorMapEncodeIm2col;
