@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 
 .NOTPARALLEL:
-.PHONY: release deps deps-build deps-test demo test test-all lint bench install gpu-bundle check-fresh \
+.PHONY: release deps deps-build deps-test demo test test-all lint bench install wheel gpu-bundle check-fresh \
     golden-update corpus litmus mutation reverts second-opinion \
     format clean help
 
@@ -48,6 +48,10 @@ bench: deps-build release
 # PREFIX=/usr/local; DESTDIR is honoured.
 install: release
 	cmake --install build/release --prefix "$(PREFIX)"
+
+# dist/grout-*.whl: the Python package, with the library in it. Takes setuptools and cffi from PyPI.
+wheel: deps-build
+	python3 -m pip wheel ./python --no-deps -w dist
 
 # build/gpu-bundle: the command, its libraries and the kernels, to carry to a GPU machine.
 gpu-bundle: release

@@ -57,6 +57,16 @@ def test_progress_sees_the_end(add_one):
     assert (seen[-1].ctas_done, seen[-1].ctas_total) == (2, 2)
 
 
+def test_the_progress_line(slow, monkeypatch, capsys):
+    slow.check(R=1000, progress=grout.show_progress)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    slow.check(R=LONG, timeout=0.1, progress=grout.show_progress)
+    slow.check(R=1000, progress=grout.show_progress)
+    shown = capsys.readouterr().err
+    assert "[..............................] 0 of 1 CTAs" in shown and shown.endswith("\r\033[K")
+
+
 def test_an_exception_in_print_ends_the_run():
     kernel = grout.load("const R = 1000000000\nkernel @k(%y: out gmem i32[2])\n{\n  for %i in 0..R {\n"
                         "    if (eq %i, 5) {\n      debug_print \"five\"\n    }\n  }\n  store %y, (broadcast 1 : i32[2])\n}\n")

@@ -56,7 +56,7 @@ START_TEST(texts_come_out_whole_or_not_at_all) {
             grout_diags *diags = grout_diags_new();
             ck_assert(emitters[e.what](&e, &e.expected, diags));
             grout_diags_free(diags);
-            failing_try_all(_i % 2 == 1, work, &e);
+            failing_fork_all(_i % 2 == 1, work, &e);
             grout_text_free(&e.expected);
         }
     }

@@ -3,8 +3,14 @@
 #include "failing.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static bool is_counting, all_after_fail;
 static uint64_t failing_allocation;
@@ -17,16 +23,54 @@ typedef struct counter {
 
 static counter *shared;
 
+/* failing_fork_all: whether this process starts another one at each allocation, or is such a one;
+ * how many it holds, and how many of the others failed as they should. */
+static bool is_forking, is_child;
+static int64_t live_count;
+static uint64_t failure_count;
+
+/* What a process of failing_fork_all ends with. */
+enum { CHILD_IS_DONE = 0, CHILD_HAS_REPORTED = 3 };
+
 /* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *pointer, size_t size);
+void __real_free(void *pointer);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *pointer, size_t size);
+void __wrap_free(void *pointer);
+char *__wrap_strdup(const char *text);
+
+/* In a new process: true. In this one: false, after that one has ended as it should. */
+static bool fork_failing(void) {
+    int status = -1;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        is_forking = false;
+        is_child = true;
+        shared->allocation_count = failing_allocation;
+        return true;
+    }
+    is_counting = false; /* assertions allocate */
+    ck_assert_int_gt(child, 0);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    ck_assert_msg(code == CHILD_IS_DONE || code == CHILD_HAS_REPORTED,
+                  "without allocation %ju it does not end well: see above",
+                  (uintmax_t)failing_allocation);
+    failure_count += code == CHILD_HAS_REPORTED;
+    failing_allocation++;
+    shared->has_failed = false;
+    is_counting = true;
+    return false;
+}
 
 static bool fails(void) {
-    if (!is_counting) {
+    if (!is_counting || (is_forking && !fork_failing())) {
         return false;
     }
     const uint64_t index = shared->allocation_count++;
@@ -37,14 +81,29 @@ static bool fails(void) {
     return false;
 }
 
+static void *count_live(void *pointer) {
+    live_count += pointer != NULL;
+    return pointer;
+}
+
 void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
+    return count_live(fails() ? NULL : __real_malloc(size));
 }
 void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
+    return count_live(fails() ? NULL : __real_calloc(count, size));
 }
 void *__wrap_realloc(void *pointer, size_t size) {
-    return fails() ? NULL : __real_realloc(pointer, size);
+    void *moved = fails() ? NULL : __real_realloc(pointer, size);
+    return pointer == NULL ? count_live(moved) : moved;
+}
+char *__wrap_strdup(const char *text) {
+    const size_t size = strlen(text) + 1;
+    char *copy = __wrap_malloc(size);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+void __wrap_free(void *pointer) {
+    live_count -= pointer != NULL;
+    __real_free(pointer);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -61,11 +120,22 @@ bool failing_has_failed(void) {
     return shared->has_failed;
 }
 
+static void share_counter(void) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+}
+
+static void assert_many_fail(uint64_t failures) {
+    ck_assert_msg(failures > failing_allocation / 4,
+                  "of %ju allocations only %ju are missed when they fail",
+                  (uintmax_t)failing_allocation, (uintmax_t)failures);
+    (void)munmap(shared, sizeof *shared);
+}
+
 void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
     uint64_t failures = 0;
     all_after_fail = all_after;
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
+    share_counter();
     for (failing_allocation = 0;; failing_allocation++) {
         const bool is_done = work(payload);
         if (!shared->has_failed) {
@@ -74,10 +144,29 @@ void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload)
         }
         failures += !is_done;
     }
-    ck_assert_msg(failures > failing_allocation / 4,
-                  "of %ju allocations only %ju are missed when they fail",
-                  (uintmax_t)failing_allocation, (uintmax_t)failures);
-    (void)munmap(shared, sizeof *shared);
+    assert_many_fail(failures);
+}
+
+void failing_fork_all(bool all_after, bool (*work)(void *payload), void *payload) {
+    if (is_child) {
+        _exit(EXIT_FAILURE); /* an assertion has failed in it, and Check goes on to the next test */
+    }
+    all_after_fail = all_after;
+    failing_allocation = 0;
+    failure_count = 0;
+    is_forking = true;
+    share_counter();
+    const int64_t live_before = live_count;
+    const bool is_done = work(payload);
+    /* Leaks are counted: the leak sanitizer takes longer than all else that such a process does. */
+    ck_assert_msg(live_count == live_before, "without allocation %ju, %jd others are not freed",
+                  (uintmax_t)failing_allocation, (intmax_t)(live_count - live_before));
+    if (!is_forking) {
+        _exit(is_done ? CHILD_IS_DONE : CHILD_HAS_REPORTED);
+    }
+    is_forking = false;
+    ck_assert_msg(is_done, "it fails with all the memory it asks for");
+    assert_many_fail(failure_count);
 }
 
 void failing_assert_reported(const grout_diags *diags) {

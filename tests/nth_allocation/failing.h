@@ -1,5 +1,5 @@
 /*
- * failing.h - malloc, calloc and realloc of which the n-th fails, for every n.
+ * failing.h - malloc, calloc, realloc and strdup of which the n-th fails, for every n.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The linker's --wrap leads the calls of everything that is linked statically here; what shared
@@ -25,6 +25,13 @@ bool failing_has_failed(void);
  * what it may do when failing_has_failed; it returns true if it could do all it should.
  */
 void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload);
+
+/*
+ * The same with one call of work, for what takes long and starts no threads: at each allocation a
+ * new process goes on without it, and this one goes on with it. What a process leaves unfreed is
+ * counted, and fails the test too.
+ */
+void failing_fork_all(bool all_after, bool (*work)(void *payload), void *payload);
 
 /* Fails the test unless one of the diagnostics is out-of-memory. */
 void failing_assert_reported(const grout_diags *diags);

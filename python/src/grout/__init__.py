@@ -9,10 +9,11 @@
 from ._diagnostics import (ArgumentError, CheckError, Diagnostic, EmitError, GroutError, KernelError, Note, Place,
                            RunError)
 from ._kernel import Emitted, Kernel, Module, Param, load, load_module, parse
-from ._launch import Progress, Stats
+from ._launch import Progress, Stats, show_progress
 from ._library import VERSION as __version__
 from ._report import Access, Edit, Finding, Report
 
 __all__ = ["Access", "ArgumentError", "CheckError", "Diagnostic", "Edit", "EmitError", "Emitted", "Finding",
            "GroutError", "Kernel", "KernelError", "Module", "Note", "Param", "Place", "Progress", "Report", "RunError",
-           "Stats", "__version__", "load", "load_module", "parse"]
+           "Stats", "__version__", "load", "load_module", "parse",
+           "show_progress"]

@@ -8,6 +8,7 @@ OS threads the library calls back instead.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 import typing
 
@@ -27,6 +28,16 @@ class Progress:
     ctas_total: int
     steps: int
     seconds: float
+
+
+def show_progress(progress: Progress) -> None:
+    """A line on stderr, if that is a terminal: progress=grout.show_progress."""
+    if sys.stderr.isatty():
+        is_over = progress.ctas_done == progress.ctas_total
+        done = 30 * progress.ctas_done // max(progress.ctas_total, 1)
+        line = (f"[{'#' * done}{'.' * (30 - done)}] {progress.ctas_done} of {progress.ctas_total} CTAs, "
+                f"{progress.steps} steps, {progress.seconds:.1f} s")
+        print("\r\033[K" + ("" if is_over else line), end="", file=sys.stderr, flush=True)
 
 
 @dataclasses.dataclass(frozen=True)
