@@ -25,6 +25,12 @@ def test_arrays_and_consts_are_covered(add_one):
                                "lazy timing, seed 3")
 
 
+def test_a_launch_list_is_not_covered():
+    kernel = grout.load("launch @k(%y)\n\nkernel @k(%y: out gmem f32[4])\n{\n"
+                        "  store %y, (broadcast 1.0 : f32[4])\n}\n")
+    assert "; alone, not in the file's launch list; " in str(kernel.check())
+
+
 def test_a_finding_has_all_its_parts(kernels):
     report = grout.load(kernels / "bugs" / "add_tma_no_commit.grout").check()
     assert report.verdict == "error" and len(report.errors) == 3 and not report.is_clean
@@ -146,3 +152,38 @@ def test_names_like_options_go_into_values():
 def test_warnings_of_the_verifier_are_shown():
     report = grout.load("kernel @k(%x: in gmem f32[4])\n{\n  %v = load %x\n}\n").check()
     assert [warning.code for warning in report.warnings] == ["unused-result"] and "[unused-result]" in str(report)
+
+
+WRONG = """kernel @k(%x: in gmem f32[128], %y: out gmem f32[128])
+{{
+  scratch %xs : smem f32[128]
+  store %xs, (load %x)
+  {above}
+  copy_smem_to_gmem %xs, %y  {behind}
+  wait_smem_to_gmem 0
+}}
+"""
+
+
+@pytest.mark.parametrize("above, behind", [("", "// note // allow: missing-commit-smem it is a test"),
+                                           ("// allow: missing-commit-smem, smem-race it is a test", "")])
+def test_comments_silence_findings(above, behind):
+    report = grout.load(WRONG.format(above=above, behind=behind)).check()
+    assert report.is_clean and report.findings == () and "@k: clean, 1 silenced" in str(report)
+    assert [finding.silenced for finding in report.silenced] == ["it is a test"]
+
+
+def test_comments_of_other_lines_and_codes_silence_nothing():
+    text = WRONG.format(above="debug_print \"// allow: missing-commit-smem x\"", behind="// allow: smem-race x")
+    assert grout.load(text).check(print=None).verdict == "error"
+
+
+@pytest.mark.parametrize("comment, why", [("// allow: no-such-code x", "there is no code"),
+                                          ("// allow: smem-race", "write '// allow: CODE"),
+                                          ("// allow: syntax x", "no finding of a run"),
+                                          ("// allow: step-limit x", "no finding of a run")])
+def test_broken_comments_are_refused(comment, why):
+    with pytest.raises(grout.GroutError, match=why):
+        grout.load(WRONG.format(above=comment, behind=""))
+    with pytest.raises(grout.GroutError, match="no code follows"):
+        grout.load(WRONG.format(above="", behind="") + "// allow: smem-race x")

@@ -12,6 +12,7 @@ import typing
 import numpy
 
 from . import _arrays
+from ._allow import read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
 from ._gpu import Launcher
 from ._launch import Options, Progress, Run
@@ -71,6 +72,7 @@ class Module:
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
         self.name = name
+        self.allowances = read_allowances(text, name)
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
         self._bound: typing.Dict[tuple, object] = collections.OrderedDict()
@@ -366,13 +368,15 @@ class Kernel:
                      argument_bytes=sum(argument.size for argument in array)) as run:
                 run.run()
                 coverage = self._describe_coverage(bound, defines, inputs, options)
-                return make_report(bound, run, checker, coverage, bound.warnings, max_findings)
+                return make_report(bound, run, checker, coverage, self.module, max_findings)
         finally:
             lib.grout_checker_free(checker)
             del keep
 
     def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options) -> str:
         parts = [take_text(lambda text: lib.grout_describe_launch(bound.pointer, bound.kernel, text))]
+        if lib.grout_module_get_launch_count(bound.pointer) > 1:
+            parts.append("alone, not in the file's launch list")
         if defines:
             parts.append(", ".join(f"{name}={value:.9g} ({origin})" if isinstance(value, float) else
                                    f"{name}={value} ({origin})" for name, (value, origin) in defines.items()))

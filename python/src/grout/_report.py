@@ -58,6 +58,7 @@ class Finding:
     identity: str
     meaning: str  # one sentence about the code
     short: str  # "smem-race at lines 26 and 37"
+    silenced: str  # the reason of the comment '// allow:' that silences it; ""
     follows_from: typing.Optional["Finding"]
     followers: typing.List["Finding"] = dataclasses.field(repr=False)
     text: str = dataclasses.field(repr=False)
@@ -96,18 +97,22 @@ def _key(finding) -> int:
     return int(ffi.cast("uintptr_t", finding))
 
 
-def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"]) -> Finding:
+def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances, file: str) -> Finding:
     info = lib.grout_diag_get(finding.code)
     cause = causes.get(_key(finding.cause)) if finding.cause != ffi.NULL else None
     # What follows from an error stands with it; what follows from a warning, if it is no error itself.
-    is_follower = cause is not None and (cause.severity == "error" or severity_text(finding.severity) != "error")
+    place = make_place(finding.primary)
+    silenced = next((rule.reason for rule in allowances if place is not None and place.file == file and
+                     (rule.code, rule.line) == (text_of(info.text), place.line)), "")
+    is_follower = cause is not None and not cause.silenced and not silenced and (
+        cause.severity == "error" or severity_text(finding.severity) != "error")
     made = Finding(
         code=text_of(info.text), severity=severity_text(finding.severity), message=text_of(finding.diag.message),
-        place=make_place(finding.primary), related=make_place(finding.related), notes=make_notes(finding.diag),
+        place=place, related=make_place(finding.related), notes=make_notes(finding.diag),
         accesses=_make_accesses(finding), missing_edge=text_of(finding.missing_edge), repair=text_of(finding.repair),
         edit=_make_edit(finding.edit), count=finding.count, identity=f"{finding.identity:016x}",
         meaning=text_of(info.doc), short=take_text(lambda text: lib.grout_describe_finding(finding, text)),
-        follows_from=cause if is_follower else None, followers=[],
+        silenced=silenced, follows_from=cause if is_follower else None, followers=[],
         text=render(finding.diag, diags).rstrip("\n"),
         _colored=render(finding.diag, diags, color=True).rstrip("\n"))
     causes[_key(finding)] = made
@@ -122,7 +127,8 @@ class Report:
 
     kernel: str
     verdict: str  # "clean", "error" or "incomplete"
-    findings: typing.Tuple[Finding, ...]  # all, errors first
+    findings: typing.Tuple[Finding, ...]  # errors first
+    silenced: typing.Tuple[Finding, ...]  # by comments '// allow: CODE reason' of the kernel
     warnings: typing.Tuple[Diagnostic, ...]  # of the verifier
     coverage: str  # what was looked at: launch, sizes, inputs, schedule
     promise: str  # for which schedules the verdict holds
@@ -176,15 +182,18 @@ class Report:
         return _to_html(self._text(True))
 
 
-def make_report(bound, run: Run, checker, coverage: str, warnings, max_findings: int) -> Report:
+def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int) -> Report:
     summary = lib.grout_checker_get_summary(checker, run.cut is not None)
     causes: typing.Dict[int, Finding] = {}
-    findings = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes)
-                for i in range(lib.grout_checker_get_count(checker))]
+    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances,
+                          module.name)
+            for i in range(lib.grout_checker_get_count(checker))]
+    findings = [finding for finding in made if not finding.silenced]
     heads = [finding for finding in findings if finding.follows_from is None]
     counts = {
         "errors": sum(finding.severity == "error" and finding.code not in LIMITS for finding in heads),
         "warnings": sum(finding.severity == "warning" for finding in heads),
+        "silenced": len(made) - len(findings),
         "follow_on": summary.suppressed_count + len(findings) - len(heads),
         "unlisted": summary.dropped_count + max(0, len(heads) - max_findings),
     }
@@ -201,7 +210,7 @@ def make_report(bound, run: Run, checker, coverage: str, warnings, max_findings:
     return Report(
         kernel=bound.name, verdict=verdict,
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
-        warnings=tuple(warnings), coverage=coverage,
+        silenced=tuple(finding for finding in made if finding.silenced), warnings=bound.warnings, coverage=coverage,
         promise=take_text(lambda text: lib.grout_describe_promise(summary_pointer, cut, text)),
         holds_for_every_schedule=bool(summary.is_well_synchronised) and run.cut is None, stats=run.stats,
         accesses=summary.accesses, async_ops=summary.async_ops, barrier_phases=summary.barrier_phases,

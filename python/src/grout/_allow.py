@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comments '// allow: CODE[, CODE] reason' of a kernel file, which silence findings of a line.
+
+A comment behind code is about its own line, one alone on its line about the next line with code.
+"""
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+
+from ._diagnostics import GroutError
+from ._library import lib
+
+COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*')
+RULE = re.compile(r"allow:\s*([\w-]+(?:,\s*[\w-]+)*)\s+(\S.*)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Allowance:
+    """One rule."""
+
+    code: str
+    line: int
+    reason: str
+
+
+def _check_code(where: str, code: str) -> None:
+    number = lib.grout_diag_find(code.encode())
+    if number == lib.GROUT_DIAG_NONE:
+        raise GroutError(f"{where}: error: there is no code '{code}' [bad-suppression]")
+    if lib.grout_diag_get(number).stage != lib.GROUT_STAGE_RUN or number == lib.GROUT_DIAG_STEP_LIMIT:
+        raise GroutError(f"{where}: error: '{code}' is no finding of a run: it cannot be silenced [bad-suppression]")
+
+
+def _read_rule(where: str, comment: str) -> typing.List[typing.Tuple[str, str]]:
+    """Codes with the reason."""
+    rule = RULE.fullmatch(comment)
+    if rule is None:
+        raise GroutError(f"{where}: error: write '// allow: CODE why this is right here' [bad-suppression]")
+    codes = [code.strip() for code in rule.group(1).split(",")]
+    for code in codes:
+        _check_code(where, code)
+    return [(code, rule.group(2)) for code in codes]
+
+
+def read_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
+    """The rules of a text. Raises a GroutError if one is none."""
+    found: typing.List[Allowance] = []
+    waiting: typing.List[typing.Tuple[str, str]] = []
+    where = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        code_part = COMMENT.match(line)
+        end = code_part.end() if code_part else 0
+        rules = []
+        for comment in line[end:].split("//")[1:]:
+            if comment.strip().startswith("allow:"):
+                where = f"{name}:{number}:1"
+                rules += _read_rule(where, comment.strip())
+        waiting += rules
+        if line[:end].strip():
+            found += [Allowance(code, number, reason) for code, reason in waiting]
+            waiting = []
+    if waiting:
+        raise GroutError(f"{where}: error: no code follows this allow comment [bad-suppression]")
+    return tuple(found)
