@@ -125,10 +125,17 @@ def _make_kernel(bound, options: typing.Mapping[str, typing.Any]):
 # ---- launches -------------------------------------------------------------------------------------------------------
 
 
-def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool):
+def _current_stream(device: typing.Optional[int]) -> int:
+    """Torch's current one, by the short way where this torch has it."""
+    torch = sys.modules["torch"]
+    short = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return short(device) if short is not None else torch.cuda.current_stream(device).cuda_stream
+
+
+def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> int:
     """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__; None: torch's current one."""
     if stream is None:
-        return sys.modules["torch"].cuda.current_stream(device).cuda_stream if has_torch else 0
+        return _current_stream(device) if has_torch else 0
     if isinstance(stream, int):
         return stream
     for name in ("cuda_stream", "ptr"):
@@ -140,57 +147,79 @@ def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool):
 
 
 class Launcher:
-    """The launches of one kernel. What was checked and compiled for arrays of the same kind is remembered."""
+    """The launches of one kernel. What was checked and compiled for arrays of the same kind is remembered, so that a
+    launch looks at the kind of each array and passes addresses on."""
 
     def __init__(self, kernel):
         self._kernel = kernel
         self._lock = threading.Lock()
         self._prepared: typing.Dict[tuple, tuple] = {}
-        self._diags = threading.local()
+        self._own = threading.local()
 
     def launch(self, arguments, defines, stream, options) -> None:
-        views: typing.Dict[str, _arrays.View] = {}
-        device, has_torch = None, False
-        signature: typing.List[object] = [tuple(options.items()), tuple(defines.items())]
+        torch = sys.modules.get("torch")
+        tensor_type = torch.Tensor if torch is not None else ()
+        device, has_torch, addresses, keep = None, False, [], []
+        kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
         for param in self._kernel.params:
-            if param.name not in arguments:
+            value = arguments.get(param.name)
+            if value is None:
                 raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
             if param.direction == "scalar":
-                continue
-            value = arguments[param.name]
-            try:
-                view, its_device = device_view(value)
-            except ArgumentError as error:
-                raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
-            if its_device is not None and device is not None and its_device != device:
-                raise ArgumentError(f"@{self._kernel.name}, {param}: it lies on GPU {its_device}, others on {device}")
-            device = its_device if its_device is not None else device
-            has_torch = has_torch or _arrays.is_of(value, "torch", "Tensor")
-            views[param.name] = view
-            signature.append((view.dtype, view.shape, view.strides, view.is_read_only))
-        with _use_device(device, has_torch):
-            signature.append(device)
-            handle, sizes = self._prepare(tuple(signature), views, arguments, defines, options)
+                keep.append(self._make_scalar(param, value))
+                addresses.append(ffi.cast("uintptr_t", keep[-1]))
+            elif isinstance(value, tensor_type):
+                kinds.append((value.dtype, value.shape, value.stride(), value.device, value.requires_grad,
+                              value.is_neg()))
+                addresses.append(value.data_ptr())
+                device, has_torch = value.device.index if not has_torch else device, True
+            else:
+                view, its_device = self._view(param, value)
+                kinds.append((view.dtype, view.shape, view.strides, its_device, view.is_read_only))
+                addresses.append(view.address)
+                keep.append(view)
+        with self._use_device(device, has_torch):
+            handle, sizes = self._prepared.get(tuple(kinds)) or self._prepare(tuple(kinds), arguments, defines, options)
             array = ffi.new("grout_argument[]", max(len(sizes), 1))
-            keep = [self._fill(array[i], param, sizes[i], views, arguments)
-                    for i, param in enumerate(self._kernel.params)]
-            diags = self._get_diags()
+            for argument, address, size in zip(array, addresses, sizes):
+                argument.data, argument.size = ffi.cast("void *", address), size
             pointer = ffi.cast("void *", _stream_pointer(stream, device, has_torch))
+            diags = self._get_diags()
             if not lib.grout_gpu_kernel_launch(handle, array, len(sizes), pointer, diags.list):
-                del self._diags.list
+                del self._own.diags
                 diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
             del keep
 
     def _get_diags(self) -> Diags:
-        if not hasattr(self._diags, "list"):
-            self._diags.list = Diags()
-        return self._diags.list
+        if not hasattr(self._own, "diags"):
+            self._own.diags = Diags()
+        return self._own.diags
 
-    def _prepare(self, signature, views, arguments, defines, options):
-        found = self._prepared.get(signature)
-        if found is not None:
-            return found
-        kernel, defines = self._kernel, dict(defines)
+    def _view(self, param, value) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+        try:
+            return device_view(value)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
+
+    def _make_scalar(self, param, value):
+        try:
+            data = _arrays.scalar_bytes(value, param.dtype)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
+        buffer = ffi.new("uint64_t[2]")
+        ffi.memmove(buffer, data, len(data))
+        return buffer
+
+    def _prepare(self, kinds, arguments, defines, options):
+        """Checks arrays of these kinds, and compiles and loads the kernel for them."""
+        kernel, defines, views = self._kernel, dict(defines), {}
+        devices: typing.Set[int] = set()
+        for param in kernel.params:
+            if param.direction != "scalar":
+                views[param.name], device = self._view(param, arguments[param.name])
+                devices |= {device} if device is not None else set()
+        if len(devices) > 1:
+            raise ArgumentError(f"@{kernel.name}: its arrays lie on several GPUs: {sorted(devices)}")
         kernel.find_sizes(views, defines)
         bound = kernel.bind(defines, "sm_90a")
         for index, param in enumerate(kernel.params):
@@ -198,29 +227,21 @@ class Launcher:
                 kernel.check_view(bound, index, views[param.name], param.direction in ("out", "inout"))
         sizes = tuple(kernel.get_bytes(bound, index) for index in range(len(kernel.params)))
         with self._lock:
-            if signature not in self._prepared:
+            if kinds not in self._prepared:
                 while len(self._prepared) >= PREPARED_MAX:
                     self._prepared.pop(next(iter(self._prepared)))
-                self._prepared[signature] = (_make_kernel(bound, options), sizes)
-            return self._prepared[signature]
+                self._prepared[kinds] = (_make_kernel(bound, options), sizes)
+            return self._prepared[kinds]
 
-    def _fill(self, argument, param, size: int, views, arguments):
-        argument.size = size
-        if param.direction != "scalar":
-            argument.data = ffi.cast("void *", views[param.name].address)
-            return None
-        try:
-            data = _arrays.scalar_bytes(arguments[param.name], param.dtype)
-        except ArgumentError as error:
-            raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
-        buffer = ffi.new("uint64_t[2]")
-        ffi.memmove(buffer, data, len(data))
-        argument.data = buffer
-        return buffer
-
-
-def _use_device(device: typing.Optional[int], has_torch: bool):
-    """The context of torch's device, current in this OS thread; of others it is the caller's to make it so."""
-    if has_torch:
-        return sys.modules["torch"].cuda.device(device)
-    return contextlib.nullcontext()
+    def _use_device(self, device: typing.Optional[int], has_torch: bool):
+        """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
+        if not has_torch:
+            return contextlib.nullcontext()
+        cuda = sys.modules["torch"].cuda
+        used = self._own.__dict__.setdefault("used", set())
+        if device is not None and device not in used:
+            with cuda.device(device):
+                cuda.current_stream(device).query()  # what makes a context current where none was
+            used.add(device)
+        is_current = device is None or cuda.current_device() == device
+        return contextlib.nullcontext() if is_current else cuda.device(device)
