@@ -33,11 +33,11 @@ class _DLTensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-def _of_dlpack(value) -> typing.Tuple[_arrays.View, int]:
+def _of_dlpack(value, stream: int) -> typing.Tuple[_arrays.View, int]:
     device, index = value.__dlpack_device__()
     if int(device) not in (CUDA, CUDA_MANAGED):
         raise ArgumentError("it does not lie on a GPU: kernel.run takes arrays of the CPU")
-    capsule = value.__dlpack__(stream=-1)  # the caller orders its work on its stream
+    capsule = value.__dlpack__(stream=stream or 1)  # what made it comes first; 1 is the legacy default stream
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     tensor = _DLTensor.from_address(get(capsule, b"dltensor"))
@@ -60,14 +60,14 @@ def _of_interface(value) -> _arrays.View:
                         is_read_only)
 
 
-def device_view(value) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
-    """An array of a GPU, and the number of its device if it says that."""
+def device_view(value, stream: int = 0) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+    """An array of a GPU that will be used on a stream, and the number of its device if it says that."""
     if _arrays.is_of(value, "torch", "Tensor"):
         if not value.is_cuda:
             raise ArgumentError(f"it lies on the device '{value.device}': take .cuda(), or kernel.run for the CPU")
         return _arrays.of_torch(value), value.device.index
     if hasattr(value, "__dlpack_device__") and not isinstance(value, numpy.ndarray):
-        return _of_dlpack(value)
+        return _of_dlpack(value, stream)
     if hasattr(value, "__cuda_array_interface__"):
         return _of_interface(value), None
     raise ArgumentError(f"a {type(value).__name__} is no array of a GPU")
@@ -159,33 +159,37 @@ class Launcher:
     def launch(self, arguments, defines, stream, options) -> None:
         torch = sys.modules.get("torch")
         tensor_type = torch.Tensor if torch is not None else ()
-        device, has_torch, addresses, keep = None, False, [], []
-        kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
         for param in self._kernel.params:
-            value = arguments.get(param.name)
-            if value is None:
+            if arguments.get(param.name) is None:
                 raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
-            if param.direction == "scalar":
-                keep.append(self._make_scalar(param, value))
-                addresses.append(ffi.cast("uintptr_t", keep[-1]))
-            elif isinstance(value, tensor_type):
-                kinds.append((value.dtype, value.shape, value.stride(), value.device, value.requires_grad,
-                              value.is_neg()))
-                addresses.append(value.data_ptr())
-                device, has_torch = value.device.index if not has_torch else device, True
-            else:
-                view, its_device = self._view(param, value)
-                kinds.append((view.dtype, view.shape, view.strides, its_device, view.is_read_only))
-                addresses.append(view.address)
-                keep.append(view)
-        with self._use_device(device, has_torch):
-            handle, sizes = self._prepared.get(tuple(kinds)) or self._prepare(tuple(kinds), arguments, defines, options)
+        tensor = next((value for value in arguments.values() if isinstance(value, tensor_type)), None)
+        has_torch = tensor is not None and tensor.is_cuda
+        device = tensor.device.index if has_torch else None
+        with self._use_device(device):
+            pointer = _stream_pointer(stream, device, has_torch)
+            kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
+            addresses, keep = [], []
+            for param in self._kernel.params:
+                value = arguments[param.name]
+                if param.direction == "scalar":
+                    keep.append(self._make_scalar(param, value))
+                    addresses.append(ffi.cast("uintptr_t", keep[-1]))
+                elif isinstance(value, tensor_type):
+                    kinds.append((value.dtype, value.shape, value.stride(), value.device, value.requires_grad,
+                                  value.is_neg()))
+                    addresses.append(value.data_ptr())
+                else:
+                    view, its_device = self._view(param, value, pointer)
+                    kinds.append((view.dtype, view.shape, view.strides, its_device, view.is_read_only))
+                    addresses.append(view.address)
+                    keep.append(view)
+            key = tuple(kinds)
+            handle, sizes = self._prepared.get(key) or self._prepare(key, arguments, defines, options, pointer)
             array = ffi.new("grout_argument[]", max(len(sizes), 1))
             for argument, address, size in zip(array, addresses, sizes):
                 argument.data, argument.size = ffi.cast("void *", address), size
-            pointer = ffi.cast("void *", _stream_pointer(stream, device, has_torch))
             diags = self._get_diags()
-            if not lib.grout_gpu_kernel_launch(handle, array, len(sizes), pointer, diags.list):
+            if not lib.grout_gpu_kernel_launch(handle, array, len(sizes), ffi.cast("void *", pointer), diags.list):
                 del self._own.diags
                 diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
             del keep
@@ -195,9 +199,9 @@ class Launcher:
             self._own.diags = Diags()
         return self._own.diags
 
-    def _view(self, param, value) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+    def _view(self, param, value, stream: int) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
         try:
-            return device_view(value)
+            return device_view(value, stream)
         except ArgumentError as error:
             raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
 
@@ -210,13 +214,13 @@ class Launcher:
         ffi.memmove(buffer, data, len(data))
         return buffer
 
-    def _prepare(self, kinds, arguments, defines, options):
+    def _prepare(self, kinds, arguments, defines, options, stream: int):
         """Checks arrays of these kinds, and compiles and loads the kernel for them."""
         kernel, defines, views = self._kernel, dict(defines), {}
         devices: typing.Set[int] = set()
         for param in kernel.params:
             if param.direction != "scalar":
-                views[param.name], device = self._view(param, arguments[param.name])
+                views[param.name], device = self._view(param, arguments[param.name], stream)
                 devices |= {device} if device is not None else set()
         if len(devices) > 1:
             raise ArgumentError(f"@{kernel.name}: its arrays lie on several GPUs: {sorted(devices)}")
@@ -233,15 +237,14 @@ class Launcher:
                 self._prepared[kinds] = (_make_kernel(bound, options), sizes)
             return self._prepared[kinds]
 
-    def _use_device(self, device: typing.Optional[int], has_torch: bool):
+    def _use_device(self, device: typing.Optional[int]):
         """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
-        if not has_torch:
+        if device is None:
             return contextlib.nullcontext()
         cuda = sys.modules["torch"].cuda
         used = self._own.__dict__.setdefault("used", set())
-        if device is not None and device not in used:
+        if device not in used:
             with cuda.device(device):
                 cuda.current_stream(device).query()  # what makes a context current where none was
             used.add(device)
-        is_current = device is None or cuda.current_device() == device
-        return contextlib.nullcontext() if is_current else cuda.device(device)
+        return contextlib.nullcontext() if cuda.current_device() == device else cuda.device(device)
