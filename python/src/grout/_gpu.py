@@ -163,8 +163,8 @@ class Launcher:
             if arguments.get(param.name) is None:
                 raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
         tensor = next((value for value in arguments.values() if isinstance(value, tensor_type)), None)
-        has_torch = tensor is not None and tensor.is_cuda
-        device = tensor.device.index if has_torch else None
+        device = tensor.device.index if tensor is not None and tensor.is_cuda else None
+        has_torch = device is not None
         with self._use_device(device):
             pointer = _stream_pointer(stream, device, has_torch)
             kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
