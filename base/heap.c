@@ -18,23 +18,32 @@ static void *align(unsigned char *block) {
     return bytes;
 }
 
-void *grout_heap__take(grout_heap *heap, size_t size) {
+static void *take(grout_heap *heap, size_t size, bool is_zeroed) {
     GROUT_ASSERT(heap->used <= heap->peak);
     if (size > SIZE_MAX / 4 || (heap->limit != 0 && heap->used + size > heap->limit)) {
         return NULL;
     }
     size_t whole = size + 2 * ALIGNMENT;
-    unsigned char *block = size >= CALLOC_SIZE ? grout__new(heap->allocator, whole, 1)
-                                               : grout__resize(heap->allocator, NULL, whole);
+    bool comes_zeroed = is_zeroed && size >= CALLOC_SIZE;
+    unsigned char *block = comes_zeroed ? grout__new(heap->allocator, whole, 1)
+                                        : grout__resize(heap->allocator, NULL, whole);
     if (block == NULL) {
         return NULL;
     }
-    if (size < CALLOC_SIZE) {
+    if (is_zeroed && !comes_zeroed) {
         memset(block, 0, whole);
     }
     heap->used += size;
     heap->peak = heap->used > heap->peak ? heap->used : heap->peak;
     return align(block);
+}
+
+void *grout_heap__take(grout_heap *heap, size_t size) {
+    return take(heap, size, true);
+}
+
+void *grout_heap__take_unset(grout_heap *heap, size_t size) {
+    return take(heap, size, false);
 }
 
 void grout_heap__give(grout_heap *heap, void *bytes, size_t size) {

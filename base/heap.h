@@ -22,6 +22,8 @@ typedef struct grout_heap {
 
 /* Zeroed bytes at a multiple of 64, or NULL: no memory, or past the limit. */
 void *grout_heap__take(grout_heap *heap, size_t size);
+/* The same with bytes of any value. */
+void *grout_heap__take_unset(grout_heap *heap, size_t size);
 /* Gives them back; size counts for used alone. */
 void grout_heap__give(grout_heap *heap, void *bytes, size_t size);
 

@@ -107,20 +107,41 @@ static void put_integer(grout_dtype dtype, uint64_t value, uint8_t *out) {
 }
 
 /* Nine elements made once, then picked: small integers are exact in every type. */
+typedef struct few_ints {
+    uint8_t elements[9][8];
+    uint64_t key;
+} few_ints;
+
+static const uint8_t *pick(const few_ints *from, uint64_t index) {
+    const uint64_t choice = (mix(from->key ^ index) >> 32) * 9 >> 32;
+    GROUT_ASSERT(choice < sizeof from->elements / sizeof from->elements[0]);
+    return from->elements[choice];
+}
+
+/* Elements of so many bytes, a constant of each caller. */
+static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(out + i * bytes, pick(from, i), bytes);
+    }
+}
+
 static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
                       uint64_t count) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     bool is_signed = (info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT) &&
                      dtype != GROUT_DTYPE_F8E8M0; /* scales have no sign */
-    uint8_t elements[9][8] = {{0}};
-    uint64_t key = mix(generator->stream);
+    few_ints from = {.key = mix(generator->stream)};
     for (uint32_t i = 0; i < 9; i++) {
-        put_integer(dtype, (uint64_t)i - (is_signed ? 4u : 0u), elements[i]);
+        put_integer(dtype, (uint64_t)i - (is_signed ? 4u : 0u), from.elements[i]);
     }
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t choice = (mix(key ^ i) >> 32) * 9 >> 32;
-        GROUT_ASSERT(choice < sizeof elements / sizeof elements[0]);
-        put_at(dtype, elements[choice], out, i);
+    if (info->packed == 1 && info->bytes == 4) {
+        fill_picked(&from, 4, out, count);
+    } else if (info->packed == 1 && info->bytes == 2) {
+        fill_picked(&from, 2, out, count);
+    } else {
+        for (uint64_t i = 0; i < count; i++) {
+            put_at(dtype, pick(&from, i), out, i);
+        }
     }
 }
 

@@ -242,6 +242,49 @@ int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index
     return permute(layout, offset);
 }
 
+/* A digit of the dimension that is counted up. */
+typedef struct counted_digit {
+    int64_t left; /* steps until it changes */
+    int64_t value;
+    uint32_t k;
+} counted_digit;
+
+/* One step along the dimension: how far the sum of its digits moves. */
+static int64_t count_up(const grout_layout *layout, counted_digit *digits, uint32_t count) {
+    int64_t moved = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        counted_digit *digit = &digits[i];
+        if (--digit->left > 0) {
+            continue;
+        }
+        const int64_t before = digit->value;
+        digit->left = layout->divisor[digit->k];
+        digit->value = before + 1 == layout->extent[digit->k] ? 0 : before + 1;
+        moved += (digit->value - before) * layout->stride[digit->k];
+    }
+    return moved;
+}
+
+void grout_layout_get_offsets(const grout_layout *layout, const int64_t *index, uint32_t dim,
+                              int64_t *offsets, uint32_t count) {
+    counted_digit digits[DIGITS_MAX];
+    uint32_t digit_count = 0;
+    int64_t sum = 0;
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        const int64_t at = index[layout->dim[k]], divisor = layout->divisor[k];
+        const int64_t value = at / divisor % layout->extent[k];
+        sum += value * layout->stride[k];
+        if (layout->dim[k] == dim) {
+            digits[digit_count++] =
+                (counted_digit){.left = divisor - at % divisor, .value = value, .k = k};
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        offsets[i] = permute(layout, sum);
+        sum += count_up(layout, digits, digit_count);
+    }
+}
+
 /*
  * The walk. A box is [low, high] in each dimension. Its elements are visited digit by digit, in an
  * order of digits in which each dimension's larger divisors come first: address order for runs,

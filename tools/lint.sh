@@ -30,7 +30,7 @@ files() {
     done
 }
 format() {
-    files '*.c' '*.h' | xargs -r clang-format --dry-run -Werror
+    files '*.c' '*.h' | xargs -r -n 40 -P "$(nproc)" clang-format --dry-run -Werror
 }
 shell() {
     files '*.sh' .ci/run | xargs -r shellcheck

@@ -15,6 +15,9 @@
 #include <string.h>
 
 #define DEVICE_ALIGN 256 /* of each workspace, as of all memory of the driver */
+/* Bytes of a workspace that is filled together with others. A call of the driver costs about 3 us
+ * of the host, and copying so much costs the GPU less. */
+#define SMALL_MAX (64 << 10)
 
 /* A kernel that is being made. */
 typedef struct maker {
@@ -25,7 +28,7 @@ typedef struct maker {
     grout_gpu_kernel_options options;
     grout_gpu_plan plan;
     grout_gpu_device device;
-    uint64_t contents_size, set_size; /* bytes of the device */
+    uint64_t small_size, set_size; /* bytes of small workspaces, and of all */
     grout_gpu_error error;
     grout_diags *diags;
 } maker;
@@ -96,28 +99,85 @@ static bool make_map(maker *m, uint32_t index) {
     return grout_gpu__tensor_map_validate(&m->made->maps[index].map, 0, &m->error);
 }
 
-/* The same bytes in one call of the driver, where the halves of a pattern are equal. */
-static grout_gpu_fill simplify(grout_gpu_fill fill) {
-    if (fill.pattern_size == 8 && (uint32_t)fill.pattern == (uint32_t)(fill.pattern >> 32)) {
-        fill.pattern_size = 4;
-        fill.pattern = (uint32_t)fill.pattern;
-    }
-    return fill;
-}
-
 static uint64_t align_up(uint64_t size) {
     return (size + DEVICE_ALIGN - 1) / DEVICE_ALIGN * DEVICE_ALIGN;
 }
 
-static void make_workspace(maker *m, uint32_t index) {
-    const grout_gpu_workspace *workspace = &m->plan.workspaces[index];
-    const grout_gpu_fill fill = {.pattern = workspace->fill, .pattern_size = workspace->fill_bytes};
-    grout_gpu_kernel_workspace *made = &m->made->workspaces[index];
-    made->offset = m->set_size;
-    made->size = (uint64_t)workspace->bytes;
-    made->fill = simplify(fill);
-    m->set_size += align_up(made->size);
-    m->contents_size += workspace->has_contents ? align_up(made->size) : 0;
+static bool is_small(const grout_gpu_workspace *workspace) {
+    return workspace->has_contents || workspace->bytes <= SMALL_MAX;
+}
+
+/* What a workspace is filled with, in words of 4 bytes if that can be said so. */
+static grout_gpu_fill get_fill(const grout_gpu_workspace *workspace) {
+    uint64_t pattern = workspace->fill;
+    for (uint32_t bytes = workspace->fill_bytes; bytes < sizeof pattern; bytes *= 2) {
+        const uint64_t low = pattern & ((UINT64_C(1) << 8 * bytes) - 1);
+        pattern = low << 8 * bytes | low;
+    }
+    const bool is_of_words = (uint32_t)pattern == (uint32_t)(pattern >> 32);
+    return (grout_gpu_fill){.pattern = is_of_words ? (uint32_t)pattern : pattern,
+                            .pattern_size = is_of_words ? 4 : 8};
+}
+
+static bool is_same_fill(const grout_gpu_fill *a, const grout_gpu_fill *b) {
+    return a->pattern == b->pattern && a->pattern_size == b->pattern_size;
+}
+
+/* Bytes that nobody uses lie between workspaces: they may be filled, too. */
+static void add_piece(maker *m, const grout_gpu_kernel_piece *piece) {
+    grout_gpu_kernel *made = m->made;
+    grout_gpu_kernel_piece *last =
+        made->piece_count == 0 ? NULL : &made->pieces[made->piece_count - 1];
+    if (last != NULL && last->fill.pattern_size != 0 && is_same_fill(&last->fill, &piece->fill)) {
+        last->size += piece->size;
+    } else {
+        made->pieces[made->piece_count++] = *piece;
+    }
+}
+
+/* One piece of all small workspaces: pattern_size is 0 if they differ, and are to be copied. */
+static void add_small_piece(maker *m) {
+    grout_gpu_kernel_piece piece = {.size = m->small_size};
+    bool is_first = true;
+    bool is_same = true;
+    for (uint32_t i = 0; i < m->plan.workspace_count; i++) {
+        const grout_gpu_workspace *workspace = &m->plan.workspaces[i];
+        if (is_small(workspace)) {
+            const grout_gpu_fill fill = get_fill(workspace);
+            is_same = is_same && !workspace->has_contents &&
+                      (is_first || is_same_fill(&fill, &piece.fill));
+            piece.fill = fill;
+            is_first = false;
+        }
+    }
+    if (!is_same) {
+        piece.fill = (grout_gpu_fill){0};
+    }
+    if (piece.size > 0) {
+        add_piece(m, &piece);
+    }
+}
+
+/* The small workspaces of a set come first. */
+static void place_workspaces(maker *m) {
+    for (uint32_t i = 0; i < m->plan.workspace_count; i++) {
+        if (is_small(&m->plan.workspaces[i])) {
+            m->made->workspace_offsets[i] = m->set_size;
+            m->set_size += align_up((uint64_t)m->plan.workspaces[i].bytes);
+        }
+    }
+    m->small_size = m->set_size;
+    add_small_piece(m);
+    for (uint32_t i = 0; i < m->plan.workspace_count; i++) {
+        if (!is_small(&m->plan.workspaces[i])) {
+            const uint64_t size = align_up((uint64_t)m->plan.workspaces[i].bytes);
+            const grout_gpu_kernel_piece piece = {
+                .offset = m->set_size, .size = size, .fill = get_fill(&m->plan.workspaces[i])};
+            m->made->workspace_offsets[i] = m->set_size;
+            m->set_size += size;
+            add_piece(m, &piece);
+        }
+    }
 }
 
 static bool allocate_tables(maker *m) {
@@ -126,12 +186,14 @@ static bool allocate_tables(maker *m) {
     made->args = calloc((size_t)plan->arg_count + 1, sizeof *made->args);
     made->params = calloc((size_t)m->kernel->param_count + 1, sizeof *made->params);
     made->maps = calloc((size_t)plan->map_count + 1, sizeof *made->maps);
-    made->workspaces = calloc((size_t)plan->workspace_count + 1, sizeof *made->workspaces);
+    made->workspace_offsets =
+        calloc((size_t)plan->workspace_count + 1, sizeof *made->workspace_offsets);
+    made->pieces = calloc((size_t)plan->workspace_count + 1, sizeof *made->pieces);
     const uint32_t asked = m->options.workspace_set_count;
     made->set_count = plan->workspace_count == 0 ? 0 : asked == 0 ? 1 : asked;
     made->sets = calloc((size_t)made->set_count + 1, sizeof *made->sets);
     return made->args != NULL && made->params != NULL && made->maps != NULL &&
-           made->workspaces != NULL && made->sets != NULL;
+           made->workspace_offsets != NULL && made->pieces != NULL && made->sets != NULL;
 }
 
 static bool make_tables(maker *m) {
@@ -156,9 +218,7 @@ static bool make_tables(maker *m) {
         }
     }
     made->workspace_count = m->plan.workspace_count;
-    for (uint32_t i = 0; i < made->workspace_count; i++) {
-        make_workspace(m, i);
-    }
+    place_workspaces(m);
     return true;
 }
 
@@ -276,16 +336,31 @@ static bool prepare(maker *m) {
 
 /* ---- memory of the device ---- */
 
-static bool put_contents(maker *m, uint32_t index, grout_cu_address at) {
-    grout_gpu_kernel_workspace *workspace = &m->made->workspaces[index];
-    void *contents = malloc((size_t)workspace->size);
-    if (contents == NULL) {
-        return grout_gpu__fail_memory(&m->error, "the contents of a scratch");
+/* What the small workspaces hold at first. */
+static void write_contents(const maker *m, unsigned char *to) {
+    for (uint32_t i = 0; i < m->plan.workspace_count; i++) {
+        const grout_gpu_workspace *workspace = &m->plan.workspaces[i];
+        unsigned char *at = to + m->made->workspace_offsets[i];
+        if (workspace->has_contents) {
+            grout_scratch_fill_default(m->module, workspace->object, at);
+            continue;
+        }
+        const uint64_t size = is_small(workspace) ? (uint64_t)workspace->bytes : 0;
+        for (uint64_t k = 0; k < size; k++) {
+            at[k] = (unsigned char)(workspace->fill >> k % workspace->fill_bytes * 8);
+        }
     }
-    grout_scratch_fill_default(m->module, m->plan.workspaces[index].object, contents);
-    workspace->contents = at;
+}
+
+static bool put_contents(maker *m, grout_cu_address at) {
+    unsigned char *contents = calloc((size_t)m->small_size, 1);
+    if (contents == NULL) {
+        return grout_gpu__fail_memory(&m->error, "the contents of workspaces");
+    }
+    write_contents(m, contents);
+    m->made->pieces[0].contents = at;
     const bool is_done =
-        grout_gpu__driver_upload(&m->made->driver, at, contents, workspace->size, &m->error);
+        grout_gpu__driver_upload(&m->made->driver, at, contents, m->small_size, &m->error);
     free(contents);
     return is_done;
 }
@@ -307,7 +382,9 @@ static bool make_sets(maker *m, grout_cu_address at) {
 static bool make_memory(maker *m) {
     grout_gpu_kernel *made = m->made;
     const uint64_t state_size = m->options.binary == NULL ? 0 : DEVICE_ALIGN;
-    const uint64_t size = state_size + m->contents_size + made->set_count * m->set_size;
+    const bool has_contents = made->piece_count > 0 && made->pieces[0].fill.pattern_size == 0;
+    const uint64_t contents_size = has_contents ? m->small_size : 0;
+    const uint64_t size = state_size + contents_size + made->set_count * m->set_size;
     const unsigned char zeros[8] = {0};
     if (size == 0) {
         return true;
@@ -322,17 +399,11 @@ static bool make_memory(maker *m) {
             return false;
         }
     }
-    grout_cu_address at = made->memory + state_size;
-    for (uint32_t i = 0; i < made->workspace_count; i++) {
-        if (m->plan.workspaces[i].has_contents) {
-            if (!put_contents(m, i, at)) {
-                return false;
-            }
-            at += align_up(made->workspaces[i].size);
-        }
+    if (has_contents && !put_contents(m, made->memory + state_size)) {
+        return false;
     }
     /* Streams that do not wait for the default one read it, too. */
-    return make_sets(m, at) &&
+    return make_sets(m, made->memory + state_size + contents_size) &&
            grout_gpu__driver_synchronize(&made->driver, "load the kernel", &m->error);
 }
 
@@ -432,7 +503,8 @@ void grout_gpu_kernel_free(grout_gpu_kernel *kernel) {
     free(kernel->args);
     free(kernel->params);
     free(kernel->maps);
-    free(kernel->workspaces);
+    free(kernel->workspace_offsets);
+    free(kernel->pieces);
     free(kernel->sets);
     (void)pthread_mutex_destroy(&kernel->lock);
     free(kernel);

@@ -38,12 +38,12 @@ typedef struct grout_gpu_kernel_map {
     uint32_t oldest; /* of the encodings */
 } grout_gpu_kernel_map;
 
-typedef struct grout_gpu_kernel_workspace {
-    uint64_t offset; /* in a set */
-    uint64_t size;
+/* Bytes of a set that one call of the driver fills: a large workspace, or all small ones. */
+typedef struct grout_gpu_kernel_piece {
+    uint64_t offset, size;
     grout_gpu_fill fill;
-    grout_cu_address contents; /* elements that differ: a copy of them on the device; 0: fill */
-} grout_gpu_kernel_workspace;
+    grout_cu_address contents; /* on the device: they are copied from there; 0: fill */
+} grout_gpu_kernel_piece;
 
 /* The workspaces of one launch at a time. */
 typedef struct grout_gpu_kernel_set {
@@ -66,8 +66,10 @@ struct grout_gpu_kernel {
     uint32_t param_count;
     grout_gpu_kernel_map *maps;
     uint32_t map_count;
-    grout_gpu_kernel_workspace *workspaces;
+    uint64_t *workspace_offsets; /* in a set, by workspace */
     uint32_t workspace_count;
+    grout_gpu_kernel_piece *pieces;
+    uint32_t piece_count;
     grout_gpu_kernel_set *sets; /* none without workspaces */
     uint32_t set_count, next_set;
     grout_cu_address memory;         /* of the device, all of it */

@@ -229,21 +229,22 @@ static bool fill(launch *l, grout_cu_address to, uint64_t size, const grout_gpu_
 
 static grout_cu_address get_workspace(const launch *l, uint32_t index) {
     GROUT_ASSERT(l->set != NULL && index < l->kernel->workspace_count);
-    return l->set->base + l->kernel->workspaces[index].offset;
+    return l->set->base + l->kernel->workspace_offsets[index];
 }
 
 static bool fill_workspaces(launch *l) {
     const grout_gpu_kernel *kernel = l->kernel;
     bool is_done = true;
-    for (uint32_t i = 0; i < kernel->workspace_count && is_done; i++) {
-        const grout_gpu_kernel_workspace *workspace = &kernel->workspaces[i];
-        const grout_cu_address at = get_workspace(l, i);
-        is_done = workspace->contents == 0
-                      ? fill(l, at, workspace->size, &workspace->fill)
+    for (uint32_t i = 0; i < kernel->piece_count && is_done; i++) {
+        const grout_gpu_kernel_piece *piece = &kernel->pieces[i];
+        GROUT_ASSERT(l->set != NULL);
+        const grout_cu_address at = l->set->base + piece->offset;
+        is_done = piece->contents == 0
+                      ? fill(l, at, piece->size, &piece->fill)
                       : check(l,
-                              kernel->driver.cu.memcpy_on_device(
-                                  at, workspace->contents, (size_t)workspace->size, l->stream),
-                              "fill a workspace");
+                              kernel->driver.cu.memcpy_on_device(at, piece->contents,
+                                                                 (size_t)piece->size, l->stream),
+                              "fill the workspaces");
     }
     return is_done;
 }

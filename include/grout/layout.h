@@ -64,6 +64,9 @@ GROUT_API grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling);
 
 /* Byte offset of an element inside its object; indices must lie inside. */
 GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
+/* Those of count elements along a dimension, the first at the index; all must lie inside. */
+GROUT_API void grout_layout_get_offsets(const grout_layout *layout, const int64_t *index,
+                                        uint32_t dim, int64_t *offsets, uint32_t count);
 /* The index of the element that holds a byte; of a byte between rows, one beside it. */
 GROUT_API void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index);
 /* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */

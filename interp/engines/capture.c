@@ -62,10 +62,12 @@ uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_
     /* What finishes to make room uses the scratch. */
     const grout_cta *keeper = grout_cta__peer(cta, rank);
     uint32_t slot = grout_slots__take(keeper);
+    uint8_t *bytes = grout_slots__get(keeper, slot);
     if (capture(cta, thread, box)) {
-        uint8_t *bytes = grout_slots__get(keeper, slot);
         memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
         memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
+    } else { /* what has finished left nothing stale */
+        memset(bytes + machine->payload_mask_at, 0, (size_t)box->plan->bytes);
     }
     return slot;
 }

@@ -5,6 +5,8 @@
  */
 #include "sparse.h"
 
+#include "loops.h"
+
 #include "grout/verify.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@
 
 #define STEP_MAX        GROUT_TENSOR_CORE_BLOCK_MAX /* what a keeps, of an instruction */
 #define INTEGERS_A_STEP 32
+#define COLUMNS         8
 
 /* Elements of a in an instruction. */
 static uint32_t get_step(const grout_gemm *gemm) {
@@ -64,20 +67,76 @@ typedef struct step {
     uint32_t count;
 } step;
 
-static float add_floats(const grout_gemm *gemm, const grout_sparse_tiles *tiles, const step *its,
-                        uint32_t n, float sum) {
+static float add_block(const grout_gemm *gemm, const grout_sparse_tiles *tiles, const step *its,
+                       uint32_t n, float sum) {
     float a[STEP_MAX], b[STEP_MAX];
     for (uint32_t i = 0; i < its->count; i++) {
         a[i] = tiles->a[its->left[i]];
         b[i] = tiles->b[get_right(gemm, its->rows[i], n)];
     }
-    if (gemm->core.block != 0) {
-        return grout_tensor_core__add_block(&gemm->core, a, 1, b, 1, sum);
+    return grout_tensor_core__add_block(&gemm->core, a, 1, b, 1, sum);
+}
+
+/* What an instruction adds to neighbouring columns by fast numerics. */
+typedef struct strip {
+    float a[STEP_MAX];
+    const float *b[STEP_MAX]; /* for column 0 */
+    size_t at, pitch;         /* from there to the first column, and from one to the next */
+    uint32_t count;
+    float sums[COLUMNS];
+} strip;
+
+typedef void strip_loop(strip *it);
+
+/* Plain ones of C, and for processors with FMA: the same bits. */
+#define ADD_STRIP(TARGET, NAME, PITCH)                                                     \
+    TARGET static void NAME(strip *it) {                                                   \
+        float sums[COLUMNS];                                                               \
+        memcpy(sums, it->sums, sizeof sums);                                               \
+        for (uint32_t i = 0; i < it->count; i++) {                                         \
+            for (uint32_t j = 0; j < COLUMNS; j++) {                                       \
+                sums[j] = fmaf(it->a[i], it->b[i][it->at + (size_t)j * (PITCH)], sums[j]); \
+            }                                                                              \
+        }                                                                                  \
+        memcpy(it->sums, sums, sizeof sums);                                               \
     }
+
+ADD_STRIP(, add_strip, it->pitch)
+#if GROUT_SIMD_IS_X86
+ADD_STRIP(GROUT_SIMD_TARGET_AVX2, add_strip_avx2, it->pitch)
+ADD_STRIP(GROUT_SIMD_TARGET_AVX2, add_strip_of_rows_avx2, 1)
+#endif
+
+static strip_loop *find_strip_loop(const grout_gemm *gemm) {
+#if GROUT_SIMD_IS_X86
+    if (grout_simd__has(GROUT_SIMD_AVX2)) {
+        return gemm->has_k_rows ? add_strip_of_rows_avx2 : add_strip_avx2;
+    }
+#endif
+    (void)gemm;
+    return add_strip;
+}
+
+/* N is a multiple of COLUMNS. */
+static void add_floats(const grout_gemm *gemm, float *c, const grout_sparse_tiles *tiles,
+                       const step *its) {
+    strip_loop *loop = find_strip_loop(gemm);
+    strip it = {.pitch = get_right(gemm, 0, 1), .count = its->count};
     for (uint32_t i = 0; i < its->count; i++) {
-        sum = fmaf(a[i], b[i], sum);
+        it.a[i] = tiles->a[its->left[i]];
+        it.b[i] = &tiles->b[get_right(gemm, its->rows[i], 0)];
     }
-    return gemm->round_step != 0 ? grout_gemm__round_f16(sum) : sum;
+    for (uint32_t n = 0; n < gemm->n; n += COLUMNS) {
+        for (uint32_t j = 0; j < COLUMNS; j++) {
+            it.sums[j] = c[(size_t)(n + j) * gemm->m];
+        }
+        loop(&it);
+        for (uint32_t j = 0; j < COLUMNS; j++) {
+            c[(size_t)(n + j) * gemm->m] =
+                gemm->round_step != 0 ? grout_gemm__round_f16(it.sums[j]) : it.sums[j];
+        }
+        it.at += COLUMNS * it.pitch;
+    }
 }
 
 /* Tiles of integers are i16, two in a word. */
@@ -111,10 +170,14 @@ static void run_row(const grout_gemm *gemm, float *c, const grout_sparse_tiles *
             its.left[i] = get_left(gemm, tiles, m, k + i);
             its.rows[i] = grout_sparse__get_row(gemm, tiles, m, k + i);
         }
-        for (uint32_t n = 0; n < gemm->n; n++) {
+        const bool is_fast = !gemm->is_integer && gemm->core.block == 0;
+        if (is_fast) {
+            add_floats(gemm, &c[m], tiles, &its);
+        }
+        for (uint32_t n = 0; n < gemm->n && !is_fast; n++) {
             float *sum = &c[(size_t)n * gemm->m + m];
             *sum = gemm->is_integer ? add_integers(gemm, tiles, &its, n, *sum)
-                                    : add_floats(gemm, tiles, &its, n, *sum);
+                                    : add_block(gemm, tiles, &its, n, *sum);
         }
     }
 }

@@ -5,6 +5,11 @@
  */
 #include "pages.h"
 
+#include <string.h>
+
+/* From here on the system's zero pages are cheaper than memset. */
+#define ARENA_LARGE ((size_t)4 << 20)
+
 static void set_cta(grout_machine *machine, uint32_t slot, uint32_t rank) {
     const grout_plan *plan = machine->plan;
     machine->ctas[(size_t)slot * plan->shape.cta_count + rank] = (grout_cta){
@@ -24,12 +29,20 @@ bool grout_machine__add_slot(grout_machine *machine, uint32_t slot) {
     if (machine->slots[slot] != NULL) {
         return true;
     }
-    machine->slots[slot] = grout_machine__keep(machine, size);
+    const bool comes_zeroed = size >= ARENA_LARGE;
+    machine->slots[slot] = comes_zeroed ? grout_machine__keep(machine, size)
+                                        : grout_machine__keep_unset(machine, size);
     if (machine->slots[slot] == NULL) {
         machine->run.has_failed = true;
         return false;
     }
+    if (!comes_zeroed) {
+        memset(machine->slots[slot], 0, machine->at.head);
+    }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if (!comes_zeroed) { /* what stores wait in is written before it is read */
+            memset(grout_machine__get_arena(machine, slot, rank), 0, machine->at.undo_entries);
+        }
         set_cta(machine, slot, rank);
         uint8_t *state = grout_machine__get_cta(machine, slot, rank)->state;
         uint32_t *free_slots = (uint32_t *)(void *)(state + machine->at.payload_free);

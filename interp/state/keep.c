@@ -12,8 +12,7 @@ typedef struct grout_kept {
     uint64_t reserved[6];
 } grout_kept;
 
-void *grout_machine__keep(grout_machine *machine, size_t size) {
-    grout_kept *block = grout_heap__take(&machine->heap, sizeof *block + size);
+static void *keep(grout_machine *machine, grout_kept *block, size_t size) {
     if (block == NULL) {
         return NULL;
     }
@@ -21,6 +20,14 @@ void *grout_machine__keep(grout_machine *machine, size_t size) {
     block->size = sizeof *block + size;
     machine->kept = block;
     return block + 1;
+}
+
+void *grout_machine__keep(grout_machine *machine, size_t size) {
+    return keep(machine, grout_heap__take(&machine->heap, sizeof(grout_kept) + size), size);
+}
+
+void *grout_machine__keep_unset(grout_machine *machine, size_t size) {
+    return keep(machine, grout_heap__take_unset(&machine->heap, sizeof(grout_kept) + size), size);
 }
 
 void grout_machine__free_kept(grout_machine *machine) {

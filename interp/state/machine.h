@@ -1,7 +1,5 @@
-/*
+/* machine.h - the state of a launch, private to interp/.
  * SPDX-License-Identifier: Apache-2.0
- *
- * machine.h - the state of a launch, private to interp/.
  *
  * Three kinds of data, kept apart. The plan: constant, full of host pointers. The state: the
  * clusters that are in flight, each in an arena of its own (its head, then its CTAs, all alike),
@@ -385,8 +383,9 @@ struct grout_machine {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Zeroed bytes that live as long as the machine; NULL without memory. keep.c */
+/* Zeroed bytes, or bytes of any value, that live as long as the machine; NULL: no memory. keep.c */
 void *grout_machine__keep(grout_machine *machine, size_t size);
+void *grout_machine__keep_unset(grout_machine *machine, size_t size);
 void grout_machine__free_kept(grout_machine *machine);
 
 /* The arena of a slot, made if need be; false without memory (has_failed is set). cta.c */

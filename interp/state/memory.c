@@ -289,9 +289,26 @@ static void visit_row(const grout_box *box, int64_t *index, int64_t element,
         visitor(payload, &piece);
         return;
     }
-    for (int64_t i = 0; i < box->size[inner]; i++) {
-        index[inner] = box->low[inner] + i;
-        grout_piece piece = {element + i, grout_layout_get_offset(plan->layout, index), bytes};
+    enum { OFFSETS = 64 };
+    int64_t offsets[OFFSETS];
+    grout_piece piece = {.length = 0};
+    for (int64_t first = 0; first < box->size[inner]; first += OFFSETS) {
+        const int64_t left = box->size[inner] - first;
+        const uint32_t count = left < OFFSETS ? (uint32_t)left : OFFSETS;
+        index[inner] = box->low[inner] + first;
+        grout_layout_get_offsets(plan->layout, index, inner, offsets, count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (piece.length > 0 && offsets[i] == piece.offset + piece.length) {
+                piece.length += bytes;
+                continue;
+            }
+            if (piece.length > 0) {
+                visitor(payload, &piece);
+            }
+            piece = (grout_piece){element + first + i, offsets[i], bytes};
+        }
+    }
+    if (piece.length > 0) {
         visitor(payload, &piece);
     }
     index[inner] = box->low[inner];

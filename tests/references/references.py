@@ -1,7 +1,9 @@
 """References: the kernels of kernels/ against what they are said to compute, in float64 by plain Python, over awkward
 sizes: one row, no whole tile, one step, more steps than slots.
 
-usage: references.py --grout PATH [KERNEL...]
+usage: references.py --grout PATH [--products LIBRARY] [KERNEL...]
+
+LIBRARY is products.c compiled: it makes the same sums as Python does, thirty times as fast.
 
 Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly; so a difference is the
 kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
@@ -10,9 +12,11 @@ what the kernel's own arithmetic may lose.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import array
 import ast
 import collections
 import concurrent.futures
+import ctypes
 import itertools
 import math
 import operator
@@ -37,7 +41,7 @@ TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2")}
 
 
 def draw(generator, count, is_integer):
-    values = [generator.randint(-15, 15) for _ in range(count)]
+    values = generator.choices(range(-15, 16), k=count)
     return values if is_integer else [value / 8 for value in values]
 
 
@@ -63,16 +67,36 @@ def cut_rows(values, width):
     return [values[at:at + width] for at in range(0, len(values), width)]
 
 
+class Products(ctypes.Structure):
+    """As products.c has it."""
+    _fields_ = [(name, ctypes.c_void_p) for name in ("rows", "columns", "sums")] + [
+        (name, ctypes.c_size_t) for name in "mnk"]
+
+
+LIBRARY = []  # of --products
+
+
 def multiply(rows, columns):
     """The products of each row with each column."""
-    return [sum(map(operator.mul, row, column)) for row in rows for column in columns]
+    if not LIBRARY or not rows or not columns or isinstance(rows[0][0], int):
+        return [sum(map(operator.mul, row, column)) for row in rows for column in columns]
+    parts = [array.array("d", itertools.chain.from_iterable(part)) for part in (rows, columns)]
+    sums = array.array("d", bytes(8 * len(rows) * len(columns)))
+    addresses = (part.buffer_info()[0] for part in (*parts, sums))
+    LIBRARY[0].multiply(ctypes.byref(Products(*addresses, len(rows), len(columns), len(rows[0]))))
+    return sums.tolist()
+
+
+def turn(rows):
+    """Rows as columns."""
+    return list(zip(*rows))
 
 
 # ---- what the kernels compute ----
 
 def compute_matmul(arrays, sizes):
     a, b = cut_rows(arrays["a"], sizes["K"]), cut_rows(arrays["b"], sizes["N"])
-    return {"c": multiply(a, list(zip(*b)))}
+    return {"c": multiply(a, turn(b))}
 
 
 def compute_matmul_sparse(arrays, sizes):
@@ -177,7 +201,7 @@ def compute_scan(arrays, sizes):
 def compute_matmul_ragged(arrays, sizes):
     rows, result = cut_rows(arrays["a"], sizes["K"]), []
     for low, high, matrix in zip(arrays["offsets"], arrays["offsets"][1:], cut_rows(arrays["b"], sizes["K"] * sizes["N"])):
-        result += multiply(rows[low:high], list(zip(*cut_rows(matrix, sizes["N"]))))
+        result += multiply(rows[low:high], turn(cut_rows(matrix, sizes["N"])))
     return {"c": result}
 
 
@@ -187,7 +211,7 @@ def compute_matmul_ragged_transposed(arrays, sizes):
         if low == high:
             result += [0.0] * (sizes["M"] * sizes["N"])
         else:
-            result += multiply(list(zip(*x[low:high])), list(zip(*y[low:high])))
+            result += multiply(turn(x[low:high]), turn(y[low:high]))
     return {"out": result}
 
 
@@ -226,14 +250,14 @@ def compute_histogram(arrays, sizes):
 
 def compute_attention_head(queries, keys, values, is_causal):
     """The outputs of one head and the logarithms of its rows' sums."""
-    outputs, logs, columns = [], [], list(zip(*values))
-    for i, query in enumerate(queries):
+    weights, logs = [], []
+    for i, row in enumerate(cut_rows(multiply(queries, keys), len(keys))):
         count = len(keys) - len(queries) + i + 1 if is_causal else len(keys)
-        products = [0.125 * value for value in multiply([query], keys[:count])]
-        weights, top = compute_softmax_row(products), max(products)
-        outputs += [sum(map(operator.mul, weights, column)) for column in columns]
+        products = [0.125 * value for value in row[:count]]
+        top = max(products)
+        weights.append(compute_softmax_row(products) + [0.0] * (len(keys) - count))
         logs.append(top + math.log(math.fsum(math.exp(value - top) for value in products)))
-    return outputs, logs
+    return multiply(weights, turn(values)), logs
 
 
 def compute_attention(arrays, sizes):
@@ -272,17 +296,16 @@ def derive_backward(arrays, sizes):
 
 def compute_backward_head(queries, keys, values, outward, rows, is_causal):
     """The unscaled gradients of one head, each a list of rows; rows: lse to base 2 and delta of each query."""
-    dq, dk, dv = ([[0.0] * len(queries[0]) for _ in part] for part in (queries, keys, keys))
-    for i, (query, grad, (lse2, delta)) in enumerate(zip(queries, outward, rows)):
+    weights, changes = [], []
+    products, gradients = (cut_rows(multiply(*pair), len(keys)) for pair in ((queries, keys), (outward, values)))
+    for i, (lse2, delta) in enumerate(rows[:len(queries)]):
         count = len(keys) - len(queries) + i + 1 if is_causal else len(keys)
-        products = multiply([query], keys[:count])
-        weights = [2 ** (0.125 / math.log(2) * value - lse2) for value in products]
-        changes = [weight * (value - delta) for weight, value in zip(weights, multiply([grad], values[:count]))]
-        dq[i] = multiply([changes], list(zip(*keys[:count])))
-        for j, (weight, change) in enumerate(zip(weights, changes)):
-            dv[j] = [old + weight * value for old, value in zip(dv[j], grad)]
-            dk[j] = [old + change * value for old, value in zip(dk[j], query)]
-    return dq, dk, dv
+        row = [2 ** (0.125 / math.log(2) * value - lse2) for value in products[i][:count]]
+        padding = [0.0] * (len(keys) - count)
+        changes.append([weight * (value - delta) for weight, value in zip(row, gradients[i])] + padding)
+        weights.append(row + padding)
+    sums = ((changes, turn(keys)), (turn(changes), turn(queries)), (turn(weights), turn(outward)))
+    return [cut_rows(multiply(*pair), len(queries[0])) for pair in sums]
 
 
 def compute_backward(arrays, sizes):
@@ -512,9 +535,12 @@ def run_case(grout, case, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
+    parser.add_argument("--products", type=os.path.abspath)
     parser.add_argument("kernels", nargs="*")
     arguments = parser.parse_args()
     grout = os.path.abspath(arguments.grout)
+    if arguments.products:
+        LIBRARY.append(ctypes.CDLL(arguments.products))
     jobs = [(case, options) for case in CASES for options in case[5]
             if not arguments.kernels or case[0].partition("@")[0] in arguments.kernels]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

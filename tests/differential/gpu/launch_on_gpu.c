@@ -481,6 +481,8 @@ static void check_dependent(const cuda *c, const char *folder, const char *nvrtc
     must(c->stream_synchronize(stream), "synchronise");
     for (int i = 0; i < CHAIN; i++) {
         compare(c, &examples[i], on_device[i], diags);
+    }
+    for (int i = 0; i < CHAIN; i++) {
         grout_gpu_kernel_free(kernels[i]);
         for (uint32_t k = 0; k < examples[i].count; k++) {
             must(c->driver.cu.mem_free((grout_cu_address)(uintptr_t)allocated[i][k].data), "free");

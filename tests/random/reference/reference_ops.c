@@ -346,7 +346,20 @@ typedef struct factors {
     num *a, *b, *chosen;
     const num *metadata; /* or NULL */
     int64_t words;       /* of it in a row */
+    int64_t step;        /* from a column of b to the next, and of chosen */
+    int64_t b_stride;    /* from one element of a column to the next */
 } factors;
+
+/* Columns as rows, which a sum reads faster. */
+static num *turn(const num *b, int64_t depth, int64_t n) {
+    num *turned = b == NULL ? NULL : calloc((size_t)(depth * n), sizeof *turned);
+    for (int64_t k = 0; turned != NULL && k < depth; k++) {
+        for (int64_t j = 0; j < n; j++) {
+            turned[j * depth + k] = b[k * n + j];
+        }
+    }
+    return turned;
+}
 
 static factors get_factors(reference *ref, const grout_op *op, const grout_type types[3]) {
     const uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'v');
@@ -359,7 +372,15 @@ static factors get_factors(reference *ref, const grout_op *op, const grout_type 
         its.metadata = ref->values[metadata->id];
         its.words = grout_module_get_operand_type(ref->module, metadata).dims[1];
         its.chosen = calloc((size_t)(depth * n), sizeof *its.chosen);
+        its.step = 1;
+        its.b_stride = n;
+        return its;
     }
+    num *turned = turn(its.b, depth, n);
+    free(its.b);
+    its.b = turned;
+    its.step = depth;
+    its.b_stride = 1;
     return its;
 }
 
@@ -375,19 +396,18 @@ void reference__run_wgmma(reference *ref, const grout_op *op) {
     const factors its = get_factors(ref, op, types);
     const bool is_there =
         its.a != NULL && its.b != NULL && (its.metadata == NULL || its.chosen != NULL);
-    const bool has_before = uses_accumulator(ref, op);
+    const bool has_before = uses_accumulator(ref, op), is_saturating = saturates(ref, op);
     for (int64_t i = 0; i < m * n && is_there; i++) {
         rounding_dot dot = {.a = its.a + i / n * depth,
-                            .b = its.b + i % n,
-                            .b_stride = n,
+                            .b_stride = its.b_stride,
                             .depth = depth,
                             .operand_dtype = (grout_dtype)types[1].dtype,
                             .accumulator_dtype = (grout_dtype)types[0].dtype,
-                            .is_saturating = saturates(ref, op)};
+                            .is_saturating = is_saturating};
         if (its.metadata != NULL && i % n == 0) {
             choose_rows(its.metadata + i / n * its.words, its.b, &dot, its.chosen);
         }
-        dot.b = its.metadata == NULL ? dot.b : its.chosen + i % n;
+        dot.b = (its.metadata == NULL ? its.b : its.chosen) + i % n * its.step;
         const num before = has_before ? reference__read_box(&acc, i) : formats_make(0, 0);
         reference__write_box(&acc, i, rounding_dot_add(&dot, before));
     }

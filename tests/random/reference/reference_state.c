@@ -103,10 +103,11 @@ box reference__get_box(reference *ref, const grout_operand *operand) {
 /* The place in the object of element i of the box, in the view's order; -1: outside. */
 int64_t reference__get_place(const box *b, int64_t i) {
     int64_t index[GROUT_RANK_MAX], place = 0;
+    uint32_t rest = (uint32_t)i; /* the references are small, and divisions of 32 bits are fast */
     for (uint32_t k = b->view.rank; k-- > 0;) {
-        const uint32_t d = b->view.order[k];
-        index[d] = b->start[d] + i % b->view.extent[d];
-        i /= b->view.extent[d];
+        const uint32_t d = b->view.order[k], extent = (uint32_t)b->view.extent[d];
+        index[d] = b->start[d] + rest % extent;
+        rest /= extent;
     }
     for (uint32_t d = 0; d < b->view.rank; d++) {
         if (index[d] < 0 || index[d] >= b->type->dims[d]) {

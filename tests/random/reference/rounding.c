@@ -444,6 +444,12 @@ static num add_saturating(const rounding_dot *dot, num acc) {
     return formats_make(sum, 0);
 }
 
+/* rint without a call. False of a number from 2^51 on too, which no exact sum here has. */
+static bool is_whole_number(double value) {
+    const double shift = 0x1.8p52;
+    return value + shift - shift == value;
+}
+
 num rounding_dot_add(const rounding_dot *dot, num acc) {
     if (dot->is_saturating) {
         return add_saturating(dot, acc);
@@ -456,10 +462,13 @@ num rounding_dot_add(const rounding_dot *dot, num acc) {
             a = cut(a);
             b = cut(b);
         }
-        sum += a.value * b.value;
-        magnitude += fabs(a.value * b.value);
-        bound += fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
-        is_whole = is_whole && a.value == rint(a.value) && b.value == rint(b.value) && bound == 0;
+        const double product = a.value * b.value;
+        sum += product;
+        magnitude += fabs(product);
+        if (a.bound != 0 || b.bound != 0 || !isfinite(product)) { /* else it adds 0 */
+            bound += fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
+        }
+        is_whole = is_whole && bound == 0 && is_whole_number(a.value) && is_whole_number(b.value);
     }
     if (dot->accumulator_dtype == GROUT_DTYPE_I32) { /* exact in a double, and wraps */
         return formats_make_whole(GROUT_DTYPE_I32, (uint64_t)(int64_t)sum);

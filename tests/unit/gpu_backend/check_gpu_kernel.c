@@ -302,17 +302,65 @@ START_TEST(workspaces_are_as_new_in_each_launch) {
     launch(kernel, &y, 1, 5, diags);
     /* in the order of the stream: what came before, fills, kernel, mark */
     ck_assert_ptr_eq(strstr(fake->log, "wait "), fake->log);
-    ck_assert_int_eq(count_lines("copy 512 on 5\n"), 1);
-    ck_assert_int_eq(count_lines("fill 4 of 00000000 on 5\n"), 1);
-    ck_assert_int_eq(count_lines("fill 2 of 00000000 on 5\n"), 1); /* semaphores, by words */
-    ck_assert_int_eq(count_lines("rows of "), 2);                  /* the halves of 1.5 */
-    const char *start = strstr(fake->log, "launch k on 5\nrecord ");
+    const char *start = strstr(fake->log, "\ncopy 1280 on 5\nlaunch k on 5\nrecord "); /* at once */
     ck_assert_ptr_nonnull(start);
-    ck_assert_ptr_null(strstr(start, "fill"));
-    ck_assert_ptr_null(strstr(start, "copy"));
+    ck_assert_int_eq(count_lines(" on 5\n"), 4);
     /* CTAs that wait for each other begin together */
     ck_assert_uint_eq(seen.config.attribute_count, 1);
     ck_assert_uint_eq(seen.attributes[0].id, GROUT_CU_LAUNCH_COOPERATIVE);
+    end(kernel, diags);
+}
+END_TEST
+
+static const char large[] =
+    "kernel @k(%y: out gmem i32[128]) {\n"
+    "  scratch %zeros : gmem i32[4] init(zeros)\n"
+    "  scratch %many : gmem i32[16385] init(zeros)\n"
+    "  scratch %pairs : gmem f64[8193] init(1.5)\n"
+    "  scratch %edge : gmem u16[32768] init(zeros)\n"
+    "  scratch %done : semaphore[1] global\n"
+    "  semaphore_signal %done[0], 1\n"
+    "  semaphore_wait %done[0], 1\n"
+    "  %some = add (load %zeros[0]), (load %many[0])\n"
+    "  %others = add (cast (load %pairs[0]) : i32), (cast (load %edge[0]) : i32)\n"
+    "  store %y, (broadcast (add %some, %others) : i32[128])\n"
+    "}\n";
+static const size_t large_sizes[] = {8, 8, 8, 8, 8, 8, 32};
+
+/* A kernel that spoils large workspaces. */
+static void spoil_large(const grout_cu_launch_config *config, void **params) {
+    see(config, params);
+    unsigned char *const zeros[] = {as_pointer(seen.values[1][0]), as_pointer(seen.values[2][0]),
+                                    as_pointer(seen.values[4][0]), as_pointer(seen.values[5][0])};
+    const size_t zero_sizes[] = {16, 65540, 65536, 8};
+    double *pairs = as_pointer(seen.values[3][0]);
+    for (int i = 0; i < 4; i++) {
+        /* the first byte, and each like the one before */
+        ck_assert_uint_eq(zeros[i][0], 0);
+        ck_assert_mem_eq(zeros[i], zeros[i] + 1, zero_sizes[i] - 1);
+        memset(zeros[i], 0xff, zero_sizes[i]);
+    }
+    int wrong = 0;
+    for (int i = 0; i < 8193; i++) {
+        wrong += pairs[i] < 1.5 || pairs[i] > 1.5;
+        pairs[i] = 0;
+    }
+    ck_assert_int_eq(wrong, 0);
+}
+
+/* What has one pattern is filled at once; 64 KiB are small, a word more is large. */
+START_TEST(large_workspaces_are_filled) {
+    grout_diags *diags = grout_diags_new();
+    const grout_argument y = {memory[0], SPACES_BYTES};
+    RESET(large_sizes);
+    fake->on_launch = spoil_large;
+    grout_gpu_kernel *kernel = make_good(large, (grout_gpu_kernel_options){0}, diags);
+    launch(kernel, &y, 1, 6, diags);
+    launch(kernel, &y, 1, 6, diags);
+    /* 256 + 65,536 + 256 bytes of small ones, 65,792 of %many; 65,792 in 8-byte halves of 1.5 */
+    ck_assert_int_eq(count_lines("fill 32960 of 00000000 on 6\nfill 8224 rows of "), 1);
+    ck_assert_int_eq(count_lines("fill "), 3);
+    ck_assert_int_eq(count_lines("copy "), 0);
     end(kernel, diags);
 }
 END_TEST
@@ -520,14 +568,20 @@ END_TEST
 START_TEST(failures_while_launching_are_reported) {
     static const char *const calls[] = {
         "cuCtxGetCurrent",   "cuStreamGetCtx",    "cuPointerGetAttribute", "cuStreamIsCapturing",
-        "cuStreamWaitEvent", "cuMemcpyDtoDAsync", "cuMemsetD32Async",      "cuMemsetD2D32Async",
-        "cuLaunchKernelEx",  "cuEventRecord"};
+        "cuStreamWaitEvent", "cuMemcpyDtoDAsync", "cuLaunchKernelEx",      "cuEventRecord",
+        "cuMemsetD32Async",  "cuMemsetD2D32Async"};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const bool is_large = strstr(calls[i], "cuMemset") != NULL;
         grout_diags *diags = grout_diags_new();
         const grout_argument first = {memory[0], SPACES_BYTES};
         const grout_argument second = {memory[1], SPACES_BYTES};
-        RESET(spaces_sizes);
-        grout_gpu_kernel *kernel = make_good(spaces, (grout_gpu_kernel_options){0}, diags);
+        if (is_large) {
+            RESET(large_sizes);
+        } else {
+            RESET(spaces_sizes);
+        }
+        grout_gpu_kernel *kernel =
+            make_good(is_large ? large : spaces, (grout_gpu_kernel_options){0}, diags);
         launch(kernel, &first, 1, 1, diags);
         fake->failing = calls[i];
         fake->failure = i % 2 == 0 ? 715 : 999;
@@ -590,6 +644,7 @@ int main(void) {
     tcase_add_test(tcase, outputs_are_filled_on_request);
     tcase_add_test(tcase, maps_are_encoded_once);
     tcase_add_test(tcase, workspaces_are_as_new_in_each_launch);
+    tcase_add_test(tcase, large_workspaces_are_filled);
     tcase_add_test(tcase, streams_share_sets_of_workspaces);
     tcase_add_test(tcase, wrong_arguments_are_refused);
     tcase_add_test(tcase, wrong_contexts_and_streams_are_refused);

@@ -1,5 +1,5 @@
 /*
- * nvrtc_worker.c - one compilation with the machine's NVRTC; see outside_nvrtc.h.
+ * nvrtc_worker.c - compilations with the machine's NVRTC; see outside_nvrtc.h.
  * SPDX-License-Identifier: Apache-2.0
  *
  * It is built without sanitizers, whatever the preset: under ASan, which serves every allocation of
@@ -12,31 +12,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What was made: the cubin, and the log with its NUL. */
 typedef struct product {
     char *cubin, *log;
 } product;
-
-/* All of a file as a text, or NULL. */
-static char *read_text(FILE *file) {
-    size_t size = 0, room = 1 << 16;
-    char *text = malloc(room);
-    while (text != NULL) {
-        size += fread(text + size, 1, room - size - 1, file);
-        if (size < room - 1) {
-            text[size] = '\0';
-            return text;
-        }
-        char *larger = realloc(text, room *= 2);
-        if (larger == NULL) {
-            free(text);
-        }
-        text = larger;
-    }
-    return NULL;
-}
 
 static bool take_results(const grout_nvrtc_api *api, grout_nvrtc_program program,
                          outside_reply *reply, product *made) {
@@ -50,36 +32,56 @@ static bool take_results(const grout_nvrtc_api *api, grout_nvrtc_program program
            (reply->cubin_size == 0 || api->get_cubin(program, made->cubin) == 0);
 }
 
-static bool compile(const grout_nvrtc_api *api, const char *name, int option_count,
-                    const char *const *options, outside_reply *reply, product *made) {
+/* Compiles the source among the texts. */
+static bool compile(const grout_nvrtc_api *api, const outside_request *request, const char *texts,
+                    outside_reply *reply, product *made) {
+    const char *options[OUTSIDE_OPTIONS_MAX];
+    const char *name = texts, *at = name + strlen(name) + 1;
+    for (size_t i = 0; i < request->option_count; i++) {
+        options[i] = at;
+        at += strlen(at) + 1;
+    }
     grout_nvrtc_program program = NULL;
-    char *text = read_text(stdin);
-    bool is_done = text != NULL && api->create_program(&program, text, name, 0, NULL, NULL) == 0;
+    bool is_done = api->create_program(&program, at, name, 0, NULL, NULL) == 0;
     if (is_done) {
-        reply->result = api->compile_program(program, option_count, options);
+        reply->result = api->compile_program(program, (int)request->option_count, options);
         is_done = take_results(api, program, reply, made);
         (void)api->destroy_program(&program);
     }
-    free(text);
     return is_done;
 }
 
-int main(int argc, char **argv) {
+/* Reads the texts of a request, and sends the reply. */
+static bool answer(const grout_gpu_nvrtc *nvrtc, const outside_request *request) {
+    outside_reply reply = {.major = nvrtc->major, .minor = nvrtc->minor};
+    product made = {0};
+    char *texts = calloc(request->text_size + 1, 1);
+    const bool is_done =
+        texts != NULL && request->option_count <= OUTSIDE_OPTIONS_MAX &&
+        grout_gpu__read_all(STDIN_FILENO, texts, request->text_size) &&
+        (request->text_size == 0 || compile(&nvrtc->api, request, texts, &reply, &made)) &&
+        grout_gpu__write_all(STDOUT_FILENO, &reply, sizeof reply) &&
+        grout_gpu__write_all(STDOUT_FILENO, made.cubin, reply.cubin_size) &&
+        grout_gpu__write_all(STDOUT_FILENO, made.log, reply.log_size);
+    free(texts);
+    free(made.cubin);
+    free(made.log);
+    return is_done;
+}
+
+int main(void) {
     const grout_gpu_nvrtc_search anywhere = {.path = NULL};
     grout_gpu_nvrtc nvrtc;
     grout_gpu_error error;
-    product made = {0};
+    outside_request request;
     if (!grout_gpu__nvrtc_open(&anywhere, &nvrtc, &error)) {
         (void)fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    outside_reply reply = {.major = nvrtc.major, .minor = nvrtc.minor};
-    const bool is_done = (argc < 2 || compile(&nvrtc.api, argv[1], argc - 2,
-                                              (const char *const *)argv + 2, &reply, &made)) &&
-                         grout_gpu__write_all(STDOUT_FILENO, &reply, sizeof reply) &&
-                         grout_gpu__write_all(STDOUT_FILENO, made.cubin, reply.cubin_size) &&
-                         grout_gpu__write_all(STDOUT_FILENO, made.log, reply.log_size);
-    free(made.cubin);
-    free(made.log);
-    return is_done ? 0 : 2;
+    while (grout_gpu__read_all(STDIN_FILENO, &request, sizeof request)) {
+        if (!answer(&nvrtc, &request)) {
+            return 2;
+        }
+    }
+    return 0;
 }

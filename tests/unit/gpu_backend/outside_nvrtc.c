@@ -1,6 +1,6 @@
 /*
- * outside_nvrtc.c - a libnvrtc whose compilations run in a process of their own, nvrtc_worker.c. So
- * the tests that compile much have the sanitizers in all of our code, and NVRTC itself is outside.
+ * outside_nvrtc.c - a libnvrtc whose compilations run in one other process, nvrtc_worker.c. So the
+ * tests that compile much have the sanitizers in all of our code, and NVRTC itself is outside.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Cubins only, and no headers beside the source: nothing else is asked for.
@@ -9,15 +9,11 @@
 #include "gpu_backend/run/bytes.h"
 #include "gpu_backend/run/cuda_api.h"
 
-#include <errno.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define OPTIONS_MAX 16
 
 enum { FAILED = 11 }; /* NVRTC_ERROR_INTERNAL_ERROR */
 
@@ -37,15 +33,22 @@ struct grout_nvrtc_program_object {
 
 /* ---- the worker ---- */
 
+/* The process that nvrtcVersion starts, before anything is compiled: what compiles may be a child
+ * of the process that opened this library. It ends when nobody holds its standard input any more.
+ */
 typedef struct worker {
-    pid_t process;
+    bool is_started;
     int input, output;
 } worker;
 
+static worker the_worker;
+
 /* Starts it with the ends of two pipes as its standard streams. */
-static bool start(char *const *arguments, worker *out) {
+static bool start(worker *out) {
+    char *arguments[] = {GROUT_TEST_NVRTC_WORKER, NULL};
     posix_spawn_file_actions_t actions;
     int in[2], back[2];
+    pid_t process;
     if (pipe(in) != 0) {
         return false;
     }
@@ -56,31 +59,22 @@ static bool start(char *const *arguments, worker *out) {
     }
     bool is_started = posix_spawn_file_actions_init(&actions) == 0;
     if (is_started) {
-        is_started = posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO) == 0 &&
-                     posix_spawn_file_actions_adddup2(&actions, back[1], STDOUT_FILENO) == 0 &&
-                     posix_spawn_file_actions_addclose(&actions, in[1]) == 0 &&
-                     posix_spawn_file_actions_addclose(&actions, back[0]) == 0 &&
-                     posix_spawn(&out->process, GROUT_TEST_NVRTC_WORKER, &actions, NULL, arguments,
-                                 environ) == 0;
+        is_started =
+            posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO) == 0 &&
+            posix_spawn_file_actions_adddup2(&actions, back[1], STDOUT_FILENO) == 0 &&
+            posix_spawn_file_actions_addclose(&actions, in[1]) == 0 &&
+            posix_spawn_file_actions_addclose(&actions, back[0]) == 0 &&
+            posix_spawn(&process, GROUT_TEST_NVRTC_WORKER, &actions, NULL, arguments, environ) == 0;
         (void)posix_spawn_file_actions_destroy(&actions);
     }
     (void)close(in[0]);
     (void)close(back[1]);
-    out->input = in[1];
-    out->output = back[0];
+    *out = (worker){is_started, in[1], back[0]};
     if (!is_started) {
         (void)close(out->input);
         (void)close(out->output);
     }
     return is_started;
-}
-
-static bool end(const worker *w) {
-    int status = -1;
-    (void)close(w->output);
-    while (waitpid(w->process, &status, 0) < 0 && errno == EINTR) {
-    }
-    return status == 0;
 }
 
 /* One piece of the answer, with a NUL that is not counted. */
@@ -93,22 +87,34 @@ static char *receive(const worker *w, size_t size) {
     return data;
 }
 
-/* Asks it about a program, or without one for the version. */
-static bool ask(char *const *arguments, const char *source, outside_reply *reply,
-                grout_nvrtc_program program) {
-    worker w;
-    if (!start(arguments, &w)) {
+static bool send_text(const worker *w, const char *text) {
+    return grout_gpu__write_all(w->input, text, strlen(text) + 1);
+}
+
+static bool ask_version(const worker *w, outside_reply *reply) {
+    const outside_request request = {0};
+    return grout_gpu__write_all(w->input, &request, sizeof request) &&
+           grout_gpu__read_all(w->output, reply, sizeof *reply);
+}
+
+static bool ask_program(const worker *w, grout_nvrtc_program program, size_t option_count,
+                        const char *const *options) {
+    outside_request request = {option_count, strlen(program->name) + strlen(program->source) + 2};
+    for (size_t i = 0; i < option_count; i++) {
+        request.text_size += strlen(options[i]) + 1;
+    }
+    bool is_good =
+        grout_gpu__write_all(w->input, &request, sizeof request) && send_text(w, program->name);
+    for (size_t i = 0; is_good && i < option_count; i++) {
+        is_good = send_text(w, options[i]);
+    }
+    if (!is_good || !send_text(w, program->source) ||
+        !grout_gpu__read_all(w->output, &program->reply, sizeof program->reply)) {
         return false;
     }
-    bool is_good = grout_gpu__write_all(w.input, source, strlen(source));
-    (void)close(w.input);
-    is_good = is_good && grout_gpu__read_all(w.output, reply, sizeof *reply);
-    if (is_good && program != NULL) {
-        program->cubin = receive(&w, reply->cubin_size);
-        program->log = receive(&w, reply->log_size);
-        is_good = program->cubin != NULL && program->log != NULL;
-    }
-    return end(&w) && is_good;
+    program->cubin = receive(w, program->reply.cubin_size);
+    program->log = receive(w, program->reply.log_size);
+    return program->cubin != NULL && program->log != NULL;
 }
 
 /* ---- NVRTC's functions ---- */
@@ -120,8 +126,8 @@ NVRTC(const char *, nvrtcGetErrorString, grout_nvrtc_result result) {
 /* The worker is asked once: every compilation opens the library and asks for the version. */
 NVRTC(grout_nvrtc_result, nvrtcVersion, int *major, int *minor) {
     static outside_reply found;
-    char *arguments[] = {GROUT_TEST_NVRTC_WORKER, NULL};
-    if (found.major == 0 && !ask(arguments, "", &found, NULL)) {
+    if (found.major == 0 &&
+        ((!the_worker.is_started && !start(&the_worker)) || !ask_version(&the_worker, &found))) {
         found = (outside_reply){0};
         return FAILED;
     }
@@ -160,13 +166,9 @@ NVRTC(grout_nvrtc_result, nvrtcCreateProgram, grout_nvrtc_program *out, const ch
 
 NVRTC(grout_nvrtc_result, nvrtcCompileProgram, grout_nvrtc_program program, int option_count,
       const char *const *options) {
-    char *arguments[OPTIONS_MAX + 3] = {GROUT_TEST_NVRTC_WORKER, program->name};
-    if (option_count > OPTIONS_MAX) {
-        return FAILED;
-    }
-    memcpy(arguments + 2, options, (size_t)option_count * sizeof options[0]);
-    return ask(arguments, program->source, &program->reply, program) ? program->reply.result
-                                                                     : FAILED;
+    const bool is_answered = option_count <= OUTSIDE_OPTIONS_MAX && the_worker.is_started &&
+                             ask_program(&the_worker, program, (size_t)option_count, options);
+    return is_answered ? program->reply.result : FAILED;
 }
 
 NVRTC(grout_nvrtc_result, nvrtcGetCUBINSize, grout_nvrtc_program program, size_t *out) {

@@ -2,14 +2,21 @@
  * outside_nvrtc.h - what outside_nvrtc.c and its worker, nvrtc_worker.c, say to each other.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The worker's arguments are the source's name and the compiler's options, the source is its
- * standard input up to its end. Its output is a reply, then the cubin, then the log. Without
- * arguments it only says which NVRTC it has found.
+ * The worker answers one request after another until its standard input ends. After a request come
+ * its texts, each with its NUL: the source's name, the compiler's options, the source. Without any
+ * it only says which NVRTC it has found. The answer is a reply, then the cubin, then the log.
  */
 #ifndef GROUT_TESTS_OUTSIDE_NVRTC_H
 #define GROUT_TESTS_OUTSIDE_NVRTC_H
 
 #include <stddef.h>
+
+#define OUTSIDE_OPTIONS_MAX 16
+
+typedef struct outside_request {
+    size_t option_count;
+    size_t text_size; /* of all texts; 0: nothing is to be compiled */
+} outside_request;
 
 typedef struct outside_reply {
     int major, minor;

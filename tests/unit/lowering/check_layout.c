@@ -146,6 +146,20 @@ static void check_offsets(const random_case *c) {
     }
 }
 
+/* From the case's start to the end of each dimension, and a dimension of one element too. */
+static void check_offsets_along(const random_case *c) {
+    static int64_t offsets[BYTES_MAX];
+    for (uint32_t dim = 0; dim < c->spec.rank; dim++) {
+        int64_t index[GROUT_RANK_MAX];
+        memcpy(index, c->start, sizeof index);
+        const uint32_t count = (uint32_t)(c->spec.dims[dim] - c->start[dim]);
+        grout_layout_get_offsets(&c->layout, c->start, dim, offsets, count);
+        for (uint32_t i = 0; i < count; i++, index[dim]++) {
+            CHECK(offsets[i] == grout_layout_get_offset(&c->layout, index));
+        }
+    }
+}
+
 static void check_runs(const random_case *c) {
     static uint8_t wanted[BYTES_MAX], got[BYTES_MAX];
     static grout_run runs[ITEMS_MAX];
@@ -201,6 +215,7 @@ START_TEST(random_layouts) {
     for (int round = 0; round < 100; round++) {
         random_case c = make_case(&state);
         check_offsets(&c);
+        check_offsets_along(&c);
         check_runs(&c);
         check_pieces(&c);
     }

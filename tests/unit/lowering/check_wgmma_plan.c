@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/register_layout.h"
 #include "tests/unit/support/bind_text.h"
+#include "tests/unit/support/often.h"
 
 /* ---- the tensor core ------------------------------------------------------------------------- */
 
@@ -98,16 +99,29 @@ static int64_t get_offset(const operand_check *check, int64_t mn, int64_t k, boo
     return grout_layout_get_offset(&layout, index);
 }
 
+#define K_STEP_MAX 64
+
+/* Those of the elements that an instruction takes of a row. */
+static void get_row(const operand_check *check, int64_t mn, int64_t k, int64_t *offsets) {
+    int64_t index[GROUT_RANK_MAX];
+    memcpy(index, check->start, sizeof index);
+    index[check->mn_dim] += mn;
+    index[check->k_dim] += k;
+    ASSERT_OFTEN(check->k_step <= K_STEP_MAX);
+    grout_layout_get_offsets(check->layout, index, check->k_dim, offsets, (uint32_t)check->k_step);
+}
+
 /* Whether instruction (block, step), whose operand starts at start, reads what it should. */
 static bool reads_right(const operand_check *check, const model *m, int64_t block, int64_t step,
                         int64_t start) {
     if (start % 16 != 0) {
         return false;
     }
+    int64_t offsets[K_STEP_MAX];
     for (int64_t mn = 0; mn < check->rows; mn++) {
+        get_row(check, block * check->rows + mn, step * check->k_step, offsets);
         for (int64_t k = 0; k < check->k_step; k++) {
-            if (model_read(m, start, mn, k) !=
-                get_offset(check, block * check->rows + mn, step * check->k_step + k, false)) {
+            if (model_read(m, start, mn, k) != offsets[k]) {
                 return false;
             }
         }

@@ -1,0 +1,16 @@
+# Read by ctest. Scratch files lie in memory where there is room for them and programs may run: the command flushes each file
+# that it writes to its disk, which takes longer than most tests.
+if(NOT DEFINED ENV{TMPDIR} AND IS_DIRECTORY /dev/shm)
+    execute_process(COMMAND df -Pk /dev/shm OUTPUT_VARIABLE room ERROR_QUIET)
+    if(room MATCHES " ([0-9]+) +[0-9]+% /dev/shm\n" AND CMAKE_MATCH_1 GREATER 1000000)
+        string(RANDOM LENGTH 16 name)
+        set(program /dev/shm/grout-${name})
+        file(WRITE ${program} "#!/bin/sh\n")
+        file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+        execute_process(COMMAND ${program} RESULT_VARIABLE result)
+        file(REMOVE ${program})
+        if(result EQUAL 0)
+            set(ENV{TMPDIR} /dev/shm)
+        endif()
+    endif()
+endif()
