@@ -27,8 +27,3 @@ def test_options_change_the_source(add_one):
 def test_an_illegal_size_is_refused(add_one):
     with pytest.raises(grout.KernelError, match="inexact-division"):
         add_one.emit(N=100)
-
-
-def test_launch_says_that_it_is_not_there(add_one):
-    with pytest.raises(NotImplementedError, match="kernel.emit"):
-        add_one.launch()

@@ -57,9 +57,8 @@ def _of_numpy(array: numpy.ndarray, is_read_only: bool = False) -> View:
                 is_read_only or not array.flags.writeable)
 
 
-def _of_torch(tensor) -> View:
-    if tensor.device.type != "cpu":
-        raise ArgumentError(f"it lies on the device '{tensor.device}': take .cpu(), or kernel.launch for a GPU")
+def of_torch(tensor) -> View:
+    """Of any device."""
     if str(tensor.layout) != "torch.strided":
         raise ArgumentError(f"its layout is {tensor.layout}: take .to_dense()")
     if tensor.is_conj() or tensor.is_neg():
@@ -78,7 +77,7 @@ def _of_jax(array) -> View:
     return _of_numpy(numpy.asarray(array), is_read_only=True)
 
 
-def _is_of(value, module: str, name: str) -> bool:
+def is_of(value, module: str, name: str) -> bool:
     """Whether it is one, without importing the package."""
     found = sys.modules.get(module)
     return found is not None and isinstance(value, getattr(found, name, ()))
@@ -88,9 +87,11 @@ def view_of(value) -> View:
     """Raises an ArgumentError whose message goes behind the parameter's name."""
     if isinstance(value, numpy.ndarray):
         return _of_numpy(value)
-    if _is_of(value, "torch", "Tensor"):
-        return _of_torch(value)
-    if _is_of(value, "jax", "Array"):
+    if is_of(value, "torch", "Tensor"):
+        if value.device.type != "cpu":
+            raise ArgumentError(f"it lies on the device '{value.device}': take .cpu(), or kernel.launch for a GPU")
+        return of_torch(value)
+    if is_of(value, "jax", "Array"):
         return _of_jax(value)
     if isinstance(value, numpy.generic):
         return _of_numpy(numpy.asarray(value), is_read_only=True)

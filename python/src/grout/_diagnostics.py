@@ -122,6 +122,10 @@ class Diags:
         return [make_diagnostic(lib.grout_diags_get(self.list, i), self.list)
                 for i in range(lib.grout_diags_count(self.list))]
 
+    def has(self, code: int) -> bool:
+        """Whether something of this code was said."""
+        return any(lib.grout_diags_get(self.list, i).code == code for i in range(lib.grout_diags_count(self.list)))
+
     def fail(self, error: typing.Type[GroutError]) -> typing.NoReturn:
         """Raises what was said; memory that ran out is a MemoryError."""
         found = self.take()

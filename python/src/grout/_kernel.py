@@ -14,6 +14,7 @@ import numpy
 from . import _arrays
 from ._allow import read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
+from ._gpu import Launcher
 from ._launch import Options, Progress, Run
 from ._library import ffi, lib, take_text, text_of
 from ._report import Report, make_report
@@ -154,6 +155,7 @@ class Kernel:
         symbolic = module._symbolic
         self._facts = lib.grout_module_get_kernel(symbolic, index)
         self.name: str = module._string(self._facts.name)
+        self._launcher = Launcher(self)
         self.params: typing.Tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
 
     def _make_param(self, index: int) -> Param:
@@ -204,7 +206,7 @@ class Kernel:
         except ArgumentError as error:
             raise ArgumentError(f"@{self.name}, %{name}: {error}") from error.__cause__
 
-    def _find_sizes(self, views, defines) -> None:
+    def find_sizes(self, views, defines) -> None:
         """Sizes of arrays are the values of the consts that are their dimensions; a given value wins."""
         source: typing.Dict[str, str] = {}
         for index, param in enumerate(self.params):
@@ -231,11 +233,10 @@ class Kernel:
     def _bind(self, arguments, defines, arch: str):
         views = {param.name: self._view(param.name, arguments[param.name]) for param in self.params
                  if param.name in arguments and param.direction != "scalar"}
-        self._find_sizes(views, defines)
-        pointer, warnings = self.module._bind(defines, arch)
-        return Bound(pointer, self._index, self.name, warnings), views
+        self.find_sizes(views, defines)
+        return self.bind(defines, arch), views
 
-    def _check_view(self, bound: Bound, index: int, view: _arrays.View, is_written: bool) -> None:
+    def check_view(self, bound: Bound, index: int, view: _arrays.View, is_written: bool) -> None:
         param = self.params[index]
         type_ = self._get_type(bound, index)
         info = lib.grout_dtype_get_info(type_.dtype)
@@ -282,16 +283,16 @@ class Kernel:
         param = lib.grout_module_get_param(bound.pointer, self._facts, index)
         return lib.grout_module_get_type(bound.pointer, param.value)[0]
 
-    def _get_bytes(self, bound: Bound, index: int) -> int:
+    def get_bytes(self, bound: Bound, index: int) -> int:
         return lib.grout_type_get_bytes(ffi.new("grout_type *", self._get_type(bound, index)))
 
     def _make_argument(self, bound: Bound, index: int, arguments, views, is_check: bool, keep):
         """Address and size of an argument's bytes, and how the report names what it holds. keep gets the owner."""
         param = self.params[index]
-        size = self._get_bytes(bound, index)
+        size = self.get_bytes(bound, index)
         view = views.get(param.name)
         if view is not None:
-            self._check_view(bound, index, view, param.direction in ("out", "inout") and not is_check)
+            self.check_view(bound, index, view, param.direction in ("out", "inout") and not is_check)
             if not is_check or param.direction == "in":
                 keep.append(view)
                 return view.address, size, "given"
@@ -474,7 +475,7 @@ class Kernel:
         arguments, defines = self._sort(arrays, keywords, values)
         shapes = {name: value for name, value in arguments.items() if hasattr(value, "shape")}
         sizes = {param.name: _shape_view(shapes[param.name]) for param in self.params if param.name in shapes}
-        self._find_sizes(sizes, defines)
+        self.find_sizes(sizes, defines)
         pointer, _ = self.module._bind(defines, "sm_90a")
         diags = Diags(pointer)
         externs = ffi.new("char[]", extern_source.encode())
@@ -492,9 +493,26 @@ class Kernel:
         manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, text, diags.list))
         return Emitted(self.name, source, json.loads(manifest))
 
-    def launch(self, *tensors, stream=None, **keywords):
-        """Launches the kernel on arrays of a GPU, in the caller's context and on its stream."""
-        raise NotImplementedError("this grout has no launch on device arrays; kernel.emit() gives source and manifest")
+    def launch(self, *tensors, stream=None, values: typing.Optional[typing.Mapping[str, object]] = None,
+               fills_outputs: bool = False, dependent: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
+               extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords) -> None:
+        """Puts the kernel on a stream of a GPU, for arrays that lie there, and returns at once.
+
+        Arrays are those of torch, of DLPack or with __cuda_array_interface__, all of them given; scalars are numbers.
+        stream: a CUstream as an int, or a stream of torch or CuPy; None is torch's current stream if arrays are
+        torch's, else the default stream. The context that is current is used; of torch's arrays it is that of their
+        device. The first launch of arrays of one kind compiles the kernel. There is no watchdog: a kernel that hangs
+        hangs its stream, and kernel.check() says why.
+        """
+        arguments, defines = self._sort(tensors, keywords, values)
+        self._launcher.launch(arguments, defines, stream, {
+            "fills_outputs": fills_outputs, "dependent": dependent, "debug_checks": debug_checks,
+            "workspace_sets": workspace_sets, "extern_source": extern_source, "nvrtc": nvrtc})
+
+    def bind(self, defines, arch: str) -> Bound:
+        """The kernel with these values of consts, by name with their origins."""
+        pointer, warnings = self.module._bind(defines, arch)
+        return Bound(pointer, self._index, self.name, warnings)
 
 
 def _shape_view(value) -> _arrays.View:

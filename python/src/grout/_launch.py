@@ -155,16 +155,12 @@ class Run:
     def __enter__(self) -> "Run":
         self._machine = lib.grout_machine_new(self._launch, self.diags.list)
         if self._machine == ffi.NULL:
-            self.diags.fail(ArgumentError if self._is_of_arguments() else RunError)
+            self.diags.fail(ArgumentError if self.diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else RunError)
         return self
 
     def __exit__(self, *_) -> None:
         lib.grout_machine_free(self._machine)
         self._machine = ffi.NULL
-
-    def _is_of_arguments(self) -> bool:
-        return any(lib.grout_diags_get(self.diags.list, i).code == lib.GROUT_DIAG_BAD_ARGUMENT
-                   for i in range(lib.grout_diags_count(self.diags.list)))
 
     def _take_error(self, _, error, __) -> None:
         self._error = self._error or error

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches on arrays of a GPU, in the caller's process, context and stream."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import sys
+import threading
+import typing
+
+import numpy
+
+from . import _arrays
+from ._diagnostics import ArgumentError, Diags, GroutError
+from ._library import ffi, lib
+
+PREPARED_MAX = 64  # launches of one kernel whose checks are remembered
+
+# ---- arrays ---------------------------------------------------------------------------------------------------------
+
+CPU, CUDA, CUDA_MANAGED = 1, 2, 13  # kDLCPU, kDLCUDA, kDLCUDAManaged
+_DLPACK_TYPES = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8): "u8", (1, 16): "u16",
+                 (1, 32): "u32", (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16",
+                 (6, 8): "bool", (10, 8): "f8e4m3", (12, 8): "f8e5m2", (14, 8): "f8e8m0"}
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+def _of_dlpack(value, stream: int) -> typing.Tuple[_arrays.View, int]:
+    device, index = value.__dlpack_device__()
+    if int(device) not in (CUDA, CUDA_MANAGED):
+        raise ArgumentError("it does not lie on a GPU: kernel.run takes arrays of the CPU")
+    capsule = value.__dlpack__(stream=stream or 1)  # what made it comes first; 1 is the legacy default stream
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _DLTensor.from_address(get(capsule, b"dltensor"))
+    size = tensor.bits // 8 * tensor.lanes
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(tensor.strides[i] * size for i in range(tensor.ndim)) if tensor.strides else None
+    name = _DLPACK_TYPES.get((tensor.code, tensor.bits), f"of the DLPack code {tensor.code} and {tensor.bits} bits")
+    is_immutable = _arrays.is_of(value, "jax", "Array")
+    view = _arrays.View((value, capsule), (tensor.data or 0) + tensor.byte_offset,
+                        int(numpy.prod(shape, dtype=object)) * size, shape, strides, name, size, is_immutable)
+    return view, index
+
+
+def _of_interface(value) -> _arrays.View:
+    facts = value.__cuda_array_interface__
+    dtype, shape = numpy.dtype(facts["typestr"]), tuple(facts["shape"])
+    address, is_read_only = facts["data"]
+    return _arrays.View(value, address or 0, int(numpy.prod(shape, dtype=object)) * dtype.itemsize, shape,
+                        facts.get("strides"), _arrays.FROM_NAME.get(dtype.name, str(dtype)), dtype.itemsize,
+                        is_read_only)
+
+
+def device_view(value, stream: int = 0) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+    """An array of a GPU that will be used on a stream, and the number of its device if it says that."""
+    if _arrays.is_of(value, "torch", "Tensor"):
+        if not value.is_cuda:
+            raise ArgumentError(f"it lies on the device '{value.device}': take .cuda(), or kernel.run for the CPU")
+        return _arrays.of_torch(value), value.device.index
+    if hasattr(value, "__dlpack_device__") and not isinstance(value, numpy.ndarray):
+        return _of_dlpack(value, stream)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _of_interface(value), None
+    raise ArgumentError(f"a {type(value).__name__} is no array of a GPU")
+
+
+# ---- the library of NVRTC, the cache --------------------------------------------------------------------------------
+
+
+def _find_nvrtc_folders() -> typing.List[bytes]:
+    """Where pip puts NVRTC: nvidia/cuda_nvrtc/lib, nvidia/cu13/lib."""
+    found = []
+    for entry in sys.path:
+        for name in ("cuda_nvrtc", "cu13", "cu12"):
+            folder = pathlib.Path(entry or ".") / "nvidia" / name / "lib"
+            if folder.is_dir():
+                found.append(os.fsencode(folder))
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            found.append(os.fsencode(pathlib.Path(os.environ[variable]) / "lib64"))
+    return found
+
+
+def _find_cache() -> typing.Optional[bytes]:
+    """As the command: $GROUT_CACHE, $XDG_CACHE_HOME/grout, ~/.cache/grout."""
+    environment = os.environ
+    if environment.get("GROUT_CACHE"):
+        return os.fsencode(environment["GROUT_CACHE"])
+    if environment.get("XDG_CACHE_HOME"):
+        return os.fsencode(pathlib.Path(environment["XDG_CACHE_HOME"]) / "grout")
+    return os.fsencode(pathlib.Path(environment["HOME"]) / ".cache" / "grout") if environment.get("HOME") else None
+
+
+def _make_kernel(bound, options: typing.Mapping[str, typing.Any]):
+    """The kernel in the context that is current."""
+    folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
+    folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
+    cache = _find_cache()
+    texts = [ffi.new("char[]", text) for text in (cache or b"", str(options["extern_source"]).encode())]
+    made = ffi.new("grout_gpu_kernel_options *", {
+        "no_debug_checks": not options["debug_checks"], "is_dependent": options["dependent"],
+        "fills_outputs": options["fills_outputs"], "extern_source": texts[1],
+        "workspace_set_count": options["workspace_sets"]})
+    made.nvrtc.search_dirs, made.nvrtc.search_dir_count = folder_array, len(folders)
+    made.nvrtc.cache_dir = texts[0] if cache else ffi.NULL
+    if options["nvrtc"]:
+        texts.append(ffi.new("char[]", os.fsencode(options["nvrtc"])))
+        made.nvrtc.library = texts[-1]
+    diags = Diags(bound.pointer)
+    kernel = lib.grout_gpu_kernel_new(bound.pointer, bound.kernel, made, diags.list)
+    if kernel == ffi.NULL:
+        diags.fail(GroutError)
+    return ffi.gc(kernel, lib.grout_gpu_kernel_free)
+
+
+# ---- launches -------------------------------------------------------------------------------------------------------
+
+
+def _current_stream(device: typing.Optional[int]) -> int:
+    """Torch's current one, by the short way where this torch has it."""
+    torch = sys.modules["torch"]
+    short = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return short(device) if short is not None else torch.cuda.current_stream(device).cuda_stream
+
+
+def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> int:
+    """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__; None: torch's current one."""
+    if stream is None:
+        return _current_stream(device) if has_torch else 0
+    if isinstance(stream, int):
+        return stream
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    raise TypeError(f"stream: a {type(stream).__name__} is no stream of CUDA")
+
+
+class Launcher:
+    """The launches of one kernel. What was checked and compiled for arrays of the same kind is remembered, so that a
+    launch looks at the kind of each array and passes addresses on."""
+
+    def __init__(self, kernel):
+        self._kernel = kernel
+        self._lock = threading.Lock()
+        self._prepared: typing.Dict[tuple, tuple] = {}
+        self._own = threading.local()
+
+    def launch(self, arguments, defines, stream, options) -> None:
+        torch = sys.modules.get("torch")
+        tensor_type = torch.Tensor if torch is not None else ()
+        for param in self._kernel.params:
+            if arguments.get(param.name) is None:
+                raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
+        tensor = next((value for value in arguments.values() if isinstance(value, tensor_type)), None)
+        device = tensor.device.index if tensor is not None and tensor.is_cuda else None
+        has_torch = device is not None
+        with self._use_device(device):
+            pointer = _stream_pointer(stream, device, has_torch)
+            kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
+            addresses, keep = [], []
+            for param in self._kernel.params:
+                value = arguments[param.name]
+                if param.direction == "scalar":
+                    keep.append(self._make_scalar(param, value))
+                    addresses.append(ffi.cast("uintptr_t", keep[-1]))
+                elif isinstance(value, tensor_type):
+                    kinds.append((value.dtype, value.shape, value.stride(), value.device, value.requires_grad,
+                                  value.is_neg()))
+                    addresses.append(value.data_ptr())
+                else:
+                    view, its_device = self._view(param, value, pointer)
+                    kinds.append((view.dtype, view.shape, view.strides, its_device, view.is_read_only))
+                    addresses.append(view.address)
+                    keep.append(view)
+            key = tuple(kinds)
+            handle, sizes = self._prepared.get(key) or self._prepare(key, arguments, defines, options, pointer)
+            array = ffi.new("grout_argument[]", max(len(sizes), 1))
+            for argument, address, size in zip(array, addresses, sizes):
+                argument.data, argument.size = ffi.cast("void *", address), size
+            diags = self._get_diags()
+            if not lib.grout_gpu_kernel_launch(handle, array, len(sizes), ffi.cast("void *", pointer), diags.list):
+                del self._own.diags
+                diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
+            del keep
+
+    def _get_diags(self) -> Diags:
+        if not hasattr(self._own, "diags"):
+            self._own.diags = Diags()
+        return self._own.diags
+
+    def _view(self, param, value, stream: int) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+        try:
+            return device_view(value, stream)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
+
+    def _make_scalar(self, param, value):
+        try:
+            data = _arrays.scalar_bytes(value, param.dtype)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
+        buffer = ffi.new("uint64_t[2]")
+        ffi.memmove(buffer, data, len(data))
+        return buffer
+
+    def _prepare(self, kinds, arguments, defines, options, stream: int):
+        """Checks arrays of these kinds, and compiles and loads the kernel for them."""
+        kernel, defines, views = self._kernel, dict(defines), {}
+        devices: typing.Set[int] = set()
+        for param in kernel.params:
+            if param.direction != "scalar":
+                views[param.name], device = self._view(param, arguments[param.name], stream)
+                devices |= {device} if device is not None else set()
+        if len(devices) > 1:
+            raise ArgumentError(f"@{kernel.name}: its arrays lie on several GPUs: {sorted(devices)}")
+        kernel.find_sizes(views, defines)
+        bound = kernel.bind(defines, "sm_90a")
+        for index, param in enumerate(kernel.params):
+            if param.direction != "scalar":
+                kernel.check_view(bound, index, views[param.name], param.direction in ("out", "inout"))
+        sizes = tuple(kernel.get_bytes(bound, index) for index in range(len(kernel.params)))
+        with self._lock:
+            if kinds not in self._prepared:
+                while len(self._prepared) >= PREPARED_MAX:
+                    self._prepared.pop(next(iter(self._prepared)))
+                self._prepared[kinds] = (_make_kernel(bound, options), sizes)
+            return self._prepared[kinds]
+
+    def _use_device(self, device: typing.Optional[int]):
+        """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
+        if device is None:
+            return contextlib.nullcontext()
+        cuda = sys.modules["torch"].cuda
+        used = self._own.__dict__.setdefault("used", set())
+        if device not in used:
+            with cuda.device(device):
+                cuda.current_stream(device).query()  # what makes a context current where none was
+            used.add(device)
+        return contextlib.nullcontext() if cuda.current_device() == device else cuda.device(device)
