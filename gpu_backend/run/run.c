@@ -113,12 +113,12 @@ static bool make_workspace(run *r, uint32_t index) {
         }
         grout_scratch_fill_default(r->module, workspace->object, r->contents[index]);
     }
-    r->all->items[r->all->count++] =
-        (grout_gpu_buffer){.name = grout_gpu__get_object_name(r->module, workspace->object),
-                           .direction = GROUT_GPU_SCRATCH,
-                           .size = (uint64_t)workspace->bytes,
-                           .input = r->contents[index],
-                           .fill = {workspace->fill, workspace->fill_bytes}};
+    r->all->items[r->all->count++] = (grout_gpu_buffer){
+        .name = grout_gpu__get_object_name(r->module, workspace->object),
+        .direction = GROUT_GPU_SCRATCH,
+        .size = (uint64_t)workspace->bytes,
+        .input = r->contents[index],
+        .fill = {.pattern = workspace->fill, .pattern_size = workspace->fill_bytes}};
     return true;
 }
 
