@@ -53,7 +53,7 @@ static bool check_options(const maker *m) {
         grout_diags_add(m->diags, GROUT_DIAG_BAD_ARGUMENT, get_place(m),
                         "no launch of kernel '@%s' is 'dependent'", m->made->name);
         grout_diags_help(m->diags,
-                         "write 'launch @%s(..) dependent' behind the launch that it "
+                         "write 'launch @%s(..) dependent' after the launch that it "
                          "depends on, so that both are checked together",
                          m->made->name);
         return false;
