@@ -86,7 +86,7 @@ static const exchange_case exchange_cases[] = {
      "%v = concatenate (load %acc), (broadcast 1.0 : f32[64, 1]), (load %s) dim(1)",
      GROUT_OP_CONCATENATE, 33024},
     {"splats", "", "%v = concatenate (broadcast 1.0 : f32[64]), (broadcast 2.0 : f32[8]) dim(0)",
-     GROUT_OP_CONCATENATE, 0},
+     GROUT_OP_CONCATENATE, 288},
 };
 
 /* A kernel with its layouts. */

@@ -237,7 +237,7 @@ explicit_kernel(grout_f32 *y,
     // mbarrier_wait %full[0], 0
     grout_mbarrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(full, (grout_u32)(0) & 1u, dog, {0, (grout_u32)(0), 67});
     // store %y[%c, 0], (load %s[0])
-    grout_f32 t1[4]; // 4 neighbours a lane
+    grout_f32 t1[4] = {}; // 4 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 4; reg += 4) {
         const grout_u32 flat = (reg / 4 * 128 + lane) * 4;
@@ -258,7 +258,7 @@ explicit_kernel(grout_f32 *y,
         }
     }
     // store %keep[%c], (load %s[0])
-    grout_f32 t2[4]; // 4 neighbours a lane
+    grout_f32 t2[4] = {}; // 4 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 4; reg += 4) {
         const grout_u32 flat = (reg / 4 * 128 + lane) * 4;

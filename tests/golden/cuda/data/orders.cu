@@ -84,7 +84,7 @@ orders(grout_f32 *y,
     }
     grout_thread_barrier(thread); // all lanes know
     // store %y[%c], (load %s)
-    grout_f32 t3[4]; // 4 neighbours a lane
+    grout_f32 t3[4] = {}; // 4 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 4; reg += 4) {
         const grout_u32 flat = (reg / 4 * 128 + lane) * 4;

@@ -30,7 +30,7 @@ scopes(const grout_f32 *row,
             grout_read_phases(b, 1, &b_phases_0);
             grout_block_barrier();
             // store %s[%t], (load %row)
-            grout_f32 t0[4]; // 4 neighbours a lane
+            grout_f32 t0[4] = {}; // 4 neighbours a lane
             #pragma unroll
             for (int reg = 0; reg < 4; reg += 4) {
                 const grout_u32 flat = (reg / 4 * 128 + lane) * 4;
@@ -57,7 +57,7 @@ scopes(const grout_f32 *row,
             // store %y[%t, 0], (load %s[1 - %t])
             const grout_i32 t1 = GROUT_SUB(1, t);
             grout_thread_barrier(thread); // all lanes have written
-            grout_f32 t2[4]; // 4 neighbours a lane
+            grout_f32 t2[4] = {}; // 4 neighbours a lane
             #pragma unroll
             for (int reg = 0; reg < 4; reg += 4) {
                 const grout_u32 flat = (reg / 4 * 128 + lane) * 4;
@@ -95,7 +95,7 @@ scopes(const grout_f32 *row,
         }
     }
     // store %y[%t], (broadcast (load %row) : f32[16, 64])
-    grout_f32 t4[4]; // 4 neighbours a lane
+    grout_f32 t4[4] = {}; // 4 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 4; reg += 4) {
         const grout_u32 flat = (reg / 4 * 128 + lane) * 4;

@@ -228,7 +228,7 @@ moved(const grout_f16 *x,
         grout_store_gmem(z, t4);
     }
     // %r = reduce_sum (load %x[ds(0, 9), ds(0, 37)])
-    grout_f16 t5[3]; // 1 neighbours a lane
+    grout_f16 t5[3] = {}; // 1 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 3; reg++) {
         const grout_u32 flat = reg * 128 + lane;
