@@ -425,7 +425,7 @@ START_TEST(wrong_arguments_are_refused) {
          {memory[1] + PLAIN_BYTES - 16, PLAIN_BYTES},
          "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
         {0,
-         {memory[1] - PLAIN_BYTES + 16, PLAIN_BYTES},
+         {memory[0] + TILES_BYTES - PLAIN_BYTES + 16, PLAIN_BYTES},
          "the arguments for 'y', which kernel '@k' writes, and 'x' have bytes in common"},
         {0,
          {memory[1], PLAIN_BYTES},

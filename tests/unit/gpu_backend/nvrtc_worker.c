@@ -32,19 +32,26 @@ static bool take_results(const grout_nvrtc_api *api, grout_nvrtc_program program
            (reply->cubin_size == 0 || api->get_cubin(program, made->cubin) == 0);
 }
 
+/* Of every compilation, after its own; NULL: none. */
+static const char *more_option;
+
 /* Compiles the source among the texts. */
 static bool compile(const grout_nvrtc_api *api, const outside_request *request, const char *texts,
                     outside_reply *reply, product *made) {
-    const char *options[OUTSIDE_OPTIONS_MAX];
+    const char *options[OUTSIDE_OPTIONS_MAX + 1];
+    int option_count = (int)request->option_count;
     const char *name = texts, *at = name + strlen(name) + 1;
     for (size_t i = 0; i < request->option_count; i++) {
         options[i] = at;
         at += strlen(at) + 1;
     }
+    if (more_option != NULL) {
+        options[option_count++] = more_option;
+    }
     grout_nvrtc_program program = NULL;
     bool is_done = api->create_program(&program, at, name, 0, NULL, NULL) == 0;
     if (is_done) {
-        reply->result = api->compile_program(program, (int)request->option_count, options);
+        reply->result = api->compile_program(program, option_count, options);
         is_done = take_results(api, program, reply, made);
         (void)api->destroy_program(&program);
     }
@@ -69,7 +76,7 @@ static bool answer(const grout_gpu_nvrtc *nvrtc, const outside_request *request)
     return is_done;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const grout_gpu_nvrtc_search anywhere = {.path = NULL};
     grout_gpu_nvrtc nvrtc;
     grout_gpu_error error;
@@ -78,6 +85,7 @@ int main(void) {
         (void)fprintf(stderr, "%s\n", error.text);
         return 1;
     }
+    more_option = argc > 1 ? argv[1] : NULL;
     while (grout_gpu__read_all(STDIN_FILENO, &request, sizeof request)) {
         if (!answer(&nvrtc, &request)) {
             return 2;

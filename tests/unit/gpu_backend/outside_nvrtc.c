@@ -45,7 +45,7 @@ static worker the_worker;
 
 /* Starts it with the ends of two pipes as its standard streams. */
 static bool start(worker *out) {
-    char *arguments[] = {GROUT_TEST_NVRTC_WORKER, NULL};
+    char *arguments[] = {GROUT_TEST_NVRTC_WORKER, getenv("GROUT_TEST_NVRTC_OPTION"), NULL};
     posix_spawn_file_actions_t actions;
     int in[2], back[2];
     pid_t process;

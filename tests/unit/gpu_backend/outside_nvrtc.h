@@ -4,7 +4,9 @@
  *
  * The worker answers one request after another until its standard input ends. After a request come
  * its texts, each with its NUL: the source's name, the compiler's options, the source. Without any
- * it only says which NVRTC it has found. The answer is a reply, then the cubin, then the log.
+ * it only says which NVRTC it has found. GROUT_TEST_NVRTC_OPTION in the environment of the process
+ * that starts the worker is one more option of all compilations. The answer is a reply, then the
+ * cubin, then the log.
  */
 #ifndef GROUT_TESTS_OUTSIDE_NVRTC_H
 #define GROUT_TESTS_OUTSIDE_NVRTC_H
