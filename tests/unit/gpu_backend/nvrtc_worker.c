@@ -32,7 +32,7 @@ static bool take_results(const grout_nvrtc_api *api, grout_nvrtc_program program
            (reply->cubin_size == 0 || api->get_cubin(program, made->cubin) == 0);
 }
 
-/* Of every compilation, after its own; NULL: none. */
+/* Every compilation has it after its own options; NULL: there is none. */
 static const char *more_option;
 
 /* Compiles the source among the texts. */
