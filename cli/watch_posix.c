@@ -97,10 +97,10 @@ static void drain(int events) {
     }
 }
 
-/* Sleeps until something happens in a folder or the time is over. False: nobody reads stdout any
- * more. */
-static bool sleep_for(const grout_watch *watch, int milliseconds) {
-    struct pollfd files[2] = {{.fd = watch->events, .events = POLLIN},
+/* Sleeps until the time is over or, if it wakes, something happens in a folder. False: nobody reads
+ * stdout any more. */
+static bool sleep_for(const grout_watch *watch, int milliseconds, bool wakes) {
+    struct pollfd files[2] = {{.fd = wakes ? watch->events : -1, .events = POLLIN},
                               {.fd = STDOUT_FILENO}}; /* tells of its reader's end by itself */
     int count = poll(files, 2, milliseconds);
     if (count > 0 && (files[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
@@ -176,7 +176,9 @@ static bool settle(grout_watch *watch) {
             is_quiet = is_quiet && is_same(&now, &watch->states[i]);
             watch->states[i] = now;
         }
-        is_read = is_quiet || sleep_for(watch, QUIET_MS);
+        /* What happens meanwhile does not end the sleep: a writer may be between two of its steps.
+         */
+        is_read = is_quiet || sleep_for(watch, QUIET_MS, false);
     }
     return is_read;
 }
@@ -184,7 +186,7 @@ static bool settle(grout_watch *watch) {
 bool grout_watch_posix__wait(grout_watch *watch, bool (*is_interrupted)(void *payload)) {
     int pause = watch->events >= 0 ? LOOK_MS : POLL_MS;
     while (!has_changed(watch)) {
-        if (is_interrupted(NULL) || !sleep_for(watch, pause)) {
+        if (is_interrupted(NULL) || !sleep_for(watch, pause, true)) {
             return false;
         }
     }
