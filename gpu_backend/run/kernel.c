@@ -37,15 +37,6 @@ static grout_place get_place(const maker *m) {
     return grout_module_get_place(m->module, m->kernel->loc);
 }
 
-static char *copy_text(const char *text) {
-    const size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
-}
-
 /* ---- what can be refused without a GPU ---- */
 
 static bool check_options(const maker *m) {
@@ -75,7 +66,7 @@ static bool check_options(const maker *m) {
 static bool make_param(maker *m, uint32_t index) {
     const grout_param *param = grout_module_get_param(m->module, m->kernel, index);
     grout_gpu_kernel_param *made = &m->made->params[index];
-    made->name = copy_text(grout_gpu__get_param_name(m->module, m->kernel, index));
+    made->name = strdup(grout_gpu__get_param_name(m->module, m->kernel, index));
     made->is_scalar = param->direction == GROUT_DIRECTION_SCALAR;
     if (made->is_scalar) {
         made->size = grout_dtype_get_info((grout_dtype)param->dtype)->bytes;
@@ -458,7 +449,7 @@ grout_gpu_kernel *grout_gpu_kernel_new(const grout_module *bound, grout_kernel_i
         grout_diags_add_oom(diags);
         return NULL;
     }
-    m.made->name = copy_text(grout_module_get_string(bound, m.kernel->name));
+    m.made->name = strdup(grout_module_get_string(bound, m.kernel->name));
     const bool is_done = make(&m);
     grout_gpu__plan_deinit(&m.plan);
     if (!is_done) {

@@ -25,12 +25,7 @@ typedef struct launch {
     const char *help;          /* what to do about the error; NULL: nothing beside it */
     grout_gpu_error error;
     void *params[GROUT_GPU_PARAMS_MAX]; /* each to one of the values */
-    union {
-        grout_cu_tensor_map map;
-        grout_cu_address address;
-        grout_gpu__watchdog watchdog;
-        unsigned char scalar[16];
-    } values[GROUT_GPU_PARAMS_MAX];
+    grout_gpu__value values[GROUT_GPU_PARAMS_MAX];
 } launch;
 
 static bool check(launch *l, grout_cu_result result, const char *what) {

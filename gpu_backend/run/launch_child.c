@@ -16,12 +16,7 @@
 typedef struct prepared_step {
     grout_cu_function kernel;
     void *params[GROUT_GPU_PARAMS_MAX]; /* each to one of the values */
-    union {
-        grout_cu_tensor_map map;
-        grout_cu_address address;
-        grout_gpu__watchdog watchdog;
-        unsigned char scalar[16];
-    } values[GROUT_GPU_PARAMS_MAX];
+    grout_gpu__value values[GROUT_GPU_PARAMS_MAX];
 } prepared_step;
 
 typedef struct child {

@@ -16,6 +16,14 @@ typedef struct grout_gpu__watchdog {
     uint32_t capacity, reserved;
 } grout_gpu__watchdog;
 
+/* What a kernel's parameter is given. */
+typedef union grout_gpu__value {
+    grout_cu_tensor_map map;
+    grout_cu_address address;
+    grout_gpu__watchdog watchdog;
+    unsigned char scalar[16];
+} grout_gpu__value;
+
 _Static_assert(sizeof(grout_gpu__watchdog) == 32, "as in the device header");
 _Static_assert(sizeof(grout_gpu_hang) == 112, "as in the device header");
 
