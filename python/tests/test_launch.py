@@ -100,7 +100,8 @@ class FakeTorch:
         stream = types.SimpleNamespace(query=lambda: True)
         cuda = types.SimpleNamespace(current_device=lambda: self.device, device=self.use,
                                      current_stream=lambda device: stream)
-        raw = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 70 + device)
+        raw = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 70 + device,
+                                    _cuda_getDevice=lambda: self.device)
         monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=Tensor, cuda=cuda, _C=raw))
         monkeypatch.setattr(_gpu, "_make_kernel", self.make)
         real = _gpu.lib

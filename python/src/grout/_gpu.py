@@ -144,6 +144,13 @@ def _current_stream(device: typing.Optional[int]) -> int:
     return short(device) if short is not None else torch.cuda.current_stream(device).cuda_stream
 
 
+def _current_device() -> int:
+    """Torch's current one in a thread that has used it, by the short way where this torch has it."""
+    torch = sys.modules["torch"]
+    short = getattr(torch._C, "_cuda_getDevice", None)
+    return short() if short is not None else torch.cuda.current_device()
+
+
 def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> int:
     """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__; None: torch's current one."""
     if stream is None:
@@ -160,7 +167,10 @@ def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> in
 
 def _kind_of_tensor(tensor) -> tuple:
     """What a tensor of torch must share with another, so that the same launch takes it."""
-    return (tensor.dtype, tensor.shape, tensor.stride(), tensor.device, tensor.requires_grad, tensor.is_neg())
+    return (tensor.device, tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad, tensor.is_neg())
+
+
+_DEVICE = 0  # in such a kind
 
 
 class _Words:
@@ -200,10 +210,13 @@ class Launcher:
             if type(tensor) is not torch.Tensor:
                 return False
             kinds.append(_kind_of_tensor(tensor))
-            words += tensor.data_ptr(), 0
+            words.append(tensor.data_ptr())
+            words.append(0)
         handle, sizes = self._prepared.get(tuple(kinds), (None, ()))
-        device = torch.cuda.current_device()
-        if handle is None or device not in own["used"] or device != tensors[0].device.index:
+        if handle is None:
+            return False
+        device = kinds[2][_DEVICE].index
+        if device not in own["used"] or device != _current_device():
             return False
         words[1::2] = sizes
         own["arguments"].fill(words)
