@@ -324,10 +324,10 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
                    wanted == NULL ? it->kernel : wanted);
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
+    options->uses = uses == NULL ? options->uses : uses; /* the file names the options */
     bool is_good = uses != NULL && path->data != NULL &&
                    grout_schedule_file__write(it->session, path->data, wanted != NULL, it->kernel,
                                               &it->decisions);
-    options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
         options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
     }
