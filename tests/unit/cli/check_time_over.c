@@ -1,4 +1,4 @@
-/* check_minimise.c - check --minimise on a host whose clock jumps: what a trial has shown stays.
+/* check_time_over.c - commands on a host whose clock jumps: a finding that a run has shown stays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/commands.h"
 
@@ -10,6 +10,8 @@
 static const char race[] = "const N = 4\n"
                            "kernel @calm(%c: out gmem i32[N]) { store %c[0], 1 }\n"
                            "kernel @k(%c: out gmem i32[N]) grid(g = 2) { store %c[0], 1 }\n";
+/* The same, with nothing beside it. */
+static const char one[] = "kernel @k(%c: out gmem i32[1]) grid(g = 2) { store %c[0], 1 }\n";
 /* Out of bounds if the second CTA is first, which it is not under the fair schedule. */
 static const char rare[] =
     "const N = 4\n"
@@ -23,13 +25,14 @@ typedef struct jumping_host {
     const char *text;
     const char *jumps_at; /* the words on stderr at which the time is over; NULL: it never is */
     double seconds;
+    uint32_t calls_left; /* of the clock, before the time is over; 0: others say when */
     char out[1 << 14], err[1 << 14], schedule[1 << 10];
 } jumping_host;
 
 static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
                       grout_text *reason) {
     const jumping_host *host = payload;
-    const char *text = strcmp(path, "k.grout") == 0 ? host->text : host->schedule;
+    const char *text = strstr(path, ".schedule") == NULL ? host->text : host->schedule;
     (void)size_max;
     if (text[0] == '\0') {
         grout_text_add(reason, "no such file");
@@ -92,7 +95,11 @@ static uint32_t get_columns(void *payload, grout_stream stream) {
 }
 
 static double get_seconds(void *payload) {
-    return ((jumping_host *)payload)->seconds;
+    jumping_host *host = payload;
+    if (host->calls_left > 0 && --host->calls_left == 0) {
+        host->seconds = 1000;
+    }
+    return host->seconds;
 }
 
 static const char *get_env(void *payload, const char *name) {
@@ -174,11 +181,42 @@ START_TEST(a_report_with_time_is_of_a_run_of_its_own) {
 }
 END_TEST
 
+/* With one reading of the clock more before the time is over, never less is found. */
+static const minimise_case searches[] = {
+    {race, "check k.grout --timeout 10", "gmem-race", NULL},
+    {race, "check k.grout --timeout 10 --minimise", "gmem-race", NULL},
+    {rare, "check k.grout --timeout 10 --explore", "out-of-bounds", NULL},
+    {rare, "check k.grout --timeout 10 --minimise --explore", "out-of-bounds", NULL},
+    {race, "check k.grout --timeout 10 --explore --advice", "gmem-race", NULL},
+    {one, "fix --timeout 10 --diff k.grout", "1 finding is left", NULL},
+    {one, "fix --timeout 10 -", "1 finding is left", NULL},
+};
+
+START_TEST(more_time_finds_no_less) {
+    const minimise_case *c = &searches[_i];
+    bool was_found = false;
+    for (uint32_t calls = 2;; calls++) { /* the first one is the start */
+        jumping_host host = {.text = c->text, .seconds = 1, .calls_left = calls};
+        int exit_code = call(&host, c->line);
+        bool is_found = exit_code == 1 &&
+                        (strstr(host.out, c->code) != NULL || strstr(host.err, c->code) != NULL);
+        ck_assert_msg(is_found || (!was_found && exit_code == 3),
+                      "%u readings of the clock: %d\n%s\n%s", calls, exit_code, host.out, host.err);
+        was_found = is_found;
+        if (host.calls_left > 0) { /* the time was not over */
+            ck_assert_msg(is_found, "%s\n%s", host.out, host.err);
+            break;
+        }
+    }
+}
+END_TEST
+
 int main(void) {
-    Suite *suite = suite_create("minimise");
-    TCase *tcase = tcase_create("minimise");
+    Suite *suite = suite_create("time_over");
+    TCase *tcase = tcase_create("time_over");
     tcase_add_loop_test(tcase, a_report_without_time_is_that_of_the_trial, 0, CASE_COUNT);
     tcase_add_loop_test(tcase, a_report_with_time_is_of_a_run_of_its_own, 0, CASE_COUNT);
+    tcase_add_loop_test(tcase, more_time_finds_no_less, 0, sizeof searches / sizeof searches[0]);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
