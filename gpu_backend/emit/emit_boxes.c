@@ -7,6 +7,8 @@
  */
 #include "emit.h"
 
+#include "tma_loops.h"
+
 #include <inttypes.h>
 
 #define SMALL_BYTES 1024u
@@ -17,14 +19,19 @@ static bool is_slow(const grout_tma *tma) {
 }
 
 static void report(grout_emitter *e, const grout_op *op, const grout_tma *tma) {
-    grout_diags_add(e->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(e->module, op->loc),
-                    "'%s' takes %" PRIu32 " boxes of %" PRIu32 " bytes each time: its tiles lie "
-                    "beside each other, and rows of the array cannot be cut into whole tiles",
-                    grout_op_get_info((grout_opcode)op->opcode)->text,
-                    tma->band_count * tma->panel_count, tma->box_bytes);
-    grout_diags_help(e->diags, "let the array be a whole number of tiles in both dimensions and "
-                               "start the copy at one; or give each column of tiles an smem array "
-                               "of its own");
+    grout_text why = {0}, remedy = {0};
+    grout_tma_loops__explain(e->module, op, tma, &why, &remedy);
+    if (why.data != NULL && remedy.data != NULL) {
+        grout_diags_add(e->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(e->module, op->loc),
+                        "'%s' takes %" PRIu32 " boxes of %" PRIu32 " bytes each time: %s",
+                        grout_op_get_info((grout_opcode)op->opcode)->text,
+                        tma->band_count * tma->panel_count, tma->box_bytes, why.data);
+        grout_diags_help(e->diags, "%s", remedy.data);
+    } else {
+        (void)grout_diags_add_oom(e->diags);
+    }
+    grout_text_free(&why);
+    grout_text_free(&remedy);
 }
 
 void grout_emit__report_boxes(grout_emitter *e) {

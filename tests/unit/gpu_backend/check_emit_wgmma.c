@@ -227,7 +227,14 @@ static const loss losses[] = {
      "  for %i in 0..16 {\n"
      "    copy_gmem_to_smem %a[ds(%i * 64, 64), ds(0, 128)], %s, %full[0]\n"
      "    barrier_wait %full[0]\n    store %b[ds(%i * 64, 64)], (load %s)\n  }\n}\n",
-     "16 boxes of 1024 bytes"},
+     "16 boxes of 1024 bytes each time: dimension 1 of '%a' has 200 elements, no whole number of "
+     "tiles of 64"},
+    {"kernel @k(%a: in gmem bf16[1024, 256], %b: out gmem bf16[1024, 128]) {\n"
+     "  scratch %s : smem bf16[64, 128] tile(8, 64) swizzle(128)\n  scratch %full : barrier[1]\n"
+     "  for %i in 0..16 {\n"
+     "    copy_gmem_to_smem %a[ds(%i * 64, 64), ds(%i * 8, 128)], %s, %full[0]\n"
+     "    barrier_wait %full[0]\n    store %b[ds(%i * 64, 64)], (load %s)\n  }\n}\n",
+     "in dimension 1 of '%a' it may start inside a tile of 64 elements"},
     {"kernel @k(%x: in gmem f32[2, 64], %y: out gmem f32[2, 64]) cluster(pair = 2) {\n"
      "  scratch %s : smem f32[64]\n  scratch %b : barrier[1] cluster(pair)\n"
      "  %me = axis_index pair\n  for %i in 0..4 {\n    store %s.cluster(1 - %me), (load %x[%me])\n"
