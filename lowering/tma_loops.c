@@ -1,6 +1,6 @@
 /* tma_loops.c - why a copy takes several boxes and not one: the first condition of split_tiles in
- * tma_plan.c that its outermost tiles do not meet.
- * SPDX-License-Identifier: Apache-2.0 */
+ * tma_plan.c that its outermost tiles do not meet. Parts of CTAs are whole tiles if there are
+ * several. SPDX-License-Identifier: Apache-2.0 */
 #include "tma_loops.h"
 
 #include "bound.h"
@@ -48,13 +48,6 @@ static void explain_start(const char *array, const tiles *it, grout_text *why, g
                    it->elements, it->elements);
 }
 
-static void explain_part(const tiles *it, int64_t elements, grout_text *why, grout_text *remedy) {
-    grout_text_add(
-        why, "the part of each CTA has %" PRId64 " elements, no whole number of tiles of %" PRId64,
-        elements, it->elements);
-    grout_text_add(remedy, "let the CTAs share whole tiles, or the other dimension");
-}
-
 /* Where array and start are as they should be. */
 static void explain_map(const grout_tma *tma, const tiles *it, bool is_made, grout_text *why,
                         grout_text *remedy) {
@@ -85,9 +78,6 @@ void grout_tma_loops__explain(const grout_module *module, const grout_op *op, co
     } else if (!is_made && tma->spatial_count == 0 &&
                !grout_view_start__is_multiple(&start, it.elements)) {
         explain_start(array.chars, &it, why, remedy);
-    } else if (tma->part_count > 1 && view.view_dim[tma->part_dim] == it.dim &&
-               tma->part_elements % it.elements != 0) {
-        explain_part(&it, tma->part_elements, why, remedy);
     } else {
         explain_map(tma, &it, is_made, why, remedy);
     }
