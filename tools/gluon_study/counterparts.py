@@ -1,4 +1,5 @@
-"""What an importer would make of each operation of TTGIR, for kernels of sm_90.
+"""What an importer would make of each operation of TTGIR, for kernels of sm_90. Run as a program it checks that what it
+names is there in grout.
 
 ONE      the operation or statement of grout that says the same
 FOLDED   it becomes part of another: a literal, a reference, a shape
@@ -15,7 +16,7 @@ ONE, FOLDED, REWRITE, MISSING = "one", "folded", "rewrite", "missing"
 BINARY = {
     "addi": "add", "addf": "add", "subi": "sub", "subf": "sub", "muli": "mul", "mulf": "mul", "divsi": "div",
     "divf": "div", "remsi": "rem", "andi": "and", "ori": "or", "xori": "xor", "minsi": "min", "maxsi": "max",
-    "minnumf": "min", "maxnumf": "max", "shli": "shl", "shrsi": "shr"}
+    "minimumf": "min", "maximumf": "max", "shli": "shl", "shrsi": "shr"}
 CASTS = ("truncf", "extf", "sitofp", "fptosi", "trunci", "extsi", "extui")
 
 # Name in TTGIR: what becomes of it, and the words of grout in it.
@@ -57,6 +58,8 @@ COUNTERPARTS = {
     "tt.make_range": (ONE, "iota"), "tt.splat": (ONE, "broadcast"), "tt.broadcast": (ONE, "broadcast"),
     "tt.expand_dims": (FOLDED, ""), "tt.reduce": (ONE, "reduce_sum"), "ttg.convert_layout": (ONE, "layout_cast"),
     "tt.reshape": (ONE, "reshape"), "tt.trans": (ONE, "transpose"),
+    # With a NaN these give the other operand, 'min' and 'max' of grout the NaN.
+    "arith.minnumf": (REWRITE, "min"), "arith.maxnumf": (REWRITE, "max"),
     # Pointers. Grout indexes arrays: a tensor of pointers is a parameter and an array of indices.
     "tt.addptr": (REWRITE, "add"), "tt.load": (REWRITE, "gather"), "tt.store": (REWRITE, "scatter"),
 }
@@ -79,3 +82,7 @@ def check():
     gone = sorted({word for _, word in COUNTERPARTS.values() if word} - known)
     if gone:
         raise SystemExit("counterparts.py names what grout has no operation for: " + ", ".join(gone))
+
+
+if __name__ == "__main__":
+    check()

@@ -11,7 +11,8 @@ from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 @gluon.jit
 def add_kernel(x, y, z, columns, SLOTS: gl.constexpr, FENCE: gl.constexpr):
-    """z = x + y, a band of rows a program, loads that run SLOTS - 1 blocks ahead."""
+    """z = x + y, a band of rows a program, loads that run SLOTS - 1 blocks ahead. Without FENCE nothing publishes the sums
+    to TMA, as the Python has it; Triton's compiler adds a fence later."""
     rows: gl.constexpr = x.block_type.shape[0]
     width: gl.constexpr = x.block_type.shape[1]
     registers: gl.constexpr = gl.BlockedLayout([1, 1], [1, 32], [1, 4], [1, 0])
@@ -50,7 +51,7 @@ def add(x, y, z, slots=2, fence=True):
 @gluon.jit
 def matmul_kernel(a, b, c, IN_FLIGHT: gl.constexpr):
     """c = a b, a tile of c a program, two slots for the operands, IN_FLIGHT wgmmas left running while the next
-    operands are loaded. With 1 the loads overwrite what a wgmma still reads."""
+    operands are loaded. With 2 the loads overwrite what a wgmma still reads."""
     m: gl.constexpr = c.block_type.shape[0]
     n: gl.constexpr = c.block_type.shape[1]
     k: gl.constexpr = a.block_type.shape[1]

@@ -1,7 +1,7 @@
 """Traces kernels of Triton's Gluon to TTGIR, with the place in the Python of every operation. Needs the PyPI package
 triton, but neither a GPU nor PyTorch.
 
-usage: trace.py [--arch 90] FILE CALL
+usage: trace.py [--arch 90] FILE CALL       docs/gluon.md says how to install triton
 
 FILE is a Python file with Gluon kernels and the functions that launch them. It is imported with stand-ins for PyTorch
 and pytest; then CALL, a Python expression such as 'add(tensor(512, 512), tensor(512, 512), tensor(512, 512))', is
@@ -87,7 +87,7 @@ def stand_in(arch):
     torch.Tensor = Tensor
     torch.empty = lambda *shape, dtype=DTYPES["float32"], **of: Tensor(*shape, dtype=dtype.name)
     torch.cuda = unittest.mock.MagicMock()
-    torch.cuda.is_available.return_value = True
+    torch.cuda.is_available.return_value = False
     torch.cuda.get_device_capability.return_value = divmod(arch, 10)
     torch.cuda.get_device_properties.return_value.multi_processor_count = 132
     pytest = unittest.mock.MagicMock()

@@ -63,6 +63,13 @@ class Ref:
         return Ref(self.base, self.barrier, self.index, self.views + ".transpose(1, 0)")
 
 
+class Pointer:
+    """Pointers to elements of an array: the parameter, and the text of the index or indices."""
+
+    def __init__(self, array, index=None):
+        self.array, self.index = array, index
+
+
 class Accumulator:
     """An accumulator of grout, and the value of TTGIR that it holds now."""
 
@@ -180,6 +187,9 @@ class Kernel:
             elif part:
                 what, at = part.split(".")
                 self.values[name] = str({"shape": value.shape, "stride": value.strides}[what][int(at)])
+            elif kind.startswith("!tt.ptr"):
+                self.arrays[name] = ((value.numel(), ), shape_of(re.search(r"<(\w+)", kind)[1])[1])
+                self.values[name] = Pointer(name)
             elif isinstance(value, int):
                 self.values[name] = str(value)
             else:
@@ -423,6 +433,82 @@ class Kernel:
         if "bCluster = true" in op.rest:
             raise Refused("the scope of a cluster")
         self.line("fence_async_shared")
+
+    # Arrays in registers, and pointers to elements.
+
+    def result_type(self, op):
+        return array_type(re.search(r"tensor<([\dx]+(?:!tt\.ptr<)?\w+)[^-]*$", op.rest)[1].replace("!tt.ptr<", ""))
+
+    def reshaped(self, op, names, word):
+        """An array or the indices of pointers, by an operation that takes the shape of the result."""
+        value = self.use(names[0])
+        if not isinstance(value, Pointer):
+            self.define(op.results[0], f"{word} {value} : {self.result_type(op)}")
+        elif value.index is None:
+            self.values[op.results[0]] = value
+        else:
+            self.define(op.results[0], f"{word} {value.index} : {re.sub('^[^[]*', 'i32', self.result_type(op))}")
+            self.values[op.results[0]] = Pointer(value.array, spelled(op.results[0]))
+
+    def tt_splat(self, op, names):
+        self.reshaped(op, names, "broadcast")
+
+    tt_broadcast = tt_splat
+
+    def tt_expand_dims(self, op, names):
+        self.reshaped(op, names, "reshape")
+
+    def tt_make_range(self, op, names):
+        start = int(re.search(r"start = (\d+)", op.rest)[1])
+        self.define(op.results[0], f"iota dim(0) : {self.result_type(op)}")
+        if start:
+            raise Refused("a range that does not begin with 0")
+
+    def ttg_convert_layout(self, op, names):
+        self.values[op.results[0]] = self.use(names[0])  # grout finds the layouts itself
+
+    def tt_addptr(self, op, names):
+        pointer, by = self.use(names[0]), self.use(names[1])
+        if pointer.index is None:
+            self.values[op.results[0]] = Pointer(pointer.array, by)
+        else:
+            self.define(op.results[0], f"add {pointer.index}, {by}")
+            self.values[op.results[0]] = Pointer(pointer.array, spelled(op.results[0]))
+
+    def tt_load(self, op, names):
+        pointer = self.use(names[0])
+        self.reads.add(pointer.array)
+        mask = f", {self.use(names[1])}" if len(names) > 1 else ""
+        if len(names) > 2:
+            raise Refused("a value for where the mask is false")
+        if "tensor<" in op.rest:
+            self.define(op.results[0], f"gather {pointer.array}, {pointer.index}{mask}")
+        elif mask:
+            self.define(op.results[0], f"masked_load {pointer.array}[{pointer.index or 0}]{mask}")
+        else:
+            self.define(op.results[0], f"load {pointer.array}[{pointer.index or 0}]")
+
+    def tt_store(self, op, names):
+        pointer = self.use(names[0])
+        self.writes.add(pointer.array)
+        mask = f", {self.use(names[2])}" if len(names) > 2 else ""
+        if "tensor<" in op.rest:
+            self.line(f"scatter {pointer.array}, {pointer.index}, {self.use(names[1])}{mask}")
+        else:
+            word = "masked_store" if mask else "store"
+            self.line(f"{word} {pointer.array}[{pointer.index or 0}], {self.use(names[1])}{mask}")
+
+    def ttg_async_copy_global_to_local(self, op, names):
+        pointer = self.use(names[0])
+        self.reads.add(pointer.array)
+        mask = f", {self.use(names[2])}" if len(names) > 2 else ""
+        self.line(f"async_gather {pointer.array}, {self.use(names[1])}, {pointer.index}{mask}")
+
+    def ttg_async_commit_group(self, op, names):
+        self.line("async_copy_commit_group")
+
+    def ttg_async_wait(self, op, names):
+        self.line("async_copy_wait " + re.search(r"num = (\d+)", op.rest)[1])
 
     # wgmma.
 
