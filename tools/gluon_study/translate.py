@@ -19,6 +19,7 @@ ELEMENTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "boo
             "i32": "i32", "i64": "i64", "f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
 COMPARED = {"slt": "lt", "sle": "le", "sgt": "gt", "sge": "ge", "eq": "eq", "ne": "ne",
             "olt": "lt", "ole": "le", "ogt": "gt", "oge": "ge", "oeq": "eq", "une": "ne"}
+BOX = 256  # the most elements of a dimension that one copy of TMA takes
 VALUE = r"%[\w.$-]+(?:#\d+)?"
 
 
@@ -58,6 +59,10 @@ class Ref:
         if self.index or self.views:
             raise Refused("an index into a part of a buffer")
         return Ref(self.base, self.barrier, f"[{index}]")
+
+    def part(self, slices):
+        inner = self.index[1:-1]
+        return Ref(self.base, self.barrier, "[" + ", ".join(([inner] if inner else []) + slices) + "]")
 
     def transposed(self):
         return Ref(self.base, self.barrier, self.index, self.views + ".transpose(1, 0)")
@@ -135,7 +140,7 @@ class Kernel:
         self.func = next(op for op in module.walk() if op.name == "tt.func")
         self.root, self.types = accumulators(self.func)
         self.values, self.sums, self.scratch, self.lines, self.depth = {}, {}, [], [], 1
-        self.reads, self.writes, self.arrays, self.warps = set(), set(), {}, [4]
+        self.reads, self.writes, self.arrays, self.blocks, self.warps = set(), set(), {}, {}, [4]
         self.place = None
 
     # Text.
@@ -159,15 +164,16 @@ class Kernel:
             raise Refused(f"the value {name}")
         return self.values[name]
 
-    def guarded(self, condition, text):
+    def guarded(self, condition, write):
+        """What `write` writes, in an 'if' where the predicate is no constant."""
         if self.use(condition) == "true":
-            self.line(text)
+            write()
         else:
             self.line(f"if {self.use(condition)} {{")
             self.depth += 1
-            self.line(text)
+            write()
             self.depth -= 1
-            self.line("}")
+            self.lines.append("  " * self.depth + "}")
 
     # The frame.
 
@@ -183,7 +189,10 @@ class Kernel:
                     raise Refused(f"strides of {name}")
                 self.arrays[name] = (value.shape, shape_of(block)[1])
                 self.values[name] = f"%{first}_d"
-                self.line(f"%{first}_d = tensor_descriptor %{first}{padding} : {array_type(block)}")
+                extents, element = shape_of(block)
+                self.blocks[name] = extents
+                box = ", ".join(str(min(extent, BOX)) for extent in extents)
+                self.line(f"%{first}_d = tensor_descriptor %{first}{padding} : {element}[{box}]")
             elif part:
                 what, at = part.split(".")
                 self.values[name] = str({"shape": value.shape, "stride": value.strides}[what][int(at)])
@@ -330,16 +339,13 @@ class Kernel:
             self.lines.append("  " * self.depth + "} partition {")
             inner = re.findall(rf"({VALUE}): ", head)
             self.values.update({name: self.values[outer] for name, outer in zip(inner, captured)})
-            for name, outer in zip(inner, captured):
-                self.arrays.update({name: None} if outer in self.arrays else {})
+            self.blocks.update({name: self.blocks[outer] for name, outer in zip(inner, captured) if outer in self.blocks})
             self.reads, outside_reads = set(), self.reads
             self.writes, outside_writes = set(), self.writes
             self.body(region)
             to = dict(zip(inner, captured))
             self.reads = outside_reads | {to.get(name, name) for name in self.reads}
             self.writes = outside_writes | {to.get(name, name) for name in self.writes}
-            for name in inner:
-                self.arrays.pop(name, None)
             self.warps.append(int(re.search(r"num_warps\((\d+)\)", head)[1]))
         self.lines.append("  " * self.depth + "}")
 
@@ -399,31 +405,51 @@ class Kernel:
 
     def ttng_barrier_expect(self, op, names):
         size = re.search(r", (\d+), %", op.rest)[1]
-        self.guarded(names[1], f"mbarrier_expect {self.use(names[0])}, {size}")
+        self.guarded(names[1], lambda: self.line(f"mbarrier_expect {self.use(names[0])}, {size}"))
 
     def ttng_arrive_barrier(self, op, names):
         count = int(re.search(r", (\d+)", op.rest)[1])
         text = f"mbarrier_arrive {self.use(names[0])}" + (f" count({count})" if count > 1 else "")
-        self.guarded(names[1], text) if len(names) > 1 else self.line(text)
+        if len(names) > 1:
+            self.guarded(names[1], lambda: self.line(text))
+        else:
+            self.line(text)
 
     def ttng_wait_barrier(self, op, names):
-        self.guarded(names[2], f"mbarrier_wait {self.use(names[0])}, {self.use(names[1])}")
+        self.guarded(names[2], lambda: self.line(f"mbarrier_wait {self.use(names[0])}, {self.use(names[1])}"))
 
-    def box(self, op, seen):
+    def boxes(self, op, seen, smem, text):
+        """The line that `text` makes of a box and its place in shared memory; for a block of several boxes, in a loop."""
         found = re.match(rf"({VALUE})\[(.*?)\]", op.rest)
         seen.add(found[1])
-        return self.use(found[1]) + "[" + ", ".join(map(self.use, re.findall(VALUE, found[2]))) + "]"
+        name, starts = self.use(found[1]), [self.use(start) for start in re.findall(VALUE, found[2])]
+        block = self.blocks[found[1]]
+        wide = [dim for dim, extent in enumerate(block) if extent > BOX]
+        if not wide:
+            self.line(text(f"{name}[{', '.join(starts)}]", smem))
+            return
+        if len(wide) > 1 or smem.views:
+            raise Refused("a block of boxes in two dimensions, or of a view")
+        self.line(f"for %part in 0..{block[wide[0]] // BOX} {{")
+        self.depth += 1
+        self.line(f"%within = mul %part, {BOX}")
+        self.line(f"%start = add %within, {starts[wide[0]]}")
+        starts[wide[0]] = "%start"
+        part = smem.part([f"ds(%within, {BOX})" if dim in wide else ":" for dim in range(len(block))])
+        self.line(text(f"{name}[{', '.join(starts)}]", part))
+        self.depth -= 1
+        self.lines.append("  " * self.depth + "}")
 
     def ttng_async_tma_copy_global_to_local(self, op, names):
         if "multicast" in op.rest:
             raise Refused("multicast")
         into, barrier, condition = re.findall(VALUE, op.rest.split("]", 1)[1])[:3]
-        box = self.box(op, self.reads)
-        self.guarded(condition, f"copy_gmem_to_smem {box}, {self.use(into)}, {self.use(barrier)}")
+        self.guarded(condition, lambda: self.boxes(
+            op, self.reads, self.use(into), lambda box, smem: f"copy_gmem_to_smem {box}, {smem}, {self.use(barrier)}"))
 
     def ttng_async_tma_copy_local_to_global(self, op, names):
         source = re.findall(VALUE, op.rest.split("]", 1)[1])[0]
-        self.line(f"copy_smem_to_gmem {self.use(source)}, {self.box(op, self.writes)}")
+        self.boxes(op, self.writes, self.use(source), lambda box, smem: f"copy_smem_to_gmem {smem}, {box}")
 
     def ttng_async_tma_store_wait(self, op, names):
         count = re.search(r"pendings = (\d+)", op.rest)[1]
