@@ -207,11 +207,16 @@ void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     grout_emit__begin_carries(e, &carries);
     const grout_emit_pending before = e->pending;
+    const grout_emit_turns turns = grout_emit__find_turns(e, op);
     grout_emit__collect_pending(e, op->first_block, &e->pending);
-    write_for_head(e, op, grout_emit__name(e, body->first_arg));
-    grout_emit__block(e, op->first_block);
-    grout_emit__assign_carries(e, &carries);
-    grout_emit__close(e, "");
+    if (turns.in_round > 0) {
+        grout_emit__write_rounds(e, op, &turns, &carries);
+    } else {
+        write_for_head(e, op, grout_emit__name(e, body->first_arg));
+        grout_emit__block(e, op->first_block);
+        grout_emit__assign_carries(e, &carries);
+        grout_emit__close(e, "");
+    }
     grout_emit__leave_block(e, op->first_block);
     grout_emit__join_pending(&e->pending, &before);
 }
