@@ -178,8 +178,8 @@ void grout_emit__write_rounds(grout_emitter *e, const grout_op *op, const grout_
     const char *index =
         grout_emit__name(e, grout_module_get_block(e->module, op->first_block)->first_arg);
     const grout_emit_rounds before = e->rounds;
-    char counter[GROUT_NAME_MAX + 48];
-    (void)snprintf(counter, sizeof counter, "%s__at", index);
+    char counter[16];
+    (void)snprintf(counter, sizeof counter, "x%" PRIu32, e->temp_count++);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_i64 %s = ", counter);
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
