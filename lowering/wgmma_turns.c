@@ -7,10 +7,9 @@
  *
  * ptxas knows that a register is read until a wait covers the wgmma, but not if the register's own
  * next value is computed before that wait: then the new value is written into it (seen in SASS, and
- * as wrong sums on an H100). Moves do not count, since it looks through them. So a set may come again
- * in the first turn that begins after the wait: the values are computed somewhere in their turn, or,
- * if a carry brings them, in one of the turns before.
- * SPDX-License-Identifier: Apache-2.0
+ * as wrong sums on an H100). Moves do not count, since it looks through them. So a set may come
+ * again in the first turn that begins after the wait: the values are computed somewhere in their
+ * turn, or, if a carry brings them, in one of the turns before. SPDX-License-Identifier: Apache-2.0
  */
 #include "wgmma_turns.h"
 
@@ -18,7 +17,8 @@
 #include "wgmma.h"
 
 #define TURNS_MAX (GROUT_WGMMA_GROUPS_MAX + 2) /* who waits at all has waited by then */
-/* Of a lane, for addresses and what the lanes compute meanwhile: what is left beside them spills. */
+/* Of a lane, for addresses and what the lanes compute meanwhile: what is left beside them spills.
+ */
 #define OTHER_REGISTERS 24
 #define CHAIN_MAX       8 /* ops that are followed from an operand back to the carries */
 
@@ -164,14 +164,31 @@ static uint32_t count_carries(const grout_module *module, const grout_op *loop, 
     return turns;
 }
 
+bool grout_wgmma__is_from_around(const grout_module *module, const grout_op *wgmma,
+                                 const grout_operand *operand) {
+    if (operand == NULL || operand->kind != GROUT_OPERAND_VALUE) {
+        return true;
+    }
+    const grout_value *value = grout_module_get_value(module, operand->id);
+    return value->kind == GROUT_VALUE_BLOCK_ARG
+               ? value->block != wgmma->parent
+               : value->kind != GROUT_VALUE_RESULT ||
+                     grout_module_get_op(module, value->op)->parent != wgmma->parent;
+}
+
 /* How many turns in a row write to registers of a wgmma of the body before those of the first are
- * free; 0: they are never. */
+ * free; 0: they are never. 1: all turns read what has been written before the loop. */
 static uint32_t count_sets(const grout_module *module, const grout_op *loop, grout_op_id wgmma) {
     const grout_op *op = grout_module_get_op(module, wgmma);
+    const grout_operand *a = grout_module_get_operand(module, op, 1);
+    const grout_operand *metadata = grout_wgmma_get_metadata(module, op);
+    if (grout_wgmma__is_from_around(module, op, a) &&
+        grout_wgmma__is_from_around(module, op, metadata)) {
+        return 1;
+    }
     const uint32_t turns = count_turns(module, wgmma);
     const uint64_t carries =
-        find_carries_of(module, loop, grout_module_get_operand(module, op, 1)) |
-        find_carries_of(module, loop, grout_wgmma_get_metadata(module, op));
+        find_carries_of(module, loop, a) | find_carries_of(module, loop, metadata);
     return turns == 0 ? 0 : turns + 1 + count_carries(module, loop, carries);
 }
 
@@ -247,8 +264,8 @@ grout_wgmma_turns grout_wgmma__plan_loop(const grout_module *module, const grout
                                          uint32_t registers_max) {
     const bool has_index = grout_op_get_region((grout_opcode)loop->opcode)->lead_args > 0;
     const grout_block_id body = loop->first_block + loop->block_count - 1;
-    grout_wgmma_turns turns = {.fault = has_index ? GROUT_WGMMA_TURNS_NONE
-                                                  : GROUT_WGMMA_TURNS_WHILE};
+    grout_wgmma_turns turns = {.fault =
+                                   has_index ? GROUT_WGMMA_TURNS_NONE : GROUT_WGMMA_TURNS_WHILE};
     for (grout_op_id id = grout_module_get_block(module, body)->first; id != 0;
          id = grout_module_get_op(module, id)->next) {
         add_wgmma(module, loop, id, &turns);

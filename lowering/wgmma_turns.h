@@ -25,13 +25,19 @@ typedef enum grout_wgmma_turns_fault {
 
 typedef struct grout_wgmma_turns {
     grout_wgmma_turns_fault fault;
-    uint32_t sets;         /* turns in a row that need registers of their own; 0: none does */
+    uint32_t sets;         /* turns in a row that need registers of their own; 1: all read the same,
+                            * that none writes; 0: none reads any */
     uint32_t registers;    /* of a lane, of one set: of all the wgmmas of the loop */
     uint32_t accumulators; /* registers of those in scope */
 } grout_wgmma_turns;
 
 /* The op after a wgmma, in its block, that waits for it, or 0. */
 grout_op_id grout_wgmma__find_cover(const grout_module *module, grout_op_id wgmma);
+
+/* Whether an operand of a wgmma in a loop's body is the same in all its turns, so that its
+ * registers are written before the loop. */
+bool grout_wgmma__is_from_around(const grout_module *module, const grout_op *wgmma,
+                                 const grout_operand *operand);
 
 /* What the turns of a loop need for the wgmmas that stand in its body and that no wait there covers
  * in their own turn. registers_max: those of a lane. */

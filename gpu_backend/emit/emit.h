@@ -223,11 +223,12 @@ void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_bloc
  * it is. */
 typedef struct grout_emit_turns {
     int64_t in_round;
-    bool is_rest_empty; /* the rounds are all turns */
+    bool is_one_round;  /* which is all of the loop, or each turn is one */
+    bool is_rest_empty; /* the rounds are */
 } grout_emit_turns;
 
 grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *op);
-/* A 'for' between its carries' first values and the end of its block. */
+/* A 'for' of rounds, after its carries' first values. */
 void grout_emit__write_rounds(grout_emitter *e, const grout_op *op, const grout_emit_turns *turns,
                               const grout_emit_carries *carries);
 /* Registers that a lane of the kernel can have. */

@@ -51,7 +51,8 @@ static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers
                           "write 'wgmma_wait 0' behind the loop; or "};
     case GROUT_WGMMA_TURNS_MANY:
         (void)snprintf(found.why, sizeof found.why,
-                       "%" PRIu32 " turns of the loop in a row would need registers of their own, and "
+                       "%" PRIu32
+                       " turns of the loop in a row would need registers of their own, and "
                        "at most %d have them",
                        turns->sets, GROUT_WGMMA_SETS_MAX);
         found.help = "leave fewer in flight; or ";
