@@ -30,12 +30,12 @@ test: deps-test
 	@$(MAKE) --no-print-directory demo
 
 # And clang, ThreadSanitizer, a failing n-th allocation, every legal form of wgmma, and for each fuzzer
-# 30 s of a processor.
+# 20 s of a processor.
 test-all: deps test
 	cmake --workflow --preset dev-clang
 	cmake --workflow --preset tsan
 	ctest --preset nth-allocation
-	tools/fuzz.sh 30
+	tools/fuzz.sh 20
 
 lint: deps
 	@tools/lint.sh

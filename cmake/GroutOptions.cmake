@@ -16,9 +16,14 @@ target_compile_options(grout_options INTERFACE -ffp-contract=off)
 target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERSION}"
     GROUT_ASSERT_LEVEL=${GROUT_ASSERT_LEVEL})
 
+# How far a debug build with sanitizers is optimised. Most programs of tests run through their own code once, and
+# compiling it takes longer.
+define_property(TARGET PROPERTY GROUT_RUNS_ONCE BRIEF_DOCS "Whether a debug build with sanitizers leaves it unoptimised")
+set(level "-O$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,0,${GROUT_SANITIZE_LEVEL}>")
+
 if(GROUT_SANITIZE)
     target_compile_options(grout_options INTERFACE
-        -fsanitize=${GROUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer $<$<CONFIG:Debug>:-O1>
+        -fsanitize=${GROUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer $<$<CONFIG:Debug>:${level}>
         # GCC's manual: sanitizer instrumentation makes this warning fire falsely.
         $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     # Most of what a small test takes is the start of its process: at a fixed address and with UBSan's code in it a

@@ -2,7 +2,8 @@
 # Runs every fuzz target of the preset dev-clang, all at once, until each has had a processor for SECONDS.
 # usage: fuzz.sh SECONDS [NAME...]
 # New inputs go to build/fuzz/corpus/NAME; an input that fails goes to build/fuzz/failures, and the
-# command to run it again is printed.
+# command to run it again is printed. It starts from the inputs that were made for it and from some of the tests'
+# kernels, others each time: ten for each second, since to try them all takes the slowest target minutes.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: fuzz.sh SECONDS [NAME...]}
@@ -29,14 +30,18 @@ fuzz_one() {
     dictionary=tests/fuzz/grout.dict
     [ -e "$dictionary" ] || dictionary=
     folders="$build/corpus/$1"
+    kernels=
     while read -r folder; do
-        if [ -d "$folder" ]; then
-            folders="$folders $folder"
-        fi
+        case $folder in
+            */tests/fuzz/*) [ ! -d "$folder" ] || folders="$folders $folder" ;;
+            *) kernels="$kernels $folder" ;;
+        esac
     done <"$programs/fuzz_$1.corpus"
+    # shellcheck disable=SC2086
+    [ -z "$kernels" ] || find $kernels -type f | shuf -n $((seconds * 10)) | paste -sd, >"$build/$1.seeds"
     # The folders' names hold no blanks. The timeout is for an input that never ends: see tests/limit.py.
     # shellcheck disable=SC2086
-    "$programs/fuzz_$1" $folders ${dictionary:+-dict=$dictionary} -max_total_time="$seconds" \
+    "$programs/fuzz_$1" $folders ${kernels:+-seed_inputs="@$build/$1.seeds"} ${dictionary:+-dict=$dictionary} -max_total_time="$seconds" \
         -max_len=65536 -timeout=1500 -rss_limit_mb=2048 -artifact_prefix="$build/failures/$1-" \
         >"$build/$1.log" 2>&1 </dev/null
 }

@@ -114,13 +114,15 @@ static bool is_same_fill(const grout_gpu_fill *a, const grout_gpu_fill *b) {
     return a->pattern == b->pattern && a->pattern_size == b->pattern_size;
 }
 
-/* Bytes that nobody uses lie between workspaces: they may be filled, too. */
+/* Whether one call may write both: bytes that nobody uses lie between workspaces. */
+static bool is_filled_with(const grout_gpu_kernel_piece *a, const grout_gpu_kernel_piece *b) {
+    return a->fill.pattern_size != 0 && is_same_fill(&a->fill, &b->fill);
+}
+
 static void add_piece(maker *m, const grout_gpu_kernel_piece *piece) {
     grout_gpu_kernel *made = m->made;
-    grout_gpu_kernel_piece *last =
-        made->piece_count == 0 ? NULL : &made->pieces[made->piece_count - 1];
-    if (last != NULL && last->fill.pattern_size != 0 && is_same_fill(&last->fill, &piece->fill)) {
-        last->size += piece->size;
+    if (made->piece_count > 0 && is_filled_with(&made->pieces[made->piece_count - 1], piece)) {
+        made->pieces[made->piece_count - 1].size += piece->size;
     } else {
         made->pieces[made->piece_count++] = *piece;
     }

@@ -3,6 +3,7 @@
 #include "checker.h"
 
 #include "alloc.h"
+#include "invariant.h"
 
 #include <string.h>
 
@@ -96,6 +97,7 @@ static void place_local(grout_checker *checker, grout_space space) {
         int64_t offset = grout_object_get_offset(module, i);
         int64_t size = grout_object_get_layout(module, i)->bytes;
         uint64_t pitch = get_pitch(module, i);
+        GROUT_ASSERT(pitch > 0);
         if (count == first || offset >= end) {
             start = offset;
             end = offset + size;

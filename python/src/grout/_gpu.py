@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import struct
 import sys
 import threading
 import typing
@@ -100,20 +101,31 @@ def _find_cache() -> typing.Optional[bytes]:
     return os.fsencode(pathlib.Path(environment["HOME"]) / ".cache" / "grout") if environment.get("HOME") else None
 
 
-def _make_kernel(bound, options: typing.Mapping[str, typing.Any]):
+class LaunchOptions(typing.NamedTuple):
+    """Those of kernel.launch that a kernel is compiled and loaded with."""
+
+    fills_outputs: bool
+    dependent: bool
+    debug_checks: bool
+    workspace_sets: int
+    extern_source: str
+    nvrtc: typing.Optional[str]
+
+
+def _make_kernel(bound, options: LaunchOptions):
     """The kernel in the context that is current."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
     cache = _find_cache()
-    texts = [ffi.new("char[]", text) for text in (cache or b"", str(options["extern_source"]).encode())]
+    texts = [ffi.new("char[]", text) for text in (cache or b"", str(options.extern_source).encode())]
     made = ffi.new("grout_gpu_kernel_options *", {
-        "no_debug_checks": not options["debug_checks"], "is_dependent": options["dependent"],
-        "fills_outputs": options["fills_outputs"], "extern_source": texts[1],
-        "workspace_set_count": options["workspace_sets"]})
+        "no_debug_checks": not options.debug_checks, "is_dependent": options.dependent,
+        "fills_outputs": options.fills_outputs, "extern_source": texts[1],
+        "workspace_set_count": options.workspace_sets})
     made.nvrtc.search_dirs, made.nvrtc.search_dir_count = folder_array, len(folders)
     made.nvrtc.cache_dir = texts[0] if cache else ffi.NULL
-    if options["nvrtc"]:
-        texts.append(ffi.new("char[]", os.fsencode(options["nvrtc"])))
+    if options.nvrtc:
+        texts.append(ffi.new("char[]", os.fsencode(options.nvrtc)))
         made.nvrtc.library = texts[-1]
     diags = Diags(bound.pointer)
     kernel = lib.grout_gpu_kernel_new(bound.pointer, bound.kernel, made, diags.list)
@@ -132,6 +144,13 @@ def _current_stream(device: typing.Optional[int]) -> int:
     return short(device) if short is not None else torch.cuda.current_stream(device).cuda_stream
 
 
+def _current_device() -> int:
+    """Torch's current one in a thread that has used it, by the short way where this torch has it."""
+    torch = sys.modules["torch"]
+    short = getattr(torch._C, "_cuda_getDevice", None)
+    return short() if short is not None else torch.cuda.current_device()
+
+
 def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> int:
     """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__; None: torch's current one."""
     if stream is None:
@@ -146,6 +165,27 @@ def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> in
     raise TypeError(f"stream: a {type(stream).__name__} is no stream of CUDA")
 
 
+def _kind_of_tensor(tensor) -> tuple:
+    """What a tensor of torch must share with another, so that the same launch takes it."""
+    return (tensor.device, tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad, tensor.is_neg())
+
+
+_DEVICE = 0  # in such a kind
+
+
+class _Words:
+    """grout_arguments of one OS thread: addresses and sizes, in turn."""
+
+    def __init__(self, count: int):
+        self._bytes = bytearray(16 * max(count, 1))
+        self._pack = struct.Struct(f"={2 * count}Q").pack_into
+        self._buffer = ffi.from_buffer(self._bytes)
+        self.pointer = ffi.cast("grout_argument *", self._buffer)
+
+    def fill(self, words: typing.List[int]) -> None:
+        self._pack(self._bytes, 0, *words)
+
+
 class Launcher:
     """The launches of one kernel. What was checked and compiled for arrays of the same kind is remembered, so that a
     launch looks at the kind of each array and passes addresses on."""
@@ -154,9 +194,36 @@ class Launcher:
         self._kernel = kernel
         self._lock = threading.Lock()
         self._prepared: typing.Dict[tuple, tuple] = {}
+        self._param_count = len(kernel.params)
         self._own = threading.local()
 
-    def launch(self, arguments, defines, stream, options) -> None:
+    def launch_again(self, tensors, stream, options: LaunchOptions) -> bool:
+        """The short way, for tensors of torch alone, whose kinds have been launched, on the device that is current.
+        False: nothing was done."""
+        torch = sys.modules.get("torch")
+        own = self._own.__dict__
+        if torch is None or "used" not in own or len(tensors) != self._param_count:
+            return False
+        kinds = [options, ()]
+        words = []
+        for tensor in tensors:
+            if type(tensor) is not torch.Tensor:
+                return False
+            kinds.append(_kind_of_tensor(tensor))
+            words.append(tensor.data_ptr())
+            words.append(0)
+        handle, sizes = self._prepared.get(tuple(kinds), (None, ()))
+        if handle is None:
+            return False
+        device = kinds[2][_DEVICE].index
+        if device not in own["used"] or device != _current_device():
+            return False
+        words[1::2] = sizes
+        own["arguments"].fill(words)
+        self._put(handle, own["arguments"].pointer, len(sizes), _stream_pointer(stream, device, True))
+        return True
+
+    def launch(self, arguments, defines, stream, options: LaunchOptions) -> None:
         torch = sys.modules.get("torch")
         tensor_type = torch.Tensor if torch is not None else ()
         for param in self._kernel.params:
@@ -167,7 +234,7 @@ class Launcher:
         has_torch = device is not None
         with self._use_device(device):
             pointer = _stream_pointer(stream, device, has_torch)
-            kinds: typing.List[object] = [tuple(options.values()), tuple(defines.items())]
+            kinds: typing.List[object] = [options, tuple(defines.items())]
             addresses, keep = [], []
             for param in self._kernel.params:
                 value = arguments[param.name]
@@ -175,8 +242,7 @@ class Launcher:
                     keep.append(self._make_scalar(param, value))
                     addresses.append(ffi.cast("uintptr_t", keep[-1]))
                 elif isinstance(value, tensor_type):
-                    kinds.append((value.dtype, value.shape, value.stride(), value.device, value.requires_grad,
-                                  value.is_neg()))
+                    kinds.append(_kind_of_tensor(value))
                     addresses.append(value.data_ptr())
                 else:
                     view, its_device = self._view(param, value, pointer)
@@ -188,11 +254,14 @@ class Launcher:
             array = ffi.new("grout_argument[]", max(len(sizes), 1))
             for argument, address, size in zip(array, addresses, sizes):
                 argument.data, argument.size = ffi.cast("void *", address), size
-            diags = self._get_diags()
-            if not lib.grout_gpu_kernel_launch(handle, array, len(sizes), ffi.cast("void *", pointer), diags.list):
-                del self._own.diags
-                diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
+            self._put(handle, array, len(sizes), pointer)
             del keep
+
+    def _put(self, handle, arguments, count: int, stream: int) -> None:
+        diags = self._get_diags()
+        if not lib.grout_gpu_kernel_launch(handle, arguments, count, ffi.cast("void *", stream), diags.list):
+            del self._own.diags
+            diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
 
     def _get_diags(self) -> Diags:
         if not hasattr(self._own, "diags"):
@@ -247,4 +316,5 @@ class Launcher:
             with cuda.device(device):
                 cuda.current_stream(device).query()  # what makes a context current where none was
             used.add(device)
+            self._own.arguments = _Words(self._param_count)
         return contextlib.nullcontext() if cuda.current_device() == device else cuda.device(device)

@@ -14,7 +14,7 @@ import numpy
 from . import _arrays
 from ._allow import read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
-from ._gpu import Launcher
+from ._gpu import Launcher, LaunchOptions
 from ._launch import Options, Progress, Run
 from ._library import ffi, lib, take_text, text_of
 from ._report import Report, make_report
@@ -155,8 +155,8 @@ class Kernel:
         symbolic = module._symbolic
         self._facts = lib.grout_module_get_kernel(symbolic, index)
         self.name: str = module._string(self._facts.name)
-        self._launcher = Launcher(self)
         self.params: typing.Tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
+        self._launcher = Launcher(self)
 
     def _make_param(self, index: int) -> Param:
         symbolic = self.module._symbolic
@@ -504,10 +504,10 @@ class Kernel:
         device. The first launch of arrays of one kind compiles the kernel. There is no watchdog: a kernel that hangs
         hangs its stream, and kernel.check() says why.
         """
-        arguments, defines = self._sort(tensors, keywords, values)
-        self._launcher.launch(arguments, defines, stream, {
-            "fills_outputs": fills_outputs, "dependent": dependent, "debug_checks": debug_checks,
-            "workspace_sets": workspace_sets, "extern_source": extern_source, "nvrtc": nvrtc})
+        options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
+        if keywords or values is not None or not self._launcher.launch_again(tensors, stream, options):
+            arguments, defines = self._sort(tensors, keywords, values)
+            self._launcher.launch(arguments, defines, stream, options)
 
     def bind(self, defines, arch: str) -> Bound:
         """The kernel with these values of consts, by name with their origins."""
