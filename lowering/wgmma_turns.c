@@ -1,15 +1,15 @@
-/*
- * wgmma_turns.c - for how many turns of its loop a wgmma goes on reading registers.
+/* wgmma_turns.c - for how many turns of its loop a wgmma goes on reading registers.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A walk over the ops of the body, turn after turn, counts the groups that are started after the
  * wgmma, up to the wait that leaves no more than those in flight. Ops in blocks of the body do not
  * count, neither waits nor groups: the run may leave them out, and either only ends it sooner.
  *
  * ptxas knows that a register is read until a wait covers the wgmma, but not if the register's own
- * next value is computed before that wait: then the new value is written into it (seen in SASS, and
- * as wrong sums on an H100). Moves do not count, since it looks through them. So a set may come
- * again in the first turn that begins after the wait: the values are computed somewhere in their
- * turn, or, if a carry brings them, in one of the turns before. SPDX-License-Identifier: Apache-2.0
+ * next value is computed before that wait: then the new value is written into it (seen in machine
+ * code, and as wrong sums on an H100). Moves do not help, since it looks through them. So a set may
+ * come again in the first turn that begins after the wait: the values are computed somewhere in
+ * their turn, or, if a carry brings them, in one of the turns before.
  */
 #include "wgmma_turns.h"
 

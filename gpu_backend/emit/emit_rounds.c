@@ -1,13 +1,12 @@
-/*
- * emit_rounds.c - loops whose turns take turns with registers that the tensor core reads.
+/* emit_rounds.c - loops whose turns take turns with registers that the tensor core reads.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * What a turn writes for a wgmma must not lie in the registers of one that is still in flight. So a
  * loop whose turns leave wgmmas of an a in registers in flight is written in rounds of as many
  * turns as there are sets of registers. The compiler unrolls a round, each turn has variables of
  * its own, and ptxas keeps those apart that are in flight at a time. Nothing leaves a round before
  * its end: with a jump out of one, ptxas runs the wgmmas one after another (C7513). The turns that
- * make no whole round follow, behind a wait for all, in a loop that waits for each wgmma at once.
- * SPDX-License-Identifier: Apache-2.0
+ * make no whole round follow, after a wait for all, in a loop that waits for each wgmma at once.
  */
 #include "emit.h"
 

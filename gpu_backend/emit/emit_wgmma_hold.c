@@ -48,7 +48,7 @@ static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers
                           "or "};
     case GROUT_WGMMA_TURNS_AGAIN:
         return (obstacle){"the loop comes again before its last turns are waited for",
-                          "write 'wgmma_wait 0' behind the loop; or "};
+                          "write 'wgmma_wait 0' after the loop; or "};
     case GROUT_WGMMA_TURNS_MANY:
         (void)snprintf(found.why, sizeof found.why,
                        "%" PRIu32

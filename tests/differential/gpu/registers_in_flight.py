@@ -154,7 +154,7 @@ def draw_loops():
                 number += 1
                 lines += ["kernel @%s_%d(%%x: in gmem f16[9, 64, 64], %%b: in gmem f16[64, 64], %%n: i32, %%c: out gmem f32[64, 64]) {"
                           % (style, number), "  scratch %bs : smem f16[64, 64] tile(8, 64) swizzle(128)",
-                          "  scratch %acc : acc f32[64, 64]", "  scratch %other : acc f32[64, 64]", "  store %bs, (load %b)"]
+                          "  scratch %acc : acc f32[64, 64]", "  scratch %other : acc f32[64, 64]", "  store %bs, (load %b)", "  commit_smem"]
                 if style == "carry":
                     lines += ["  %l = for %i in " + trip + " carry(%p = (load %x[0])) {", "    wgmma_async %acc, %p, %bs",
                               "    %q = add (load %x[%i]), 1.0", "    wgmma_wait %d" % flying, "    yield %q", "  }"]

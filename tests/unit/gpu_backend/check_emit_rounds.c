@@ -78,7 +78,7 @@ static const loop_case cases[] = {
      "write the loop as a 'for'; or "},
     {"a loop around", "  for %k in 0..2 {\n" TO("%n") LOAD WGMMA "  }\n  }\n", AT_ONCE, "Rounds of",
      "and the loop comes again before its last turns are waited for",
-     "write 'wgmma_wait 0' behind the loop; or "},
+     "write 'wgmma_wait 0' after the loop; or "},
     {"a wait in the loop around",
      "  for %k in 0..2 {\n" TO("%n") LOAD WGMMA "  }\n  wgmma_wait 0\n  }\n", "Rounds of", NULL,
      NULL, NULL},
