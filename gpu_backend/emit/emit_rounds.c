@@ -85,7 +85,7 @@ static int64_t fit_round(int64_t fewest, int64_t count) {
 
 grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *op) {
     const grout_wgmma_turns plan =
-        grout_wgmma__plan_loop(e->module, op, grout_emit__get_registers_max(e));
+        grout_gpu__plan_turns(e->module, op, grout_emit__get_registers_max(e));
     const int64_t count = count_turns(e, op);
     const int64_t unroll = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_UNROLL, 1);
     grout_emit_turns turns = {.in_round = 0};

@@ -109,7 +109,7 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const registe
     const bool is_spread = grout_emit__is_spread(e, array->operand);
     /* The same in all turns: the compiler moves it in front of the loop, and no turn writes it. */
     const bool is_kept =
-        e->rounds.body == op->parent && grout_wgmma__is_from_around(e->module, op, array->operand);
+        e->rounds.body == op->parent && grout_gpu__is_from_around(e->module, op, array->operand);
     if (is_spread && grout_emit__layout(e, array->operand->id)->kind != array->kind) {
         grout_emit__unsupported(e, op, "%s in registers that is not in the %s layout", array->name,
                                 grout_register_layout_get_text(array->kind));

@@ -72,7 +72,7 @@ static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers
 
 static void report_wait(grout_emitter *e, const grout_op *op) {
     const uint32_t registers_max = grout_emit__get_registers_max(e);
-    const grout_wgmma_turns turns = grout_wgmma__plan_turns(e->module, op, registers_max);
+    const grout_wgmma_turns turns = grout_gpu__plan_wgmma_turns(e->module, op, registers_max);
     const obstacle found = find_obstacle(&turns, registers_max);
     const bool is_sparse = grout_wgmma_get_metadata(e->module, op) != NULL;
     grout_diags_add(e->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(e->module, op->loc),
@@ -104,7 +104,7 @@ static void write_uses(grout_emitter *e, const grout_emit_hold *holds, uint32_t 
 void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
                           uint32_t count) {
     const grout_op *op = grout_module_get_op(e->module, id);
-    const grout_op_id until = grout_wgmma__find_cover(e->module, id);
+    const grout_op_id until = grout_gpu__find_wgmma_cover(e->module, id);
     if (until == 0 && is_in_loop(e, op) && e->rounds.body != op->parent) {
         if (!e->rounds.is_rest) {
             report_wait(e, op);

@@ -6,8 +6,8 @@
  * follow each other need registers of their own.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_LOWERING_WGMMA_TURNS_H
-#define GROUT_LOWERING_WGMMA_TURNS_H
+#ifndef GROUT_GPU_WGMMA_TURNS_H
+#define GROUT_GPU_WGMMA_TURNS_H
 
 #include "grout/ir.h"
 
@@ -32,21 +32,21 @@ typedef struct grout_wgmma_turns {
 } grout_wgmma_turns;
 
 /* The op after a wgmma, in its block, that waits for it, or 0. */
-grout_op_id grout_wgmma__find_cover(const grout_module *module, grout_op_id wgmma);
+grout_op_id grout_gpu__find_wgmma_cover(const grout_module *module, grout_op_id wgmma);
 
 /* Whether an operand of a wgmma in a loop's body is the same in all its turns, so that its
  * registers are written before the loop. */
-bool grout_wgmma__is_from_around(const grout_module *module, const grout_op *wgmma,
-                                 const grout_operand *operand);
+bool grout_gpu__is_from_around(const grout_module *module, const grout_op *wgmma,
+                               const grout_operand *operand);
 
 /* What the turns of a loop need for the wgmmas that stand in its body and that no wait there covers
  * in their own turn. registers_max: those of a lane. */
-grout_wgmma_turns grout_wgmma__plan_loop(const grout_module *module, const grout_op *loop,
-                                         uint32_t registers_max);
+grout_wgmma_turns grout_gpu__plan_turns(const grout_module *module, const grout_op *loop,
+                                        uint32_t registers_max);
 
 /* The same of the loop around a wgmma that no wait of its block covers: what keeps its turns from
  * having registers of their own. */
-grout_wgmma_turns grout_wgmma__plan_turns(const grout_module *module, const grout_op *wgmma,
-                                          uint32_t registers_max);
+grout_wgmma_turns grout_gpu__plan_wgmma_turns(const grout_module *module, const grout_op *wgmma,
+                                              uint32_t registers_max);
 
 #endif

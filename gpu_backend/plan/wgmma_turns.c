@@ -17,8 +17,7 @@
 #include "wgmma.h"
 
 #define TURNS_MAX (GROUT_WGMMA_GROUPS_MAX + 2) /* who waits at all has waited by then */
-/* Of a lane, for addresses and what the lanes compute meanwhile: what is left beside them spills.
- */
+/* What a lane needs beside the sets and accumulators, for addresses and what it computes. */
 #define OTHER_REGISTERS 24
 #define CHAIN_MAX       8 /* ops that are followed from an operand back to the carries */
 
@@ -86,7 +85,7 @@ static grout_op_id find_wait(const grout_module *module, grout_op_id from, uint3
     return 0;
 }
 
-grout_op_id grout_wgmma__find_cover(const grout_module *module, grout_op_id wgmma) {
+grout_op_id grout_gpu__find_wgmma_cover(const grout_module *module, grout_op_id wgmma) {
     uint32_t issued = 0;
     return find_wait(module, grout_module_get_op(module, wgmma)->next, &issued);
 }
@@ -164,8 +163,8 @@ static uint32_t count_carries(const grout_module *module, const grout_op *loop, 
     return turns;
 }
 
-bool grout_wgmma__is_from_around(const grout_module *module, const grout_op *wgmma,
-                                 const grout_operand *operand) {
+bool grout_gpu__is_from_around(const grout_module *module, const grout_op *wgmma,
+                               const grout_operand *operand) {
     if (operand == NULL || operand->kind != GROUT_OPERAND_VALUE) {
         return true;
     }
@@ -182,8 +181,8 @@ static uint32_t count_sets(const grout_module *module, const grout_op *loop, gro
     const grout_op *op = grout_module_get_op(module, wgmma);
     const grout_operand *a = grout_module_get_operand(module, op, 1);
     const grout_operand *metadata = grout_wgmma_get_metadata(module, op);
-    if (grout_wgmma__is_from_around(module, op, a) &&
-        grout_wgmma__is_from_around(module, op, metadata)) {
+    if (grout_gpu__is_from_around(module, op, a) &&
+        grout_gpu__is_from_around(module, op, metadata)) {
         return 1;
     }
     const uint32_t turns = count_turns(module, wgmma);
@@ -245,7 +244,7 @@ static uint32_t count_accumulators(const grout_module *module, grout_block_id bl
 static void add_wgmma(const grout_module *module, const grout_op *loop, grout_op_id id,
                       grout_wgmma_turns *turns) {
     const uint32_t registers = count_registers(module, id);
-    if (registers == 0 || grout_wgmma__find_cover(module, id) != 0) {
+    if (registers == 0 || grout_gpu__find_wgmma_cover(module, id) != 0) {
         return;
     }
     const uint32_t sets = count_sets(module, loop, id);
@@ -260,8 +259,8 @@ static void add_wgmma(const grout_module *module, const grout_op *loop, grout_op
     }
 }
 
-grout_wgmma_turns grout_wgmma__plan_loop(const grout_module *module, const grout_op *loop,
-                                         uint32_t registers_max) {
+grout_wgmma_turns grout_gpu__plan_turns(const grout_module *module, const grout_op *loop,
+                                        uint32_t registers_max) {
     const bool has_index = grout_op_get_region((grout_opcode)loop->opcode)->lead_args > 0;
     const grout_block_id body = loop->first_block + loop->block_count - 1;
     grout_wgmma_turns turns = {.fault =
@@ -281,12 +280,12 @@ grout_wgmma_turns grout_wgmma__plan_loop(const grout_module *module, const grout
     return turns;
 }
 
-grout_wgmma_turns grout_wgmma__plan_turns(const grout_module *module, const grout_op *wgmma,
-                                          uint32_t registers_max) {
+grout_wgmma_turns grout_gpu__plan_wgmma_turns(const grout_module *module, const grout_op *wgmma,
+                                              uint32_t registers_max) {
     const grout_op_id around = grout_module_get_block(module, wgmma->parent)->parent;
     const grout_op *op = around == 0 ? NULL : grout_module_get_op(module, around);
     if (op == NULL || !is_loop(op)) {
         return (grout_wgmma_turns){.fault = GROUT_WGMMA_TURNS_NESTED};
     }
-    return grout_wgmma__plan_loop(module, op, registers_max);
+    return grout_gpu__plan_turns(module, op, registers_max);
 }

@@ -1,7 +1,7 @@
 /* check_wgmma_turns.c - how many turns of a loop need registers of their own for the tensor core,
  * and why they cannot have them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "lowering/wgmma_turns.h"
+#include "gpu_backend/plan/wgmma_turns.h"
 #include "tests/unit/support/bind_text.h"
 
 #define LANE_REGISTERS 232
@@ -124,7 +124,7 @@ START_TEST(sets) {
     const turns_case *c = &cases[_i];
     bound_text text = bind_loop(c->loop);
     const grout_wgmma_turns turns =
-        grout_wgmma__plan_turns(text.bound, find_wgmma(text.bound), LANE_REGISTERS);
+        grout_gpu__plan_wgmma_turns(text.bound, find_wgmma(text.bound), LANE_REGISTERS);
     ck_assert_msg(turns.fault == c->fault && turns.sets == c->sets, "%s: fault %d, %u sets",
                   c->name, (int)turns.fault, turns.sets);
     free_text(&text);
@@ -136,8 +136,8 @@ START_TEST(registers_of_a_lane) {
     const uint32_t fewest = 2 * 32 + 2 * 16 + 24;
     bound_text text = bind_loop(FOR LOAD ASYNC WAIT(1) END);
     const grout_op *wgmma = find_wgmma(text.bound);
-    const grout_wgmma_turns fits = grout_wgmma__plan_turns(text.bound, wgmma, fewest);
-    const grout_wgmma_turns spills = grout_wgmma__plan_turns(text.bound, wgmma, fewest - 1);
+    const grout_wgmma_turns fits = grout_gpu__plan_wgmma_turns(text.bound, wgmma, fewest);
+    const grout_wgmma_turns spills = grout_gpu__plan_wgmma_turns(text.bound, wgmma, fewest - 1);
     ck_assert_int_eq(fits.fault, GROUT_WGMMA_TURNS_NONE);
     ck_assert_int_eq(spills.fault, GROUT_WGMMA_TURNS_REGISTERS);
     ck_assert_uint_eq(spills.sets, 2);
@@ -160,7 +160,7 @@ START_TEST(metadata_has_sets) {
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     const grout_op *wgmma =
         grout_module_get_op(text.bound, find_op(text.bound, GROUT_OP_WGMMA_SP_ASYNC, 0));
-    const grout_wgmma_turns turns = grout_wgmma__plan_turns(text.bound, wgmma, LANE_REGISTERS);
+    const grout_wgmma_turns turns = grout_gpu__plan_wgmma_turns(text.bound, wgmma, LANE_REGISTERS);
     ck_assert_int_eq(turns.fault, GROUT_WGMMA_TURNS_NONE);
     ck_assert_uint_eq(turns.sets, 2);
     ck_assert_uint_ge(turns.registers, 1);
