@@ -16,8 +16,8 @@ target_compile_options(grout_options INTERFACE -ffp-contract=off)
 target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERSION}"
     GROUT_ASSERT_LEVEL=${GROUT_ASSERT_LEVEL})
 
-# How far a debug build with sanitizers is optimised. Most programs of tests run through their own code once, and
-# compiling it takes longer.
+# How far a debug build with sanitizers is optimised. Most programs of tests, and some rooms, run through their code
+# once, and compiling it takes longer.
 define_property(TARGET PROPERTY GROUT_RUNS_ONCE BRIEF_DOCS "Whether a debug build with sanitizers leaves it unoptimised")
 set(level "-O$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,0,${GROUT_SANITIZE_LEVEL}>")
 
