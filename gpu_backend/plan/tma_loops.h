@@ -1,7 +1,7 @@
 /* tma_loops.h - why a copy takes several boxes and not one.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef GROUT_LOWERING_TMA_LOOPS_H
-#define GROUT_LOWERING_TMA_LOOPS_H
+#ifndef GROUT_GPU_TMA_LOOPS_H
+#define GROUT_GPU_TMA_LOOPS_H
 
 #include "grout/diag.h"
 

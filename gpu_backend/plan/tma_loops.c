@@ -1,6 +1,6 @@
 /* tma_loops.c - why a copy takes several boxes and not one: the first condition of split_tiles in
- * tma_plan.c that its outermost tiles do not meet. Parts of CTAs are whole tiles if there are
- * several. SPDX-License-Identifier: Apache-2.0 */
+ * lowering/tma_plan.c that its outermost tiles do not meet. (Parts of CTAs always are whole tiles.)
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tma_loops.h"
 
 #include "bound.h"

@@ -46,7 +46,7 @@ START_TEST(the_reason_is_named) {
     grout_tma tma;
     grout_text why = {0}, remedy = {0};
     ck_assert_msg(grout_tma_plan(text.bound, copy, &tma, text.diags), "%s", get_said(text.diags));
-    ck_assert_uint_gt(tma.panel_count * tma.band_count, 1);
+    ck_assert(tma.panel_count > 1 || tma.band_count > 1);
     grout_tma_loops__explain(text.bound, grout_module_get_op(text.bound, copy), &tma, &why,
                              &remedy);
     ck_assert_str_eq(why.data, c->why);
