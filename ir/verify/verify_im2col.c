@@ -24,8 +24,11 @@ static bool check_array(grout_verifying *verifying, const grout_operand *operand
     grout_verifying__report(verifying, GROUT_DIAG_BAD_DIRECTION, operand->loc,
                             "a copy in im2col mode reads an 'in' parameter, and %s is none",
                             grout_verify__get_name(verifying, view).chars);
-    grout_diags_help(verifying->diags,
-                     "copy what the kernel itself writes with copy_gmem_to_smem, a box at a time");
+    grout_diags_help(
+        verifying->diags,
+        "its pixels form no box, so stores of the same kernel to them are not followed: "
+        "let a launch before this one write the array, or copy it with "
+        "copy_gmem_to_smem, a box at a time");
     return false;
 }
 
