@@ -29,8 +29,8 @@ test: deps-test
 	cmake --workflow --preset dev
 	@$(MAKE) --no-print-directory demo
 
-# And clang, ThreadSanitizer, a failing n-th allocation, every legal form of wgmma, and for each fuzzer
-# 20 s of a processor.
+# And clang, ThreadSanitizer, a failing n-th allocation, and for each fuzzer 20 s of a processor. Every legal form of
+# wgmma takes longer: ctest --preset dev-slow.
 test-all: deps test
 	cmake --workflow --preset dev-clang
 	cmake --workflow --preset tsan
