@@ -70,8 +70,7 @@ static uint64_t hash_calls(void) {
     return hash != 0 ? hash : 1;
 }
 
-/* Whether this allocation is to fail. With GROUT_TEST_SOME_ALLOCATIONS set, of those with the same
- * calls on the stack the 1st, 2nd, 4th, 8th, ... of all works; else each. */
+/* Whether this allocation is to fail: see failing_try_all. */
 static bool is_chosen(void) {
     if (!some_are_enough) {
         return true;

@@ -21,8 +21,8 @@ bool failing_has_failed(void);
 
 /*
  * Calls work again and again: at first its first allocation fails, then its second, until it asks
- * for fewer. Of those with the same calls on the stack it lets only the 1st, 2nd, 4th, 8th and so
- * on fail where GROUT_TEST_SOME_ALLOCATIONS is set. With all_after, those after the n-th fail too.
+ * for fewer. Where GROUT_TEST_SOME_ALLOCATIONS is set, those with the same calls on the stack do
+ * not all fail: the 1st, 2nd, 4th, 8th and so on do. With all_after, those after the n-th fail too.
  * work makes its own assertions about what it may do when failing_has_failed; it returns true if it
  * could do all it should.
  */
