@@ -11,6 +11,7 @@
 
 #include "invariant.h"
 #include "schedule_file.h"
+#include "seen.h"
 #include "stage.h"
 
 #include <stdlib.h>
@@ -36,6 +37,7 @@ typedef struct minimiser {
     char kernel[GROUT_NAME_MAX + 1]; /* that shows it */
     grout_decisions decisions;       /* of the run that showed it last */
     bool is_scheduled;               /* they matter: the launch's own schedule does not show it */
+    grout_seen seen;                 /* that run */
     double deadline;
     uint64_t trials;
     grout_stage stage;
@@ -92,12 +94,11 @@ static bool keep_decisions(minimiser *it, const grout_decisions *decisions) {
     return true;
 }
 
-/* One kernel under its own schedule, then (--explore) under others. */
+/* One kernel under its own schedule, then (--explore) under others. seen gets the run that shows
+ * it, all but the load; free it in any case. */
 static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_load *load,
-                            grout_kernel_id kernel) {
+                            grout_kernel_id kernel, grout_seen *seen) {
     grout_argument_set arguments = {0};
-    grout_explored explored = {0};
-    grout_outcome outcome = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, true);
     bool shows = false;
     settings.is_silent = true;
@@ -106,24 +107,29 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
         return false;
     }
     if (grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
-        (void)grout_launch__explore(session, load, kernel, &arguments, &settings, &explored);
-        for (uint32_t i = 0; i < explored.exploration.witness_count && !shows; i++) {
-            const grout_witness *witness = &explored.exploration.witnesses[i];
-            shows = has_target(it, witness->checker);
-            it->is_scheduled = shows && (i > 0 || settings.schedule != GROUT_SCHEDULE_FAIR);
-            shows = shows && keep_decisions(it, &witness->decisions);
+        (void)grout_launch__explore(session, load, kernel, &arguments, &settings, &seen->explored);
+        const grout_exploration *exploration = &seen->explored.exploration;
+        for (uint32_t i = 0; i < exploration->witness_count && !shows; i++) {
+            const grout_witness *witness = &exploration->witnesses[i];
+            shows = has_target(it, witness->checker) && keep_decisions(it, &witness->decisions);
+            if (shows) { /* a trial that does not show it says nothing of the one that did */
+                it->is_scheduled = i > 0 || settings.schedule != GROUT_SCHEDULE_FAIR;
+            }
+            seen->outcome = grout_explored__get_outcome(&seen->explored, i, &settings);
         }
     } else {
         grout_decisions decisions = {0};
         settings.record = &decisions;
-        shows = grout_launch__run(session, load, kernel, &arguments, &settings, &outcome) &&
-                has_target(it, outcome.checker) && keep_decisions(it, &decisions);
+        shows = grout_launch__run(session, load, kernel, &arguments, &settings, &seen->outcome) &&
+                has_target(it, seen->outcome.checker) && keep_decisions(it, &decisions);
         it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
         grout_decisions_deinit(&decisions);
     }
-    grout_explored__deinit(&explored);
-    grout_outcome__deinit(&outcome);
+    grout_machine_free(seen->outcome.machine); /* as large as the arrays; a report needs it not */
+    seen->outcome.machine = NULL;
     grout_argument_set__deinit(&arguments);
+    seen->kernel = kernel;
+    seen->identity = it->identity;
     return shows;
 }
 
@@ -140,7 +146,7 @@ static void say_sizes(minimiser *it) {
 }
 
 /* A trial on a module that was bound with the sizes. */
-typedef bool trial_function(minimiser *it, grout_session *session, const grout_load *load);
+typedef bool trial_function(minimiser *it, grout_session *session, grout_load *load);
 
 static bool try_sizes(minimiser *it, trial_function *function) {
     grout_session session = *it->session;
@@ -160,18 +166,30 @@ static bool try_sizes(minimiser *it, trial_function *function) {
     return is_good;
 }
 
-static bool shows(minimiser *it, grout_session *session, const grout_load *load) {
-    bool is_shown = false;
-    for (size_t i = 0; i < load->kernel_count && !is_shown; i++) {
-        is_shown = shows_in_kernel(it, session, load, load->kernels[i]);
-        if (is_shown) {
+/* Keeps a run that shows the finding, with what its checker reads. */
+static void keep_run(minimiser *it, grout_session *session, grout_load *load, grout_seen *seen) {
+    grout_seen__deinit(&it->seen);
+    it->seen = *seen;
+    it->seen.load = *load;
+    it->seen.diags = session->diags;
+    *load = (grout_load){0};
+    session->diags = NULL;
+}
+
+static bool shows(minimiser *it, grout_session *session, grout_load *load) {
+    for (size_t i = 0; i < load->kernel_count; i++) {
+        grout_seen seen = {0};
+        if (shows_in_kernel(it, session, load, load->kernels[i], &seen)) {
             const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
             const char *name = grout_module_get_string(load->bound, kernel->name);
             GROUT_ASSERT(strlen(name) < sizeof it->kernel);
             memcpy(it->kernel, name, strlen(name) + 1);
+            keep_run(it, session, load, &seen);
+            return true;
         }
+        grout_seen__deinit(&seen);
     }
-    return is_shown;
+    return false;
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -187,7 +205,7 @@ static void set_size(size *at, int64_t value) {
 }
 
 /* The integer consts above 1 whose value a literal gives: others follow from these. */
-static bool take_sizes(minimiser *it, grout_session *session, const grout_load *load) {
+static bool take_sizes(minimiser *it, grout_session *session, grout_load *load) {
     (void)session;
     const grout_module *module = load->bound;
     for (grout_const_id i = 1; i < grout_module_get_const_count(module); i++) {
@@ -251,7 +269,7 @@ static bool goes_on(void *payload, uint64_t schedules) {
     return has_time(it);
 }
 
-static bool shorten(minimiser *it, grout_session *session, const grout_load *load) {
+static bool shorten(minimiser *it, grout_session *session, grout_load *load) {
     const grout_explore_options options = {
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
@@ -259,8 +277,9 @@ static bool shorten(minimiser *it, grout_session *session, const grout_load *loa
     for (size_t i = 0; i < load->kernel_count; i++) {
         grout_argument_set arguments = {0};
         grout_launch_callbacks payload;
+        grout_seen seen = {0};
         grout_launch_settings settings = grout_launch_settings__get(session, true);
-        if (shows_in_kernel(it, session, load, load->kernels[i]) &&
+        if (shows_in_kernel(it, session, load, load->kernels[i], &seen) &&
             grout_argument_set__init(session, &load->bindings, load->bound, load->kernels[i],
                                      &arguments)) {
             grout_launch launch = grout_launch__prepare(session, load, load->kernels[i], &arguments,
@@ -269,6 +288,7 @@ static bool shorten(minimiser *it, grout_session *session, const grout_load *loa
             (void)grout_minimise_schedule(&launch, &options, it->identity, &it->decisions,
                                           session->diags);
         }
+        grout_seen__deinit(&seen);
         grout_argument_set__deinit(&arguments);
     }
     return true;
@@ -280,6 +300,7 @@ static void deinit(minimiser *it) {
     for (size_t i = 0; i < it->size_count; i++) {
         free((char *)it->sizes[i].name);
     }
+    grout_seen__deinit(&it->seen);
     free(it->decisions.actors);
     free(it->text.data);
 }
@@ -303,10 +324,10 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
                    wanted == NULL ? it->kernel : wanted);
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
+    options->uses = uses == NULL ? options->uses : uses; /* the file names the options */
     bool is_good = uses != NULL && path->data != NULL &&
                    grout_schedule_file__write(it->session, path->data, wanted != NULL, it->kernel,
                                               &it->decisions);
-    options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
         options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
     }
@@ -330,7 +351,9 @@ static int report(minimiser *it) {
     if (it->identity != 0 && it->is_scheduled) {
         (void)save_schedule(it, &session->options, &path);
     }
+    session->seen = it->seen.identity != 0 ? &it->seen : NULL;
     int exit_code = grout_work__run_on_cpu(session, it->path, true, false);
+    session->seen = NULL;
     free(session->options.uses);
     session->options = own;
     grout_text_free(&path);

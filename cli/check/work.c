@@ -9,6 +9,7 @@
 #include "listing.h"
 #include "propose.h"
 #include "schedule_file.h"
+#include "seen.h"
 #include "tilings.h"
 
 #include <stdlib.h>
@@ -194,7 +195,9 @@ static void report_witness(grout_session *session, const grout_load *load, grout
             outcome->schedule_file = path.data;
         }
     }
-    grout_report__add_outcome(report, kernel, outcome);
+    grout_outcome stand_in;
+    grout_report__add_outcome(report, kernel,
+                              grout_seen__get_reported(session, kernel, outcome, &stand_in));
     grout_text_free(&path);
     grout_text_free(&proposal);
 }
@@ -251,7 +254,9 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         const grout_comparing comparing = {session, load, kernel, settings, report};
         compare_results(&comparing, arguments, &outcome, &differs);
         judge_reach(session, load, &outcome, report, &proposal);
-        grout_report__add_outcome(report, kernel, &outcome);
+        grout_outcome stand_in;
+        grout_report__add_outcome(report, kernel,
+                                  grout_seen__get_reported(session, kernel, &outcome, &stand_in));
         grout_text_free(&proposal);
         grout_text_free(&differs);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);

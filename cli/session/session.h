@@ -8,6 +8,7 @@
 
 #include "grout/interp.h"
 
+struct grout_seen;
 struct grout_stage;
 
 typedef struct grout_session {
@@ -23,7 +24,8 @@ typedef struct grout_session {
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
-    struct grout_stage *stage; /* the series of runs that goes on (stage.h); NULL: none */
+    const struct grout_seen *seen; /* what a trial has shown (seen.h); NULL: nothing */
+    struct grout_stage *stage;     /* the series of runs that goes on (stage.h); NULL: none */
 } grout_session;
 
 /* The place of what is in no file. */

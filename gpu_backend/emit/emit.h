@@ -167,7 +167,8 @@ void grout_emit__mma_forms(grout_emitter *e);
 /* Declares registers for a wgmma: x<number>. */
 uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers);
 /* The wgmma has been written: its registers stay in use until a wait of its block covers it. If it
- * comes again before, it is waited for here. */
+ * comes again before, and the turns of its loop have no registers of their own, it is waited for
+ * here. */
 void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
                           uint32_t count);
 /* After an op: what it has waited for is no longer in use. */
@@ -215,6 +216,23 @@ void grout_emit__assign_carries(grout_emitter *e, const grout_emit_carries *c);
 /* The variables of an op's results, before the block that assigns them; what a block yields. */
 void grout_emit__declare_results(grout_emitter *e, const grout_op *op);
 void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_block_id block);
+
+/* ---- loops in rounds (emit_rounds.c) ---- */
+
+/* Turns of a round, each with registers of its own for the tensor core; 0: the loop is written as
+ * it is. */
+typedef struct grout_emit_turns {
+    int64_t in_round;
+    bool is_one_round;  /* which is all of the loop, or each turn is one */
+    bool is_rest_empty; /* the rounds are */
+} grout_emit_turns;
+
+grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *op);
+/* A 'for' of rounds, after its carries' first values. */
+void grout_emit__write_rounds(grout_emitter *e, const grout_op *op, const grout_emit_turns *turns,
+                              const grout_emit_carries *carries);
+/* Registers that a lane of the kernel can have. */
+uint32_t grout_emit__get_registers_max(const grout_emitter *e);
 
 /* ---- what one lane does alone (emit_lone.c) ---- */
 

@@ -175,10 +175,10 @@ static bool is_narrow(const grout_emitter *e, const grout_op *op) {
                        grout_module_get_expr_value(e->module, high->id).integer + by <= INT32_MAX);
 }
 
-static void write_for_head(grout_emitter *e, const grout_op *op, const char *index) {
+static void write_for_head(grout_emitter *e, const grout_op *op, const char *index,
+                           int64_t unroll) {
     const grout_operand *step = grout_module_get_operand(e->module, op, 2);
     const bool is_narrow_loop = is_narrow(e, op);
-    const int64_t unroll = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_UNROLL, 1);
     char counter[GROUT_NAME_MAX + 48];
     (void)snprintf(counter, sizeof counter, "%s%s", index, is_narrow_loop ? "" : "__wide");
     grout_emit__line(e, "#pragma unroll %" PRId64, unroll);
@@ -201,17 +201,35 @@ static void write_for_head(grout_emitter *e, const grout_op *op, const char *ind
     }
 }
 
-void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
+/* The loop as it is, or unrolled as a whole. */
+static void write_for(grout_emitter *e, const grout_op *op, const grout_emit_turns *turns,
+                      const grout_emit_carries *carries) {
     const grout_block *body = grout_module_get_block(e->module, op->first_block);
+    const int64_t unroll = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_UNROLL, 1);
+    const grout_emit_rounds before = e->rounds;
+    if (turns->is_one_round) {
+        e->rounds.body = op->first_block;
+    }
+    write_for_head(e, op, grout_emit__name(e, body->first_arg),
+                   turns->is_one_round ? turns->in_round : unroll);
+    grout_emit__block(e, op->first_block);
+    grout_emit__assign_carries(e, carries);
+    grout_emit__close(e, "");
+    e->rounds = before;
+}
+
+void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_emit_carries carries = grout_emit__find_carries(e, op);
+    const grout_emit_turns turns = grout_emit__find_turns(e, op);
     (void)id;
     grout_emit__begin_carries(e, &carries);
     const grout_emit_pending before = e->pending;
     grout_emit__collect_pending(e, op->first_block, &e->pending);
-    write_for_head(e, op, grout_emit__name(e, body->first_arg));
-    grout_emit__block(e, op->first_block);
-    grout_emit__assign_carries(e, &carries);
-    grout_emit__close(e, "");
+    if (turns.in_round > 0 && !turns.is_one_round) {
+        grout_emit__write_rounds(e, op, &turns, &carries);
+    } else {
+        write_for(e, op, &turns, &carries);
+    }
     grout_emit__leave_block(e, op->first_block);
     grout_emit__join_pending(&e->pending, &before);
 }

@@ -9,6 +9,7 @@
 #include "emit.h"
 
 #include "invariant.h"
+#include "wgmma_turns.h"
 
 #include <inttypes.h>
 
@@ -106,6 +107,9 @@ static void write_splat(grout_emitter *e, const register_array *array) {
 static uint32_t write_packed(grout_emitter *e, const grout_op *op, const register_array *array) {
     const uint32_t per_register = 4u / grout_dtype_get_info(array->dtype)->bytes;
     const bool is_spread = grout_emit__is_spread(e, array->operand);
+    /* The same in all turns: the compiler moves it in front of the loop, and no turn writes it. */
+    const bool is_kept =
+        e->rounds.body == op->parent && grout_gpu__is_from_around(e->module, op, array->operand);
     if (is_spread && grout_emit__layout(e, array->operand->id)->kind != array->kind) {
         grout_emit__unsupported(e, op, "%s in registers that is not in the %s layout", array->name,
                                 grout_register_layout_get_text(array->kind));
@@ -116,14 +120,16 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const registe
         write_splat(e, array);
     }
     grout_emit__open_registers(e, array->registers, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "x%" PRIu32 "[reg] = %s%s(", packed, is_kept ? "" : "grout_wgmma_take(",
+                    get_packer(per_register));
     if (is_spread) {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s + %" PRIu32 " * reg));",
-                         packed, get_packer(per_register), grout_emit__name(e, array->operand->id),
-                         per_register);
+        grout_emit__add(e, "%s + %" PRIu32 " * reg", grout_emit__name(e, array->operand->id),
+                        per_register);
     } else {
-        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_wgmma_take(%s(%s));", packed,
-                         get_packer(per_register), array->splat);
+        grout_emit__add(e, "%s", array->splat);
     }
+    grout_emit__end(e, is_kept ? ");" : "));");
     grout_emit__close(e, "");
     return packed;
 }

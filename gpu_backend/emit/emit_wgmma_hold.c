@@ -4,59 +4,17 @@
  * Until a wait covers the wgmma nothing may be written to them, and the compiler does not know it:
  * on an H200 the next turn of a loop wrote its own a over them. So they are variables of their own,
  * which an empty asm statement after that wait still uses, if the wait stands after the wgmma in
- * its block. If the wgmma comes again before one, it is waited for at once: variables that the
- * kernel kept from turn to turn, with a wait in front of the next a, were still written to too
- * early on an H100.
+ * its block. If the wgmma comes again before one, the loop is written in rounds whose turns have
+ * registers of their own (emit_rounds.c). Where it cannot be, the wgmma is waited for at once:
+ * variables that the kernel kept from turn to turn, with a wait in front of the next a, were still
+ * written to too early on an H100.
  */
 #include "emit.h"
 
-#include "invariant.h"
+#include "wgmma_turns.h"
 
 #include <inttypes.h>
-
-static bool starts_group(const grout_op *op) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_WGMMA &&
-           sync->mode == GROUT_SYNC_MODE_STARTS;
-}
-
-/* How many of the thread's groups an op may leave in flight; -1: it waits for none. */
-static int64_t get_left(const grout_emitter *e, const grout_op *op) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    const bool is_of_wgmma = sync != NULL && sync->object == GROUT_SYNC_OBJECT_WGMMA;
-    grout_view view;
-    if (is_of_wgmma && sync->mode == GROUT_SYNC_MODE_STARTS) {
-        return sync->covers != 0 ? 1 : -1;
-    }
-    if (is_of_wgmma && info->operands[0] == 'k') {
-        return grout_emit__get_integer(e, op, 0);
-    }
-    if (is_of_wgmma) {
-        return grout_op_get_attr_integer(e->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
-    }
-    const bool is_load =
-        info->rule == GROUT_RULE_LOAD &&
-        grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &view) &&
-        grout_emit__is_accumulator(e, &view);
-    return is_load ? 0 : -1;
-}
-
-/* The op after a wgmma, in its block, that waits for it, or 0. Ops in blocks of ops do not count:
- * the run may leave them out. */
-static grout_op_id find_cover(const grout_emitter *e, grout_op_id wgmma) {
-    int64_t issued = 0;
-    for (grout_op_id at = grout_module_get_op(e->module, wgmma)->next; at != 0;
-         at = grout_module_get_op(e->module, at)->next) {
-        const grout_op *op = grout_module_get_op(e->module, at);
-        const int64_t left = get_left(e, op);
-        issued += starts_group(op) ? 1 : 0;
-        if (left >= 0 && issued >= left) {
-            return at;
-        }
-    }
-    return 0;
-}
+#include <stdio.h>
 
 static bool is_in_loop(const grout_emitter *e, const grout_op *op) {
     return grout_op_find_around(e->module, op, GROUT_REGION_LOOP, NULL) != NULL;
@@ -67,18 +25,68 @@ static void write_use(grout_emitter *e, const grout_emit_hold *hold) {
                      hold->number);
 }
 
+/* ---- reports ---- */
+
+/* Why the turns of the loop have no registers of their own, and what helps beside the rest. */
+typedef struct obstacle {
+    char why[160];
+    const char *help;
+} obstacle;
+
+static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers_max) {
+    obstacle found = {.why = "", .help = ""};
+    switch (turns->fault) {
+    case GROUT_WGMMA_TURNS_NESTED:
+        return (obstacle){"it stands in a block of its own in the loop",
+                          "write it into the body of the loop itself; or "};
+    case GROUT_WGMMA_TURNS_WHILE:
+        return (obstacle){"the turns of a 'while' cannot be told in advance",
+                          "write the loop as a 'for'; or "};
+    case GROUT_WGMMA_TURNS_UNCOVERED:
+        return (obstacle){"no turn of the loop waits for it",
+                          "let each turn wait for one that came before, as 'wgmma_wait 1' does; "
+                          "or "};
+    case GROUT_WGMMA_TURNS_AGAIN:
+        return (obstacle){"the loop comes again before its last turns are waited for",
+                          "write 'wgmma_wait 0' after the loop; or "};
+    case GROUT_WGMMA_TURNS_MANY:
+        (void)snprintf(found.why, sizeof found.why,
+                       "%" PRIu32
+                       " turns of the loop in a row would need registers of their own, and "
+                       "at most %d have them",
+                       turns->sets, GROUT_WGMMA_SETS_MAX);
+        found.help = "leave fewer in flight; or ";
+        return found;
+    case GROUT_WGMMA_TURNS_REGISTERS:
+        (void)snprintf(found.why, sizeof found.why,
+                       "%" PRIu32 " sets of %" PRIu32 " registers beside %" PRIu32
+                       " of accumulators do not fit into the %" PRIu32 " of a lane",
+                       turns->sets, turns->registers, turns->accumulators, registers_max);
+        found.help = "take a smaller tile, or more registers with set_max_registers; or ";
+        return found;
+    case GROUT_WGMMA_TURNS_NONE:
+        break;
+    }
+    return found;
+}
+
 static void report_wait(grout_emitter *e, const grout_op *op) {
+    const uint32_t registers_max = grout_emit__get_registers_max(e);
+    const grout_wgmma_turns turns = grout_gpu__plan_wgmma_turns(e->module, op, registers_max);
+    const obstacle found = find_obstacle(&turns, registers_max);
     const bool is_sparse = grout_wgmma_get_metadata(e->module, op) != NULL;
     grout_diags_add(e->diags, GROUT_DIAG_GPU_LOSS, grout_module_get_place(e->module, op->loc),
-                    "'%s' comes again before a wait of its block covers it, so the CUDA waits for "
-                    "it at once: its next %s takes the same registers",
-                    grout_op_get_info((grout_opcode)op->opcode)->text,
+                    "'%s' comes again before a wait of its block covers it, and %s: so the CUDA "
+                    "waits for it at once, since its next %s takes the same registers",
+                    grout_op_get_info((grout_opcode)op->opcode)->text, found.why,
                     is_sparse ? "metadata" : "a");
     grout_diags_help(e->diags,
-                     "wait for it in the same block, after the work that can be done "
+                     "%swait for it in the same block, after the work that can be done "
                      "meanwhile%s",
-                     is_sparse ? "" : "; or keep a in SMEM");
+                     found.help, is_sparse ? "" : "; or keep a in SMEM");
 }
+
+/* ---- registers in use ---- */
 
 uint32_t grout_emit__begin_hold(grout_emitter *e, uint32_t registers) {
     const uint32_t number = e->temp_count++;
@@ -96,9 +104,11 @@ static void write_uses(grout_emitter *e, const grout_emit_hold *holds, uint32_t 
 void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hold *holds,
                           uint32_t count) {
     const grout_op *op = grout_module_get_op(e->module, id);
-    const grout_op_id until = find_cover(e, id);
-    if (until == 0 && is_in_loop(e, op)) {
-        report_wait(e, op);
+    const grout_op_id until = grout_gpu__find_wgmma_cover(e->module, id);
+    if (until == 0 && is_in_loop(e, op) && e->rounds.body != op->parent) {
+        if (!e->rounds.is_rest) {
+            report_wait(e, op);
+        }
         grout_emit__line(
             e, "// The next values of these registers must not come while they are read.");
         write_uses(e, holds, count);

@@ -130,7 +130,9 @@ static const struct {
     {"defining input registers",
      "the wgmmas run one after another: an a in registers changes while a wgmma that reads it may "
      "be in flight",
-     "put a wgmma_wait before the next a is computed, or hold a in SMEM"},
+     "put a wgmma_wait before the next a is computed, or hold a in SMEM; in a loop that branches "
+     "or "
+     "waits for barriers, leave one wgmma in flight: the assembler does not follow two"},
     {"serialized",
      "the wgmmas run one after another: the compiler cannot follow them through the kernel's loops "
      "and branches",

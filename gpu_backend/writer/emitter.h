@@ -55,6 +55,12 @@ typedef struct grout_emit_hold {
     uint32_t number, registers;
 } grout_emit_hold;
 
+/* Where the turns of a loop have registers of their own (emit_rounds.c). */
+typedef struct grout_emit_rounds {
+    grout_block_id body; /* whose wgmmas stay in flight from turn to turn; 0: those of no loop */
+    bool is_rest;        /* what is written has been written before, in a round */
+} grout_emit_rounds;
+
 struct grout_emitter {
     /* By opcode. A pointer, because the ops of regions call for the blocks in them: so what writes
      * a block stands below the ops (emit.c has the table, emit_block.c uses it). */
@@ -84,6 +90,7 @@ struct grout_emitter {
     uint32_t thread; /* which it is; with partitions only */
     grout_emit_pending pending;
     grout_emit_forks forks;
+    grout_emit_rounds rounds;
     uint8_t held_count;
     struct {
         grout_op_id until; /* the registers are in use until after this op */
@@ -128,6 +135,9 @@ grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t
 void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name);
 /* The names of a block's values are out of sight. */
 void grout_emit__leave_block(grout_emitter *e, grout_block_id id);
+/* The ops in blocks of a block's ops are written again: their values, which are out of sight, get
+ * names anew. */
+void grout_emit__forget_names(grout_emitter *e, grout_block_id id);
 /* Whether an op is nested in its user's text. */
 bool grout_emit__is_nested(const grout_emitter *e, const grout_op *op);
 

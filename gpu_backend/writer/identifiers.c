@@ -137,6 +137,37 @@ void grout_emit__leave_block(grout_emitter *e, grout_block_id id) {
     }
 }
 
+static void forget_name(grout_emitter *e, grout_value_id first, uint32_t count) {
+    for (grout_value_id value = first; value < first + count; value++) {
+        e->name_of[value] = NULL;
+        e->is_alias[value] = false;
+    }
+}
+
+static bool forget_results(void *payload, grout_op_id id, const grout_op *op) {
+    grout_emitter *e = payload;
+    (void)id;
+    forget_name(e, op->first_result, op->result_count);
+    for (uint32_t k = 0; k < op->block_count; k++) {
+        const grout_block *block = grout_module_get_block(e->module, op->first_block + k);
+        forget_name(e, block->first_arg, block->arg_count);
+    }
+    return true;
+}
+
+void grout_emit__forget_names(grout_emitter *e, grout_block_id id) {
+    for (grout_op_id at = grout_module_get_block(e->module, id)->first; at != 0;
+         at = grout_module_get_op(e->module, at)->next) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            const grout_block_id nested = op->first_block + k;
+            const grout_block *block = grout_module_get_block(e->module, nested);
+            forget_name(e, block->first_arg, block->arg_count);
+            (void)grout_gpu__walk(e->module, nested, forget_results, e);
+        }
+    }
+}
+
 bool grout_emit__is_nested(const grout_emitter *e, const grout_op *op) {
     if (op->result_count != 1 || op->block_count != 0) {
         return false;

@@ -59,16 +59,16 @@ uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_
     if (!capture(cta, thread, box)) {
         return 0;
     }
-    /* What finishes to make room uses the scratch. */
+    /* What finishes to make room uses the scratch, and neither logs a store nor publishes one: the
+     * same bytes are captured again. */
     const grout_cta *keeper = grout_cta__peer(cta, rank);
     uint32_t slot = grout_slots__take(keeper);
     uint8_t *bytes = grout_slots__get(keeper, slot);
-    if (capture(cta, thread, box)) {
-        memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
-        memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
-    } else { /* what has finished left nothing stale */
-        memset(bytes + machine->payload_mask_at, 0, (size_t)box->plan->bytes);
-    }
+    bool is_found = capture(cta, thread, box);
+    GROUT_ASSERT(is_found);
+    (void)is_found;
+    memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
+    memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
     return slot;
 }
 

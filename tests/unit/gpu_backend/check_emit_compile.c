@@ -2,7 +2,8 @@
  * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
  * tests/differential/ and of tests/golden/cuda/data/, that of each op in tests/ops/, and generated
  * ones for each op on each element type, each cast, each element type in each SMEM layout. The
- * shipped kernels keep everything in registers, and no array of the others is in local memory.
+ * shipped kernels keep everything in registers, and no array of the others is in local memory: of
+ * those of tests/differential/ the case 'firsts' looks at the first of each file, 'whole' at all.
  * Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -112,6 +113,18 @@ static void compile_file(const char *path, local_memory allowed) {
 
 START_TEST(shipped_kernels_compile_without_spills) {
     compile_file(files.paths[_i], LOCAL_NONE);
+}
+END_TEST
+
+START_TEST(kernels_compile) {
+    compile_file(files.paths[_i], LOCAL_ANY);
+}
+END_TEST
+
+START_TEST(first_kernels_compile_without_arrays_in_memory) {
+    grout_text text = read_file(files.paths[_i]);
+    compile_kernels(files.paths[_i], text.data, 1, LOCAL_SMALL);
+    grout_text_free(&text);
 }
 END_TEST
 
@@ -270,6 +283,7 @@ int main(void) {
     }
     choose_cache();
     TCase *shipped_case = tcase_create("shipped"), *files_case = tcase_create("files");
+    TCase *firsts_case = tcase_create("firsts"), *whole_case = tcase_create("whole");
     TCase *types_case = tcase_create("types");
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
@@ -278,9 +292,12 @@ int main(void) {
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/ops", &op_files);
     tcase_add_loop_test(shipped_case, shipped_kernels_compile_without_spills, 0, shipped_count);
-    tcase_add_loop_test(files_case, kernels_compile_without_arrays_in_memory, shipped_count,
+    tcase_add_loop_test(files_case, kernels_compile, shipped_count, files.count);
+    tcase_add_loop_test(firsts_case, first_kernels_compile_without_arrays_in_memory, shipped_count,
                         files.count);
-    tcase_add_loop_test(files_case, ops_compile, 0, op_files.count);
+    tcase_add_loop_test(firsts_case, ops_compile, 0, op_files.count);
+    tcase_add_loop_test(whole_case, kernels_compile_without_arrays_in_memory, shipped_count,
+                        files.count);
     tcase_add_loop_test(types_case, every_alu_op_compiles, 0,
                         (int)(sizeof alu_dtypes / sizeof alu_dtypes[0]));
     tcase_add_loop_test(types_case, every_cast_compiles, 1, GROUT_DTYPE_COUNT);
@@ -288,6 +305,8 @@ int main(void) {
     Suite *suite = suite_create("emit_compile");
     suite_add_tcase(suite, shipped_case);
     suite_add_tcase(suite, files_case);
+    suite_add_tcase(suite, firsts_case);
+    suite_add_tcase(suite, whole_case);
     suite_add_tcase(suite, types_case);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -277,3 +277,133 @@ pieces(const grout_f16 *x,
         grout_store_gmem(y + at_row * 16 + at_col + 8ll, chunk);
     }
 }
+// c += a b: 64 x 16 by 16 of K.
+GROUT_DEVICE void grout_wgmma_m64n16k16_f32_bf16_ra_tb(grout_f32 *c, const grout_u32 *a, grout_u64 b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7}, "
+        "{%8, %9, %10, %11}, %12, 1, 1, 1, 1;"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// kernel @rounds, 128 lanes a thread
+extern "C" __global__ void __launch_bounds__(128)
+rounds(const grout_i8 *x,
+    const grout_i32 n,
+    grout_f32 *y,
+    const __grid_constant__ grout_watchdog dog) {
+    const grout_u32 warp = grout_warp();
+    const grout_u32 thread = 0;
+    const grout_u32 lane = grout_lane();
+    const grout_u32 smem = grout_smem_base();
+    // scratch %bs : smem bf16[64, 16] tile(8, 8)
+    const grout_u32 bs = smem; // smem bf16[64, 16]
+    // scratch %acc : acc f32[64, 16]
+    grout_f32 acc[8] = {}; // acc f32[64, 16]
+    // store %bs, (broadcast 1.0 : bf16[64, 16])
+    const grout_bf16 t0 = grout_bf16{0x3f80};
+    // SMEM bank conflicts: accesses take up to 2 times as long
+    #pragma unroll
+    for (int reg = 0; reg < 8; reg += 8) {
+        const grout_u32 flat = (reg / 8 * 128 + lane) * 8;
+        const grout_u32 x1 = flat / 16;
+        const grout_u32 x2 = flat % 16;
+        const grout_vector<grout_bf16, 8> chunk = {t0, t0, t0, t0, t0, t0, t0, t0};
+        grout_store_smem(bs + x1 / 8 * 256u + x2 / 8 * 128u + x1 % 8 * 16u + x2 % 8 * 2u, chunk);
+    }
+    // commit_smem
+    grout_commit_smem(thread);
+    // for %i in 0..%n
+    grout_i64 x3 = 0;
+    // Rounds of 2 turns: a turn's registers are its own while the tensor core reads them.
+    #pragma unroll 1
+    while (x3 + 1 < n) {
+        #pragma unroll
+        for (int x4 = 0; x4 < 2; x4++, x3 += 1) {
+            const grout_i32 i = (grout_i32)x3;
+            // wgmma %acc, (cast (load %x[%i]) : bf16), %bs
+            grout_i8 t5[32]; // wgmma
+            #pragma unroll
+            for (int reg = 0; reg < 32; reg += 2) {
+                const grout_u32 at_row = grout_wgmma_row(lane, reg, 64);
+                const grout_u32 at_col = grout_wgmma_col(lane, reg, 64);
+                const auto chunk = grout_load_gmem<grout_vector<grout_i8, 2>>(x + i * 4096ll + at_row * 64 + at_col);
+                #pragma unroll
+                for (int part = 0; part < 2; part++) {
+                    t5[reg + part] = chunk[part];
+                }
+            }
+            grout_bf16 t6[32]; // wgmma
+            #pragma unroll
+            for (int reg = 0; reg < 32; reg++) {
+                t6[reg] = grout_cast<grout_bf16>(t5[reg]);
+            }
+            grout_u32 x7[16];
+            #pragma unroll
+            for (int reg = 0; reg < 16; reg++) {
+                x7[reg] = grout_wgmma_take(grout_pair(t6 + 2 * reg));
+            }
+            const grout_u32 x8 = grout_operand_start(bs) | 1048576u;
+            grout_wgmma_fence();
+            #pragma unroll
+            for (int part = 0; part < 4; part++) {
+                grout_wgmma_m64n16k16_f32_bf16_ra_tb(acc, x7 + part * 4, grout_operand(x8 + part * 32, 0x00000008u));
+            }
+            grout_wgmma_commit();
+            grout_wgmma_wait<1>();
+        }
+    }
+    // The turns that make no whole round.
+    grout_wgmma_wait<0>();
+    #pragma unroll 1
+    for (; x3 < n; x3 += 1) {
+        const grout_i32 i = (grout_i32)x3;
+        grout_i8 t5[32]; // wgmma
+        #pragma unroll
+        for (int reg = 0; reg < 32; reg += 2) {
+            const grout_u32 at_row = grout_wgmma_row(lane, reg, 64);
+            const grout_u32 at_col = grout_wgmma_col(lane, reg, 64);
+            const auto chunk = grout_load_gmem<grout_vector<grout_i8, 2>>(x + i * 4096ll + at_row * 64 + at_col);
+            #pragma unroll
+            for (int part = 0; part < 2; part++) {
+                t5[reg + part] = chunk[part];
+            }
+        }
+        grout_bf16 t6[32]; // wgmma
+        #pragma unroll
+        for (int reg = 0; reg < 32; reg++) {
+            t6[reg] = grout_cast<grout_bf16>(t5[reg]);
+        }
+        grout_u32 x9[16];
+        #pragma unroll
+        for (int reg = 0; reg < 16; reg++) {
+            x9[reg] = grout_wgmma_take(grout_pair(t6 + 2 * reg));
+        }
+        const grout_u32 x10 = grout_operand_start(bs) | 1048576u;
+        grout_wgmma_fence();
+        #pragma unroll
+        for (int part = 0; part < 4; part++) {
+            grout_wgmma_m64n16k16_f32_bf16_ra_tb(acc, x9 + part * 4, grout_operand(x10 + part * 32, 0x00000008u));
+        }
+        grout_wgmma_commit();
+        // The next values of these registers must not come while they are read.
+        grout_wgmma_wait<0>();
+        grout_wgmma_hold<16>(x9);
+        grout_wgmma_wait<1>();
+    }
+    // store %y, (load %acc)
+    grout_wgmma_wait<0>();
+    grout_wgmma_hold<8>(acc);
+    grout_f32 t11[8]; // wgmma
+    #pragma unroll
+    for (int reg = 0; reg < 8; reg++) {
+        t11[reg] = acc[reg];
+    }
+    #pragma unroll
+    for (int reg = 0; reg < 8; reg += 2) {
+        const grout_u32 at_row = grout_wgmma_row(lane, reg, 16);
+        const grout_u32 at_col = grout_wgmma_col(lane, reg, 16);
+        const grout_vector<grout_f32, 2> chunk = {t11[reg], t11[reg + 1]};
+        grout_store_gmem(y + at_row * 16 + at_col, chunk);
+    }
+}

@@ -214,6 +214,36 @@ START_TEST(payload_is_bounded) {
 }
 END_TEST
 
+/* What is captured takes a slot. If none is free, the oldest store lands to make room, by way of
+ * the same scratch, and leaves its own mask in the slot: what is captured is of the new store
+ * alone. */
+START_TEST(making_room_leaves_no_trace) {
+    run *r = run_new(
+        "const N = 10\n" /* pairs of stores of 64 KiB, for which there are 8 slots */
+        "kernel @k(%y: out gmem f32[N * 512, 64]) {\n"
+        " scratch %s : smem f32[256, 64]\n scratch %t : smem f32[256, 64]\n"
+        " store %s, (broadcast 1.0 : f32[256, 64])\n store %t, (broadcast 2.0 : f32[256, 64])\n"
+        " commit_smem\n store %s, (broadcast 3.0 : f32[256, 64])\n"
+        " store %t[ds(0, 128), :], (broadcast 4.0 : f32[128, 64])\n"
+        " for %i in 0..N {\n"
+        "  copy_smem_to_gmem %s, %y[ds(%i * 512, 256), :]\n"
+        "  copy_smem_to_gmem %t, %y[ds(%i * 512 + 256, 256), :] }\n"
+        " wait_smem_to_gmem 0 }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_lazy = r->timing != GROUT_TIMING_EAGER;
+    for (size_t i = 0; i < (size_t)10 * 512; i++) {
+        size_t row = i % 512;
+        double expected = row < 256   ? (is_lazy ? 1.0 : 3.0)
+                          : row < 384 ? (is_lazy ? 2.0 : 4.0)
+                                      : 2.0;
+        ck_assert(run_get(r, 0, i * 64) == expected);
+        ck_assert(run_get(r, 0, i * 64 + 63) == expected);
+    }
+    run_delete(r);
+}
+END_TEST
+
 /* What an engine sees of two stores: as of the newest published one. */
 START_TEST(stale_bytes_are_of_the_last_commit) {
     run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, "
@@ -389,6 +419,7 @@ int main(void) {
     tcase_add_test(tests, random_timing_is_random);
     tcase_add_test(tests, a_store_reads_at_the_read_side);
     tcase_add_loop_test(tests, payload_is_bounded, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, making_room_leaves_no_trace, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
