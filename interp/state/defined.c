@@ -89,25 +89,32 @@ void grout_box__add_undefined(const grout_machine *machine, const grout_box *box
     grout_box__visit(machine, box, get_piece_mask, &walk);
 }
 
-static void set_bit(mask_walk *walk, int64_t bit, bool is_undefined) {
-    if (walk->is_of_cta && is_undefined) {
-        grout_bits__clear(walk->map.defined, bit, 1);
+static void set_bits(const mask_walk *walk, int64_t first, int64_t count, bool are_undefined) {
+    if (walk->is_of_cta && are_undefined) {
+        grout_bits__clear(walk->map.defined, first, count);
     } else if (walk->map.defined != NULL) {
-        grout_bits__set(walk->map.defined, bit, 1);
+        grout_bits__set(walk->map.defined, first, count);
     }
-    if (walk->map.tainted != NULL && is_undefined) {
-        grout_bits__set(walk->map.tainted, bit, 1);
+    if (walk->map.tainted != NULL && are_undefined) {
+        grout_bits__set(walk->map.tainted, first, count);
     } else if (walk->map.tainted != NULL) {
-        grout_bits__clear(walk->map.tainted, bit, 1);
+        grout_bits__clear(walk->map.tainted, first, count);
     }
 }
 
+/* The elements of a piece, those beside each other with the same mask at once. */
 static void set_piece_mask(void *payload, const grout_piece *piece) {
-    mask_walk *walk = payload;
-    for (int64_t done = 0; done < piece->length; done += walk->map.divisor) {
-        int64_t element = piece->element + done / walk->element_bytes;
-        int64_t bit = walk->map.first + (piece->offset + done) / walk->map.divisor;
-        set_bit(walk, bit, walk->source[element] != 0);
+    const mask_walk *walk = payload;
+    const uint8_t *mask = walk->source + piece->element;
+    int64_t bytes = walk->element_bytes, divisor = walk->map.divisor;
+    int64_t elements = piece->length / bytes;
+    for (int64_t at = 0; at < elements;) {
+        bool are_undefined = mask[at] != 0;
+        const uint8_t *next = memchr(mask + at, are_undefined ? 0 : 1, (size_t)(elements - at));
+        int64_t end = next != NULL ? next - mask : elements;
+        set_bits(walk, walk->map.first + (piece->offset + at * bytes) / divisor,
+                 (end - at) * bytes / divisor, are_undefined);
+        at = end;
     }
 }
 

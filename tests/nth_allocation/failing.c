@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_counting, all_after_fail;
+static bool is_counting, all_after_fail, some_are_enough;
 static uint64_t failing_allocation;
 
 /* Shared, so that what a child process of the work allocates counts too. */
@@ -23,11 +24,26 @@ typedef struct counter {
 
 static counter *shared;
 
+/* How often works have allocated with the same calls on the stack. */
+enum { FRAMES_MAX = 64, STACKS_MAX = 1 << 13 };
+typedef struct stack {
+    uint64_t hash; /* 0: a free place */
+    uint64_t count;
+} stack;
+static stack stacks[STACKS_MAX];
+static uint64_t stack_count;
+
+/* failing_try_all: which of the first allocations it leaves out; those after them are all tried. */
+enum { NOTED_MAX = 1 << 20 };
+static bool is_choosing;
+static bool is_left_out[NOTED_MAX];
+static uint64_t noted_count;
+
 /* failing_fork_all: whether this process starts another one at each allocation, or is such a one;
  * how many it holds, and how many of the others failed as they should. */
 static bool is_forking, is_child;
 static int64_t live_count;
-static uint64_t failure_count;
+static uint64_t tried_count, failure_count;
 
 /* What a process of failing_fork_all ends with. */
 enum { CHILD_IS_DONE = 0, CHILD_HAS_REPORTED = 3 };
@@ -43,9 +59,45 @@ void *__wrap_realloc(void *pointer, size_t size);
 void __wrap_free(void *pointer);
 char *__wrap_strdup(const char *text);
 
+static uint64_t hash_calls(void) {
+    void *frames[FRAMES_MAX];
+    const int count = backtrace(frames, FRAMES_MAX);
+    uint64_t hash = 14695981039346656037u + all_after_fail;
+    for (int i = 0; i < count; i++) {
+        hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * 1099511628211u;
+        hash ^= hash >> 29;
+    }
+    return hash != 0 ? hash : 1;
+}
+
+/* Whether this allocation is to fail: see failing_try_all. */
+static bool is_chosen(void) {
+    if (!some_are_enough) {
+        return true;
+    }
+    const uint64_t hash = hash_calls();
+    uint64_t at = hash % STACKS_MAX;
+    while (stacks[at].hash != 0 && stacks[at].hash != hash) {
+        at = (at + 1) % STACKS_MAX;
+    }
+    if (stacks[at].hash == 0) {
+        if (stack_count == STACKS_MAX / 2) {
+            return true;
+        }
+        stack_count++;
+        stacks[at].hash = hash;
+    }
+    const uint64_t count = ++stacks[at].count;
+    return (count & (count - 1)) == 0;
+}
+
 /* In a new process: true. In this one: false, after that one has ended as it should. */
 static bool fork_failing(void) {
     int status = -1;
+    if (!is_chosen()) {
+        failing_allocation++;
+        return false;
+    }
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
@@ -63,6 +115,7 @@ static bool fork_failing(void) {
                   "without allocation %ju it does not end well: see above",
                   (uintmax_t)failing_allocation);
     failure_count += code == CHILD_HAS_REPORTED;
+    tried_count++;
     failing_allocation++;
     shared->has_failed = false;
     is_counting = true;
@@ -74,6 +127,13 @@ static bool fails(void) {
         return false;
     }
     const uint64_t index = shared->allocation_count++;
+    if (is_choosing) {
+        if (index < NOTED_MAX) {
+            is_left_out[index] = !is_chosen();
+            noted_count = index + 1;
+        }
+        return false;
+    }
     if (index == failing_allocation || (all_after_fail && index > failing_allocation)) {
         shared->has_failed = true;
         return true;
@@ -125,37 +185,60 @@ static void share_counter(void) {
     ck_assert_ptr_ne(shared, MAP_FAILED);
 }
 
-static void assert_many_fail(uint64_t failures) {
-    ck_assert_msg(failures > failing_allocation / 4,
-                  "of %ju allocations only %ju are missed when they fail",
-                  (uintmax_t)failing_allocation, (uintmax_t)failures);
+static void assert_many_fail(void) {
+    ck_assert_msg(failure_count > tried_count / 4,
+                  "of %ju allocations only %ju are missed when they fail", (uintmax_t)tried_count,
+                  (uintmax_t)failure_count);
     (void)munmap(shared, sizeof *shared);
 }
 
-void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
-    uint64_t failures = 0;
+static void begin_trials(bool all_after) {
     all_after_fail = all_after;
+    some_are_enough = getenv("GROUT_TEST_SOME_ALLOCATIONS") != NULL;
+    failing_allocation = 0;
+    if (!some_are_enough) { /* else it may try none at all */
+        tried_count = 0;
+        failure_count = 0;
+    }
     share_counter();
-    for (failing_allocation = 0;; failing_allocation++) {
+}
+
+/* A run of work in which nothing fails, to note which allocations are to be tried. */
+static void choose_allocations(bool (*work)(void *payload), void *payload) {
+    is_choosing = true;
+    noted_count = 0;
+    const bool is_done = work(payload);
+    is_choosing = false;
+    ck_assert_msg(is_done, "it fails with all the memory it asks for");
+}
+
+void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
+    begin_trials(all_after);
+    if (some_are_enough) {
+        choose_allocations(work, payload);
+    }
+    for (;; failing_allocation++) {
+        if (some_are_enough && failing_allocation < noted_count &&
+            is_left_out[failing_allocation]) {
+            continue;
+        }
         const bool is_done = work(payload);
         if (!shared->has_failed) {
             ck_assert_msg(is_done, "it fails with all the memory it asks for");
             break;
         }
-        failures += !is_done;
+        tried_count++;
+        failure_count += !is_done;
     }
-    assert_many_fail(failures);
+    assert_many_fail();
 }
 
 void failing_fork_all(bool all_after, bool (*work)(void *payload), void *payload) {
     if (is_child) {
         _exit(EXIT_FAILURE); /* an assertion has failed in it, and Check goes on to the next test */
     }
-    all_after_fail = all_after;
-    failing_allocation = 0;
-    failure_count = 0;
+    begin_trials(all_after);
     is_forking = true;
-    share_counter();
     const int64_t live_before = live_count;
     const bool is_done = work(payload);
     /* Leaks are counted: the leak sanitizer takes longer than all else that such a process does. */
@@ -166,7 +249,7 @@ void failing_fork_all(bool all_after, bool (*work)(void *payload), void *payload
     }
     is_forking = false;
     ck_assert_msg(is_done, "it fails with all the memory it asks for");
-    assert_many_fail(failure_count);
+    assert_many_fail();
 }
 
 void failing_assert_reported(const grout_diags *diags) {

@@ -21,8 +21,10 @@ bool failing_has_failed(void);
 
 /*
  * Calls work again and again: at first its first allocation fails, then its second, until it asks
- * for fewer. With all_after, those after the n-th fail too. work makes its own assertions about
- * what it may do when failing_has_failed; it returns true if it could do all it should.
+ * for fewer. Where GROUT_TEST_SOME_ALLOCATIONS is set, those with the same calls on the stack do
+ * not all fail: the 1st, 2nd, 4th, 8th and so on do. With all_after, those after the n-th fail too.
+ * work makes its own assertions about what it may do when failing_has_failed; it returns true if it
+ * could do all it should.
  */
 void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload);
 
