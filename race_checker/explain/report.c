@@ -126,6 +126,7 @@ static void note_side(grout_wording *wording, const grout_side *side, const char
                       const grout_finding_access *access) {
     grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place,
                         word_side(wording, side, opening, access));
+    grout_wording__note_callers(wording, grout_origin__get_loc(wording->module, &side->origin));
 }
 
 static const char *get_related_opening(const grout_wording *wording) {
@@ -261,6 +262,7 @@ static void word_finding(grout_wording *wording) {
     if (is_stuck) {
         finding->accesses[0] = describe_side(wording, &wording->facts->sides[0]);
         finding->access_count = 1;
+        grout_wording__note_callers(wording, record->primary);
         copy_sentences(wording);
         return;
     }
