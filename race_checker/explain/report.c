@@ -241,6 +241,14 @@ static void copy_sentences(grout_wording *wording) {
     }
 }
 
+/* Edits are lines of a kernel's text: they are nothing for the program that built one. */
+static void drop_edit_of_program(grout_wording *wording) {
+    const grout_loc *loc = grout_module_get_loc(wording->module, wording->record->primary);
+    if (loc->kind != GROUT_LOC_TEXT) {
+        wording->finding->edit.place.file = NULL;
+    }
+}
+
 static void word_finding(grout_wording *wording) {
     const grout_record *record = wording->record;
     grout_finding *finding = wording->finding;
@@ -272,6 +280,7 @@ static void word_finding(grout_wording *wording) {
         grout_wording__note_bytes(wording);
     }
     add_edge_and_repair(wording);
+    drop_edit_of_program(wording);
 }
 
 /* ---- all of them ---- */
