@@ -1,10 +1,11 @@
 """Runs 'grout check --expect' on kernels: what a file expects must be what is found in it.
 
-usage: run_expect.py --grout PATH [--options "..."] [--without NAME]... KERNEL-OR-FOLDER...
+usage: run_expect.py --grout PATH [--options "..."] [--every N] [--without NAME]... KERNEL-OR-FOLDER...
 
 One process checks them all. Only if it fails, each kernel runs in a process of its own, so that one that
 crashes is named and the others are checked nevertheless. --options go to the command, e.g. "--seeds 20
---all-timings": the findings must not depend on schedule and timing. --without leaves a file out.
+--all-timings": the findings must not depend on schedule and timing. --every N takes each N-th of the
+files, --without leaves a file out.
 """
 import argparse
 import os
@@ -41,11 +42,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--options", default="")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     options = args.options.split()
-    kernels = find_kernels(args.paths, args.without)
+    kernels = find_kernels(args.paths, args.without)[::args.every]
     if not kernels:
         sys.exit("no kernels")
     together = check(args.grout, options, kernels)

@@ -1,9 +1,9 @@
 """Runs golden kernels: what the RUN line prints must be the text after the file's output marker.
 
-usage: run_golden.py --grout PATH [--update] KERNEL-OR-STAGE...     (in tests/golden; relative to it)
+usage: run_golden.py --grout PATH [--update] [--every N] KERNEL-OR-STAGE...     (in tests/golden; relative to it)
 
 A stage is a folder: all kernels in it and in its folders, but not those under data/. Every kernel runs,
-and each that fails is named with the difference.
+and each that fails is named with the difference. With --every each N-th runs.
 
 A golden file holds command, kernel and expected output together:
 
@@ -154,11 +154,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True, type=os.path.abspath)
     parser.add_argument("--update", action="store_true", help="write the actual output into the files")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("kernels", nargs="+", metavar="kernel-or-stage")
     args = parser.parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
     failures = 0
-    for path in find_kernels(args.kernels):
+    for path in list(find_kernels(args.kernels))[::args.every]:
         try:
             failures += not check(args.grout, path, args.update)
         except (GoldenError, subprocess.TimeoutExpired) as error:

@@ -1,6 +1,8 @@
 """One file for an operation: golden of its check and of its CUDA, template of drawn kernels.
 
-usage: ops.py --grout PATH [--update] [--draws 12] [--draws-alone] [FILE...]     every file of tests/ops by default
+usage: ops.py --grout PATH [--update] [--draws 12] [--draws-alone] [--every N] [FILE...]
+
+Every file of tests/ops by default, with --every each N-th.
 
 --draws-alone is for a command with sanitizers, which take long to start: no goldens, and two starts for each draw.
 tests/ops/README.md says how a file is written. SPDX-License-Identifier: Apache-2.0
@@ -185,12 +187,13 @@ def main():
     parser.add_argument("--update", action="store_true", help="write what is said now into the files")
     parser.add_argument("--draws", type=int, default=12, help="kernels to draw from each file")
     parser.add_argument("--draws-alone", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("files", nargs="*")
     arguments = parser.parse_args()
     if arguments.update and arguments.draws_alone:
         parser.error("--update writes the goldens, which --draws-alone leaves out")
     failures = 0
-    files = arguments.files or sorted(glob.glob(os.path.join(HERE, "*.grout")))
+    files = arguments.files or sorted(glob.glob(os.path.join(HERE, "*.grout")))[::arguments.every]
     for path in files:
         try:
             failures += not check(path, arguments)

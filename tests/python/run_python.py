@@ -8,6 +8,7 @@ BUILD is a build tree with the target grout_bundle. What the package needs comes
 constraints.txt. Exits 77 where PyPI is out of reach, or where Python makes no virtual environments.
 """
 import argparse
+import importlib.util
 import os
 import pathlib
 import re
@@ -22,6 +23,8 @@ sys.path.insert(0, str(HERE.parent))
 from limit import SECONDS  # noqa: E402
 
 SKIPPED = 77
+# The pip that is there serves the new environment too: to install another one takes longer than all that it does.
+PIP = importlib.util.find_spec("pip")
 # What pip says when it reaches no index, or one that has nothing.
 OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|"
                           r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
@@ -47,10 +50,13 @@ def skip(why):
 def test(build, work):
     shutil.rmtree(work, ignore_errors=True)
     try:
-        run([sys.executable, "-m", "venv", work / "venv"])
+        run([sys.executable, "-m", "venv", *(["--without-pip"] if PIP else []), work / "venv"])
     except Failed as failed:
         return skip(f"Python makes no virtual environment: {str(failed).splitlines()[-1]}")
     python = work / "venv" / "bin" / "python"
+    if PIP:
+        library, = (work / "venv").glob("lib/python3*/site-packages")
+        os.symlink(pathlib.Path(PIP.origin).parent, library / "pip")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
     install = [*pip, "install", "--prefer-binary", "--retries", "1", "--timeout", "15", "--no-compile",
                "-c", HERE / "constraints.txt"]

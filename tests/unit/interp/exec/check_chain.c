@@ -245,7 +245,7 @@ static run *start(const char *text, uint32_t seed, bool is_unfused, bool is_unob
     return r;
 }
 
-enum { SEEDS = 300 };
+enum { SEEDS = 150 };
 
 START_TEST(strips_give_the_same) {
     generator g;
@@ -282,10 +282,13 @@ START_TEST(runs_stop_inside_a_chain) {
     for (uint64_t at = 0; at + 1 < steps; at++) {
         ck_assert_int_eq(grout_machine_run(paused->machine, 1, paused->diags), GROUT_RUN_PAUSED);
         ck_assert_uint_eq(grout_machine_get_stats(paused->machine).steps, at + 1);
+        if ((at + (uint64_t)_i) % 3 != 0) { /* other steps with other kernels */
+            continue;
+        }
         run *once = start(text, (uint32_t)_i, false, false);
         ck_assert_int_eq(grout_machine_run(once->machine, at + 1, once->diags), GROUT_RUN_PAUSED);
         ck_assert(grout_machine_hash(once->machine) == grout_machine_hash(paused->machine));
-        if (at % 5 == 0) {
+        if ((at + (uint64_t)_i) % 6 == 0) {
             grout_snapshot *snapshot = grout_machine_snapshot(once->machine, once->diags);
             for (uint32_t round = 0; round < 2; round++) {
                 ck_assert_int_eq(grout_machine_run(once->machine, 0, once->diags), GROUT_RUN_DONE);

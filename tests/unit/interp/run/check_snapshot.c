@@ -12,13 +12,14 @@ static void compare(const run *a, const run *b) {
                       grout_machine_get_stats(b->machine).steps);
 }
 
-START_TEST(runs_go_on_from_every_step) {
+/* It stops often in the beginning, under each variant elsewhere. */
+START_TEST(runs_go_on_from_many_steps) {
     const char *text = texts[_i % TEXTS];
     int variant = _i / TEXTS;
     run *whole = run_new(text, variant);
     ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
     uint64_t steps = grout_machine_get_stats(whole->machine).steps;
-    for (uint64_t at = 1; at < steps; at += 1 + at / 7) {
+    for (uint64_t at = 1; at < steps; at += 1 + (at + (uint32_t)variant) / 3) {
         run *r = run_new(text, variant);
         run_start(r);
         ck_assert_int_eq(grout_machine_run(r->machine, at, r->diags), GROUT_RUN_PAUSED);
@@ -55,7 +56,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("snapshot");
     TCase *tests = tcase_create("snapshot");
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, TEXTS * RUN_VARIANTS);
+    tcase_add_loop_test(tests, runs_go_on_from_many_steps, 0, TEXTS * RUN_VARIANTS);
     tcase_add_loop_test(tests, hashes_tell_states_apart, 0, TEXTS);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
