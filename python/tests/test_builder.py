@@ -138,6 +138,14 @@ def list_operations():
             for opcode in range(1, lib.GROUT_OP_COUNT)}
 
 
+def test_parts_of_a_reference_by_constants(b):
+    x = b.array("x", "inout", "f32", b.Z * 4)
+    x[:b.Z] = x[b.Z:b.Z * 2]
+    x[b.Z:8] = x[ds(8, 8 - b.Z)]
+    assert finish(b)[2:-1] == ["store %x[ds(0, Z)], (load %x[ds(Z, Z * 2 - Z)])",
+                               "store %x[ds(Z, 8 - Z)], (load %x[ds(8, 8 - Z)])"]
+
+
 def test_every_operation_has_a_method():
     own = {"scratch", "for", "while", "if", "scoped", "warp_map", "warp_specialize"}
     ends = {"yield", "cond"}  # Region.yield_, While.do
@@ -199,6 +207,7 @@ def test_operators(b):
     y[4] = n >> 1
     y[5] = ((n & 7) | 8) ^ n
     y[6] = ~n
+    y[8] = np.int32(3) + n
     chosen = (n < 3) & (n >= 1) | (n != 2)
     y[7] = b.select(chosen, n, b.Z * 2 + 1 - b.expr("max", 1, 2))
     lines = finish(b)
@@ -206,6 +215,7 @@ def test_operators(b):
         "store %y[0], (sub (mul 2, %n), 1)", "store %y[1], (div (sub 1, %n), 3)", "store %y[2], (rem (neg %n), 5)",
         "store %y[3], (shl (abs %n), 2)", "store %y[4], (shr %n, 1)",
         "store %y[5], (xor (or (and %n, 7), 8), %n)", "store %y[6], (not %n)",
+        "store %y[8], (add 3, %n)",
         "store %y[7], (select (or (and (lt %n, 3), (ge %n, 1)), (ne %n, 2)), %n, Z * 2 + 1 - max(1, 2))"]
 
 

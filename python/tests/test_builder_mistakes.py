@@ -60,6 +60,20 @@ def test_a_finding_shows_those_that_called():
     assert notes[7] == "called from here, and 5 frames around it"
 
 
+def make_builder():
+    return Builder("made")
+
+
+def test_a_builder_that_was_made_deeper_knows_its_callers():
+    b = make_builder()
+    with pytest.raises(grout.KernelError) as raised:
+        with b.kernel("made"):
+            x = b.array("x", "out", "f32", 64)
+            store_into(x, 1.0)  # made
+    called, = [note for note in raised.value.diagnostics[0].notes if note.message == "called from here"]
+    assert called.place.line == line_of("made")
+
+
 MISTAKES = [
     ("operand-kind", lambda b, x, y, v, n: b.add(x, 1.0)),
     ("builder", lambda b, x, y, v, n: b.load(1.0)),

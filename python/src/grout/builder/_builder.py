@@ -31,6 +31,7 @@ class _KernelRegion:
 
     def __enter__(self) -> None:
         builder = self._builder
+        builder._places.reach_here()
         builder._enter()
         lib.grout_builder_kernel(builder._pointer, self._name.encode())
         builder._axis_names = []
@@ -208,8 +209,9 @@ class Builder(Operations):
                                                                for end in (index.start, index.stop)):
             raise TypeError("a slice has constant ends and no step: write ds(start, size) for one that starts at a "
                             "value")
-        start = 0 if index.start is None else index.start
-        return lib.grout_index_slice(self._operand(start), self._expr(index.stop - start))
+        if index.start is None or isinstance(index.start, int) and index.start == 0:
+            return lib.grout_index_slice(self._operand(0), self._expr(index.stop))
+        return lib.grout_index_slice(self._operand(index.start), self._expr(index.stop - index.start))
 
     def _index(self, base, indices):
         """The operand of a reference to a part. base: an operand, or the number of a value."""

@@ -34,7 +34,7 @@ def _make_frame(frame) -> Frame:
 
 
 def count_frames() -> int:
-    """How deep the stack is."""
+    """How deep the caller stands."""
     count, frame = 0, sys._getframe(1)
     while frame is not None:
         count, frame = count + 1, frame.f_back
@@ -42,28 +42,29 @@ def count_frames() -> int:
 
 
 class Places:
-    """The places of one builder. Frames around the one that made the builder say nothing, and are left away."""
+    """The places of one builder. Frames around those that made the builder or began its kernels say nothing, and are
+    left away."""
 
     def __init__(self, builder):
         self._builder = builder
         self._known: typing.Dict[tuple, int] = {}
         self.sources: typing.Dict[str, bytes] = {}  # by file
         self._last: typing.Optional[typing.Tuple[Frame, ...]] = None
-        self._base = count_frames() - self._count_own()
+        self._base = sys.maxsize  # frames that are less deep are not shown
+        self.reach_here()
 
-    @staticmethod
-    def _count_own() -> int:
-        """Frames of this package at the top of the stack."""
-        count, frame = 0, sys._getframe(1)
+    def reach_here(self) -> None:
+        """Frames from the caller's on inwards are shown."""
+        depth, frame = count_frames(), sys._getframe(0)
         while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-            count, frame = count + 1, frame.f_back
-        return count - 1
+            depth, frame = depth - 1, frame.f_back
+        self._base = min(self._base, depth)
 
     def _list_frames(self) -> typing.Tuple[Frame, ...]:
         """The innermost first."""
         depth = count_frames()
         found: typing.List[Frame] = []
-        frame = sys._getframe(1)
+        frame = sys._getframe(0)
         while frame is not None and len(found) < FRAMES_MAX and (depth >= self._base or not found):
             if not frame.f_code.co_filename.startswith(PACKAGE):
                 found.append(_make_frame(frame))

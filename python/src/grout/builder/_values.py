@@ -21,6 +21,7 @@ class _Operand:
 
     __slots__ = ("builder",)
     __hash__ = object.__hash__
+    __array_ufunc__ = None  # NumPy leaves its operators to these
 
     def __bool__(self):
         raise TypeError("a kernel's value has no truth while the kernel is built: use Builder.if_, or select")
