@@ -60,6 +60,18 @@ def test_a_finding_shows_those_that_called():
     assert notes[7] == "called from here, and 5 frames around it"
 
 
+def test_places_may_be_given():
+    b = Builder("given")
+    with pytest.raises(grout.KernelError) as raised:
+        with b.kernel("given"):
+            x = b.array("x", "in", "f32", 64)
+            with b.at(("model.py", 12, 5, 3), ("train.py", 40)):
+                b.neg(x)
+    diagnostic, = raised.value.diagnostics
+    assert str(diagnostic.place) == "model.py:12:5"
+    assert [str(note.place) for note in diagnostic.notes if note.place] == ["train.py:40"]
+
+
 def make_builder():
     return Builder("made")
 

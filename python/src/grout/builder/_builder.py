@@ -2,6 +2,7 @@
 """The builder: modules, kernels, objects, and what every operation does before and after it is added."""
 from __future__ import annotations
 
+import contextlib
 import typing
 
 from .._arrays import dtype_number, dtype_text, scalar_bytes
@@ -9,7 +10,7 @@ from .._diagnostics import Diags, KernelError, make_diagnostic
 from .._kernel import Module
 from .._library import ffi, lib
 from ._operations import TABLE, Arguments, Operations
-from ._places import Places
+from ._places import Frame, Places
 from ._regions import Branch, Loop, Scope, Specialized, WarpMap, While
 from ._values import Barrier, Ds, Expr, Object, Ref, Value, read_type
 
@@ -234,6 +235,19 @@ class Builder(Operations):
         changed = getattr(lib, f"grout_build_{what}")(self._pointer, operand, *arguments)
         self._judge(asks=False)
         return changed
+
+    @contextlib.contextmanager
+    def at(self, *frames) -> typing.Iterator[None]:
+        """with b.at(("model.py", 12), ("train.py", 40)): what is built comes from there, the innermost frame first.
+
+        A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes. For importers, which know
+        the places of what they translate.
+        """
+        before, self._places.given = self._places.given, tuple(Frame(*frame) for frame in frames)
+        try:
+            yield
+        finally:
+            self._places.given = before
 
     # ---- modules ----------------------------------------------------------------------------------------------------
 
