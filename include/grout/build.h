@@ -150,6 +150,9 @@ GROUT_API grout_operand grout_value_operand(grout_value_id value);
 GROUT_API grout_operand grout_expr_operand(grout_expr_id expr);
 GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint32_t count,
                                         const grout_build_index *indices);
+/* The same of a reference: '%a[0][:, 8]', '%a.bitcast(f32)[0, :]'. */
+GROUT_API grout_operand grout_build_part_ref(grout_builder *builder, grout_operand ref,
+                                             uint32_t count, const grout_build_index *indices);
 GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref,
                                               uint32_t rank, const uint32_t *permutation);
 /* ref in the SMEM of another CTA: its place on each cluster axis. */
@@ -199,6 +202,8 @@ GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *ind
                                          grout_operand low, grout_operand high, grout_operand step,
                                          uint32_t carry_count, const char *const *carry_names,
                                          const grout_operand *carry_inits);
+/* 'unroll(copies)' of the for whose body is open. */
+GROUT_API void grout_build_unroll(grout_builder *builder, grout_expr_id copies);
 /* i-th carry of the innermost open for or while. */
 GROUT_API grout_value_id grout_build_carry(grout_builder *builder, uint32_t index);
 /*

@@ -104,11 +104,20 @@ static bool add_index(grout_builder *b, const grout_build_index *from) {
 
 grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint32_t count,
                               const grout_build_index *indices) {
-    if (!grout_builder__is_ok(builder) || !check_value(builder, base)) {
+    return grout_build_part_ref(builder, grout_value_operand(base), count, indices);
+}
+
+grout_operand grout_build_part_ref(grout_builder *builder, grout_operand ref, uint32_t count,
+                                   const grout_build_index *indices) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
         return no_operand();
     }
     if (count == 0) {
-        return grout_value_operand(base);
+        return ref;
+    }
+    if (ref.kind == GROUT_OPERAND_EXPR) {
+        (void)grout_builder__error(builder, "indices are for references to memory");
+        return no_operand();
     }
     if (count > GROUT_RANK_MAX) {
         (void)grout_builder__error(builder, "more than %d indices", GROUT_RANK_MAX);
@@ -123,7 +132,10 @@ grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint3
             return no_operand();
         }
     }
-    return add_ref(builder, base, 0, &step);
+    const bool is_ref = ref.kind == GROUT_OPERAND_REF;
+    const grout_value_id base =
+        is_ref ? grout_module_get_ref(builder->module, ref.id)->base : ref.id;
+    return add_ref(builder, base, is_ref ? ref.id : 0, &step);
 }
 
 /* A reference with one more step, with these indices. */

@@ -256,6 +256,25 @@ grout_value_id grout_build_for(grout_builder *builder, const char *index_name, g
     return first;
 }
 
+void grout_build_unroll(grout_builder *builder, grout_expr_id copies) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_expr(builder, copies)) {
+        return;
+    }
+    grout_module *module = builder->module;
+    grout_op *op = GROUT_TABLE_AT(module->ops, grout_op,
+                                  builder->regions.count > 1 ? get_innermost(builder)->op : 0);
+    if ((grout_op_get_info((grout_opcode)op->opcode)->attrs & (uint32_t)GROUT_ATTR_BIT_UNROLL) ==
+            0 ||
+        op->attr_count > 0) {
+        (void)grout_builder__error(builder, "'unroll' is for a loop, once");
+        return;
+    }
+    const grout_attr_value attr = {.attr = GROUT_ATTR_UNROLL, .expr = copies, .loc = builder->loc};
+    op->first_attr = grout_table__push(&module->attrs, &attr);
+    op->attr_count = 1;
+    module->failed |= op->first_attr == 0;
+}
+
 grout_value_id grout_build_carry(grout_builder *builder, uint32_t index) {
     if (!grout_builder__is_ok(builder)) {
         return 0;

@@ -114,7 +114,8 @@ class Builder(Operations):
                 raise MemoryError("grout: no memory to build")
             diags = Diags()
             for file, text in self._places.sources.items():
-                lib.grout_diags_add_source(diags.list, file.encode(), text, len(text))
+                if text:
+                    lib.grout_diags_add_source(diags.list, file.encode(), text, len(text))
             diagnostic = make_diagnostic(mistake, diags.list)
             self._fail(KernelError(str(diagnostic), [diagnostic]))
         if self._checks and asks:
@@ -215,18 +216,13 @@ class Builder(Operations):
         return lib.grout_index_slice(self._operand(index.start), self._expr(index.stop - index.start))
 
     def _index(self, base, indices):
-        """The operand of a reference to a part. base: an operand, or the number of a value."""
+        """The operand of a reference to a part."""
         indices = indices if isinstance(indices, tuple) else (indices,)
         if indices and indices[-1] is Ellipsis:
             indices = indices[:-1]
         self._enter()
         made = ffi.new("grout_build_index[]", [self._make_index(index) for index in indices])
-        if isinstance(base, int):
-            operand = lib.grout_build_ref(self._pointer, base, len(indices), made)
-        elif base.kind == lib.GROUT_OPERAND_VALUE:
-            operand = lib.grout_build_ref(self._pointer, base.id, len(indices), made)
-        else:
-            raise TypeError("a part of a part: write one list of indices")
+        operand = lib.grout_build_part_ref(self._pointer, base, len(indices), made)
         self._judge(asks=False)
         return operand
 
@@ -366,8 +362,9 @@ class Builder(Operations):
         if object_.alias is not None:
             made.alias = object_.alias.base
         if object_.layout is not None:
-            made.layout = ffi.new("char[]", object_.layout.encode())
-            keep.append(made.layout)
+            layout = ffi.new("char[]", object_.layout.encode())
+            keep.append(layout)
+            made.layout = layout
         groups = ffi.new("uint8_t[]", [self._axes(group) for group in object_.cluster])
         keep.append(groups)
         made.cluster_group_count, made.cluster_groups = len(object_.cluster), groups
@@ -410,10 +407,10 @@ class Builder(Operations):
     # ---- regions ----------------------------------------------------------------------------------------------------
 
     def for_(self, *bounds, carry: typing.Optional[typing.Mapping[str, object]] = None,
-             name: typing.Optional[str] = None) -> Loop:
+             name: typing.Optional[str] = None, unroll=None) -> Loop:
         """with b.for_(n) as i, or for_(low, high, step=1). carry: first values by name."""
         low, high, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
-        return Loop(self, (low, high, step), carry, name)
+        return Loop(self, (low, high, step), carry, name, unroll)
 
     def while_(self, carry: typing.Mapping[str, object]) -> While:
         """loop = b.while_({"i": 0}); with loop as i: loop.do(i < n); loop.yield_(i + 1)."""

@@ -76,7 +76,8 @@ class Places:
 
     def _add_source(self, file: str) -> None:
         if file not in self.sources:
-            text = self.sources[file] = "".join(linecache.getlines(file)).encode()
+            text = "".join(linecache.getlines(file)).encode()
+            self.sources[file] = text
             if text:
                 lib.grout_builder_add_source(self._builder, file.encode(), text, len(text))
 

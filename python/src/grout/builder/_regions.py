@@ -74,9 +74,9 @@ class _Carrying(Region):
 class Loop(_Carrying):
     """A for: 'with' gives its index, or with carries a tuple of the index and the carries."""
 
-    def __init__(self, builder, bounds, carry, name):
+    def __init__(self, builder, bounds, carry, name, unroll):
         super().__init__(builder, carry)
-        self._bounds, self._name = bounds, name
+        self._bounds, self._name, self._unroll = bounds, name, unroll
 
     def _begin(self):
         builder = self._builder
@@ -85,6 +85,8 @@ class Loop(_Carrying):
         name = ffi.new("char[]", self._name.encode()) if self._name else ffi.NULL
         index = Value(builder, lib.grout_build_for(builder._pointer, name, low, high, step, count, names, inits))
         del keep
+        if self._unroll is not None:
+            lib.grout_build_unroll(builder._pointer, builder._expr(self._unroll))
         return (index, *self._get_carries()) if count else index
 
 

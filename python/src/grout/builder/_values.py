@@ -97,7 +97,8 @@ class Value(_Operand):
 
     def __getitem__(self, indices) -> "Value":
         """A slice of an array in registers."""
-        return self.builder.op("slice", Ref(self.builder, self.builder._index(self.id, indices), self.id))
+        part = self.builder._index(lib.grout_value_operand(self.id), indices)
+        return self.builder.op("slice", Ref(self.builder, part, self.id))
 
     def __repr__(self) -> str:
         return f"<grout.builder.Value {self.dtype}{list(self.shape) if self.shape else ''}>"

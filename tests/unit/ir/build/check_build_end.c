@@ -220,6 +220,54 @@ START_TEST(a_fault_names_its_callers) {
 }
 END_TEST
 
+/* ---- what the kernel's text has ---- */
+
+START_TEST(loops_unroll) {
+    const grout_operand zero = expr(0);
+    begin_kernel();
+    (void)grout_build_for(b, "i", zero, expr(8), expr(1), 0, NULL, NULL);
+    grout_build_unroll(b, grout_build_int(b, 4));
+    (void)grout_build_neg(b, value(n));
+    (void)grout_build_end(b, 0, NULL);
+    expect_body("  for %i in 0..8 unroll(4) {\n    %0 = neg %n\n  }\n");
+}
+END_TEST
+
+/* Outside of a region, twice, in what is no loop. */
+START_TEST(what_does_not_unroll) {
+    const grout_operand zero = expr(0);
+    begin_kernel();
+    if (_i == 1) {
+        (void)grout_build_for(b, "i", zero, expr(8), expr(1), 0, NULL, NULL);
+        grout_build_unroll(b, grout_build_int(b, 4));
+        ck_assert(!grout_builder_is_failed(b));
+    } else if (_i == 2) {
+        grout_build_if(b, value(grout_build_lt(b, value(n), expr(4))));
+    }
+    grout_build_unroll(b, grout_build_int(b, 4));
+    ck_assert_str_eq(grout_builder_get_mistake(b)->message, "'unroll' is for a loop, once");
+    grout_builder_free(b);
+}
+END_TEST
+
+START_TEST(references_have_parts_of_parts) {
+    const grout_build_index first = grout_index_at(expr(0));
+    begin_kernel();
+    grout_operand row = grout_build_ref(b, a, 1, &first);
+    (void)grout_build_load(b, grout_build_part_ref(b, row, 1, &first));
+    expect_body("  %0 = load %a[0][0]\n");
+}
+END_TEST
+
+START_TEST(a_number_has_no_parts) {
+    begin_kernel();
+    const grout_build_index first = grout_index_at(expr(0));
+    (void)grout_build_part_ref(b, expr(3), 1, &first);
+    ck_assert_str_eq(grout_builder_get_mistake(b)->message, "indices are for references to memory");
+    grout_builder_free(b);
+}
+END_TEST
+
 /* They are of the diagnostics, not of the text. */
 START_TEST(frames_do_not_print) {
     begin_kernel();
@@ -257,6 +305,10 @@ int main(void) {
     tcase_add_loop_test(tcase, a_mistake_names_its_callers, GROUT_CALLERS_MAX + 2,
                         GROUT_CALLERS_MAX + 3);
     tcase_add_test(tcase, a_fault_names_its_callers);
+    tcase_add_test(tcase, loops_unroll);
+    tcase_add_loop_test(tcase, what_does_not_unroll, 0, 3);
+    tcase_add_test(tcase, references_have_parts_of_parts);
+    tcase_add_test(tcase, a_number_has_no_parts);
     tcase_add_test(tcase, frames_do_not_print);
     tcase_add_test(tcase, a_frame_has_to_be_there);
     suite_add_tcase(suite, tcase);
