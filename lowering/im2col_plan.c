@@ -37,6 +37,7 @@ static bool fail(const grout_im2col_sides *sides, grout_diag_code code, grout_lo
         grout_diags_add_list(sides->diags, code, grout_module_get_place(sides->module, loc), format,
                              arguments);
         va_end(arguments);
+        grout_module_note_callers(sides->module, loc, sides->diags);
     }
     return false;
 }

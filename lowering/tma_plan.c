@@ -82,6 +82,7 @@ static bool fail(planning *plan, grout_diag_code code, const grout_operand *oper
         grout_diags_add_list(plan->diags, code, grout_module_get_place(plan->module, operand->loc),
                              format, arguments);
         va_end(arguments);
+        grout_module_note_callers(plan->module, operand->loc, plan->diags);
     }
     return false;
 }

@@ -21,6 +21,7 @@ static bool fail(const grout_module *module, grout_diags *diags, grout_loc_id lo
         grout_diags_add_list(diags, GROUT_DIAG_BAD_ACCUMULATOR, grout_module_get_place(module, loc),
                              format, arguments);
         va_end(arguments);
+        grout_module_note_callers(module, loc, diags);
     }
     return false;
 }

@@ -14,6 +14,7 @@ bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,
                              grout_module_get_place(planning->module, operand->loc), format,
                              arguments);
         va_end(arguments);
+        grout_module_note_callers(planning->module, operand->loc, planning->diags);
     }
     return false;
 }

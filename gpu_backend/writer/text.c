@@ -89,6 +89,7 @@ void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *f
     grout_diags_add_list(e->diags, GROUT_DIAG_GPU_UNSUPPORTED,
                          grout_module_get_place(e->module, op->loc), format, arguments);
     va_end(arguments);
+    grout_module_note_callers(e->module, op->loc, e->diags);
 }
 
 uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc) {

@@ -51,6 +51,15 @@ GROUT_API bool grout_builder_is_failed(const grout_builder *builder);
  * is memory. */
 GROUT_API const grout_diag *grout_builder_get_mistake(const grout_builder *builder);
 
+/*
+ * A copy of the module so far, in which the values that have been built have types
+ * (grout_module_get_type), with the consts at their default values: kind NONE of a value
+ * whose type a fault, or a const without a value, leaves open. Faults of kinds and types come to
+ * diags; what an open region lacks is none of them. It is for questions, not to be run. Freed with
+ * grout_module_free; NULL without memory, and after a mistake. Each call looks at the whole module.
+ */
+GROUT_API grout_module *grout_builder_infer(const grout_builder *builder, grout_diags *diags);
+
 /* The place that diagnostics give for the following calls: C source, or (at) any other place. */
 GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
 /*
@@ -59,12 +68,17 @@ GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint
  * is built. loc.file is ignored: file says it.
  */
 GROUT_API grout_loc_id grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
+/* Gives the module the text of a file that places name, so that diagnostics show its lines. Copied;
+ * once for each file. */
+GROUT_API void grout_builder_add_source(grout_builder *builder, const char *file, const char *text,
+                                        size_t size);
 /* From here on unnamed values with one use print nested in their user (default: they get %0, %1).
  */
 GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
 
 /* Constant expressions. */
 GROUT_API grout_expr_id grout_build_int(grout_builder *builder, int64_t value);
+GROUT_API grout_expr_id grout_build_bool(grout_builder *builder, bool value);
 GROUT_API grout_expr_id grout_build_float(grout_builder *builder, double value);
 /* A constant of an element type that is not bool, by the low bits of its element. */
 GROUT_API grout_expr_id grout_build_element(grout_builder *builder, grout_dtype dtype,

@@ -82,6 +82,8 @@ typedef enum grout_loc_kind {
     GROUT_LOC_PYTHON,
     GROUT_LOC_PTX
 } grout_loc_kind;
+/* So many frames around a place are shown with it. */
+enum { GROUT_CALLERS_MAX = 8 };
 typedef struct grout_loc {
     grout_string_id file;
     uint32_t line, column, length;
@@ -486,6 +488,13 @@ GROUT_API const grout_loc *grout_module_get_loc(const grout_module *module, grou
 GROUT_API const char *grout_module_get_string(const grout_module *module, grout_string_id id);
 /* The place of an id, for a diagnostic; file NULL for id 0. Borrowed from the module. */
 GROUT_API grout_place grout_module_get_place(const grout_module *module, grout_loc_id id);
+/*
+ * The places that a place was called from (its parents), the innermost first, as notes of the
+ * newest diagnostic: at most GROUT_CALLERS_MAX, the last of which says how many follow. Nothing of
+ * a place without parents, as those of a text are.
+ */
+GROUT_API void grout_module_note_callers(const grout_module *module, grout_loc_id id,
+                                         grout_diags *diags);
 /* By name, without '@' or '%'. Unknown: 0, of parameters UINT32_MAX. */
 GROUT_API grout_kernel_id grout_module_find_kernel(const grout_module *module, const char *name);
 GROUT_API grout_const_id grout_module_find_const(const grout_module *module, const char *name);

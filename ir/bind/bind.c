@@ -587,7 +587,8 @@ static bool make_tables(grout_binding *binding) {
     return binding->ok;
 }
 
-static void bind_kernels(grout_binding *binding) {
+/* The types of all values, and what they need. */
+static void type_kernels(grout_binding *binding) {
     const grout_module *module = binding->module;
     binding->value_scopes =
         grout_binding__new(binding, module->values.count, sizeof *binding->value_scopes);
@@ -605,6 +606,13 @@ static void bind_kernels(grout_binding *binding) {
     grout_recast__module(binding);
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         grout_infer__kernel(binding, id);
+    }
+}
+
+static void bind_kernels(grout_binding *binding) {
+    type_kernels(binding);
+    if (binding->value_scopes == NULL || binding->open_blocks == NULL) {
+        return;
     }
     grout_infer_tiles__module(binding);
     grout_smem_plan__module(binding);
@@ -627,6 +635,26 @@ static void bind_all(grout_binding *binding) {
     }
 }
 
+void grout_binding__infer_unfinished(grout_binding *binding) {
+    grout_diags *diags = binding->diags;
+    separate_operands(binding);
+    if (!binding->ok || !make_tables(binding)) {
+        return;
+    }
+    binding->diags = NULL;
+    grout_fold__module(binding);
+    binding->diags = diags;
+    if (binding->ok) {
+        type_kernels(binding);
+    }
+}
+
+void grout_binding__deinit(grout_binding *binding) {
+    grout__free(binding->value_scopes);
+    grout__free(binding->open_blocks);
+    grout__free(binding->object_specs);
+}
+
 grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
                                 size_t define_count, grout_diags *diags) {
     grout_binding binding = {
@@ -640,9 +668,7 @@ grout_module *grout_module_bind(const grout_module *symbolic, const grout_define
         return NULL;
     }
     bind_all(&binding);
-    grout__free(binding.value_scopes);
-    grout__free(binding.open_blocks);
-    grout__free(binding.object_specs);
+    grout_binding__deinit(&binding);
     if (!binding.ok) {
         grout_module_free(binding.module);
         return NULL;

@@ -13,6 +13,7 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
     grout_diags_add_list(binding->diags, code, grout_module_get_place(binding->module, loc), format,
                          arguments);
     va_end(arguments);
+    grout_module_note_callers(binding->module, loc, binding->diags);
     binding->ok = false;
     return false;
 }

@@ -13,6 +13,20 @@ static grout_rule get_rule(const grout_module *module, grout_op_id id) {
         ->rule;
 }
 
+/* Whether one of the bodies is still being built, so that nothing can be said of their ends. */
+static bool is_open(const grout_binding *binding, const grout_op *op) {
+    grout_block_id id = binding->unfinished;
+    while (id != 0) {
+        const grout_op *around = grout_module_get_op(
+            binding->module, grout_module_get_block(binding->module, id)->parent);
+        if (around == op) {
+            return true;
+        }
+        id = around->parent;
+    }
+    return false;
+}
+
 /* Checks that a block yields as many values as op has results; the yield, or NULL if there is none.
  */
 static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_block_id id,
@@ -20,6 +34,9 @@ static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_
     const grout_op *yield = grout_block_find_yield(binding->module, id);
     uint32_t count = yield == NULL ? 0 : yield->operand_count;
     *yield_out = yield;
+    if (is_open(binding, op)) {
+        return false;
+    }
     if (count == op->result_count) {
         return true;
     }
@@ -100,6 +117,9 @@ static void drop_results(grout_binding *binding, const grout_op *op) {
 static void check_carries(grout_binding *binding, const grout_op *op, grout_block_id block,
                           grout_value_id first_arg, uint32_t carries) {
     const grout_op *yield;
+    if (is_open(binding, op)) {
+        return;
+    }
     if (op->result_count != carries) {
         grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
                               "a loop has a result for each carry: %" PRIu32 " results, %" PRIu32
@@ -135,7 +155,8 @@ static void infer_while(grout_binding *binding, const grout_op *op) {
     const grout_block *body = grout_module_get_block(binding->module, op->first_block);
     infer_carries(binding, op, body->first_arg, 0);
     infer_block(binding, op->first_block);
-    if (body->last == 0 || get_rule(binding->module, body->last) != GROUT_RULE_CONDITION) {
+    if (!is_open(binding, op) &&
+        (body->last == 0 || get_rule(binding->module, body->last) != GROUT_RULE_CONDITION)) {
         grout_binding__report(binding, GROUT_DIAG_BAD_REGION, body->end_loc,
                               "the first body of 'while' ends without 'cond'");
     }

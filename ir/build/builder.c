@@ -63,6 +63,9 @@ static grout_module *take_module(grout_builder *b, grout_diags *diags) {
     if (grout_diags_count(b->diags) > 0 && (b->module == NULL || !b->module->failed)) {
         const grout_diag *diag = grout_diags_get(b->diags, 0);
         (void)grout_diags_add(diags, diag->code, diag->place, "%s", diag->message);
+        for (uint32_t i = 0; i < diag->note_count; i++) {
+            grout_diags_note(diags, diag->notes[i].place, "%s", diag->notes[i].message);
+        }
     } else {
         (void)grout_diags_add_oom(diags);
     }
@@ -110,6 +113,21 @@ grout_loc_id grout_builder_at(grout_builder *builder, grout_loc loc, const char 
                                     file != NULL ? strlen(file) : 0);
     builder->loc = grout_module__add_loc(builder->module, &loc);
     return builder->loc;
+}
+
+void grout_builder_add_source(grout_builder *builder, const char *file, const char *text,
+                              size_t size) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_module *module = builder->module;
+    grout_source source = {.file = grout_module__intern(module, file, strlen(file)),
+                           .text = grout__copy(module->allocator, text, size),
+                           .size = size};
+    if (source.text == NULL || grout_table__push(&module->sources, &source) == 0) {
+        grout__free(source.text);
+        module->failed = true;
+    }
 }
 
 void grout_builder_inline(grout_builder *builder, bool on) {
@@ -163,6 +181,11 @@ bool grout_builder__check_exprs(grout_builder *b, uint32_t count, const grout_ex
 
 grout_expr_id grout_build_int(grout_builder *builder, int64_t value) {
     grout_expr expr = {.kind = GROUT_EXPR_INT, .u.integer = value};
+    return add_expr(builder, &expr, 1);
+}
+
+grout_expr_id grout_build_bool(grout_builder *builder, bool value) {
+    grout_expr expr = {.kind = GROUT_EXPR_BOOL, .u.integer = value ? 1 : 0};
     return add_expr(builder, &expr, 1);
 }
 

@@ -26,6 +26,9 @@ bool grout_builder__error(grout_builder *b, const char *format, ...) {
                                                     : (grout_place){.file = NULL};
         (void)grout_diags_add_list(b->diags, GROUT_DIAG_BUILDER, place, format, arguments);
         va_end(arguments);
+        if (b->module != NULL) {
+            grout_module_note_callers(b->module, b->loc, b->diags);
+        }
         b->has_failed = true;
     }
     return false;

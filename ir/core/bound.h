@@ -16,6 +16,7 @@ typedef struct grout_binding {
         *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
     bool *open_blocks; /* by block: the walk stands inside */
     struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
+    grout_block_id unfinished; /* that a builder fills: it and those around it have no end yet */
     bool ok;
 } grout_binding;
 
@@ -24,6 +25,12 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
                            const char *format, ...) GROUT_PRINTF(4, 5);
 /* Zeroed memory for count items, or NULL after reporting that there is none. */
 void *grout_binding__new(grout_binding *binding, size_t count, size_t size);
+
+/* bind.c: types alone, of a module that is being built. Constants without a value, and requires
+ * that do not hold, are none of its matter: then there are no types. */
+void grout_binding__infer_unfinished(grout_binding *binding);
+/* What a binding needs beside the module. */
+void grout_binding__deinit(grout_binding *binding);
 
 /* bind.c: type and layout of an object. */
 void grout_binding__set_object(grout_binding *binding, grout_object_id id, const grout_type *type,

@@ -14,6 +14,7 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
     grout_diags_add_list(verifying->diags, code, grout_module_get_place(verifying->module, loc),
                          format, arguments);
     va_end(arguments);
+    grout_module_note_callers(verifying->module, loc, verifying->diags);
     if (grout_diag_get(code)->severity == GROUT_SEVERITY_ERROR) {
         verifying->ok = false;
     }

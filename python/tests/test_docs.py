@@ -5,10 +5,12 @@ usage: test_docs.py     writes what they print into the page
 """
 import contextlib
 import io
+import linecache
 import pathlib
 import re
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+FILE = "example.py"  # as places name the lines of a block
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +27,8 @@ def run_page(text):
         assert not printed, f"the page does not show what is printed:\n{printed}"
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(match.group(2), PAGE.name, "exec"), names)
+            linecache.cache[FILE] = (1, None, match.group(2).splitlines(True), FILE)
+            exec(compile(match.group(2), FILE, "exec"), names)
         printed = out.getvalue()
         return match.group(0)
 

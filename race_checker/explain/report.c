@@ -126,6 +126,7 @@ static void note_side(grout_wording *wording, const grout_side *side, const char
                       const grout_finding_access *access) {
     grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place,
                         word_side(wording, side, opening, access));
+    grout_wording__note_callers(wording, grout_origin__get_loc(wording->module, &side->origin));
 }
 
 static const char *get_related_opening(const grout_wording *wording) {
@@ -240,6 +241,14 @@ static void copy_sentences(grout_wording *wording) {
     }
 }
 
+/* Edits are lines of a kernel's text: they are nothing for the program that built one. */
+static void drop_edit_of_program(grout_wording *wording) {
+    const grout_loc *loc = grout_module_get_loc(wording->module, wording->record->primary);
+    if (loc->kind != GROUT_LOC_TEXT) {
+        wording->finding->edit.place.file = NULL;
+    }
+}
+
 static void word_finding(grout_wording *wording) {
     const grout_record *record = wording->record;
     grout_finding *finding = wording->finding;
@@ -261,6 +270,7 @@ static void word_finding(grout_wording *wording) {
     if (is_stuck) {
         finding->accesses[0] = describe_side(wording, &wording->facts->sides[0]);
         finding->access_count = 1;
+        grout_wording__note_callers(wording, record->primary);
         copy_sentences(wording);
         return;
     }
@@ -270,6 +280,7 @@ static void word_finding(grout_wording *wording) {
         grout_wording__note_bytes(wording);
     }
     add_edge_and_repair(wording);
+    drop_edit_of_program(wording);
 }
 
 /* ---- all of them ---- */

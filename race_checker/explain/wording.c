@@ -39,3 +39,25 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
     diag->notes[diag->note_count++] = (grout_note){
         .severity = severity, .place = place, .message = grout_wording__keep(wording, &text)};
 }
+
+static bool is_noted(const grout_diag *diag, const grout_place *place, const char *message) {
+    for (uint32_t i = 0; i < diag->note_count; i++) {
+        const grout_place *other = &diag->notes[i].place;
+        if (other->file == place->file && other->line == place->line &&
+            other->column == place->column && strcmp(diag->notes[i].message, message) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_wording__note_callers(grout_wording *wording, grout_loc_id loc) {
+    const char *message = grout_phrase__get(GROUT_PHRASE_CALLED_FROM_HERE);
+    for (uint32_t count = 0; loc != 0 && count < GROUT_CALLERS_MAX; count++) {
+        loc = grout_module_get_loc(wording->module, loc)->parent;
+        const grout_place place = grout_module_get_place(wording->module, loc);
+        if (loc != 0 && !is_noted(wording->diag, &place, message)) {
+            grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, message);
+        }
+    }
+}

@@ -33,6 +33,9 @@ char *grout_wording__say(const grout_wording *wording, grout_sentence_id sentenc
                          const grout_words *words);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *message);
+/* The places that loc was called from, at most GROUT_CALLERS_MAX; those said already are left out.
+ */
+void grout_wording__note_callers(grout_wording *wording, grout_loc_id loc);
 
 /* ---- names.c ---- */
 

@@ -12,7 +12,7 @@ import typing
 import numpy
 
 from . import _arrays
-from ._allow import read_allowances
+from ._allow import Allowance, read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
 from ._gpu import Launcher, LaunchOptions
 from ._launch import Options, Progress, Run
@@ -71,8 +71,19 @@ class Module:
         symbolic = lib.grout_parse(name.encode(), data, len(data), diags.list)
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
-        self.name = name
+        self._adopt(symbolic, name)
         self.allowances = read_allowances(text, name)
+
+    @classmethod
+    def _of_pointer(cls, symbolic, name: str) -> "Module":
+        """A module that was built: it takes the pointer over."""
+        module = cls.__new__(cls)
+        module._adopt(symbolic, name)
+        return module
+
+    def _adopt(self, symbolic, name: str) -> None:
+        self.name = name
+        self.allowances: typing.Tuple[Allowance, ...] = ()
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
         self._bound: typing.Dict[tuple, object] = collections.OrderedDict()

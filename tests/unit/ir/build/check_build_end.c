@@ -170,6 +170,56 @@ START_TEST(places_have_frames) {
 }
 END_TEST
 
+/* So many frames around a mistake that its diagnostic says at most GROUT_CALLERS_MAX of them. */
+START_TEST(a_mistake_names_its_callers) {
+    const uint32_t frames = (uint32_t)_i;
+    const uint32_t shown = frames < GROUT_CALLERS_MAX ? frames : GROUT_CALLERS_MAX;
+    grout_loc loc = {.line = 1, .kind = GROUT_LOC_PYTHON};
+    begin_kernel();
+    for (uint32_t i = 0; i <= frames; i++) {
+        loc.parent = grout_builder_at(b, loc, "train.py");
+        loc.line++;
+    }
+    (void)grout_build_neg(b, value(999));
+    ck_assert_ptr_null(grout_builder_finish(b, diags));
+    const grout_diag *diag = grout_diags_get(diags, 0);
+    ck_assert_uint_eq(diag->place.line, frames + 1);
+    ck_assert_uint_eq(diag->note_count, shown);
+    for (uint32_t i = 0; i < shown; i++) {
+        ck_assert_uint_eq(diag->notes[i].place.line, frames - i);
+        ck_assert_str_eq(diag->notes[i].message, i + 1 < shown || frames == shown
+                                                     ? "called from here"
+                                                     : "called from here, and 2 frames around it");
+    }
+}
+END_TEST
+
+/* Faults that only binding and the verifier see name them too. */
+START_TEST(a_fault_names_its_callers) {
+    grout_loc inner = {.line = 20, .column = 3, .length = 4, .kind = GROUT_LOC_PYTHON};
+    grout_text text = {0};
+    static const char source[] = "def inner(k):\n";
+    begin_kernel();
+    grout_builder_add_source(b, "train.py", source, sizeof source - 1);
+    inner.parent = grout_builder_at(b, (grout_loc){.line = 1, .column = 5}, "train.py");
+    (void)grout_builder_at(b, inner, "layers.py");
+    (void)grout_build_neg(b, value(a));
+    grout_builder_end_kernel(b);
+    grout_module *module = grout_builder_finish(b, diags);
+    ck_assert_ptr_nonnull(module);
+    ck_assert_ptr_null(grout_module_bind(module, NULL, 0, diags));
+    const grout_diag *diag = grout_diags_get(diags, 0);
+    ck_assert_uint_eq(diag->place.line, 20);
+    ck_assert_uint_eq(diag->notes[0].place.line, 1);
+    grout_diag_render(diag, diags, NULL, &text);
+    ck_assert_msg(strstr(text.data, "  train.py:1:5: note: called from here\n") != NULL &&
+                      strstr(text.data, " 1 | def inner(k):\n") != NULL,
+                  "%s", text.data);
+    grout_text_free(&text);
+    grout_module_free(module);
+}
+END_TEST
+
 /* They are of the diagnostics, not of the text. */
 START_TEST(frames_do_not_print) {
     begin_kernel();
@@ -203,6 +253,10 @@ int main(void) {
                         (int)(sizeof calls / sizeof calls[0]));
     tcase_add_test(tcase, a_mistake_is_said_at_each_close);
     tcase_add_test(tcase, places_have_frames);
+    tcase_add_loop_test(tcase, a_mistake_names_its_callers, 0, GROUT_CALLERS_MAX + 1);
+    tcase_add_loop_test(tcase, a_mistake_names_its_callers, GROUT_CALLERS_MAX + 2,
+                        GROUT_CALLERS_MAX + 3);
+    tcase_add_test(tcase, a_fault_names_its_callers);
     tcase_add_test(tcase, frames_do_not_print);
     tcase_add_test(tcase, a_frame_has_to_be_there);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the caller's Python stands: frames outside of this package, as places of the library."""
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+import typing
+
+from .._library import ffi, lib
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+FRAMES_MAX = 32  # of one place; the outer ones are left away
+
+
+class Frame(typing.NamedTuple):
+    """A place in Python: columns from 1, in bytes; 0: not known."""
+
+    file: str
+    line: int
+    column: int = 0
+    length: int = 0
+
+
+def _make_frame(frame) -> Frame:
+    code = frame.f_code
+    if hasattr(code, "co_positions"):  # from Python 3.11 on
+        line, end, column, end_column = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None),
+                                             (None, None, None, None))
+        if line is not None and column is not None:
+            return Frame(code.co_filename, line, column + 1, end_column - column if end == line else 1)
+    return Frame(code.co_filename, frame.f_lineno or 0, 0, 0)
+
+
+def count_frames() -> int:
+    """How deep the caller stands."""
+    count, frame = 0, sys._getframe(1)
+    while frame is not None:
+        count, frame = count + 1, frame.f_back
+    return count
+
+
+class Places:
+    """The places of one builder. Frames around those that made the builder or began its kernels say nothing, and are
+    left away."""
+
+    def __init__(self, builder):
+        self._builder = builder
+        self._known: typing.Dict[tuple, int] = {}
+        self.sources: typing.Dict[str, bytes] = {}  # by file
+        self.given: typing.Tuple[Frame, ...] = ()  # in the place of those of the stack
+        self._last: typing.Optional[typing.Tuple[Frame, ...]] = None
+        self._base = sys.maxsize  # frames that are less deep are not shown
+        self.reach_here()
+
+    def reach_here(self) -> None:
+        """Frames from the caller's on inwards are shown."""
+        depth, frame = count_frames(), sys._getframe(0)
+        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            depth, frame = depth - 1, frame.f_back
+        self._base = min(self._base, depth)
+
+    def _list_frames(self) -> typing.Tuple[Frame, ...]:
+        """The innermost first."""
+        if self.given:
+            return self.given
+        depth = count_frames()
+        found: typing.List[Frame] = []
+        frame = sys._getframe(0)
+        while frame is not None and len(found) < FRAMES_MAX and (depth >= self._base or not found):
+            if not frame.f_code.co_filename.startswith(PACKAGE):
+                found.append(_make_frame(frame))
+            frame, depth = frame.f_back, depth - 1
+        return tuple(found)
+
+    def _add_source(self, file: str) -> None:
+        if file not in self.sources:
+            text = self.sources[file] = "".join(linecache.getlines(file)).encode()
+            if text:
+                lib.grout_builder_add_source(self._builder, file.encode(), text, len(text))
+
+    def _add(self, frame: Frame, parent: int) -> int:
+        loc = ffi.new("grout_loc *", {"line": frame.line, "column": frame.column, "length": frame.length,
+                                      "kind": lib.GROUT_LOC_PYTHON, "parent": parent})
+        self._add_source(frame.file)
+        return lib.grout_builder_at(self._builder, loc[0], frame.file.encode())
+
+    def set(self) -> None:
+        """What is built from here on is built by the line of Python that calls."""
+        frames = self._list_frames()
+        if frames == self._last:
+            return
+        parent = 0
+        for frame in reversed(frames[1:]):
+            key = (parent, frame)
+            if key not in self._known:
+                self._known[key] = self._add(frame, parent)
+            parent = self._known[key]
+        if frames:
+            self._add(frames[0], parent)
+        self._last = frames

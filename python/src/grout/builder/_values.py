@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel is built of: constant expressions, values, references, and the objects that they refer to."""
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+from .._arrays import dtype_text
+from .._library import ffi, lib
+
+# Operators of Python: of a value the operation, of a constant expression the operator.
+BINARY = {"add": ("add", "ADD"), "sub": ("sub", "SUB"), "mul": ("mul", "MUL"), "truediv": ("div", "DIV"),
+          "mod": ("rem", "REM"), "lshift": ("shl", "SHL"), "rshift": ("shr", "SHR"), "and": ("and", None),
+          "or": ("or", None), "xor": ("xor", None), "pow": ("pow", None)}
+COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+UNARY = {"neg": ("neg", "NEG"), "abs": ("abs", None), "invert": ("not", None)}
+
+
+class _Operand:
+    """What takes part in operators. They are those of the IR: '/' and '%' of integers round towards zero."""
+
+    __slots__ = ("builder",)
+    __hash__ = object.__hash__
+    __array_ufunc__ = None  # NumPy leaves its operators to these
+
+    def __bool__(self):
+        raise TypeError("a kernel's value has no truth while the kernel is built: use Builder.if_, or select")
+
+    def __iter__(self):
+        raise TypeError(f"a {type(self).__name__} cannot be iterated over")
+
+
+def _add_operators(cls) -> None:
+    def set_binary(python: str, name: str, operator, reflected: bool) -> None:
+        def method(self, other):
+            swap = isinstance(self, Expr) and isinstance(other, Value)
+            first = other if swap else self  # whose builder is asked
+            operands = (other, self) if reflected else (self, other)
+            if operator is None or swap or isinstance(first, Value) or isinstance(other, Value):
+                return first.builder.op(name, *operands) if _fits(operands) else NotImplemented
+            return self.builder.expr(operator, *operands) if _fits(operands) else NotImplemented
+        method.__name__ = f"__{'r' if reflected else ''}{python}__"
+        setattr(cls, method.__name__, method)
+
+    for python, (name, operator) in BINARY.items():
+        set_binary(python, name, operator, False)
+        set_binary(python, name, operator, True)
+    for name in COMPARE:
+        set_binary(name, name, name.upper(), False)
+
+    def set_unary(python: str, name: str, operator) -> None:
+        def method(self):
+            if operator is not None and isinstance(self, Expr):
+                return self.builder.expr(operator, self)
+            return self.builder.op(name, self)
+        method.__name__ = f"__{python}__"
+        setattr(cls, method.__name__, method)
+
+    for python, (name, operator) in UNARY.items():
+        set_unary(python, name, operator)
+
+
+def _fits(operands) -> bool:
+    return all(isinstance(operand, (Value, Expr, Ref, bool, int, float)) or hasattr(operand, "__index__") or
+               hasattr(operand, "__float__") for operand in operands)
+
+
+class Expr(_Operand):
+    """A constant expression: known when the kernel is bound to sizes."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, builder, number: int):
+        self.builder, self.id = builder, number
+
+    def __repr__(self) -> str:
+        return f"<grout.builder.Expr {self.id}>"
+
+
+class Value(_Operand):
+    """A scalar, or an array in registers. dtype and shape are known while the kernel is built."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, builder, number: int):
+        self.builder, self.id = builder, number
+
+    @property
+    def dtype(self) -> typing.Optional[str]:
+        """'f32'; None: not known yet."""
+        return self.builder._type_of(self.id)[1]
+
+    @property
+    def shape(self) -> typing.Optional[typing.Tuple[int, ...]]:
+        """With the consts at their default values; () of a scalar. None: not known yet."""
+        return self.builder._type_of(self.id)[2]
+
+    def __getitem__(self, indices) -> "Value":
+        """A slice of an array in registers."""
+        return self.builder.op("slice", Ref(self.builder, self.builder._index(self.id, indices), self.id))
+
+    def __repr__(self) -> str:
+        return f"<grout.builder.Value {self.dtype}{list(self.shape) if self.shape else ''}>"
+
+
+_add_operators(Expr)
+_add_operators(Value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ds:
+    """A slice by its start, which may be a value, and its size, which is constant."""
+
+    start: object
+    size: object
+
+
+def ds(start, size) -> Ds:
+    """ref.at[ds(start, size)]: so many elements from start on."""
+    return Ds(start, size)
+
+
+class _At:
+    __slots__ = ("_ref",)
+
+    def __init__(self, ref):
+        self._ref = ref
+
+    def __getitem__(self, indices):
+        return self._ref._slice(indices)
+
+
+class Ref:
+    """An array in memory, or a part of one. ref[..] loads, ref[..] = value stores, ref.at[..] is the part itself."""
+
+    __slots__ = ("builder", "operand", "base")
+
+    def __init__(self, builder, operand, base: int):
+        self.builder, self.operand, self.base = builder, operand, base
+
+    def _slice(self, indices):
+        return type(self)(self.builder, self.builder._index(self.operand, indices), self.base)
+
+    @property
+    def at(self) -> _At:
+        """ref.at[0, ds(start, 64)]: the part of it, without an access."""
+        return _At(self)
+
+    def __getitem__(self, indices) -> Value:
+        return self.builder.op("load", self if indices is Ellipsis else self._slice(indices))
+
+    def __setitem__(self, indices, value) -> None:
+        self.builder.op("store", self if indices is Ellipsis else self._slice(indices), value)
+
+    def load(self) -> Value:
+        """All of it."""
+        return self[...]
+
+    def store(self, value) -> None:
+        """Into all of it."""
+        self[...] = value
+
+    def transpose(self, *permutation: int) -> "Ref":
+        """Its dimensions in another order; without numbers the reverse of theirs."""
+        dims = permutation or tuple(reversed(range(len(self.shape or ()))))
+        return Ref(self.builder, self.builder._change_ref("transpose", self.operand, len(dims),
+                                                          ffi.new("uint32_t[]", dims)), self.base)
+
+    def cluster(self, *place) -> "Ref":
+        """The same in the CTA at this place of the cluster."""
+        operands = ffi.new("grout_operand[]", [self.builder._operand(index) for index in place])
+        return type(self)(self.builder, self.builder._change_ref("cluster_ref", self.operand, len(place), operands),
+                          self.base)
+
+    def bitcast(self, dtype: str) -> "Ref":
+        """Its bytes as elements of another type."""
+        return Ref(self.builder, self.builder._change_ref("bitcast_ref", self.operand, self.builder._dtype(dtype)),
+                   self.base)
+
+    def reshape(self, *dims) -> "Ref":
+        """Its elements with other dimensions."""
+        return Ref(self.builder, self.builder._change_ref("reshape_ref", self.operand, len(dims),
+                                                          self.builder._exprs(dims)), self.base)
+
+    @property
+    def dtype(self) -> typing.Optional[str]:
+        """'f32'; None of what has no elements, or where it is not known yet."""
+        return self.builder._ref_type(self)[0]
+
+    @property
+    def shape(self) -> typing.Optional[typing.Tuple[int, ...]]:
+        """With the consts at their default values. None: not known yet."""
+        return self.builder._ref_type(self)[1]
+
+    def __repr__(self) -> str:
+        return f"<grout.builder.{type(self).__name__} {self.dtype or ''}{list(self.shape or ())}>"
+
+
+class Barrier(Ref):
+    """A barrier, an mbarrier or an array of them: barrier.at[i] is one."""
+
+    __slots__ = ("is_explicit",)
+
+    def __init__(self, builder, operand, base: int, is_explicit: typing.Optional[bool] = None):
+        super().__init__(builder, operand, base)
+        self.is_explicit = builder._explicit.get(base, False) if is_explicit is None else is_explicit
+
+    def _op(self, name: str, *operands, **attrs):
+        return self.builder.op(("mbarrier_" if self.is_explicit else "barrier_") + name, self, *operands, **attrs)
+
+    def __getitem__(self, indices) -> "Barrier":
+        return self._slice(indices)
+
+    def init(self, count) -> None:
+        """mbarrier_init: so many arrivals complete a phase."""
+        self._op("init", count)
+
+    def expect(self, count) -> None:
+        """mbarrier_expect: the phase waits for so many bytes; it arrives too."""
+        self._op("expect", count)
+
+    def arrive(self, **attrs) -> None:
+        """barrier_arrive or mbarrier_arrive."""
+        self._op("arrive", **attrs)
+
+    def wait(self, *parity, **attrs) -> None:
+        """barrier_wait; of an mbarrier mbarrier_wait, with the parity of the phase."""
+        self._op("wait", *parity, **attrs)
+
+    def test(self, *parity, **attrs) -> Value:
+        """Whether the phase is complete."""
+        return self._op("test", *parity, **attrs)
+
+
+@dataclasses.dataclass(frozen=True)
+class Object:
+    """What a scratch is made of: see smem, acc, gmem, barrier, mbarrier and semaphore."""
+
+    kind: str
+    space: str = ""
+    dtype: str = ""
+    dims: typing.Tuple[object, ...] = ()
+    tile: typing.Tuple[object, ...] = ()
+    infers_tile: bool = False
+    swizzle: object = None
+    transpose: typing.Tuple[object, ...] = ()
+    layout: typing.Optional[str] = None
+    alias: typing.Optional[Ref] = None
+    alias_start: object = None
+    arrivals: object = None
+    cluster: typing.Tuple[typing.Tuple[str, ...], ...] = ()
+    is_global: bool = False
+
+
+def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
+         alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
+    """An array in shared memory. tile: its dimensions, or 'infer'."""
+    infers = tile == "infer"
+    return Object("ARRAY", "SMEM", dtype, dims, () if infers else tuple(tile), infers, swizzle, tuple(transpose),
+                  layout, alias, alias_start)
+
+
+def acc(dtype: str, *dims) -> Object:
+    """An accumulator of wgmma."""
+    return Object("ARRAY", "ACC", dtype, dims)
+
+
+def gmem(dtype: str, *dims) -> Object:
+    """A scratch array in global memory, of which the launch has one."""
+    return Object("ARRAY", "GMEM", dtype, dims)
+
+
+def barrier(count=1, arrivals=None, cluster=()) -> Object:
+    """barrier[count] arrivals(n). cluster: sets of axes."""
+    return Object("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster))
+
+
+def mbarrier(count=1) -> Object:
+    """mbarrier[count], which the kernel initialises and whose parities it knows."""
+    return Object("MBARRIER", dims=(count,))
+
+
+def semaphore(count=1, is_global: bool = False) -> Object:
+    """semaphore[count]; is_global: of the launch."""
+    return Object("SEMAPHORE", dims=(count,), is_global=is_global)
+
+
+def read_type(type_) -> typing.Tuple[str, typing.Optional[str], typing.Optional[typing.Tuple[int, ...]]]:
+    """Kind, element type and dimensions of a grout_type."""
+    kind = ffi.typeof("grout_type_kind").elements[type_.kind][len("GROUT_TYPE_"):].lower()
+    if kind == "none":
+        return kind, None, None
+    dtype = dtype_text(type_.dtype) if type_.dtype != lib.GROUT_DTYPE_NONE else None
+    return kind, dtype, tuple(type_.dims[i] for i in range(type_.rank))
+
