@@ -176,12 +176,13 @@ static double wanteds[WANTED_MAX];
  * have the same inputs. */
 static void check_all(const char *text, double (*wanted)(const run *r, uint32_t row, uint32_t col),
                       uint32_t rows, uint32_t cols) {
-    ck_assert_uint_le(rows * cols, WANTED_MAX);
+    const uint32_t count = rows * cols;
+    ck_assert_uint_le(count, WANTED_MAX);
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(text, variant);
         ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
         uint32_t last = r->argument_count - 1;
-        for (uint32_t i = 0; i < rows * cols; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             wanteds[i] = variant == 0 ? wanted(r, i / cols, i % cols) : wanteds[i];
             double want = wanteds[i], got = run_get(r, last, i);
             if (got != want) {
