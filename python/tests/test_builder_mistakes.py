@@ -184,6 +184,23 @@ def test_a_finished_builder_is_done():
         b.neg(n)
 
 
+def build_with_a_require():
+    b = Builder("large")
+    N = b.const("N", 4)
+    b.require(N > 32, "N is large")
+    with b.kernel("large"):
+        y = b.array("y", "out", "i32", N)
+        y[...] = b.iota(dim=0, dtype="i32", shape=(N,))
+        assert y.shape is None  # no sizes without values that fit
+    return b
+
+
+def test_defaults_that_do_not_fit_may_stay():
+    with pytest.raises(grout.KernelError, match="N is large"):
+        build_with_a_require().finish()
+    assert len(build_with_a_require().finish(verify=False)["large"].run(values={"N": 40})) == 40
+
+
 def test_unchecked_calls_are_judged_at_the_end():
     b = Builder("late", checks=False)
     with b.kernel("late"):
