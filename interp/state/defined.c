@@ -110,8 +110,10 @@ static void set_piece_mask(void *payload, const grout_piece *piece) {
     int64_t elements = piece->length / bytes;
     for (int64_t at = 0; at < elements;) {
         bool are_undefined = mask[at] != 0;
-        const uint8_t *next = memchr(mask + at, are_undefined ? 0 : 1, (size_t)(elements - at));
-        int64_t end = next != NULL ? next - mask : elements;
+        int64_t end = at + 1;
+        while (end < elements && (mask[end] != 0) == are_undefined) {
+            end++;
+        }
         set_bits(walk, walk->map.first + (piece->offset + at * bytes) / divisor,
                  (end - at) * bytes / divisor, are_undefined);
         at = end;

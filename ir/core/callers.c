@@ -2,20 +2,29 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
+static grout_loc_id get_caller(const grout_module *module, grout_loc_id id) {
+    return id != 0 ? grout_module_get_loc(module, id)->parent : 0;
+}
+
+static uint32_t count_callers(const grout_module *module, grout_loc_id id) {
+    uint32_t count = 0;
+    for (grout_loc_id at = get_caller(module, id); at != 0; at = get_caller(module, at)) {
+        count++;
+    }
+    return count;
+}
+
 void grout_module_note_callers(const grout_module *module, grout_loc_id id, grout_diags *diags) {
-    grout_loc_id parent = id != 0 ? grout_module_get_loc(module, id)->parent : 0;
-    for (uint32_t count = 1; parent != 0 && count < GROUT_CALLERS_MAX; count++) {
-        grout_diags_note(diags, grout_module_get_place(module, parent), "called from here");
-        parent = grout_module_get_loc(module, parent)->parent;
-    }
-    uint32_t further = 0;
-    for (grout_loc_id next = parent; next != 0; next = grout_module_get_loc(module, next)->parent) {
-        further++;
-    }
-    if (further == 1) {
-        grout_diags_note(diags, grout_module_get_place(module, parent), "called from here");
-    } else if (further > 1) {
-        grout_diags_note(diags, grout_module_get_place(module, parent),
-                         "called from here, and %u frames around it", (unsigned)(further - 1));
+    const uint32_t count = count_callers(module, id);
+    grout_loc_id caller = id;
+    for (uint32_t i = 1; i <= count && i <= GROUT_CALLERS_MAX; i++) {
+        caller = get_caller(module, caller);
+        const grout_place place = grout_module_get_place(module, caller);
+        if (i == GROUT_CALLERS_MAX && i < count) {
+            grout_diags_note(diags, place, "called from here, and %u frames around it",
+                             (unsigned)(count - i));
+        } else {
+            grout_diags_note(diags, place, "called from here");
+        }
     }
 }

@@ -1,6 +1,7 @@
 /* check_time_over.c - commands on a host whose clock jumps: a finding that a run has shown stays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/commands.h"
+#include "tests/unit/support/plain_host.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -88,12 +89,6 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return false;
 }
 
-static uint32_t get_columns(void *payload, grout_stream stream) {
-    (void)payload;
-    (void)stream;
-    return 0;
-}
-
 static double get_seconds(void *payload) {
     jumping_host *host = payload;
     if (host->calls_left > 0 && --host->calls_left == 0) {
@@ -102,20 +97,9 @@ static double get_seconds(void *payload) {
     return host->seconds;
 }
 
-static const char *get_env(void *payload, const char *name) {
-    (void)payload;
-    (void)name;
-    return NULL;
-}
-
 static bool is_interrupted(void *payload) {
     (void)payload;
     return false;
-}
-
-static uint64_t get_memory(void *payload) {
-    (void)payload;
-    return 1u << 26;
 }
 
 static int call(jumping_host *memory, const char *line) {
@@ -127,20 +111,13 @@ static int call(jumping_host *memory, const char *line) {
         .is_same_file = is_same_file,
         .write = write_stream,
         .is_terminal = is_terminal,
-        .get_columns = get_columns,
+        .get_columns = get_no_columns,
         .get_seconds = get_seconds,
-        .get_env = get_env,
+        .get_env = get_no_env,
         .is_interrupted = is_interrupted,
-        .get_memory = get_memory,
+        .get_memory = get_some_memory,
     };
-    char words[128];
-    char *argv[16] = {NULL};
-    int argc = 1;
-    strcpy(words, line);
-    for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    return grout_cli_main(argc, argv, &host);
+    return call_line(&host, line);
 }
 
 typedef struct minimise_case {

@@ -1,6 +1,7 @@
 /* check_watch.c - --watch on a host that lives in memory: what it reads again, and how it ends.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/commands.h"
+#include "tests/unit/support/plain_host.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -54,31 +55,14 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return ((watched_host *)payload)->is_terminal && stream == GROUT_STREAM_OUT;
 }
 
-static uint32_t get_columns(void *payload, grout_stream stream) {
-    (void)payload;
-    (void)stream;
-    return 0;
-}
-
 static double get_seconds(void *payload) {
     (void)payload;
     return 1;
 }
 
-static const char *get_env(void *payload, const char *name) {
-    (void)payload;
-    (void)name;
-    return NULL;
-}
-
 static bool is_interrupted(void *payload) {
     watched_host *host = payload;
     return host->at == host->interrupted_at;
-}
-
-static uint64_t get_memory(void *payload) {
-    (void)payload;
-    return 1u << 26;
 }
 
 static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
@@ -108,23 +92,16 @@ static int call(watched_host *memory, const char *line) {
         .is_same_file = is_same_file,
         .write = write_stream,
         .is_terminal = is_terminal,
-        .get_columns = get_columns,
+        .get_columns = get_no_columns,
         .get_seconds = get_seconds,
-        .get_env = get_env,
+        .get_env = get_no_env,
         .is_interrupted = is_interrupted,
         .open_watch = open_watch,
         .wait_for_change = wait_for_change,
         .close_watch = close_watch,
-        .get_memory = get_memory,
+        .get_memory = get_some_memory,
     };
-    char words[128];
-    char *argv[16] = {NULL};
-    int argc = 1;
-    strcpy(words, line);
-    for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    return grout_cli_main(argc, argv, &host);
+    return call_line(&host, line);
 }
 
 typedef struct watch_case {
