@@ -306,8 +306,8 @@ static void check_step(index_check *check, const grout_ref_step *step) {
     check->rank = step->kind == GROUT_REF_INDEX ? kept : check->rank;
 }
 
-/* Whether only hardware asks how this copy's bytes lie: one CTA moves a box of its own. How a box is
- * dealt out, a descriptor and im2col mode belong to what the copy means. */
+/* Whether only hardware asks how this copy's bytes lie: one CTA moves a box of its own. How a box
+ * is dealt out, a descriptor and im2col mode belong to what the copy means. */
 static bool is_free_without_hardware(const grout_verifying *verifying, const grout_op *op,
                                      const grout_view *view) {
     return verifying->arch == GROUT_ARCH_ANY && view->descriptor == 0 &&
