@@ -14,7 +14,7 @@ from .._kernel import Module
 from ..builder import Builder
 from . import _jax
 from ._errors import UnsupportedError
-from ._names import Names, find_parameter_names
+from ._names import Names, find_parameter_names, find_place
 from ._rules import REFUSED, RULES
 from ._values import Cell, Val, View, const, dtype_of, index, splat_of
 
@@ -98,7 +98,7 @@ class Importer:
         self.program_ids: typing.List[typing.Optional[Val]] = []
         self.program_axes: typing.List[object] = []
         self.depth = 0  # of regions
-        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX] or find_place(source.jaxpr)
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
         self._scopes_here = 0
@@ -181,6 +181,10 @@ class Importer:
                 if error.frames:
                     raise
                 raise self.unsupported(error.message) from None
+            except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise self.unsupported(f"the importer does not get on with it ({type(error).__name__}: {error}); it "
+                                       f"was tested with JAX {' and '.join(_jax.TESTED)}, this is "
+                                       f"{_jax.VERSION}") from error
         results = [] if result is None else result if isinstance(result, list) else [result]
         self.env.update(zip(equation.outvars, results))
 
@@ -203,9 +207,10 @@ class Importer:
             return value.const
         return self.builder.typed(value.const, value.dtype)
 
-    def op(self, name: str, dtype: str, shape, *operands, **attributes) -> Val:
-        """An operation with a result of this type, which is said to the builder where the operation asks for it."""
-        return Val(dtype, shape, self.builder.op(name, *operands, **attributes))
+    def op(self, name: str, result: str, dims, *operands, **attributes) -> Val:
+        """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
+        operations that are written with their type."""
+        return Val(result, dims, self.builder.op(name, *operands, **attributes))
 
     def broadcast(self, value: Val, shape, dim: typing.Optional[int] = None) -> Val:
         """A scalar everywhere, or an array from a dimension on."""
@@ -218,6 +223,10 @@ class Importer:
         if not isinstance(value, Val) or not value.is_const:
             raise self.unsupported(f"{what} is known when the kernel runs alone; here it has to be a constant")
         return int(value.const)
+
+    def get_count(self, equation, operands, what: str) -> int:
+        """The number n of an equation: an operand in JAX 0.10, a parameter in 0.11."""
+        return self.get_static(operands[0], what) if operands else int(equation.params["n"])
 
     def axis(self, name) -> Val:
         """The index along an axis, or along several as one."""

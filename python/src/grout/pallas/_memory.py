@@ -157,10 +157,10 @@ def import_commit_group(importer, equation):
 
 
 @rule("wait_smem_to_gmem")
-def import_wait_smem_to_gmem(importer, equation, count):
+def import_wait_smem_to_gmem(importer, equation, *count):
     """Waits for bulk groups."""
     attributes = {"read_only": True} if equation.params["wait_read_only"] else {}
-    importer.builder.op("wait_smem_to_gmem", importer.get_static(count, "the number of groups"), **attributes)
+    importer.builder.op("wait_smem_to_gmem", importer.get_count(equation, count, "the number of groups"), **attributes)
 
 
 def _on(importer, equation, barrier, leaves):
@@ -263,9 +263,9 @@ def import_atomic_store(importer, equation, *operands):
 
 
 @rule("set_max_registers_p", "set_max_registers")
-def import_set_max_registers(importer, equation, count):
+def import_set_max_registers(importer, equation, *count):
     """Moves registers between warpgroups."""
-    importer.builder.op("set_max_registers", importer.get_static(count, "the number of registers"),
+    importer.builder.op("set_max_registers", importer.get_count(equation, count, "the number of registers"),
                         **{equation.params["action"]: True})
 
 

@@ -48,15 +48,25 @@ def find_parameter_names(jaxpr, input_count: int) -> typing.List[str]:
     return found or [f"in{number}" if number < input_count else f"out{number - input_count}" for number in range(count)]
 
 
-def _read_arguments(jaxpr, count: int) -> typing.List[str]:
-    """From the source of the function that the kernel's scope runs: JAX does not keep them."""
+def _find_body(jaxpr) -> typing.Optional[typing.Match]:
+    """Name, file and line of the function that the kernel's scope runs: JAX does not keep the function."""
     for equation in jaxpr.eqns:
         if equation.primitive.name == "run_scoped":
             info = equation.params["jaxpr"].debug_info
             break
     else:
         info = jaxpr.debug_info
-    match = re.match(r"(\S+) at (.*):(\d+)$", getattr(info, "func_src_info", None) or "")
+    return re.match(r"(\S+) at (.*):(\d+)$", getattr(info, "func_src_info", None) or "")
+
+
+def find_place(jaxpr) -> typing.Tuple:
+    """Where the kernel's function stands, as frames."""
+    match = _find_body(jaxpr)
+    return ((match[2], int(match[3]), 1, 1),) if match else ()
+
+
+def _read_arguments(jaxpr, count: int) -> typing.List[str]:
+    match = _find_body(jaxpr)
     if not match:
         return []
     names = _read_function(match[2], int(match[3]), match[1])

@@ -28,10 +28,9 @@ def import_wgmma(importer, equation, acc, a, b, *leaves):
 
 
 @rule("wgmma_wait")
-def import_wgmma_wait(importer, equation, count):
+def import_wgmma_wait(importer, equation, *count):
     """Waits for groups."""
-    del equation
-    importer.builder.op("wgmma_wait", importer.get_static(count, "the number of groups"))
+    importer.builder.op("wgmma_wait", importer.get_count(equation, count, "the number of groups"))
 
 
 @rule("wgmma_accumulator_deref_p")
