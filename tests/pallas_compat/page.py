@@ -28,10 +28,12 @@ def _seconds(judged, mode):
 def summarize(judged):
     """A few lines for a terminal."""
     here = [verdict for verdict in judged.values() if not verdict.is_blackwell]
-    lines = []
+    groups = collections.OrderedDict()
     for case, verdict in judged.items():
         if verdict.kind == "wrong" or (verdict.kind == "refused" and not verdict.is_blackwell):
-            lines.append(f"{verdict.kind}: {case}: {verdict.why}")
+            _, test, number = _sort_key(case)
+            groups.setdefault((test, verdict.kind, verdict.why), []).append(number)
+    lines = [f"{kind}: {test} ({_ranges(sorted(numbers))}): {why}" for (test, kind, why), numbers in groups.items()]
     counts = _count(here)
     asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
     good = counts["same"] + counts["better"]
