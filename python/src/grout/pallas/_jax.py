@@ -86,8 +86,9 @@ def count_scan(params) -> typing.Tuple[int, int]:
     """How many consts and how many carries a scan has."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
-    consts, carry, _ = params["ft_in"]
-    return len(consts), len(carry)
+    shape = params["ft_in"]
+    consts, carry, _ = shape.update([None] * len(params["jaxpr"].invars)).unpack()
+    return len(list(consts)), len(list(carry))
 
 
 def _is_users(file: str) -> bool:
