@@ -98,7 +98,8 @@ class Importer:
         self.program_ids: typing.List[typing.Optional[Val]] = []
         self.program_axes: typing.List[object] = []
         self.depth = 0  # of regions
-        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX] or find_place(source.jaxpr)
+        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
         self._scopes_here = 0
@@ -108,7 +109,7 @@ class Importer:
 
     def unsupported(self, why: str) -> UnsupportedError:
         """To be raised: the equation at hand cannot be imported."""
-        return UnsupportedError(why, self.current, self.where)
+        return UnsupportedError(why, self.current, self.where or self.home)
 
     def note(self, text: str) -> None:
         """Something that the reader of the report may want to know."""
@@ -123,7 +124,7 @@ class Importer:
             self.where = (frames if known else frames + outer)[:FRAMES_MAX]
         self.current = equation.primitive.name
         try:
-            with self.builder.at(*self.where):
+            with self.builder.at(*(self.where or self.home)):
                 yield
         finally:
             self.where, self.current = outer, name
@@ -269,7 +270,7 @@ class Importer:
     def _declare_axes(self, named) -> typing.Dict[str, int]:
         declared = {}
         for name, size in named:
-            own = self.names.take(str(name) if isinstance(name, str) else "axis")
+            own = self.names.take_axis(name if isinstance(name, str) else "axis")
             self.axes[name] = (own, int(size))
             declared[own] = int(size)
         return declared
@@ -297,7 +298,7 @@ class Importer:
     def _declare_param(self, name: str, direction: str, aval) -> View:
         shape = tuple(map(int, aval.shape))
         if 0 in shape:
-            raise UnsupportedError(f"%{name} has no elements", frames=self.where)
+            raise UnsupportedError(f"%{name} has no elements", frames=self.home or self.where)
         dtype = dtype_of(aval.dtype)
         ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
         return View("gmem", ref, shape, dtype, padded=not shape)
@@ -306,7 +307,7 @@ class Importer:
         """Imports the kernel."""
         source, builder = self.source, self.builder
         name = self.names.take(source.name or "kernel")
-        with builder.at(*self.where):
+        with builder.at(*self.home or self.where):
             grid = self._declare_axes(source.grid)
             cluster = self._declare_axes(source.cluster)
             threads = self._declare_axes([source.threads] if source.threads else [])

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import typing
 import warnings
+
+from ..builder._places import make_frame
 
 TESTED = ("0.10.2", "0.11.2")
 SERIES = ((0, 10), (0, 11))
@@ -97,6 +100,17 @@ def _is_users(file: str) -> bool:
     if file.startswith((_JAX, _HERE)) or file.startswith("<frozen"):
         return False
     return not file.startswith(_LIBRARY) or "site-packages" in file
+
+
+def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
+    """The frames of the user's code that runs now, the innermost first, as list_frames has them."""
+    found = []
+    frame = sys._getframe(1)
+    while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
+        if _is_users(frame.f_code.co_filename):
+            found.append(tuple(make_frame(frame)))
+        frame = frame.f_back
+    return found
 
 
 def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:

@@ -22,13 +22,16 @@ class Names:
         name = re.sub(r"\W", "_", wanted, flags=re.ASCII).strip("_") or "v"
         if not name[0].isalpha():
             name = "v" + name
-        if _is_reserved(name):
-            name += "_"
         number, unique = 2, name
         while unique in self._taken:
             unique, number = f"{name}_{number}", number + 1
         self._taken.add(unique)
         return unique
+
+    def take_axis(self, wanted: str) -> str:
+        """The same for an axis, which is not called like a word of the language."""
+        name = re.sub(r"\W", "_", wanted, flags=re.ASCII).strip("_")
+        return self.take(f"{name}_axis" if _is_reserved(name) else name)
 
 
 def _is_reserved(name: str) -> bool:

@@ -39,6 +39,14 @@ class Session:
         self._check, self._run_options, self._options = check, dict(run_options), options
         self._only_import = only_import
         self._lock = threading.Lock()
+        # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
+        self._callers: typing.Dict[int, typing.Tuple[object, tuple]] = {}
+
+    def note_caller(self, params) -> None:
+        """A kernel is being traced. JAX does so again while it lowers, when nobody calls any more."""
+        jaxpr = _find_jaxpr(params)
+        if id(jaxpr) not in self._callers:
+            self._callers[id(jaxpr)] = jaxpr, tuple(_jax.list_callers())
 
     @property
     def reports(self) -> typing.List[Report]:
@@ -55,7 +63,7 @@ class Session:
         """The lowering of a kernel: what the results are."""
         if ctx.tokens_in is not None and ctx.tokens_in.effects():  # of JAX' interpret=
             ctx.set_tokens_out(ctx.tokens_in)
-        frames = tuple(_jax.list_frames(_Traced(ctx.traceback)))
+        _, frames = self._callers.get(id(_find_jaxpr(params)), (None, ()))
         imported = self._import(primitive, params, frames)
         avals = ctx.avals_out
 
@@ -95,12 +103,8 @@ class Session:
         return [by_name[name].reshape(aval.shape) for name, aval in zip(imported.outputs, avals)]
 
 
-class _Traced:
-    """Looks like an equation with a traceback."""
-
-    def __init__(self, traceback):
-        self.source_info = self
-        self.traceback = traceback
+def _find_jaxpr(params):
+    return params["jaxprs"][0] if "jaxprs" in params else params["jaxpr"]
 
 
 # The session of the code that is running. Its value is part of the keys of JAX' caches: what is compiled inside of a
@@ -112,6 +116,15 @@ _hooked: typing.List[object] = []
 
 
 def _hook(primitive) -> None:
+    bind = primitive.bind
+
+    def bind_and_note(*arguments, **params):
+        session = _STATE.value
+        if session is not None and is_mosaic_gpu(primitive, params):
+            session.note_caller(params)
+        return bind(*arguments, **params)
+
+    primitive.bind = bind_and_note
     entry = mlir._lowerings[primitive]
     original = getattr(entry, "rule", entry)
 
