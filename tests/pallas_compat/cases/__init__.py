@@ -34,7 +34,8 @@ class Case:
     name: str
     origin: str
     what: str
-    make: typing.Callable[..., Prepared]
+    make: typing.Callable[[], Prepared]
+    module: str
     refused: str = ""
 
 
@@ -45,7 +46,7 @@ def case(name: str, origin: str, what: str, refused: str = "", **arguments):
     """A decorator: the function makes this case, with these arguments."""
     def register(function):
         assert name not in CASES, name
-        CASES[name] = Case(name, origin, what, lambda: function(**arguments), refused)
+        CASES[name] = Case(name, origin, what, lambda: function(**arguments), function.__module__, refused)
         return function
     return register
 
@@ -56,7 +57,7 @@ def load(groups: typing.Sequence[str] = ("jax", "pages", "tokamax")) -> typing.D
     modules = {"jax": ("jax_matmul", "jax_ragged", "jax_attention", "jax_devices"),
                "pages": ("pages_pipelines", "pages_reference"),
                "tokamax": ("tokamax_attention", "tokamax_ragged")}
-    for group in groups:
-        for module in modules[group]:
-            importlib.import_module(f"{__name__}.{module}")
-    return CASES
+    wanted = [f"{__name__}.{module}" for group in groups for module in modules[group]]
+    for module in wanted:
+        importlib.import_module(module)
+    return {name: one for module in wanted for name, one in sorted(CASES.items()) if one.module == module}

@@ -13,8 +13,7 @@ def attend(q, k, v, is_causal=False):
     k, v = (np.repeat(array, q.shape[2] // array.shape[2], axis=2) for array in (k, v))
     logits = np.einsum("bqhd,bkhd->bhqk", q, k)
     if is_causal:
-        rows, columns = np.indices(logits.shape[-2:])
-        logits = np.where(columns <= rows, logits, -np.inf)
+        logits = np.where(np.tri(*logits.shape[-2:], dtype=bool), logits, -np.inf)
     top = logits.max(-1, keepdims=True)
     weights = np.exp(logits - top)
     sums = weights.sum(-1, keepdims=True)
@@ -22,12 +21,14 @@ def attend(q, k, v, is_causal=False):
     return out, ((top + np.log(sums)) * np.log2(np.e))[..., 0]
 
 
-def differentiate(q, k, v, gradient):
+def differentiate(q, k, v, gradient, is_causal=False):
     """The gradients of attention, by its formula, in f64."""
     q, k, v, gradient = (array.astype(np.float64) for array in (q, k, v, gradient))
     heads = q.shape[2] // k.shape[2]
     k, v = (np.repeat(array, heads, axis=2) for array in (k, v))
     logits = np.einsum("bqhd,bkhd->bhqk", q, k)
+    if is_causal:
+        logits = np.where(np.tri(*logits.shape[-2:], dtype=bool), logits, -np.inf)
     weights = np.exp(logits - logits.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
     to_weights = np.einsum("bqhd,bkhd->bhqk", gradient, v)
