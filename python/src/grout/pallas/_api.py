@@ -28,17 +28,18 @@ def _session(session: Session, sms: typing.Optional[int]) -> typing.Iterator[Ses
 
 @contextlib.contextmanager
 def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-              **options) -> typing.Iterator[Session]:
+              on_report: typing.Optional[typing.Callable[[Report], object]] = None, **options) -> typing.Iterator[Session]:
     """with grout.pallas.interpret(): every Pallas kernel for Mosaic GPU that JAX runs in it runs on grout.
 
     check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
     for nothing, as JAX lowers it) or 'documented' (it waits for the ones before). sms: how many SMs a kernel that asks
-    is told of; None: what the device says, or 132. Other options are those of Kernel.check or Kernel.run, such as
+    is told of; None: what the device says, or 132. on_report: called with each report; what it raises is an error of the
+    kernel's call. Other options are those of Kernel.check or Kernel.run, such as
     seed= or timeout=.
 
     Functions that JAX compiles in it are not used outside of it.
     """
-    session = Session(check, options, Options(wgmma), False)
+    session = Session(check, options, Options(wgmma), False, on_report)
     with _session(session, sms):
         yield session
 

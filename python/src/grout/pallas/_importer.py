@@ -62,7 +62,8 @@ class Source:
 class Imported:
     """What came of a kernel. inputs and outputs: the names of the parameters, in the order of JAX'.
 
-    aliases: as Source has them. notes: what the reader may want to know, with how often.
+    aliases: as Source has them. changed: numbers of inputs that the kernel writes. notes: what the reader may want to know,
+    with how often.
     """
 
     module: Module
@@ -70,6 +71,7 @@ class Imported:
     inputs: typing.Tuple[str, ...]
     outputs: typing.Tuple[str, ...]
     aliases: typing.Mapping[int, int]
+    changed: typing.FrozenSet[int]
     notes: typing.Mapping[str, int]
 
     @property
@@ -278,6 +280,7 @@ class Importer:
     def _declare_params(self) -> typing.Tuple[typing.List[View], typing.List[str], typing.List[str]]:
         source = self.source
         names = find_parameter_names(source.jaxpr, source.input_count)
+        changed = self.list_changed()
         written = {output: number for number, output in source.aliases.items()}
         views: typing.List[View] = []
         inputs: typing.List[str] = []
@@ -289,11 +292,18 @@ class Importer:
                 outputs.append(inputs[written[output]])
                 continue
             aval = getattr(variable.aval, "inner_aval", variable.aval)
-            direction = "out" if output >= 0 else "inout" if number in source.aliases else "in"
+            direction = "out" if output >= 0 else "inout" if number in changed else "in"
             name = self.names.take(names[number])
             (outputs if output >= 0 else inputs).append(name)
             views.append(self._declare_param(name, direction, aval))
         return views, inputs, outputs
+
+    def list_changed(self) -> typing.FrozenSet[int]:
+        """Numbers of the inputs that hold something else in the end: an output lies there, or the kernel writes them."""
+        written = _jax.list_written(self.source.jaxpr)
+        inputs = self.source.jaxpr.invars[:self.source.input_count]
+        return frozenset(number for number, variable in enumerate(inputs)
+                         if variable in written or number in self.source.aliases)
 
     def _declare_param(self, name: str, direction: str, aval) -> View:
         shape = tuple(map(int, aval.shape))
@@ -318,7 +328,8 @@ class Importer:
                 self.walk(source.jaxpr, views, source.consts)
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
-        return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, dict(self.notes))
+        return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
+                        dict(self.notes))
 
     @property
     def is_wgmma_async(self) -> bool:

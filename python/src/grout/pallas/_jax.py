@@ -82,7 +82,16 @@ def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
 
 def drop_dead(jaxpr):
     """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
-    return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+    with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
+        return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+
+
+def list_written(jaxpr) -> typing.Set[object]:
+    """Which of a jaxpr's variables are references that it writes."""
+    variables = [*jaxpr.constvars, *jaxpr.invars]
+    found = [effect.input for effect in jaxpr.effects
+             if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect))]
+    return {variables[place] if isinstance(place, int) else place for place in found}
 
 
 def count_scan(params) -> typing.Tuple[int, int]:

@@ -26,6 +26,7 @@ class Declared:
     object: Object
     view: View
     members: typing.Dict[object, "Declared"] = dataclasses.field(default_factory=dict)
+    is_per_cta: bool = False  # its first dimension counts CTAs
 
 
 def _group(importer, axes) -> typing.Tuple[str, ...]:
@@ -95,6 +96,17 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
 
 
+def _describe_gmem(importer, name: str, inner) -> Declared:
+    """JAX' interpreter gives each CTA an array of its own; grout has one for the launch."""
+    if importer.depth:
+        raise importer.unsupported(f"%{name} is allocated in GMEM in an inner block: allocate it for the whole kernel")
+    importer.note("arrays that a kernel allocates in GMEM are one for each CTA; JAX' lowering for GPUs takes none")
+    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
+    ctas = math.prod(size for _, size in (*importer.source.grid, *importer.source.cluster))
+    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or (1,)))
+    return Declared(name, made, View("gmem", None, shape, dtype, padded=not shape), is_per_cta=ctas > 1)
+
+
 def _describe_union(importer, name: str, aval) -> Declared:
     inner = aval.inner_aval
     size = math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
@@ -139,8 +151,10 @@ def describe(importer, aval, undo, name: str) -> Declared:
     if "tmem" in space or isinstance(aval, gpu.AbstractTMEMRef):
         raise importer.unsupported(f"%{name} lies in tensor memory, which is Blackwell's and which grout does not "
                                    "model yet")
+    if "gmem" in space:
+        return _describe_gmem(importer, name, inner)
     if "smem" not in space:
-        raise importer.unsupported(f"%{name} is allocated in {aval.memory_space}: a kernel allocates in SMEM alone")
+        raise importer.unsupported(f"%{name} is allocated in {aval.memory_space}: a kernel allocates in SMEM and GMEM")
     if isinstance(aval, gpu.AbstractRefUnion):
         return _describe_union(importer, name, aval)
     return _describe_array(importer, name, inner, undo)
@@ -156,6 +170,9 @@ def make_scratch(importer, declared: typing.Sequence[Declared]) -> typing.List[V
     for item in declared:
         ref = importer.builder.scratch(item.name, item.object)
         view = _bind(item, ref)
+        if item.is_per_cta:
+            axes = [axis for axis, _ in (*importer.source.grid, *importer.source.cluster)]
+            view = view.but(ref=ref.at[importer.operand(importer.axis(axes))])
         if item.members:
             members = {key: dataclasses.replace(member, object=dataclasses.replace(member.object, alias=ref))
                        for key, member in item.members.items()}
@@ -202,6 +219,21 @@ def _results(results, built) -> list:
     return after_region(results, built)
 
 
+def _check_collective(importer, axes, avals) -> None:
+    """Objects belong to a CTA: they are shared by its threads, all of them."""
+    threads = importer.source.threads
+    for axis in axes:
+        if axis not in importer.axes:
+            raise importer.unsupported(f"collective_axes={tuple(axes)}: the kernel has no axis {axis!r}, but "
+                                       f"{', '.join(map(repr, importer.axes)) or 'none'}")
+        if threads is None or axis != threads[0]:
+            raise importer.unsupported(f"collective_axes={tuple(axes)}: {axis!r} is an axis of CTAs, and what a kernel "
+                                       "allocates belongs to one CTA")
+    shared = any(not isinstance(aval, gpu.WGMMAAbstractAccumulatorRef) for aval in avals)
+    if threads is not None and threads[1] > 1 and not axes and shared:
+        raise importer.unsupported(f"what threads share is allocated by all of them: collective_axes={threads[0]!r}")
+
+
 @rule("run_scoped")
 def import_run_scoped(importer, equation, *consts):
     """Objects for the time of a body."""
@@ -212,6 +244,7 @@ def import_run_scoped(importer, equation, *consts):
     undo = params.get("ref_transforms") or [()] * len(jaxpr.invars)
     collective = params["collective_axes"]
     collective = collective if isinstance(collective, (tuple, list)) else (collective,)
+    _check_collective(importer, collective, [variable.aval for variable in jaxpr.invars])
     declared = [describe(importer, variable.aval, tuple(back), short_name(name))
                 for variable, back, name in zip(jaxpr.invars, undo, names)]
 

@@ -32,12 +32,13 @@ class Session:
     error: the first exception of a kernel, as grout raised it; JAX shows its text inside one of its own.
     """
 
-    def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool):
+    def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
+                 on_report: typing.Optional[typing.Callable[[Report], object]] = None):
         self.kernels: typing.List[Imported] = []
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
-        self._only_import = only_import
+        self._only_import, self._on_report = only_import, on_report
         self._lock = threading.Lock()
         # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
         self._callers: typing.Dict[int, typing.Tuple[object, tuple]] = {}
@@ -87,7 +88,7 @@ class Session:
     def _call(self, imported: Imported, arrays, avals):
         by_name: typing.Dict[str, numpy.ndarray] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
-            array = numpy.array(array) if number in imported.aliases else numpy.asarray(array)
+            array = numpy.array(array) if number in imported.changed else numpy.asarray(array)
             by_name[name] = numpy.ascontiguousarray(array.reshape(array.shape or (1,)))
         for name, aval in zip(imported.outputs, avals):
             if name not in by_name:
@@ -100,6 +101,8 @@ class Session:
             imported.kernel.run(values=by_name, **options)
         with self._lock:
             self.calls.append(call)
+        if call.report is not None and self._on_report is not None:
+            self._on_report(call.report)
         return [by_name[name].reshape(aval.shape) for name, aval in zip(imported.outputs, avals)]
 
 
