@@ -47,11 +47,11 @@ def make_contracting():
 
 
 @case("tokamax_ragged_quantised", "tokamax ragged_dot", "sm90, i8 weights, one warpgroup",
-      module_name="quant", function_name="ragged_dot_quantized_kernel", sizes=(64, 64))
+      module_name="quant", function_name="ragged_dot_quantized_kernel", sizes=(64, 64), refused="unswizzle_ref")
 @case("tokamax_ragged_quantised_ws", "tokamax ragged_dot", "sm90, i8 weights, warp specialised",
-      module_name="quant_ws", function_name="ragged_dot_quantized_ws_kernel", sizes=(64, 64))
+      module_name="quant_ws", function_name="ragged_dot_quantized_ws_kernel", sizes=(64, 64), refused="unswizzle_ref")
 @case("tokamax_ragged_quantised_store", "tokamax ragged_dot", "sm90, i8 weights, a warpgroup that stores",
-      module_name="quant_ws_async_store", function_name="ragged_dot_quantized_ws_async_store_kernel", sizes=(64, 64))
+      module_name="quant_ws_async_store", function_name="ragged_dot_quantized_ws_async_store_kernel", sizes=(64, 64), refused="untile_ref")
 def make_quantised(module_name, function_name, sizes):
     """Weights of 8 bits with a scale for each column and 128 rows."""
     import importlib

@@ -87,11 +87,10 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     dtype = dtype_of(inner.dtype)
     shape, tile, swizzle = _logical(importer, inner.shape, undo)
     dims = shape or (1,)
+    is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
-    if not undo and len(shape) >= 2:  # JAX finds a layout that suits the uses, and so does grout
-        chosen = "infer"
-    elif _is_for_tma(tile, swizzle, inner.dtype):
-        chosen = "infer"
+    if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
+        chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
 
