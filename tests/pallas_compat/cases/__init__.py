@@ -6,6 +6,7 @@ CASES has them by name. A case is made when it is asked for, since most need JAX
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 
 
@@ -28,13 +29,15 @@ class Prepared:
 class Case:
     """One kernel in one configuration. origin: where it comes from; what: the configuration, for a table.
 
+    make(): it, and with arguments of the function that makes it in another size.
+
     refused: what the importer has to name where it cannot take the kernel.
     """
 
     name: str
     origin: str
     what: str
-    make: typing.Callable[[], Prepared]
+    make: typing.Callable[..., Prepared]
     module: str
     refused: str = ""
 
@@ -46,7 +49,7 @@ def case(name: str, origin: str, what: str, refused: str = "", **arguments):
     """A decorator: the function makes this case, with these arguments."""
     def register(function):
         assert name not in CASES, name
-        CASES[name] = Case(name, origin, what, lambda: function(**arguments), function.__module__, refused)
+        CASES[name] = Case(name, origin, what, functools.partial(function, **arguments), function.__module__, refused)
         return function
     return register
 
