@@ -24,6 +24,7 @@ typedef struct grout_wgmma_planning {
     const grout_op *op;
     grout_wgmma *wgmma; /* or: */
     grout_mma *mma;
+    bool is_tcgen05; /* of a tcgen05_mma: the descriptors are the same, some rules are not */
     uint32_t alone; /* the operand that alone is looked at in SMEM, 1 or 2; 0: both are */
 } grout_wgmma_planning;
 
@@ -56,6 +57,10 @@ bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
  */
 bool grout_wgmma__fits(const grout_module *bound, grout_op_id wgmma, uint32_t operand,
                        grout_diags *diags);
+
+/* tcgen05_plan.c: the same of a tcgen05_mma. */
+bool grout_tcgen05__fits(const grout_module *bound, grout_op_id mma, uint32_t operand,
+                         grout_diags *diags);
 
 /*
  * wgmma_accumulator.c: whether a reference to an accumulator is the whole of it or a slice of its

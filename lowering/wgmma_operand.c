@@ -40,6 +40,10 @@ static const char *get_letter(const operand_planning *plan, bool is_k) {
     return is_k ? "K" : plan->is_a ? "M" : "N";
 }
 
+static grout_diag_code get_code(const operand_planning *plan) {
+    return plan->planning->is_tcgen05 ? GROUT_DIAG_TCGEN05_OPERAND : GROUT_DIAG_WGMMA_OPERAND;
+}
+
 static const char *get_dtype_text(const operand_planning *plan) {
     const grout_type *type = grout_object_get_type(plan->planning->module, plan->view.object);
     return grout_dtype_get_info((grout_dtype)type->dtype)->text;
@@ -101,7 +105,7 @@ static bool fail_across(operand_planning *plan, uint32_t dim, int64_t tile) {
     const char *letter = get_letter(plan, dim == plan->k_dim);
     int64_t extent = plan->view.extent[dim];
     if (start.divisor == 0) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "this slice of %s takes %" PRId64 " elements from %" PRId64
                           " on along %s, where tiles have %" PRId64 ": it starts inside one and "
                           "ends in another",
@@ -110,7 +114,7 @@ static bool fail_across(operand_planning *plan, uint32_t dim, int64_t tile) {
                           tile);
         return false;
     }
-    grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+    grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                       "this slice of %s takes %" PRId64 " elements along %s from a multiple of "
                       "%" PRId64 " on, as far as can be seen, where tiles have %" PRId64
                       ": it may start inside one and end in another",
@@ -143,7 +147,7 @@ static bool find_direction(operand_planning *plan) {
     int64_t size = plan->layout->element_bytes;
     plan->is_k_major = plan->k.stride[0] == size;
     if (!plan->is_k_major && plan->mn.stride[0] != size) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "neither along K nor along %s do the elements of %s lie side by side: "
                           "they lie %" PRId64 " and %" PRId64 " bytes apart",
                           get_letter(plan, false), plan->name.chars, plan->k.stride[0],
@@ -154,17 +158,17 @@ static bool find_direction(operand_planning *plan) {
                           "the slots of a ring are indexed in front of them");
         return false;
     }
-    if (!plan->is_k_major && size != 2) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+    if (!plan->is_k_major && size != 2 && !(size == 1 && plan->planning->is_tcgen05)) {
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "rows of %s run along %s in SMEM, and the tensor core reads %s along K "
                           "only",
                           plan->name.chars, get_letter(plan, false), get_dtype_text(plan));
         note_declaration(plan);
         grout_wgmma__help(plan->planning,
-                          "keep it as [%s, K] in SMEM%s, or use f16 or bf16, which it reads both "
-                          "ways",
+                          "keep it as [%s, K] in SMEM%s, or use %s, which it reads both ways",
                           get_letter(plan, false),
-                          plan->is_a ? "" : " and write .transpose(1, 0) behind it");
+                          plan->is_a ? "" : " and write .transpose(1, 0) behind it",
+                          plan->planning->is_tcgen05 ? "16 or 8 bits" : "f16 or bf16");
         return false;
     }
     return true;
@@ -191,7 +195,7 @@ static int64_t get_cores(const operand_planning *plan) {
     if (plan->is_k_major && plan->out->swizzle != 0) {
         return step > plan->row ? step / plan->row : 1;
     }
-    return 2 * step / plan->planning->wgmma->k_step;
+    return plan->is_k_major ? 2 * step / plan->planning->wgmma->k_step : step / CORE_ROWS;
 }
 
 /* Takes a row, or the part of it that an instruction reads, and the 8 rows of a core matrix. */
@@ -202,7 +206,7 @@ static bool take_core(operand_planning *plan) {
     int64_t part = is_part ? get_k_step(plan) : plan->row;
     int64_t row = along->extent[0];
     if (!grout_view_digits__take(along, part, &stride)) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "rows of %s in SMEM have %" PRId64
                           " bytes: the tensor core reads %" PRId64 " at once",
                           plan->name.chars, row * size, part * size);
@@ -214,14 +218,14 @@ static bool take_core(operand_planning *plan) {
         if (plan->out->swizzle != 0) {
             snprintf(mode, sizeof mode, "with swizzle(%" PRIu32 ")", plan->out->swizzle);
         }
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "rows of %s lie %" PRId64 " bytes apart in SMEM, and the tensor core "
                           "reads rows %" PRId64 " bytes apart %s",
                           plan->name.chars, distance, plan->row_bytes, mode);
         return help_layout(plan, plan->is_k_major);
     }
     if (!grout_view_digits__take(across, CORE_ROWS, &stride)) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "tiles of %s have %" PRId64 " rows: they need multiples of %d",
                           plan->name.chars, rows, CORE_ROWS);
         return help_layout(plan, plan->is_k_major);
@@ -236,7 +240,7 @@ static bool fail_uneven(operand_planning *plan, bool is_k, const char *what) {
     const grout_view_digits *digits = is_k ? &plan->k : &plan->mn;
     const char *letter = get_letter(plan, is_k);
     grout_wgmma__fail(
-        plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        plan->planning, get_code(plan), plan->operand,
         "%s of %s along %s are %" PRId64 " bytes apart inside a tile, where there are "
         "%" PRId64 ", and %" PRId64 " from tile to tile: they have to be equally spaced",
         what, plan->name.chars, letter, digits->stride[0], digits->extent[0],
@@ -255,7 +259,7 @@ static bool fail_uneven(operand_planning *plan, bool is_k, const char *what) {
 /* The distance of core matrices along M or N, and for a that of the blocks of 64 rows. */
 static bool take_mn(operand_planning *plan, int64_t *distance) {
     int64_t group = plan->is_k_major ? CORE_ROWS : plan->row;
-    if (!plan->is_a) {
+    if (!plan->is_a || plan->planning->is_tcgen05) {
         return grout_view_digits__take_rest(&plan->mn, distance) ||
                fail_uneven(plan, false, "core matrices");
     }
@@ -311,7 +315,7 @@ static bool check_slice(operand_planning *plan, uint32_t dim, int64_t of) {
     }
     const char *letter = get_letter(plan, dim == plan->k_dim);
     if (start.divisor == 0) {
-        grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+        grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "this slice of %s starts at %" PRId64 " along %s, and has to start at a "
                           "multiple of %" PRId64,
                           plan->name.chars, start.known, letter, of);
@@ -319,7 +323,7 @@ static bool check_slice(operand_planning *plan, uint32_t dim, int64_t of) {
                           start.known / of * of);
         return false;
     }
-    grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+    grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                       "this slice of %s starts at a multiple of %" PRId64
                       " along %s, as far as can "
                       "be seen, and has to start at one of %" PRId64,
@@ -361,7 +365,7 @@ static bool check_start(operand_planning *plan) {
         int64_t offset = get_offset_divisor(layout, k, &start);
         bool is_inside_row = dim == inner && layout->divisor[k] == 1;
         if (offset % core_bytes != 0 && !is_inside_row) {
-            grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
+            grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                               "%s can start at byte %" PRId64 " of the array: core matrices lie at "
                               "multiples of %" PRId64,
                               plan->name.chars, offset, core_bytes);
@@ -377,10 +381,11 @@ static bool check_start(operand_planning *plan) {
 
 /* Always false. */
 static bool refuse_custom(const operand_planning *plan) {
-    grout_wgmma__fail(plan->planning, GROUT_DIAG_WGMMA_OPERAND, plan->operand,
-                      "%s has a layout(..) of its own, and wgmma reads core matrices of 8 rows, "
+    grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
+                      "%s has a layout(..) of its own, and %s reads core matrices of 8 rows, "
                       "plain or in a swizzle",
-                      plan->name.chars);
+                      plan->name.chars,
+                      grout_op_get_info((grout_opcode)plan->planning->op->opcode)->text);
     if (plan->planning->diags != NULL) {
         grout_layout__help_equal(plan->planning->module, plan->view.object, plan->planning->diags,
                                  "mma takes what was loaded from it; or declare it with a tile and "

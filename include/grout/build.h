@@ -138,6 +138,8 @@ typedef struct grout_build_object {
     grout_expr_id alias_start;    /* from this byte on; 0: from the first */
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */
+    bool orders_tensor_core;      /* of a barrier that is no mbarrier */
+    bool is_packed;               /* of a tmem array */
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;

@@ -50,10 +50,17 @@ struct grout_module;
  *     gd[D] 1: the grid on which the launch depends is known to have ended, all that it did is
  *           visible (an engine fact: nobody released it, the end of the grid did); D is 1 in a
  *           kernel with a griddepcontrol_wait, else 0
+ *     tc[T] tcgen05_mma of each lane known done                             (engine fact)
+ *     tl[U] loads of tensor memory that each actor has waited for           (engine fact)
+ *     ts[U] stores to it that each actor has waited for                     (engine fact)
+ *     stc[T] sis[T] stl[U] sts[U]  what of these, and of the MMAs issued (is), was sealed by an
+ *           edge that orders the tensor core: carried as engine facts are
  *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *
- * in this order. An edge between actors that has lost its memory facts carries the first part of
+ * in this order; T is L and U is A in a kernel with tensor memory, else both are 0. What an actor
+ * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts: grout_clocks'
+ * admitted. An edge between actors that has lost its memory facts carries the first part of
  * the vector. The completion of an engine carries the part from x on, without the memory facts of
  * its issuer. Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
  * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
@@ -68,15 +75,26 @@ typedef struct grout_clock_shape {
     uint32_t thread_count;     /* of ONE CTA: its actors 0 to thread_count - 1 */
     uint32_t lanes_per_thread; /* 1; 4 in a kernel with a warp_map */
     uint32_t grid_count;       /* D */
+    uint32_t has_tensor_facts; /* 1: T is L and U is A; 0: they are 0 */
 } grout_clock_shape;
 
-static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
-    return 5 * shape->actor_count + 2 * shape->lane_count + shape->barrier_count +
-           shape->grid_count;
+/* T and U; of what is sealed, or admitted, all counters. */
+static inline uint32_t grout_clock_tensor_lanes(const grout_clock_shape *shape) {
+    return shape->has_tensor_facts * shape->lane_count;
+}
+static inline uint32_t grout_clock_tensor_actors(const grout_clock_shape *shape) {
+    return shape->has_tensor_facts * shape->actor_count;
+}
+static inline uint32_t grout_clock_sealed_size(const grout_clock_shape *shape) {
+    return 2 * grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape);
 }
 /* Counters of an edge without memory facts: all before g. */
 static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
-    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count + shape->grid_count;
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count + shape->grid_count +
+           3 * grout_clock_tensor_lanes(shape) + 4 * grout_clock_tensor_actors(shape);
+}
+static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
+    return grout_clock_engine_size(shape) + shape->actor_count + shape->lane_count;
 }
 static inline uint32_t grout_clock_s(const grout_clock_shape *shape, uint32_t actor) {
     (void)shape;
@@ -99,6 +117,28 @@ static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t a
 }
 static inline uint32_t grout_clock_gd(const grout_clock_shape *shape) {
     return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
+}
+static inline uint32_t grout_clock_tc(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_gd(shape) + shape->grid_count + lane;
+}
+static inline uint32_t grout_clock_tl(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tc(shape, 0) + grout_clock_tensor_lanes(shape) + actor;
+}
+static inline uint32_t grout_clock_ts(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tl(shape, 0) + grout_clock_tensor_actors(shape) + actor;
+}
+/* Where stc begins; sis, stl and sts follow. */
+static inline uint32_t grout_clock_sealed(const grout_clock_shape *shape) {
+    return grout_clock_ts(shape, 0) + grout_clock_tensor_actors(shape);
+}
+/* In the vector of what is admitted: the place of a tc, tl or ts component, and of an is. */
+static inline uint32_t grout_clock_admitted(const grout_clock_shape *shape, uint32_t component) {
+    const uint32_t index = component - grout_clock_tc(shape, 0);
+    const uint32_t lanes = grout_clock_tensor_lanes(shape);
+    return index < lanes ? index : index + lanes;
+}
+static inline uint32_t grout_clock_admitted_is(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_tensor_lanes(shape) + lane;
 }
 static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
     return grout_clock_engine_size(shape) + actor;
@@ -151,6 +191,7 @@ typedef struct grout_clocks {
      */
     const uint32_t *published_smem;
     uint32_t smem_stride;
+    const uint32_t *admitted; /* grout_clock_sealed_size counters; in a kernel with tensor facts */
     uint32_t foreign_count;
     const grout_foreign_clock *foreign; /* sorted by cluster */
 } grout_clocks;
@@ -297,6 +338,7 @@ typedef enum grout_event_kind {
     /* a select or an atomic met something undefined: what becomes of it may depend on the schedule
      */
     GROUT_EVENT_UNDEFINED,
+    GROUT_EVENT_TMEM_WAIT, /* u.group: a wait_load_tmem (read_only) or commit_tmem returned */
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 

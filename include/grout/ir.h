@@ -143,6 +143,8 @@ typedef struct grout_object {
     grout_expr_id alias_start;
     grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
     bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
+    bool orders_tensor_core; /* barrier: an arrive and a wait are also edges of tensor memory */
+    bool is_packed;          /* a tmem array: several elements in a column of 32 bits */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
     /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
      * one set. Printed in the order of the axes. */

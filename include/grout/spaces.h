@@ -25,7 +25,12 @@ enum { GROUT_OWNER_LAUNCH, GROUT_OWNER_CTA, GROUT_OWNER_THREAD };
 enum { GROUT_PEERS_NO, GROUT_PEERS_YES };
 enum { GROUT_PLAIN_NONE, GROUT_PLAIN_READ, GROUT_PLAIN_WRITE };
 enum { GROUT_LIES_ROWS, GROUT_LIES_TILED, GROUT_LIES_FRAGMENT };
-enum { GROUT_PUBLISH_NONE, GROUT_PUBLISH_COMMIT_SMEM, GROUT_PUBLISH_COMMIT_GMEM };
+enum {
+    GROUT_PUBLISH_NONE,
+    GROUT_PUBLISH_COMMIT_SMEM,
+    GROUT_PUBLISH_COMMIT_GMEM,
+    GROUT_PUBLISH_TENSOR
+};
 
 // clang-format off
 /* The launch has one of each object: an array of the host's, or a scratch for all CTAs. */
@@ -105,6 +110,14 @@ static inline bool grout_space_needs_commit_gmem(uint32_t space) {
     return false
 #define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, ...) \
         || (space == GROUT_SPACE_##NAME && GROUT_PUBLISH_##COMMIT == GROUT_PUBLISH_COMMIT_GMEM)
+#include "grout/spaces.def"
+        ;
+}
+/* Accesses need edges that order the tensor core. */
+static inline bool grout_space_needs_tensor_order(uint32_t space) {
+    return false
+#define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, ...) \
+        || (space == GROUT_SPACE_##NAME && GROUT_PUBLISH_##COMMIT == GROUT_PUBLISH_TENSOR)
 #include "grout/spaces.def"
         ;
 }

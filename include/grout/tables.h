@@ -49,6 +49,13 @@ typedef struct grout_generator_info {
     bool is_float; /* for floats only */
 } grout_generator_info;
 
+/* Of which hardware an operation or a memory space is. */
+typedef enum grout_generation {
+    GROUT_GENERATION_ANY,
+    GROUT_GENERATION_HOPPER,
+    GROUT_GENERATION_BLACKWELL
+} grout_generation;
+
 typedef enum grout_form {
     GROUT_FORM_NONE,
 #define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,
@@ -124,6 +131,7 @@ typedef enum grout_rule {
     GROUT_RULE_IM2COL,      /* a pixel's channels, and rows of as many; offsets of the pixels */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
+    GROUT_RULE_TCGEN05,
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
     GROUT_RULE_PRINT_LAYOUT,
@@ -252,7 +260,10 @@ typedef enum grout_milestone {
     GROUT_MILESTONE_BULK_WRITE,
     GROUT_MILESTONE_PHASE,
     GROUT_MILESTONE_WGMMA,
-    GROUT_MILESTONE_ASYNC_COPY
+    GROUT_MILESTONE_ASYNC_COPY,
+    GROUT_MILESTONE_TCGEN05,
+    GROUT_MILESTONE_TMEM_LOAD,
+    GROUT_MILESTONE_TMEM_STORE
 } grout_milestone;
 
 /* How an atomic or a reduce(..) combines a value with memory. */
@@ -275,6 +286,7 @@ typedef struct grout_space_info {
     const char *text, *doc;
     int64_t budget_bytes; /* of all objects of a kernel; 0: of no CTA */
     int32_t alignment_bytes;
+    uint8_t generation; /* grout_generation */
 } grout_space_info;
 
 /* Where an operand of an effect row lives; ANY is the operand's own space. */
@@ -309,6 +321,7 @@ typedef enum grout_sync_object {
     GROUT_SYNC_OBJECT_BULK,
     GROUT_SYNC_OBJECT_ASYNC_COPY,
     GROUT_SYNC_OBJECT_WGMMA,
+    GROUT_SYNC_OBJECT_TCGEN05,
     GROUT_SYNC_OBJECT_OBJECTS,
     GROUT_SYNC_OBJECT_PARTS,
     GROUT_SYNC_OBJECT_GRIDS
@@ -387,7 +400,7 @@ typedef struct grout_sync_info {
     uint8_t side;      /* grout_sync_side */
     uint8_t scope;     /* grout_sync_scope */
     uint8_t arrival;   /* grout_sync_arrival */
-    uint8_t covers;    /* bits 1 << GROUT_MILESTONE_* */
+    uint16_t covers;   /* bits 1 << GROUT_MILESTONE_* */
     uint8_t lanes;     /* grout_sync_lanes */
     uint8_t redundant; /* grout_sync_redundant */
     uint8_t tensor;    /* grout_sync_tensor */
@@ -455,6 +468,9 @@ GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
 /* Whether the op has no value for some integers, which is a finding: division by zero. */
 GROUT_API bool grout_op_is_partial(grout_opcode opcode);
+/* The hardware that the op is of, and what to write on the other one ("" of ANY). */
+GROUT_API grout_generation grout_op_get_generation(grout_opcode opcode);
+GROUT_API const char *grout_op_get_instead(grout_opcode opcode);
 /* Whether the op's result is what memory or a counter held at that moment: this is chance, unless
  * something orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);

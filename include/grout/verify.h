@@ -12,12 +12,18 @@ extern "C" {
 #endif
 
 typedef enum grout_arch {
-    GROUT_ARCH_SM_90A, /* Hopper: the default */
+    GROUT_ARCH_SM_90A,  /* Hopper: the default */
+    GROUT_ARCH_SM_100A, /* Blackwell of the data centre */
+    GROUT_ARCH_SM_103A, /* its successor: no products of integers on the tensor core */
+    GROUT_ARCH_SM_110A, /* the same in a module */
     GROUT_ARCH_ANY /* rules of no particular GPU: limits that only hardware has are not checked */
 } grout_arch;
 
-/* "sm_90a" or "any"; false if the name is neither. */
+/* By its name: "sm_90a", "sm_100a", "sm_103a", "sm_110a" or "any"; false if it is none of these. */
 GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
+GROUT_API const char *grout_arch_get_text(grout_arch arch);
+/* Whether it has the operations and memory spaces of a generation. */
+GROUT_API bool grout_arch_has(grout_arch arch, grout_generation generation);
 
 /*
  * Checks every rule of every kernel of a bound module: spaces, directions, transforms, TMA boxes,
@@ -155,6 +161,28 @@ typedef struct grout_wgmma {
  */
 GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
                                 grout_wgmma *wgmma_out, grout_diags *diags);
+
+/* How a tcgen05_mma maps to tcgen05.mma instructions. Filled by grout_tcgen05_plan. */
+typedef struct grout_tcgen05 {
+    /* Sizes, types and operands in SMEM; m is 64 or 128, and one block. */
+    grout_wgmma product;
+    bool has_tmem_a;
+    uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
+    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of that many
+     * columns are the same or share none. first_column: -1 if only the run tells. */
+    grout_object_id object;
+    uint32_t columns;
+    int64_t first_column;
+    bool is_aligned;
+} grout_tcgen05;
+
+/*
+ * Works out the tensor-core form of a tcgen05_mma of a bound module. On failure returns false and,
+ * if diags is not NULL, says why (rule, numbers, remedy). Source: PTX ISA 9.1 'tcgen05.mma',
+ * 'Matrix descriptor'.
+ */
+GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
+                                  grout_tcgen05 *tcgen05_out, grout_diags *diags);
 
 /* Operands of a wgmma or one of its kin: the metadata of a sparse a, and use_acc; NULL: it has
  * none. */

@@ -17,7 +17,8 @@ void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint3
     order->fencers = fencers;
     order->size = grout_clock_size(shape);
     order->engine_size = grout_clock_engine_size(shape);
-    order->words = (2 + owners + fencers) * order->size + 1;
+    order->tensor_size = grout_clock_sealed_size(shape);
+    order->words = (2 + owners + fencers) * order->size + order->tensor_size + 1;
 }
 
 void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count) {
@@ -88,7 +89,9 @@ void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t 
 
 void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
                        uint32_t *child, uint32_t child_actor) {
+    grout_order__seal(order, parent);
     grout_order__carry(order, child, parent, GROUT_EDGE_STRONG);
+    grout_order__admit(order, child);
     grout_order__advance(order, child, child_actor);
     grout_order__advance(order, parent, parent_actor);
 }
@@ -96,10 +99,14 @@ void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t pare
 void grout_order__meet(const grout_order *order, uint32_t *sets, uint32_t first_actor,
                        uint32_t count, uint32_t *scratch) {
     size_t size = order->words;
+    for (uint32_t i = 0; i < count; i++) {
+        grout_order__seal(order, sets + i * size);
+    }
     memcpy(scratch, sets, size * sizeof *sets);
     for (uint32_t i = 1; i < count; i++) {
         grout_order__carry(order, scratch, sets + i * size, GROUT_EDGE_STRONG);
     }
+    grout_order__admit(order, scratch);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(sets + i * size, scratch, (size - 1) * sizeof *sets);
         grout_order__advance(order, sets + i * size, first_actor + i);

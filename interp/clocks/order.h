@@ -6,7 +6,7 @@
  * An actor has a clock set, an arrive leaves one and a wait joins one. Its parts are V (known), PG
  * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
  * cluster), FG (for each CTA, what its own threads have published on GMEM; only where it can differ
- * from PG), and a word that names what is known of other clusters (foreign.c), which nothing here
+ * from PG), U (what of tensor memory an edge has admitted: it stays with its actor), and a word that names what is known of other clusters (foreign.c), which nothing here
  * looks at. Actors are numbered over the cluster (grout_clock_actor).
  *
  * In every clock, s is nowhere below g: whatever carries g carries s with it.
@@ -23,7 +23,8 @@ typedef struct grout_order {
     uint32_t fencers;     /* clocks of FG: 0, or cta_count */
     uint32_t size;        /* counters of a clock */
     uint32_t engine_size; /* of these, the ones before g */
-    uint32_t words;       /* of a clock set, including the foreign word, its last */
+    uint32_t words;       /* of a clock set, including U and the foreign word, its last */
+    uint32_t tensor_size; /* counters of U; 0 in a kernel without tensor memory */
 } grout_order;
 
 /* What an edge carries. */
@@ -59,12 +60,17 @@ static inline uint32_t grout_order__get_first(const grout_order *order, grout_ed
 }
 static inline uint32_t grout_order__get_end(const grout_order *order, grout_edge edge) {
     if (edge == GROUT_EDGE_STRONG) {
-        return order->words - 1;
+        return order->words - 1 - order->tensor_size;
     }
     return edge == GROUT_EDGE_ABROAD ? (2 + order->owners) * order->size : order->engine_size;
 }
 static inline uint32_t *grout_order__get_foreign(const grout_order *order, uint32_t *set) {
     return set + order->words - 1;
+}
+
+/* U. */
+static inline uint32_t *grout_order__get_admitted(const grout_order *order, uint32_t *set) {
+    return set + order->words - 1 - order->tensor_size;
 }
 
 /* ---- joins ----------------------------------------------------------------------------------- */
@@ -106,6 +112,16 @@ void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t 
 /* commit_gmem by an actor of a CTA. */
 void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor,
                               uint32_t rank);
+/* An edge that orders the tensor core, on its way out: what the actor may rely on in tensor memory
+ * is sealed. And on its way in: what was sealed is admitted. */
+static inline void grout_order__seal(const grout_order *order, uint32_t *set) {
+    grout_order__join(set + grout_clock_sealed(&order->shape),
+                      grout_order__get_admitted(order, set), order->tensor_size);
+}
+static inline void grout_order__admit(const grout_order *order, uint32_t *set) {
+    grout_order__join(grout_order__get_admitted(order, set),
+                      set + grout_clock_sealed(&order->shape), order->tensor_size);
+}
 /* A child begins (again) with what its parent knows; both epochs advance. */
 void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
                        uint32_t *child, uint32_t child_actor);

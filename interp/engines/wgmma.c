@@ -151,19 +151,11 @@ static void run_watched(const grout_cta *cta, const grout_origin *origin, const 
     grout_heap__give(&machine->heap, before, size);
 }
 
-/* What a wgmma multiplies: where its operands are, and of a sparse a the metadata. */
-typedef struct factors {
-    const grout_product_plan *product;
-    grout_operand_source sources[2];
-    const uint8_t *metadata;
-} factors;
-
-static void multiply(const grout_cta *cta, const grout_origin *origin, uint32_t thread,
-                     const factors *its, bool is_fresh) {
+void grout_factors__multiply(const grout_cta *cta, const grout_origin *origin,
+                             const grout_factors *its, const grout_accumulator *to, bool is_fresh) {
     const grout_product_plan *product = its->product;
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    grout_accumulator accumulator =
-        grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
+    const grout_accumulator accumulator = *to;
     packed_operands packed = {.product = product,
                               .metadata = (const uint16_t *)(const void *)its->metadata};
     grout_operand__pack(cta, its->sources, packed.tiles);
@@ -176,6 +168,14 @@ static void multiply(const grout_cta *cta, const grout_origin *origin, uint32_t 
         run_product(gemm, accumulator.values, &packed);
     }
     grout_accumulator__mark_product(&accumulator);
+}
+
+static void multiply(const grout_cta *cta, const grout_origin *origin, uint32_t thread,
+                     const grout_factors *its, bool is_fresh) {
+    const grout_product_plan *product = its->product;
+    const grout_accumulator accumulator =
+        grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
+    grout_factors__multiply(cta, origin, its, &accumulator, is_fresh);
 }
 
 /* The slot of the metadata, or of what says whether the accumulator counts. */
@@ -198,7 +198,7 @@ static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst 
                         const grout_box *boxes) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    factors its = {.product = product};
+    grout_factors its = {.product = product};
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
         its.sources[i] = (grout_operand_source){.plan = operand};
@@ -221,7 +221,7 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    factors its = {.product = product};
+    grout_factors its = {.product = product};
     grout_box boxes[2];
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);

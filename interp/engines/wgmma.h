@@ -7,7 +7,8 @@
 #ifndef GROUT_INTERP_WGMMA_H
 #define GROUT_INTERP_WGMMA_H
 
-#include "memory.h"
+#include "accumulator.h"
+#include "operand.h"
 
 /* A wgmma in full but for its wait: faults, events, definedness, its effect if it is due. */
 void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
@@ -20,5 +21,16 @@ void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last);
  * poison, one array of the box's shape. */
 void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,
                                    void *array);
+
+/* What a product multiplies: where its operands are, and of a sparse a the metadata. */
+typedef struct grout_factors {
+    const grout_product_plan *product;
+    grout_operand_source sources[2];
+    const uint8_t *metadata;
+} grout_factors;
+
+/* to += a * b, watched if the launch asks for it; is_fresh: to = a * b. */
+void grout_factors__multiply(const grout_cta *cta, const grout_origin *origin,
+                             const grout_factors *its, const grout_accumulator *to, bool is_fresh);
 
 #endif

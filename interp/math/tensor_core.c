@@ -55,6 +55,14 @@ grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dty
                                .floor = (int16_t)(least_out - 7)};
 }
 
+grout_tensor_core grout_tensor_core__get_tcgen05(grout_dtype a, grout_dtype b,
+                                                 grout_dtype accumulator) {
+    grout_tensor_core core = grout_tensor_core__get(a, b, accumulator);
+    core.fraction = 25;
+    core.out_bits = core.is_half ? 10 : 23;
+    return core;
+}
+
 grout_tensor_core grout_tensor_core__get_mma(grout_dtype a, grout_dtype b,
                                              grout_dtype accumulator) {
     if (grout_dtype_get_info(a)->bytes != 1) {

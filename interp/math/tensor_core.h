@@ -38,6 +38,10 @@ typedef struct grout_tensor_core {
 /* The rule of a wgmma. f32 operands are tf32. */
 grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dtype accumulator);
 
+/* The rule of a tcgen05_mma: that of a wgmma, and 8-bit floats are cut where the others are. */
+grout_tensor_core grout_tensor_core__get_tcgen05(grout_dtype a, grout_dtype b,
+                                                 grout_dtype accumulator);
+
 /*
  * The rule of an mma. It is that of a wgmma but for 8-bit floats, which Hopper multiplies as f16:
  * of 32 products those with k % 4 < 2 make a sum that starts at 0, the others add to it, both by

@@ -61,6 +61,7 @@ static void fill_elements(grout_planner *planner, grout_object_id id, bool is_in
             .index = i,
             .arrivals = object->is_explicit ? 0 : grout_object_get_arrivals(planner->module, id),
             .is_explicit = object->is_explicit,
+            .orders_tensor = object->is_explicit || object->orders_tensor_core,
             .is_shared = planner->object_is_shared[id],
             .group_count = object->cluster_group_count};
         plan->element_objects[element] = id;
@@ -320,6 +321,8 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
         plan->shape.actor_count = plan->actor_count * plan->shape.cta_count;
         plan->shape.lane_count = plan->lane_count * plan->shape.cta_count;
         plan->shape.barrier_count = plan->element_count * plan->shape.cta_count;
+        plan->shape.has_tensor_facts =
+            grout_kernel_get_space_bytes(plan->module, plan->kernel, GROUT_SPACE_TMEM) > 0;
         bool can_differ = plan->shape.cta_count > 1 || plan->has_foreign_order;
         grout_order__init(&plan->order, &plan->shape, plan->order.owners,
                           can_differ && planner.has_gmem_commit ? plan->shape.cta_count : 0);

@@ -172,7 +172,7 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
         box->param = planner->object_params[view->object] - 1;
     } else if (grout_space_is_of_cta(box->space)) {
         box->memory_offset = grout_plan__get_memory_offset(planner->plan, view->object);
-        if (planner->is_wgmma) {
+        if (planner->is_wgmma && grout_space_needs_commit_smem(box->space)) {
             set_storage_order(view, &planner->wgmma, box);
         }
     }

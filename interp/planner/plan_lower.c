@@ -436,6 +436,9 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_RULE_WGMMA:
         grout_planner__lower_wgmma(planner, index);
         break;
+    case GROUT_RULE_TCGEN05:
+        grout_planner__lower_tcgen05(planner, index);
+        break;
     case GROUT_RULE_MMA:
         grout_planner__lower_mma(planner, index);
         break;

@@ -163,10 +163,44 @@ static void add_product(grout_planner *planner, uint32_t inst_index, grout_produ
 
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
-    bool is_wgmma = grout_op_get_info(op->opcode)->rule == GROUT_RULE_WGMMA;
-    planner->is_wgmma =
-        is_wgmma && grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
-    planner->failed |= is_wgmma && !planner->is_wgmma;
+    const uint8_t rule = grout_op_get_info(op->opcode)->rule;
+    planner->is_wgmma = false;
+    if (rule == GROUT_RULE_WGMMA) {
+        planner->is_wgmma =
+            grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
+        planner->failed |= !planner->is_wgmma;
+    } else if (rule == GROUT_RULE_TCGEN05) {
+        grout_tcgen05 mma;
+        planner->is_wgmma = grout_tcgen05_plan(planner->module, id, &mma, planner->diags);
+        planner->failed |= !planner->is_wgmma;
+        planner->wgmma = mma.product;
+        planner->wgmma.a.is_register = mma.has_tmem_a; /* as it lies there: row by row */
+    }
+}
+
+/* An MMA that adds to tensor memory: its sums are worked on as those of an mma. */
+void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
+    const grout_wgmma *wgmma = &planner->wgmma;
+    const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
+    grout_product_plan product = {.count = wgmma->n, .has_use = wgmma->has_use};
+    add_operand(planner, inst, true, &product.a);
+    add_operand(planner, inst, false, &product.b);
+    grout_gemm shape = {.m = wgmma->m,
+                        .n = wgmma->n,
+                        .k = wgmma->k,
+                        .has_k_rows = !product.b.has_mn_rows,
+                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
+                        .is_saturating = wgmma->is_saturating};
+    raise(&planner->plan->sums_max, wgmma->m * wgmma->n);
+    if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
+        shape.round_step = (uint8_t)wgmma->k_step;
+    }
+    if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
+        shape.core = grout_tensor_core__get_tcgen05((grout_dtype)wgmma->a_dtype,
+                                                    (grout_dtype)wgmma->b_dtype,
+                                                    (grout_dtype)wgmma->accumulator_dtype);
+    }
+    add_product(planner, inst_index, &product, &shape);
 }
 
 void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {

@@ -38,7 +38,7 @@ void grout_planner__measure_work(const grout_planner *planner, grout_inst *inst)
     const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)inst->opcode)->rule;
     double product;
     double work = count_elements(planner, inst, &product);
-    if (rule == GROUT_RULE_WGMMA || rule == GROUT_RULE_MMA) {
+    if (rule == GROUT_RULE_WGMMA || rule == GROUT_RULE_TCGEN05 || rule == GROUT_RULE_MMA) {
         work += sqrt(product) / PRODUCTS_AN_ELEMENT;
     }
     inst->work = work < UINT32_MAX ? 1 + (uint32_t)work : UINT32_MAX;

@@ -140,6 +140,7 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
 void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst);
+void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst);
 void grout_planner__lower_mma(grout_planner *planner, uint32_t inst);
 void grout_planner__lower_load(grout_planner *planner, uint32_t inst, const grout_op *op);
 

@@ -29,6 +29,7 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
     clocks->fenced_gmem = grout_order__get_fenced(order, set, cta->rank);
     clocks->published_smem = grout_order__get_smem(order, set, 0);
     clocks->smem_stride = order->owners > 1 ? order->size : 0;
+    clocks->admitted = grout_order__get_admitted(order, set);
     if (*grout_order__get_foreign(order, set) != 0) {
         clocks->foreign = grout_foreign__show(machine, *grout_order__get_foreign(order, set),
                                               cta->rank, &clocks->foreign_count);

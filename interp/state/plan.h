@@ -302,6 +302,7 @@ typedef struct grout_element_plan {
     uint32_t index, arrivals; /* arrivals 0: an mbarrier */
     bool is_explicit;         /* an mbarrier */
     bool is_shared;           /* other CTAs of the cluster reach it */
+    bool orders_tensor;       /* its arrives and waits are edges of tensor memory too */
     uint32_t group_count;     /* of a cluster barrier: its groups of axes; 0: it is none */
 } grout_element_plan;
 

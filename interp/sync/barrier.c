@@ -240,6 +240,33 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
     }
 }
 
+/* What the tensor core leaves: of tensor memory its issuer may rely on what it relied on at the
+ * commit, and on its MMAs. */
+static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint32_t *from,
+                               const grout_arrival *arrival) {
+    const grout_clock_shape *shape = &order->shape;
+    uint32_t *sealed = clocks + grout_clock_sealed(shape);
+    grout_order__join(sealed, grout_order__get_admitted(order, from), order->tensor_size);
+    grout_order__raise(&clocks[grout_clock_tc(shape, arrival->lane)], arrival->mmas);
+    grout_order__raise(
+        &sealed[grout_clock_admitted(shape, grout_clock_tc(shape, arrival->lane))], arrival->mmas);
+    grout_order__raise(&sealed[grout_clock_admitted_is(shape, arrival->lane)], arrival->mmas);
+}
+
+/* The arrival of the tensor core on a phase, in each of its snapshots. */
+static void leave_tensor_clocks(const grout_cta *cta, const contributor *who,
+                                const grout_arrival *arrival, uint32_t record) {
+    grout_machine *machine = cta->machine;
+    const grout_order *order = &machine->plan->order;
+    uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+    uint32_t *from = grout_cta__clocks(who->cta, who->thread);
+    const size_t words = grout_machine__phase_words(machine);
+    for (size_t at = 0; at < words; at += order->words) {
+        grout_machine__carry(machine, clocks + at, from, GROUT_EDGE_ENGINE);
+        leave_tensor_facts(order, clocks + at, from, arrival);
+    }
+}
+
 /* What an arrival leaves in a phase; its actor's epoch has to advance after the whole op. */
 static void leave_clocks(const grout_cta *cta, const contributor *who, const grout_arrival *arrival,
                          uint32_t record) {
@@ -247,6 +274,13 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
     const grout_order *order = &machine->plan->order;
     uint32_t size = order->shape.cta_count, own = grout_cta__head(cta)->index;
     uint32_t other = grout_cta__head(who->cta)->index;
+    if (arrival->is_tensor) {
+        leave_tensor_clocks(cta, who, arrival, record);
+        return;
+    }
+    if (machine->plan->elements[arrival->element].orders_tensor) {
+        grout_order__seal(order, grout_cta__clocks(who->cta, who->thread));
+    }
     bool is_strong = arrival->order != GROUT_CHOICE_ORDER_RELAXED &&
                      (arrival->scope == GROUT_CHOICE_NONE ||
                       grout_order__covers(arrival->scope, other, own, size));
@@ -497,6 +531,9 @@ static void acquire_phase(const grout_cta *cta, uint32_t thread, const grout_wai
                          completion + (is_narrow ? machine->plan->order.words : 0),
                          waiting->order == GROUT_CHOICE_ORDER_RELAXED ? GROUT_EDGE_WEAK
                                                                       : GROUT_EDGE_STRONG);
+    if (machine->plan->elements[waiting->element].orders_tensor) {
+        grout_order__admit(&machine->plan->order, grout_cta__clocks(cta, thread));
+    }
 }
 
 void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_inst *inst,

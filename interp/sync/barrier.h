@@ -23,6 +23,10 @@ typedef struct grout_arrival {
     int64_t flying;        /* of these, and of bytes announced by others, in flight from now on */
     uint8_t order, scope;  /* grout_choice; NONE: release, and a scope that covers both */
     uint32_t async_copies; /* cp.async groups of the actor that are done by then; 0: none */
+    /* made by the tensor core, when so many MMAs of a lane of the cluster are done: it releases
+     * what these did and what their issuer knew of engines */
+    bool is_tensor;
+    uint32_t lane, mmas;
 } grout_arrival;
 
 /* Bytes that an engine brings to a phase without an arrival of its issuer. */

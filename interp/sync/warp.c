@@ -44,8 +44,10 @@ void grout_warp__start(const grout_cta *cta, uint32_t parent, uint32_t child,
     own->is_released = own->retry = own->stage = 0;
     own->parent_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     if (machine->has_clocks) {
+        grout_order__seal(&machine->plan->order, grout_cta__clocks(cta, parent));
         grout_machine__carry(machine, grout_cta__clocks(cta, child), grout_cta__clocks(cta, parent),
                              GROUT_EDGE_STRONG);
+        grout_order__admit(&machine->plan->order, grout_cta__clocks(cta, child));
         grout_cta__advance(cta, child);
     }
 }
@@ -79,7 +81,11 @@ void grout_warp__publish(const grout_cta *cta, grout_event_kind kind, uint32_t p
 void grout_warp__join(const grout_cta *cta, uint32_t parent, grout_children children) {
     grout_machine *machine = cta->machine;
     for (uint32_t i = 0; machine->has_clocks && i < children.count; i++) {
+        grout_order__seal(&machine->plan->order, grout_cta__clocks(cta, children.first + i));
         grout_machine__carry(machine, grout_cta__clocks(cta, parent),
                              grout_cta__clocks(cta, children.first + i), GROUT_EDGE_STRONG);
+    }
+    if (machine->has_clocks) {
+        grout_order__admit(&machine->plan->order, grout_cta__clocks(cta, parent));
     }
 }

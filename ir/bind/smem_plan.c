@@ -13,6 +13,7 @@
 
 #include "alloc.h"
 #include "invariant.h"
+#include "tmem.h"
 #include <string.h>
 
 #define BARRIER_BYTES   8
@@ -41,7 +42,15 @@ static int64_t align_up(int64_t value, int64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
+/* Of an array in tensor memory: those of the columns that it takes, which its elements need not
+ * fill. One of no good shape takes none: it is reported. */
 static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
+    const grout_module *module = plan->binding->module;
+    if (grout_space_needs_tensor_order(grout_module_get_object(module, id)->space)) {
+        return grout_tmem__check_object(module, id, NULL)
+                   ? grout_tmem__count_columns(module, id) * GROUT_TMEM_COLUMN_BYTES
+                   : 0;
+    }
     return plan->binding->bound->object_layouts[id].bytes;
 }
 
@@ -81,6 +90,7 @@ static bool is_alike(const smem_plan *plan, grout_object_id a, grout_object_id b
     const grout_bound *bound = plan->binding->bound;
     if (first->is_explicit != second->is_explicit ||
         first->cluster_group_count != second->cluster_group_count ||
+        first->orders_tensor_core != second->orders_tensor_core ||
         bound->object_arrivals[a] != bound->object_arrivals[b]) {
         return false;
     }

@@ -136,6 +136,9 @@ bool grout_tiling__is_fine(const grout_tiling_search *search, const grout_tiling
     if (get_rule(op) == GROUT_RULE_WGMMA) {
         return grout_wgmma__fits(module, use->op, use->operand, diags);
     }
+    if (get_rule(op) == GROUT_RULE_TCGEN05) {
+        return grout_tcgen05__fits(module, use->op, use->operand, diags);
+    }
     if (!has_whole_tiles(search, &view, operand->loc, diags)) {
         return false;
     }

@@ -36,9 +36,14 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    bool is_plain = from->arrivals == 0 && from->cluster_group_count == 0;
+    if (from->is_packed) {
+        return grout_builder__error(b, "%s are not packed", what);
+    }
+    bool is_plain =
+        from->arrivals == 0 && from->cluster_group_count == 0 && !from->orders_tensor_core;
     return is_plain || (is_barrier && !from->is_explicit) ||
-           grout_builder__error(b, "only a barrier that is no mbarrier has arrivals and a cluster");
+           grout_builder__error(b, "only a barrier that is no mbarrier has arrivals, a cluster and "
+                                   "orders_tensor_core");
 }
 
 static grout_space get_array_space(const grout_build_object *from) {
@@ -57,8 +62,11 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
         return grout_builder__error(b, "only arrays in smem have an alias");
     }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
-        from->arrivals != 0 || from->cluster_group_count > 0) {
+        from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
+    }
+    if (from->is_packed && !grout_space_needs_tensor_order(space)) {
+        return grout_builder__error(b, "only arrays in tmem are packed");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");
@@ -131,7 +139,9 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .alias = from->alias,
                          .alias_start = from->alias_start,
                          .arrivals = from->arrivals,
-                         .is_explicit = from->is_explicit};
+                         .is_explicit = from->is_explicit,
+                         .orders_tensor_core = from->orders_tensor_core,
+                         .is_packed = from->is_packed};
     to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));
     to->type.dtype = (uint8_t)(is_array ? from->dtype : GROUT_DTYPE_NONE);
     to->type.rank = (uint8_t)from->rank;

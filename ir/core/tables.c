@@ -101,9 +101,9 @@ static const grout_generator_info generator_infos[GROUT_GENERATOR_VALUE] = {
 };
 
 static const grout_space_info space_infos[GROUT_SPACE_COUNT] = {
-    [GROUT_SPACE_NONE] = {"", "", 0, 0},
-#define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, RACE, ALIGN, BUDGET, DOC) \
-    [GROUT_SPACE_##NAME] = {TEXT, DOC, BUDGET, ALIGN},
+    [GROUT_SPACE_NONE] = {"", "", 0, 0, GROUT_GENERATION_ANY},
+#define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, RACE, ALIGN, BUDGET, OF, DOC) \
+    [GROUT_SPACE_##NAME] = {TEXT, DOC, BUDGET, ALIGN, GROUT_GENERATION_##OF},
 #include "grout/spaces.def"
 };
 
@@ -135,7 +135,10 @@ enum {
     MILESTONE_BIT_BULK_READ = 1 << GROUT_MILESTONE_BULK_READ,
     MILESTONE_BIT_BULK_WRITE = 1 << GROUT_MILESTONE_BULK_WRITE,
     MILESTONE_BIT_WGMMA = 1 << GROUT_MILESTONE_WGMMA,
-    MILESTONE_BIT_ASYNC_COPY = 1 << GROUT_MILESTONE_ASYNC_COPY
+    MILESTONE_BIT_ASYNC_COPY = 1 << GROUT_MILESTONE_ASYNC_COPY,
+    MILESTONE_BIT_TCGEN05 = 1 << GROUT_MILESTONE_TCGEN05,
+    MILESTONE_BIT_TMEM_LOAD = 1 << GROUT_MILESTONE_TMEM_LOAD,
+    MILESTONE_BIT_TMEM_STORE = 1 << GROUT_MILESTONE_TMEM_STORE
 };
 
 static const grout_sync_info sync_infos[GROUT_OP_COUNT] = {
@@ -306,6 +309,23 @@ bool grout_op_is_partial(grout_opcode opcode) {
 #include "grout/ops.def"
     };
     return is_partial[opcode];
+}
+
+static const struct {
+    grout_generation generation;
+    const char *instead;
+} generations[GROUT_OP_COUNT] = {
+#define GROUT_HARDWARE(NAME, GENERATION, INSTEAD) \
+    [GROUT_OP_##NAME] = {GROUT_GENERATION_##GENERATION, INSTEAD},
+#include "grout/ops.def"
+};
+
+grout_generation grout_op_get_generation(grout_opcode opcode) {
+    return generations[opcode].generation;
+}
+
+const char *grout_op_get_instead(grout_opcode opcode) {
+    return generations[opcode].instead == NULL ? "" : generations[opcode].instead;
 }
 
 bool grout_op_returns_old_value(grout_opcode opcode) {

@@ -113,6 +113,13 @@ static bool parse_numbers(grout_parser *p, grout_object *object) {
     return object->type.rank > 0;
 }
 
+/* A word that is all there is to say. */
+static bool parse_flag(grout_parser *p, bool *flag_out) {
+    *flag_out = true;
+    grout_parser__advance(p);
+    return true;
+}
+
 /* What says more about a barrier; *done_out if nothing stands next. */
 static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done_out) {
     bool is_arrivals = grout_parser__is_word(p, &p->token, "arrivals");
@@ -137,8 +144,13 @@ static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done
         grout_parser__advance(p);
         return grout_parser__axis_groups(p, object);
     }
+    if (grout_parser__is_word(p, &p->token, "orders_tensor_core") && object->is_explicit) {
+        (void)grout_parser__unexpected(p, "the end of the object");
+        grout_parser__help(p, "leave it out: an mbarrier always orders the tensor core");
+        return false;
+    }
     if (grout_parser__is_word(p, &p->token, "orders_tensor_core")) {
-        return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
+        return object->orders_tensor_core ? report_twice(p) : parse_flag(p, &object->orders_tensor_core);
     }
     *done_out = true;
     return true;
@@ -202,6 +214,9 @@ static bool parse_array(grout_parser *p, grout_object *object, grout_space space
     }
     if (!object->type.is_array) {
         return grout_parser__expected(p, "'[' and the dimensions of the array");
+    }
+    if (grout_space_needs_tensor_order(space) && grout_parser__is_word(p, &p->token, "packed")) {
+        (void)parse_flag(p, &object->is_packed);
     }
     return grout_space_has_transforms(space) ? parse_transforms(p, object)
                                              : refuse_transforms(p, object);

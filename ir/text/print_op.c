@@ -110,6 +110,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
         grout_printer__type(pr, &object->type);
         grout_printer__text(pr, object->infers_tile ? " tile(infer)" : "");
+        grout_printer__text(pr, object->is_packed ? " packed" : "");
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);
@@ -121,6 +122,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         print_numbers(pr, object);
         print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
         print_groups(pr, kernel, object);
+        grout_printer__text(pr, object->orders_tensor_core ? " orders_tensor_core" : "");
         break;
     case GROUT_OBJECT_SEMAPHORE:
         grout_printer__text(pr, "semaphore");

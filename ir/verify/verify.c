@@ -6,16 +6,29 @@
 
 #include <string.h>
 
+static const char *const archs[] = {[GROUT_ARCH_SM_90A] = "sm_90a",
+                                    [GROUT_ARCH_SM_100A] = "sm_100a",
+                                    [GROUT_ARCH_SM_103A] = "sm_103a",
+                                    [GROUT_ARCH_SM_110A] = "sm_110a",
+                                    [GROUT_ARCH_ANY] = "any"};
+
 bool grout_arch_find(const char *text, grout_arch *arch_out) {
-    if (strcmp(text, "sm_90a") == 0) {
-        *arch_out = GROUT_ARCH_SM_90A;
-        return true;
-    }
-    if (strcmp(text, "any") == 0) {
-        *arch_out = GROUT_ARCH_ANY;
-        return true;
+    for (size_t i = 0; i < sizeof archs / sizeof archs[0]; i++) {
+        if (strcmp(text, archs[i]) == 0) {
+            *arch_out = (grout_arch)i;
+            return true;
+        }
     }
     return false;
+}
+
+const char *grout_arch_get_text(grout_arch arch) {
+    return archs[arch];
+}
+
+bool grout_arch_has(grout_arch arch, grout_generation generation) {
+    return arch == GROUT_ARCH_ANY || generation == GROUT_GENERATION_ANY ||
+           (generation == GROUT_GENERATION_HOPPER) == (arch == GROUT_ARCH_SM_90A);
 }
 
 static const grout_op *find_specialize(const grout_module *module, grout_kernel_id kernel) {
@@ -50,6 +63,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__warps(verifying, op);
     grout_verify__partitions(verifying, op);
     grout_verify__wgmma(verifying, id, op);
+    grout_verify__tcgen05(verifying, id, op);
     grout_verify__extern(verifying, id, op);
     grout_verify__ptx(verifying, op);
 }

@@ -21,7 +21,8 @@ static const char *get_text(const grout_op *op) {
 
 /* Whether its plan says which memory it takes, and which parts of tiles. */
 static bool has_plan(const grout_op *op) {
-    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_WGMMA;
+    const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
+    return rule == GROUT_RULE_WGMMA || rule == GROUT_RULE_TCGEN05;
 }
 
 /* The value of the object of a reference operand; through a descriptor, that of its array. */

@@ -362,7 +362,7 @@ static void walk_threads(register_walk *walk) {
 void grout_verify__registers(grout_verifying *verifying) {
     register_walk walk = {.verifying = verifying};
     walk.thread_count = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
-    if (verifying->arch != GROUT_ARCH_SM_90A || walk.thread_count > GROUT_THREADS_MAX ||
+    if (verifying->arch == GROUT_ARCH_ANY || walk.thread_count > GROUT_THREADS_MAX ||
         !needs_walk(verifying)) {
         return;
     }

@@ -178,7 +178,7 @@ static void check_step(grout_verifying *verifying, const grout_op *op) {
  * twice.
  */
 static void check_cast(grout_verifying *verifying, const grout_op *op) {
-    if (get_rule(op) != GROUT_RULE_CONVERT || verifying->arch != GROUT_ARCH_SM_90A) {
+    if (get_rule(op) != GROUT_RULE_CONVERT || verifying->arch == GROUT_ARCH_ANY) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);

@@ -355,7 +355,9 @@ class Builder(Operations):
         kind = object_.kind.replace("MBARRIER", "BARRIER")
         made = ffi.new("grout_build_object *", {"kind": getattr(lib, f"GROUT_OBJECT_{kind}"),
                                                 "is_explicit": object_.kind == "MBARRIER",
-                                                "is_global": object_.is_global, "infers_tile": object_.infers_tile})
+                                                "is_global": object_.is_global, "infers_tile": object_.infers_tile,
+                                                "orders_tensor_core": object_.orders_tensor_core,
+                                                "is_packed": object_.is_packed})
         keep.append(made)
         if object_.space:
             made.space, made.dtype = getattr(lib, f"GROUT_SPACE_{object_.space}"), self._dtype(object_.dtype)

@@ -251,6 +251,8 @@ class Object:
     arrivals: object = None
     cluster: typing.Tuple[typing.Tuple[str, ...], ...] = ()
     is_global: bool = False
+    orders_tensor_core: bool = False
+    is_packed: bool = False
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
@@ -264,6 +266,11 @@ def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.
 def acc(dtype: str, *dims) -> Object:
     """An accumulator of wgmma."""
     return Object("ARRAY", "ACC", dtype, dims)
+
+
+def tmem(dtype: str, *dims, packed: bool = False) -> Object:
+    """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits."""
+    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed)
 
 
 def gmem(dtype: str, *dims) -> Object:

@@ -1,0 +1,194 @@
+/*
+ * tmem.c - loads and stores of tensor memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A load has read when it comes back, but where an MMA in flight may still change what it reads it
+ * finds poison. A store under lazy or random timing leaves poison until it is done.
+ */
+#include "access.h"
+#include "capture.h"
+#include "convert.h"
+#include "engine.h"
+#include "tcgen05.h"
+
+#include <string.h>
+
+/* Whose loads, or stores, these are; both are of whole threads. */
+static grout_stamp get_stamp(const grout_cta *cta, uint32_t thread, bool is_load, uint32_t number) {
+    const grout_clock_shape *shape = &cta->machine->plan->shape;
+    const uint32_t actor = grout_cta__actor(cta, thread);
+    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                         .component = is_load ? grout_clock_tl(shape, actor)
+                                              : grout_clock_ts(shape, actor),
+                         .number = number,
+                         .agent = GROUT_AGENT_ENGINE};
+}
+
+/* ISSUE and ACCESS of a load or store. */
+static void publish(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                    const grout_box *box, const grout_stamp *stamp) {
+    const grout_stamp stamps[2] = {*stamp, *stamp};
+    const grout_issue issue = {.bytes = box->plan->bytes, .read = *stamp, .write = *stamp};
+    grout_flight__publish_issue(cta, thread, inst, &issue);
+    grout_access__publish(cta, thread, inst, box, stamps);
+}
+
+/* What the thread has waited for is over for itself, at once. */
+static void note_wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst, bool is_load,
+                      uint32_t done) {
+    grout_machine *machine = cta->machine;
+    const grout_order *order = &machine->plan->order;
+    const grout_stamp stamp = get_stamp(cta, thread, is_load, done);
+    if (grout_machine__wants(machine, GROUT_EVENT_TMEM_WAIT)) {
+        grout_clocks clocks;
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_TMEM_WAIT, thread, inst, &clocks);
+        event.u.group.lane = grout_cta__actor(cta, thread);
+        event.u.group.number = done;
+        event.u.group.read_only = is_load;
+        grout_machine__publish(machine, &event);
+    }
+    if (order->tensor_size > 0) { /* of a kernel without tensor memory there is nothing to know */
+        uint32_t *set = grout_cta__clocks(cta, thread);
+        grout_order__raise(&set[stamp.component], done);
+        grout_order__raise(&grout_order__get_admitted(
+                               order, set)[grout_clock_admitted(&order->shape, stamp.component)],
+                           done);
+    }
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+/* The columns that an MMA in flight may still change hold poison. */
+static void poison_in_flight(const grout_cta *cta, const grout_box *box, uint8_t *array) {
+    const grout_machine *machine = cta->machine;
+    const grout_box_plan *plan = box->plan;
+    const uint32_t column = plan->rank - 1u, row = plan->rank - 2u;
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
+        const grout_flight *flight = grout_flight__get(machine, i);
+        const grout_box_plan *other =
+            flight->engine == GROUT_ENGINE_TCGEN05
+                ? grout_plan__box(machine->plan, grout_flight__inst(machine, flight), 0)
+                : NULL;
+        i = flight->next;
+        if (other == NULL || flight->is_void || other->object != plan->object) {
+            continue;
+        }
+        const int64_t *start = flight->start[2];
+        int64_t low = start[column] - box->start[column], high = low + other->extent[column];
+        low = low < 0 ? 0 : low;
+        high = high > plan->extent[column] ? plan->extent[column] : high;
+        if (memcmp(start, box->start, column * sizeof *start) != 0) {
+            continue; /* of another slot */
+        }
+        for (int64_t k = 0; low < high && k < plan->extent[row]; k++) {
+            grout_fill_poison(plan->dtype,
+                              array + (k * plan->extent[column] + low) * plan->element_bytes,
+                              high - low);
+        }
+    }
+}
+
+static void load_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                      const grout_box *box) {
+    grout_machine *machine = cta->machine;
+    const grout_slot *slot = &inst->result;
+    const bool is_undefined = machine->tracks && !grout_box__is_defined(machine, box);
+    if (is_undefined) {
+        memset(grout_slot__mask(cta, thread, slot), 0, slot->count);
+        grout_box__get_undefined(machine, box, grout_slot__mask(cta, thread, slot));
+    }
+    grout_slot__set_undefined(cta, thread, slot, is_undefined);
+}
+
+void grout_tmem__load(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    const grout_box box = grout_box__resolve(cta, thread, inst, 0);
+    const grout_slot *slot = &inst->result;
+    uint8_t *data = grout_slot__data(cta, thread, slot);
+    const grout_stamp stamp =
+        get_stamp(cta, thread, true, ++grout_cta__thread(cta, thread)->tmem_loads);
+    (void)grout_box__check_inside(cta, thread, inst, &box);
+    publish(cta, thread, inst, &box, &stamp);
+    if (!box.is_inside) {
+        grout_fill_poison(slot->dtype, data, box.plan->count);
+    }
+    grout_box__gather(machine, &box, data);
+    if (machine->is_lazy && box.is_inside) {
+        poison_in_flight(cta, &box, data);
+    }
+    load_mask(cta, thread, inst, &box);
+}
+
+void grout_tmem__wait_loads(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    note_wait(cta, thread, inst, true, grout_cta__thread(cta, thread)->tmem_loads);
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+int64_t grout_engine__bytes_tmem_store(const grout_machine *machine, const grout_inst *inst) {
+    return grout_plan__box(machine->plan, inst, 0)->bytes;
+}
+
+void grout_engine__stamps_tmem_store(const grout_cta *cta, const grout_flight *flight,
+                                     grout_stamp *read_out, grout_stamp *write_out) {
+    *read_out = *write_out = get_stamp(cta, flight->actor, false, flight->group);
+}
+
+void grout_engine__land_tmem_store(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_flight *flight = grout_flight__get(machine, index);
+    const grout_inst *inst = grout_flight__inst(machine, flight);
+    const grout_box to =
+        grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
+    grout_box__scatter(machine, &to, grout_slots__get(cta, flight->bytes.elements));
+    grout_slots__give(cta, flight->bytes.elements);
+    flight->bytes.elements = 0;
+}
+
+static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                          const grout_box *box, uint32_t number) {
+    const uint32_t kept = grout_slots__take(cta);
+    memcpy(grout_slots__get(cta, kept),
+           grout_slot__data(cta, thread, grout_plan__slot(cta->machine->plan, inst, 0)),
+           (size_t)box->plan->bytes);
+    const uint32_t index =
+        grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMEM_STORE, cta->rank);
+    if (index == 0) {
+        return;
+    }
+    grout_flight *flight = grout_flight__get(cta->machine, index);
+    flight->bytes.elements = kept;
+    memcpy(flight->start[0], box->start, sizeof flight->start[0]);
+    grout_flight__enqueue(cta, thread, number, index);
+    grout_box__poison(cta->machine, box);
+}
+
+void grout_tmem__store(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    const grout_box box = grout_box__resolve(cta, thread, inst, 0);
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    const uint32_t number = ++grout_cta__thread(cta, thread)->tmem_stores;
+    const grout_stamp stamp = get_stamp(cta, thread, false, number);
+    (void)grout_box__check_inside(cta, thread, inst, &box);
+    publish(cta, thread, inst, &box, &stamp);
+    if (machine->tracks) {
+        const bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
+        grout_box__set_written(machine, &box,
+                               is_undefined ? grout_slot__mask(cta, thread, slot) : NULL);
+    }
+    if (machine->is_lazy) {
+        put_in_flight(cta, thread, inst, &box, number);
+        return;
+    }
+    grout_box__scatter(machine, &box, grout_slot__data(cta, thread, slot));
+    grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMEM_STORE);
+    flight.group = number;
+    grout_flight__publish_complete(cta, &flight);
+}
+
+void grout_tmem__wait_stores(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const uint32_t done = grout_cta__thread(cta, thread)->tmem_stores;
+    grout_flight__finish_groups(cta, GROUT_ENGINE_TMEM_STORE, thread, done);
+    note_wait(cta, thread, inst, false, done);
+}

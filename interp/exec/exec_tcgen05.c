@@ -1,0 +1,55 @@
+/*
+ * exec_tcgen05.c - tcgen05_mma, its commits, and tensor memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "barrier.h"
+#include "exec.h"
+#include "mbarrier.h"
+#include "tcgen05.h"
+
+grout_outcome grout_exec_tcgen05_mma(const grout_cta *cta, uint32_t thread,
+                                     const grout_inst *inst) {
+    grout_tcgen05__issue(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_tcgen05_commit_arrive(const grout_cta *cta, uint32_t thread,
+                                               const grout_inst *inst) {
+    uint32_t element;
+    if (!grout_barrier__find_element(cta, thread, inst, 0, &element)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    if (grout_mbarrier__awaits_init(cta, thread, element, 1u << cta->rank)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
+    if (grout_mbarrier__check(cta, thread, inst, element)) {
+        grout_tcgen05__commit(cta, thread, inst, element);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_async_load_tmem(const grout_cta *cta, uint32_t thread,
+                                         const grout_inst *inst) {
+    grout_tmem__load(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* Neither wait blocks here: the engine does at once what is waited for. */
+grout_outcome grout_exec_wait_load_tmem(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst) {
+    grout_tmem__wait_loads(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_async_store_tmem(const grout_cta *cta, uint32_t thread,
+                                          const grout_inst *inst) {
+    grout_tmem__store(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_commit_tmem(const grout_cta *cta, uint32_t thread,
+                                     const grout_inst *inst) {
+    grout_tmem__wait_stores(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}

@@ -1,0 +1,171 @@
+/* verify_tcgen05.c - the tensor core of Blackwell: which hardware has an operation or a memory,
+ * tensor memory, tcgen05_mma, barriers that order the tensor core.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "tmem.h"
+
+#include <inttypes.h>
+
+/* ---- hardware -------------------------------------------------------------------------------- */
+
+static const char *get_generation_text(grout_generation generation) {
+    return generation == GROUT_GENERATION_HOPPER ? "Hopper (sm_90a)"
+                                                 : "Blackwell (sm_100a, sm_103a, sm_110a)";
+}
+
+static void check_generation(grout_verifying *verifying, const grout_op *op) {
+    const grout_generation generation = grout_op_get_generation((grout_opcode)op->opcode);
+    if (grout_arch_has(verifying->arch, generation)) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_UNSUPPORTED_ARCH, op->loc,
+                            "'%s' is an operation of %s, and the kernel is for %s",
+                            grout_verify__get_text(op), get_generation_text(generation),
+                            grout_arch_get_text(verifying->arch));
+    grout_diags_help(verifying->diags, "on %s: %s; or say --arch %s",
+                     grout_arch_get_text(verifying->arch),
+                     grout_op_get_instead((grout_opcode)op->opcode),
+                     generation == GROUT_GENERATION_HOPPER ? "sm_90a" : "sm_100a");
+}
+
+/* An object in a memory, or a barrier of a kind, that the hardware does not have. */
+static void check_object_generation(grout_verifying *verifying, const grout_object *object) {
+    const grout_space_info *info = grout_space_get_info((grout_space)object->space);
+    const grout_generation generation = object->orders_tensor_core
+                                            ? GROUT_GENERATION_BLACKWELL
+                                            : (grout_generation)info->generation;
+    if (grout_arch_has(verifying->arch, generation)) {
+        return;
+    }
+    const bool is_hopper = generation == GROUT_GENERATION_HOPPER;
+    grout_verifying__report(
+        verifying, GROUT_DIAG_UNSUPPORTED_ARCH, object->loc, "%s is %s of %s, and the kernel is "
+        "for %s",
+        grout_value__get_text(verifying->module, object->value, "the object").chars,
+        object->orders_tensor_core ? "a barrier that orders the tensor core, which is"
+        : is_hopper                ? "an accumulator in registers, which is"
+                                   : "an array in tensor memory, which is",
+        get_generation_text(generation), grout_arch_get_text(verifying->arch));
+    grout_diags_help(verifying->diags, "%s; or say --arch %s",
+                     object->orders_tensor_core
+                         ? "'wgmma_wait' says when the tensor core is done: leave "
+                           "'orders_tensor_core' out"
+                     : is_hopper ? "tcgen05_mma adds to an array in tmem: 'tmem f32[128, 64]'"
+                                 : "wgmma adds to an accumulator: 'acc f32[64, 128]'",
+                     is_hopper ? "sm_90a" : "sm_100a");
+}
+
+static void check_objects(grout_verifying *verifying, const grout_op *op) {
+    const grout_module *module = verifying->module;
+    grout_value_id first;
+    const uint32_t count = grout_op_get_made_objects(module, op, &first);
+    for (uint32_t k = 0; k < count; k++) {
+        const grout_object_id id = grout_module_get_value(module, first + k)->object;
+        const grout_object *object = grout_module_get_object(module, id);
+        check_object_generation(verifying, object);
+        if (object->kind == GROUT_OBJECT_ARRAY && grout_space_needs_tensor_order(object->space) &&
+            !grout_tmem__check_object(module, id, verifying->diags)) {
+            verifying->ok = false;
+        }
+    }
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* The object in tensor memory that an operand is, or 0; *is_bad_out: its declaration has been
+ * reported. */
+static grout_object_id find_tmem(const grout_verifying *verifying, const grout_operand *operand,
+                                 bool *is_bad_out) {
+    grout_view view;
+    const grout_object *object = grout_verify__find_object(verifying, operand, &view);
+    if (object == NULL || object->kind != GROUT_OBJECT_ARRAY ||
+        !grout_space_needs_tensor_order(object->space)) {
+        return 0;
+    }
+    *is_bad_out |= !grout_tmem__check_object(verifying->module, view.object, NULL);
+    return view.object;
+}
+
+/* Products of integers are of the first Blackwell alone (PTX ISA 9.1, 'tcgen05.mma'). */
+static void check_integers(grout_verifying *verifying, const grout_op *op,
+                           const grout_tcgen05 *mma) {
+    if (mma->product.accumulator_dtype != GROUT_DTYPE_I32 ||
+        verifying->arch == GROUT_ARCH_SM_100A || verifying->arch == GROUT_ARCH_ANY) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_UNSUPPORTED_ARCH, op->loc,
+                            "'%s' of integers is there on sm_100a alone, and the kernel is for %s",
+                            grout_verify__get_text(op), grout_arch_get_text(verifying->arch));
+    grout_diags_help(verifying->diags, "cast the operands to f8e4m3 or bf16, or multiply on sm_100a");
+}
+
+static void check_mma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    bool is_bad = false;
+    grout_tcgen05 mma;
+    for (uint32_t k = 0; k < 2; k++) {
+        (void)find_tmem(verifying, grout_module_get_operand(verifying->module, op, k), &is_bad);
+    }
+    if (is_bad || !grout_arch_has(verifying->arch, GROUT_GENERATION_BLACKWELL)) {
+        return;
+    }
+    if (!grout_tcgen05_plan(verifying->module, id, &mma, verifying->diags)) {
+        verifying->ok = false;
+        return;
+    }
+    check_integers(verifying, op, &mma);
+}
+
+/* The slice that a load or a store takes. */
+static void check_access(grout_verifying *verifying, const grout_op *op) {
+    bool is_bad = false;
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    if (find_tmem(verifying, operand, &is_bad) != 0 && !is_bad &&
+        !grout_tmem__check_slice(verifying->module, operand, verifying->diags)) {
+        verifying->ok = false;
+    }
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/* A barrier that orders the tensor core counts threads, any other one lanes: an engine that arrives
+ * makes one arrival, and a copy as many as there are lanes. */
+static void check_barrier(grout_verifying *verifying, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    grout_view view;
+    if (sync == NULL || sync->arrival != GROUT_SYNC_ARRIVAL_LATER || index == UINT32_MAX) {
+        return;
+    }
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
+    const grout_object *object = grout_verify__find_object(verifying, operand, &view);
+    const bool is_commit = sync->tensor == GROUT_SYNC_TENSOR_SEALS;
+    if (object == NULL || object->kind != GROUT_OBJECT_BARRIER || object->is_explicit ||
+        object->orders_tensor_core == is_commit) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, operand->loc,
+                            is_commit ? "'%s' arrives on a barrier that orders the tensor core, "
+                                        "and %s does not"
+                                      : "'%s' cannot arrive on %s, which orders the tensor core: "
+                                        "that counts threads, and a copy arrives with every lane",
+                            grout_verify__get_text(op),
+                            grout_verify__get_name(verifying, &view).chars);
+    grout_verify__note_object(verifying, view.object);
+    grout_diags_help(verifying->diags, "%s",
+                     is_commit ? "write 'orders_tensor_core' behind the barrier"
+                               : "use two barriers: one without 'orders_tensor_core' for the "
+                                 "copies, and one with it for the tensor core");
+}
+
+void grout_verify__tcgen05(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+    check_generation(verifying, op);
+    check_objects(verifying, op);
+    check_barrier(verifying, op);
+    if (rule == GROUT_RULE_TCGEN05) {
+        check_mma(verifying, id, op);
+    } else if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {
+        check_access(verifying, op);
+    }
+}

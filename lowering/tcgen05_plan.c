@@ -1,0 +1,357 @@
+/*
+ * tcgen05_plan.c - a tcgen05_mma as instructions of Blackwell's tensor core: element types, shapes,
+ * where its operands lie.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An instruction multiplies 64 or 128 rows of a by up to 256 columns of b over 32 bytes of K
+ * (PTX ISA 9.1, 'tcgen05.mma'). The descriptors of operands in SMEM are those of a wgmma, whose
+ * planning finds them.
+ */
+#include "invariant.h"
+#include "tmem.h"
+#include "type.h"
+#include "view_digits.h"
+#include "wgmma.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    ACC,
+    A,
+    B,
+    OPERANDS,
+    ROWS = 128,
+    COLUMNS_MAX = 512,
+    COLUMN_STEP = 8,
+    INTEGER_STEP_FROM = 32 /* columns of integers: from here on twice the step */
+};
+
+/* Its reports are made as those of a wgmma. */
+typedef struct planning {
+    grout_wgmma_planning wgmma;
+    grout_tcgen05 *out;
+    grout_type types[OPERANDS];
+} planning;
+
+static const grout_operand *get_operand(const planning *p, uint32_t index) {
+    return grout_module_get_operand(p->wgmma.module, p->wgmma.op, index);
+}
+
+static const char *get_dtype_text(const planning *p, uint32_t index) {
+    return grout_dtype_get_info((grout_dtype)p->types[index].dtype)->text;
+}
+
+/* Whether an operand is an object declared 'packed'. */
+static bool is_packed(const planning *p, uint32_t index) {
+    grout_view view;
+    return grout_module_get_view(p->wgmma.module, get_operand(p, index), &view) &&
+           grout_module_get_object(p->wgmma.module, view.object)->is_packed;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static bool fail_space(planning *p, uint32_t index, const char *what, const char *places) {
+    const grout_operand *operand = get_operand(p, index);
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_BAD_SPACE, operand,
+                      "%s of 'tcgen05_mma' lies in %s, and %s is %s", what, places,
+                      grout_wgmma__get_name(&p->wgmma, operand, "the reference").chars,
+                      grout_type__get_text(&p->types[index]).chars);
+    if (index == ACC) {
+        grout_wgmma__help(&p->wgmma, "declare an accumulator: scratch %%acc : tmem f32[128, ..]");
+    } else if (index == A) {
+        grout_wgmma__help(&p->wgmma, "copy_gmem_to_smem brings it to smem, or async_store_tmem and "
+                                     "commit_tmem to a 'packed' array in tmem");
+    } else {
+        grout_wgmma__help(&p->wgmma, "the tensor core reads it in smem alone: copy_gmem_to_smem "
+                                     "brings it there");
+    }
+    return false;
+}
+
+static bool check_spaces(planning *p) {
+    bool fits = true;
+    if (p->types[ACC].space != GROUT_SPACE_TMEM) {
+        fits = fail_space(p, ACC, "the accumulator", "tmem");
+    }
+    if (p->types[A].space != GROUT_SPACE_TMEM && p->types[A].space != GROUT_SPACE_SMEM) {
+        fits = fail_space(p, A, "a", "smem or tmem");
+    }
+    if (p->types[B].space != GROUT_SPACE_SMEM) {
+        fits = fail_space(p, B, "b", "smem");
+    }
+    return fits;
+}
+
+/* A cell of 32 bits has one element of an accumulator, and all of an a that it has room for. */
+static bool check_packing(planning *p) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)p->types[A].dtype);
+    if (is_packed(p, ACC)) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, ACC),
+                          "the accumulator is packed, and the tensor core keeps one sum in a "
+                          "column of 32 bits");
+        grout_wgmma__help(&p->wgmma, "declare it without 'packed'");
+        return false;
+    }
+    if (p->out->has_tmem_a && info->bits < 32 && !is_packed(p, A)) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, A),
+                          "the tensor core reads an a in tmem with %d elements in a column of 32 "
+                          "bits",
+                          32 / info->bits);
+        grout_wgmma__help(&p->wgmma, "declare it 'packed'");
+        return false;
+    }
+    return true;
+}
+
+/* ---- element types --------------------------------------------------------------------------- */
+
+static bool check_saturation(planning *p) {
+    p->out->product.is_saturating =
+        grout_module_find_attr(p->wgmma.module, p->wgmma.op, GROUT_ATTR_SATURATE) != NULL;
+    if (!p->out->product.is_saturating || p->types[ACC].dtype == GROUT_DTYPE_I32) {
+        return true;
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, ACC),
+                      "saturate is of sums of integers, and the accumulator is %s",
+                      grout_type__get_text(&p->types[ACC]).chars);
+    grout_wgmma__help(&p->wgmma, "leave it out: a sum of floats that is too large is an infinity");
+    return false;
+}
+
+static bool check_types(planning *p) {
+    const grout_dtype a = (grout_dtype)p->types[A].dtype, b = (grout_dtype)p->types[B].dtype;
+    const uint32_t sums = grout_wgmma__get_accumulators(a, b);
+    if ((sums >> p->types[ACC].dtype & 1) != 0) {
+        return check_saturation(p);
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, A),
+                      "no tcgen05_mma multiplies %s by %s into %s", get_dtype_text(p, A),
+                      get_dtype_text(p, B), get_dtype_text(p, ACC));
+    if (sums == 0) {
+        grout_wgmma__help(&p->wgmma, "%s", GROUT_WGMMA_PAIRS_TEXT);
+    } else {
+        grout_wgmma__help(&p->wgmma, "accumulate in %s and cast what is loaded from it",
+                          (sums >> GROUT_DTYPE_F32 & 1) != 0 ? "f32" : "i32");
+    }
+    return false;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static bool check_ranks(planning *p) {
+    static const char *const wanted[] = {"[M, N]", "[M, K]", "[K, N]"};
+    bool fits = true;
+    for (uint32_t k = 0; k < OPERANDS; k++) {
+        const grout_operand *operand = get_operand(p, k);
+        if (p->types[k].rank == 2) {
+            continue;
+        }
+        fits = grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, operand,
+                                 "'tcgen05_mma' takes %s here, and %s is %s", wanted[k],
+                                 grout_wgmma__get_name(&p->wgmma, operand, "this").chars,
+                                 grout_type__get_text(&p->types[k]).chars);
+        if (p->types[k].rank > 2) {
+            grout_wgmma__help(&p->wgmma, "index the dimensions in front: which slot is meant?");
+        }
+    }
+    return fits;
+}
+
+/* The three sizes, each of which two operands have. */
+static bool check_agreement(planning *p) {
+    static const struct {
+        char letter;
+        uint8_t left, left_dim, right, right_dim;
+    } pairs[] = {{'K', A, 1, B, 0}, {'M', A, 0, ACC, 0}, {'N', B, 1, ACC, 1}};
+    static const char *const names[] = {"the accumulator", "a", "b"};
+    for (uint32_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
+        const grout_type *left = &p->types[pairs[k].left], *right = &p->types[pairs[k].right];
+        const int64_t size = left->dims[pairs[k].left_dim];
+        const int64_t other = right->dims[pairs[k].right_dim];
+        if (size == other) {
+            continue;
+        }
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, pairs[k].left),
+                          "%c is %" PRId64 " in %s, %s, and %" PRId64 " in %s, %s", pairs[k].letter,
+                          size, names[pairs[k].left], grout_type__get_shape_text(left).chars, other,
+                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+        grout_wgmma__help(&p->wgmma, "a is [M, K], b is [K, N], the accumulator [M, N]: "
+                                     ".transpose(1, 0) turns one that lies the other way");
+        return false;
+    }
+    return true;
+}
+
+static bool check_rows(planning *p) {
+    const uint32_t m = p->out->product.m;
+    if (m == ROWS || (m == ROWS / 2 && !p->out->has_tmem_a)) {
+        return true;
+    }
+    if (m == ROWS / 2) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
+                          "M is %" PRIu32 ", and an a in tmem has %d rows", m, ROWS);
+        grout_wgmma__help(&p->wgmma, "pad it to 128 rows, or keep it in smem");
+        return false;
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
+                      "M is %" PRIu32 ": a tcgen05_mma takes %d or %d rows", m, ROWS / 2, ROWS);
+    grout_wgmma__help(&p->wgmma, "take slices of 128 rows, each with an accumulator of its own, or "
+                                 "pad the tile: TMA fills rows with zeros");
+    return false;
+}
+
+/* Of what N is a multiple, and why. */
+static uint32_t get_column_step(const planning *p, const char **why_out) {
+    const grout_wgmma *product = &p->out->product;
+    const uint32_t part = product->n / p->out->part_count;
+    *why_out = "";
+    if (p->out->has_tmem_a) {
+        *why_out = " with an a in tmem";
+        return 2 * COLUMN_STEP;
+    }
+    if (product->accumulator_dtype == GROUT_DTYPE_I32 && part > INTEGER_STEP_FROM) {
+        *why_out = " of integers from 32 on";
+        return 2 * COLUMN_STEP * p->out->part_count;
+    }
+    if (product->m == ROWS / 2) {
+        *why_out = " with 64 rows, whose halves are instructions of their own";
+        return 2 * COLUMN_STEP;
+    }
+    if (grout_dtype_get_info((grout_dtype)product->b_dtype)->bits == 8 &&
+        product->b.is_transposed) {
+        *why_out = " of a b of 8 bits whose rows lie along N";
+        return 2 * COLUMN_STEP;
+    }
+    return COLUMN_STEP;
+}
+
+static bool check_columns(planning *p) {
+    const uint32_t n = p->out->product.n;
+    const char *why;
+    const uint32_t step = get_column_step(p, &why);
+    if (n > COLUMNS_MAX || (n > COLUMNS_MAX / 2 && n != COLUMNS_MAX)) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                          "N is %" PRIu32 ": a tcgen05_mma takes up to %d columns, or %d", n,
+                          COLUMNS_MAX / 2, COLUMNS_MAX);
+        grout_wgmma__help(&p->wgmma, "take slices of the columns: %%acc[:, ds(0, %d)]",
+                          COLUMNS_MAX / 2);
+        return false;
+    }
+    if (n % step != 0) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                          "N is %" PRIu32 ": a tcgen05_mma%s takes multiples of %" PRIu32
+                          " columns",
+                          n, why, step);
+        grout_wgmma__help(&p->wgmma, "pad the tile to %" PRIu32 " columns",
+                          (n + step - 1) / step * step);
+        return false;
+    }
+    return true;
+}
+
+static bool check_depth(planning *p) {
+    const grout_wgmma *product = &p->out->product;
+    if (product->k % product->k_step == 0) {
+        return true;
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
+                      "K is %" PRIu32 ": a tcgen05_mma of %s takes multiples of %" PRIu32,
+                      product->k, get_dtype_text(p, A), product->k_step);
+    grout_wgmma__help(&p->wgmma, "pad K with zeros: TMA does where the box leaves the array");
+    return false;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static bool has_use(const planning *p) {
+    const grout_operand *use = grout_wgmma_get_use(p->wgmma.module, p->wgmma.op);
+    return use != NULL && (use->kind != GROUT_OPERAND_EXPR ||
+                           grout_module_get_expr_value(p->wgmma.module, use->id).integer == 0);
+}
+
+/* Sizes are those of objects that exist, so they fit. */
+static void fill_sizes(planning *p) {
+    grout_wgmma *product = &p->out->product;
+    product->m = (uint32_t)p->types[A].dims[0];
+    product->k = (uint32_t)p->types[A].dims[1];
+    product->n = (uint32_t)p->types[B].dims[1];
+    product->k_step =
+        GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
+    product->block_count = 1;
+    product->step_count = product->k / product->k_step;
+    product->has_use = has_use(p);
+    product->a_dtype = p->types[A].dtype;
+    product->b_dtype = p->types[B].dtype;
+    product->accumulator_dtype = p->types[ACC].dtype;
+    p->out->part_count = product->n > COLUMNS_MAX / 2 ? 2 : 1;
+}
+
+static bool plan_operands(planning *p) {
+    grout_wgmma *product = &p->out->product;
+    const bool has_a = p->out->has_tmem_a || p->wgmma.alone == B ||
+                       grout_wgmma__plan_operand(&p->wgmma, true, &product->a);
+    const bool has_b =
+        p->wgmma.alone == A || grout_wgmma__plan_operand(&p->wgmma, false, &product->b);
+    return has_a && has_b;
+}
+
+/* Whether all the slices that the operand can be are the same columns, or share none. */
+static bool has_fixed_slice(const planning *p) {
+    grout_view view;
+    if (!grout_module_get_view(p->wgmma.module, get_operand(p, ACC), &view)) {
+        return false;
+    }
+    const uint32_t column = view.rank - 1u;
+    const grout_view_start start = grout_view__get_start(p->wgmma.module, &view, column);
+    p->out->object = view.object;
+    p->out->columns = (uint32_t)view.extent[column];
+    p->out->first_column = start.divisor == 0 ? start.known : -1;
+    return grout_view_start__is_multiple(&start, view.extent[column]);
+}
+
+static bool plan_tcgen05(planning *p) {
+    for (uint32_t k = 0; k < OPERANDS; k++) {
+        p->types[k] = grout_module_get_operand_type(p->wgmma.module, get_operand(p, k));
+    }
+    p->out->has_tmem_a = p->types[A].space == GROUT_SPACE_TMEM;
+    if (!check_spaces(p)) {
+        return false;
+    }
+    const bool has_types = check_types(p);
+    if (!check_ranks(p) || !check_agreement(p) || !has_types || !check_packing(p) ||
+        !grout_tmem__check_slice(p->wgmma.module, get_operand(p, ACC), p->wgmma.diags) ||
+        (p->out->has_tmem_a &&
+         !grout_tmem__check_slice(p->wgmma.module, get_operand(p, A), p->wgmma.diags))) {
+        return false;
+    }
+    fill_sizes(p);
+    p->out->is_aligned = has_fixed_slice(p);
+    const bool has_sizes = check_rows(p) && check_depth(p);
+    return has_sizes && plan_operands(p) && check_columns(p);
+}
+
+bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma, grout_tcgen05 *tcgen05_out,
+                        grout_diags *diags) {
+    memset(tcgen05_out, 0, sizeof *tcgen05_out);
+    planning p = {.wgmma = {.module = bound,
+                            .diags = diags,
+                            .op = grout_module_get_op(bound, mma),
+                            .wgmma = &tcgen05_out->product,
+                            .is_tcgen05 = true},
+                  .out = tcgen05_out};
+    return plan_tcgen05(&p);
+}
+
+bool grout_tcgen05__fits(const grout_module *bound, grout_op_id mma, uint32_t operand,
+                         grout_diags *diags) {
+    grout_tcgen05 plan = {0};
+    planning p = {.wgmma = {.module = bound,
+                            .diags = diags,
+                            .op = grout_module_get_op(bound, mma),
+                            .wgmma = &plan.product,
+                            .alone = operand,
+                            .is_tcgen05 = true},
+                  .out = &plan};
+    return plan_tcgen05(&p);
+}
