@@ -19,7 +19,10 @@ static bool check_options(grout_session *session) {
     bool is_terminal = session->host->is_terminal(session->host->payload, GROUT_STREAM_OUT);
     if (arch != NULL && strcmp(arch, "sm_90a") != 0) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "'grout emit' writes for sm_90a, not for '%s'", arch);
+                               strcmp(arch, "any") == 0
+                                   ? "'grout emit' writes for sm_90a, not for '%s'"
+                                   : "'grout emit' writes for sm_90a: CUDA for '%s' comes later",
+                               arch);
     }
     if (strcmp(get_target(session), "cubin") == 0 && is_terminal &&
         !grout_options__has(&session->options, GROUT_OPTION_OUT_FILE)) {

@@ -50,6 +50,12 @@ static const char *get_milestone_text(grout_milestone milestone) {
         return "until the thread's cp.async group is done";
     case GROUT_MILESTONE_WGMMA:
         return "until the wgmma group is done";
+    case GROUT_MILESTONE_TCGEN05:
+        return "until a commit behind it has arrived";
+    case GROUT_MILESTONE_TMEM_LOAD:
+        return "until the thread's wait_load_tmem";
+    case GROUT_MILESTONE_TMEM_STORE:
+        return "until the thread's commit_tmem";
     }
     return "";
 }
@@ -163,6 +169,8 @@ static const char *get_object_text(grout_sync_object object) {
         return "the thread's groups of async_copy";
     case GROUT_SYNC_OBJECT_WGMMA:
         return "the thread's wgmma groups";
+    case GROUT_SYNC_OBJECT_TCGEN05:
+        return "the thread's operations on tensor memory";
     case GROUT_SYNC_OBJECT_OBJECTS:
         return "the objects of a scope";
     case GROUT_SYNC_OBJECT_PARTS:
@@ -269,6 +277,12 @@ static const char *get_covered_text(grout_milestone milestone) {
         return "wgmma groups";
     case GROUT_MILESTONE_ASYNC_COPY:
         return "groups of async_copy";
+    case GROUT_MILESTONE_TCGEN05:
+        return "MMAs";
+    case GROUT_MILESTONE_TMEM_LOAD:
+        return "loads of tensor memory";
+    case GROUT_MILESTONE_TMEM_STORE:
+        return "stores to tensor memory";
     }
     return "";
 }
@@ -326,13 +340,13 @@ static void add_line(const char *start, const char *what, const char *fact, grou
     }
 }
 
-static void add_covers(uint8_t covers, const char *start, grout_text *out) {
+static void add_covers(uint16_t covers, const char *start, grout_text *out) {
     const char *separator = "";
     if (covers == 0) {
         return;
     }
     grout_text_add(out, "%sover, when it has come back: ", start);
-    for (int i = GROUT_MILESTONE_ISSUE; i <= GROUT_MILESTONE_ASYNC_COPY; i++) {
+    for (int i = GROUT_MILESTONE_ISSUE; i <= GROUT_MILESTONE_TMEM_STORE; i++) {
         if ((covers >> i & 1) != 0) {
             grout_text_add(out, "%s%s", separator, get_covered_text((grout_milestone)i));
             separator = ", ";

@@ -103,9 +103,25 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
 }
 
 /* Gives an object what it needs of the launch. */
+/* Always false: there is no CUDA for Blackwell yet. */
+static bool refuse_blackwell(grout_gpu_planning *walk, grout_loc_id loc, const char *what) {
+    grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED,
+                    grout_module_get_place(walk->module, loc),
+                    "%s is of Blackwell: CUDA for sm_100a comes later", what);
+    grout_diags_help(walk->diags, "'grout check' and 'grout run' take it with --arch sm_100a");
+    return false;
+}
+
 static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_object *object = grout_module_get_object(walk->module, id);
+    if (object->orders_tensor_core ||
+        grout_space_get_info((grout_space)object->space)->generation ==
+            GROUT_GENERATION_BLACKWELL) {
+        return refuse_blackwell(walk, object->loc,
+                                object->orders_tensor_core ? "orders_tensor_core"
+                                                           : grout_space_get_text(object->space));
+    }
     if (object->kind != GROUT_OBJECT_BARRIER) {
         return grout_gpu__plan_workspace(walk, id);
     }
@@ -241,6 +257,10 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     grout_gpu_planning *walk = payload;
     grout_gpu_plan *plan = walk->plan;
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (grout_op_get_generation((grout_opcode)op->opcode) == GROUT_GENERATION_BLACKWELL) {
+        return refuse_blackwell(walk, op->loc,
+                                grout_op_get_info((grout_opcode)op->opcode)->text);
+    }
     plan_operands(walk, op);
     grout_gpu__plan_cross_wait(walk, id, op);
     /* One lane finds out, all have to know (writer/uniform.c). */

@@ -34,9 +34,14 @@ typedef struct end_context {
 /* One access that its memory, or its barrier, does not outlive for certain. */
 static bool report_side(grout_checker *checker, const grout_event *event, grout_diag_code code,
                         grout_facts *facts) {
+    const bool is_drained =
+        code == GROUT_DIAG_ASYNC_AT_EXIT && !facts->is_inner &&
+        grout_clock__get_mechanism(&checker->shape, facts->sides[0].stamp.component, NULL) ==
+            GROUT_MECHANISM_TCGEN05;
     const grout_finding_key key = {
         .code = code,
-        .severity = GROUT_SEVERITY_ERROR,
+        /* the hardware waits for the tensor core before it gives tensor memory back */
+        .severity = is_drained ? GROUT_SEVERITY_WARNING : GROUT_SEVERITY_ERROR,
         .primary = grout_origin__get_loc(checker->info.module, &facts->sides[0].origin)};
     const grout_side *const sides[2] = {&facts->sides[0], NULL};
     grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
@@ -120,10 +125,18 @@ static bool is_of_peer(const end_context *context, const grout_entry *entry) {
            entry->flags & GROUT_ENTRY_PRESENT;
 }
 
+/* A load or store of tensor memory at the end of its CTA: nobody comes after it. */
+static bool is_last(const end_context *context, const grout_entry *entry) {
+    const grout_mechanism mechanism =
+        grout_clock__get_mechanism(&context->checker->shape, entry->component, NULL);
+    return !context->event->u.scope.is_inner && (mechanism == GROUT_MECHANISM_TMEM_LOAD ||
+                                                 mechanism == GROUT_MECHANISM_TMEM_STORE);
+}
+
 /* Whether it is over for the actors whose clocks are joined in 'last'. */
 static bool is_over(const end_context *context, const grout_entry *entry) {
     bool is_of_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
-    return (!is_of_engine && !is_of_peer(context, entry)) ||
+    return is_last(context, entry) || (!is_of_engine && !is_of_peer(context, entry)) ||
            context->event->u.scope.last[entry->component] >= entry->number;
 }
 

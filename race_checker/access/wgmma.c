@@ -11,6 +11,7 @@
 #include "statement.h"
 
 #include "alloc.h"
+#include "hash.h"
 
 #include "grout/verify.h"
 
@@ -22,6 +23,21 @@ static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
 }
 
 /* ---- shapes ---- */
+
+/* The object and the columns that a tcgen05_mma adds to, and its types, in one word; 0: slices that
+ * the run decides may overlap. A slice that starts where only the run tells is the same one as
+ * another of its size, or shares nothing with it. */
+static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
+    grout_tcgen05 plan;
+    if (!grout_tcgen05_plan(module, op, &plan, NULL) || !plan.is_aligned) {
+        return 0;
+    }
+    const uint32_t facts[] = {plan.object,          plan.columns,
+                              plan.product.m,       plan.product.a_dtype,
+                              plan.product.b_dtype, plan.product.accumulator_dtype};
+    const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
+    return (uint32_t)(hash ^ hash >> 32) | 1u;
+}
 
 /* Column, N and K of one instruction in one word that is never 0. */
 static uint32_t get_shape(const grout_module *module, grout_op_id op) {
@@ -39,6 +55,9 @@ bool grout_checker__find_shapes(grout_checker *checker) {
     for (grout_op_id i = 1; checker->wgmma_shapes && i < count; i++) {
         if (is_wgmma_op(grout_module_get_op(module, i), GROUT_SYNC_MODE_STARTS)) {
             checker->wgmma_shapes[i] = get_shape(module, i);
+        } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
+                   GROUT_RULE_TCGEN05) {
+            checker->wgmma_shapes[i] = get_tcgen05_shape(module, i);
         }
     }
     return checker->wgmma_shapes != NULL;

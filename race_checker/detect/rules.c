@@ -3,6 +3,7 @@
 #include "rules.h"
 
 #include "invariant.h"
+#include "tensor.h"
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
     const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
@@ -11,6 +12,11 @@ grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint3
                                [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
                                [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
                                [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
+                               [GROUT_MECHANISM_GRID] = grout_clock_gd(shape),
+                               [GROUT_MECHANISM_TCGEN05] = grout_clock_tc(shape, 0),
+                               [GROUT_MECHANISM_TMEM_LOAD] = grout_clock_tl(shape, 0),
+                               [GROUT_MECHANISM_TMEM_STORE] = grout_clock_ts(shape, 0),
+                               [GROUT_MECHANISM_SEALED] = grout_clock_sealed(shape),
                                [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
                                [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
     uint32_t mechanism = sizeof starts / sizeof *starts - 1;
@@ -143,6 +149,9 @@ static bool is_foreign_copy(const grout_rules *rules, const grout_entry *earlier
 
 /* Whether the recorded access is in order, as if it had this number. */
 static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+    if (grout_space_needs_tensor_order(rules->space)) {
+        return grout_tensor__is_ordered(rules, earlier, number);
+    }
     if (!is_known(rules, earlier, number)) {
         return false;
     }
@@ -210,8 +219,10 @@ static grout_mechanism get_mechanism(const grout_rules *rules, const grout_entry
     return grout_clock__get_mechanism(rules->shape, entry->component, NULL);
 }
 
+/* Whether the tensor core made it, of either generation. */
 static bool is_wgmma(const grout_rules *rules, const grout_entry *entry) {
-    return is_async(entry) && get_mechanism(rules, entry) == GROUT_MECHANISM_WGMMA;
+    return is_async(entry) && (get_mechanism(rules, entry) == GROUT_MECHANISM_WGMMA ||
+                               get_mechanism(rules, entry) == GROUT_MECHANISM_TCGEN05);
 }
 
 /* A read that its thread must have waited for a load to make: by the thread, or by its wgmma. */
@@ -221,7 +232,8 @@ static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
 }
 
 bool grout_rules__is_consumption(const grout_rules *rules) {
-    return grout_space_is_of_cta(rules->space) && is_consumption(rules, &rules->entry);
+    return !grout_space_needs_tensor_order(rules->space) &&
+           grout_space_is_of_cta(rules->space) && is_consumption(rules, &rules->entry);
 }
 
 static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
@@ -277,8 +289,13 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
         /* The source of a load: GMEM that is overwritten while TMA may still read it. */
         return is_write(earlier) ? conflict : judge_race(rules, earlier);
     case GROUT_MECHANISM_WGMMA:
+    case GROUT_MECHANISM_TCGEN05:
         conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
         return conflict;
+    case GROUT_MECHANISM_GRID:
+    case GROUT_MECHANISM_TMEM_LOAD:
+    case GROUT_MECHANISM_TMEM_STORE:
+    case GROUT_MECHANISM_SEALED:
     case GROUT_MECHANISM_LOST:
     case GROUT_MECHANISM_EPOCH:
     case GROUT_MECHANISM_ACCESS:
@@ -369,6 +386,10 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
     }
     if (grout_space_is_of_thread(rules->space)) {
         return judge_accumulator(rules, earlier);
+    }
+    if (grout_space_needs_tensor_order(rules->space)) {
+        conflict = grout_tensor__judge(rules, earlier);
+        return conflict.code == GROUT_DIAG_NONE ? judge_race(rules, earlier) : conflict;
     }
     if (is_known(rules, earlier, earlier->number)) {
         return judge_unpublished(rules, earlier);

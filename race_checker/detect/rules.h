@@ -20,6 +20,11 @@ typedef enum grout_mechanism {
     GROUT_MECHANISM_ASYNC_COPY,
     GROUT_MECHANISM_PHASE,
     GROUT_MECHANISM_WGMMA,
+    GROUT_MECHANISM_GRID,
+    GROUT_MECHANISM_TCGEN05,
+    GROUT_MECHANISM_TMEM_LOAD,
+    GROUT_MECHANISM_TMEM_STORE,
+    GROUT_MECHANISM_SEALED, /* no access is over by it */
     GROUT_MECHANISM_ACCESS,
     GROUT_MECHANISM_BULK_WRITE
 } grout_mechanism;
@@ -53,8 +58,8 @@ typedef struct grout_rules {
     const uint64_t *ended_ctas;
     uint32_t ended_words;
     /*
-     * For each op that is a wgmma: which part of its accumulator its instructions take, and in
-     * which shape. The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL:
+     * For each op that is a wgmma, or a tcgen05_mma: which part of its accumulator its instructions
+     * take, and in which shape. The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL:
      * there is none.
      */
     const uint32_t *wgmma_shapes;

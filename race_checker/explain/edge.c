@@ -228,6 +228,7 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_edge(wording, out) ||
+        grout_wording__add_tensor_edge(wording, out) ||
         grout_wording__add_peer_edge(wording, out)) {
         return;
     }
@@ -244,7 +245,8 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
         add_map_edge(wording, out);
     } else if (grout_code__is_about_wgmma(code)) {
         grout_wording__add_wgmma_edge(wording, out);
-    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
+    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE ||
+               code == GROUT_DIAG_TMEM_RACE) {
         add_race_edge(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         if (grout_wording__add_async_copy_edge(wording, 0, out)) {

@@ -21,6 +21,8 @@
 /* A read and a write in no order; of a copy that is not awaited, too. */
 static bool is_race(const grout_record *record) {
     return record->code == GROUT_DIAG_SMEM_RACE || record->code == GROUT_DIAG_GMEM_RACE ||
+           record->code == GROUT_DIAG_TMEM_RACE || record->code == GROUT_DIAG_TENSOR_CORE_ORDER ||
+           record->code == GROUT_DIAG_TMEM_STORE_NOT_COMMITTED ||
            record->code == GROUT_DIAG_CLUSTER_SMEM_REUSE ||
            record->code == GROUT_DIAG_ASYNC_NOT_AWAITED;
 }

@@ -376,6 +376,7 @@ static const headline_row HEADLINES[] = {
     {GROUT_DIAG_MMA_OPERAND_REUSE, grout_wording__add_wgmma_headline},
     {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, grout_wording__add_wgmma_headline},
     {GROUT_DIAG_SMEM_RACE, add_race_headline},
+    {GROUT_DIAG_TMEM_RACE, add_race_headline},
     {GROUT_DIAG_GMEM_RACE, add_race_headline},
     {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
     {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
@@ -389,6 +390,7 @@ void grout_wording__add_headline(const grout_wording *wording, grout_text *out) 
     const grout_findings *findings = &wording->checker->memory.findings;
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_headline(wording, out) ||
+        grout_wording__add_tensor_headline(wording, out) ||
         grout_wording__add_peer_headline(wording, out)) {
         return;
     }

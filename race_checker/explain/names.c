@@ -86,6 +86,21 @@ bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *sid
                GROUT_MECHANISM_WGMMA;
 }
 
+static grout_mechanism get_mechanism(const grout_wording *wording, const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_ACTOR
+               ? GROUT_MECHANISM_ACCESS
+               : grout_clock__get_mechanism(&wording->checker->shape, side->stamp.component, NULL);
+}
+
+bool grout_wording__is_tcgen05(const grout_wording *wording, const grout_side *side) {
+    return get_mechanism(wording, side) == GROUT_MECHANISM_TCGEN05;
+}
+
+bool grout_wording__is_tmem(const grout_wording *wording, const grout_side *side) {
+    return get_mechanism(wording, side) == GROUT_MECHANISM_TMEM_LOAD ||
+           get_mechanism(wording, side) == GROUT_MECHANISM_TMEM_STORE;
+}
+
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side) {
     return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
            grout_clock__get_mechanism(&wording->checker->shape, side->stamp.component, NULL) ==
@@ -106,7 +121,7 @@ bool grout_wording__is_of_two_proxies(const grout_wording *wording) {
 }
 
 const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side) {
-    if (grout_wording__is_wgmma(wording, side)) {
+    if (grout_wording__is_wgmma(wording, side) || grout_wording__is_tcgen05(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TENSOR_CORE);
     }
     if (grout_wording__is_map_read(wording, side)) {
@@ -131,6 +146,9 @@ const char *grout_wording__get_access(const grout_wording *wording, const grout_
     }
     if (grout_wording__is_wgmma(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WGMMA);
+    }
+    if (grout_wording__is_tcgen05(wording, side) || grout_wording__is_tmem(wording, side)) {
+        return grout_wording__get_mnemonic(wording, &side->origin);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE && side->is_write &&
         !grout_wording__is_async_copy(wording, side)) {

@@ -183,6 +183,8 @@ static const struct {
     {GROUT_DIAG_SMEM_SOURCE_REUSE, GROUT_PHRASE_NO_WAIT_SMEM_TO_GMEM},
     {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, GROUT_PHRASE_NO_WAIT_SMEM_TO_GMEM},
     {GROUT_DIAG_TENSORMAP_IN_FLIGHT, GROUT_PHRASE_NOTHING_WAITS},
+    {GROUT_DIAG_TMEM_LOAD_NOT_AWAITED, GROUT_PHRASE_NOTHING_WAITS},
+    {GROUT_DIAG_TMEM_STORE_NOT_COMMITTED, GROUT_PHRASE_NOTHING_WAITS},
     {GROUT_DIAG_MMA_OPERAND_REUSE, GROUT_PHRASE_NO_WGMMA_WAIT},
     {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, GROUT_PHRASE_NO_WGMMA_WAIT},
     {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PHRASE_NOTHING_WAITS},
@@ -191,6 +193,9 @@ static const struct {
 
 static grout_phrase_id get_missing_word(const maker *it) {
     const grout_side *sides = it->wording.facts->sides;
+    if (grout_wording__is_tcgen05(&it->wording, &sides[1])) {
+        return GROUT_PHRASE_NOTHING_WAITS;
+    }
     for (size_t i = 0; i < sizeof missing_words / sizeof missing_words[0]; i++) {
         if (missing_words[i].code == it->wording.record->code) {
             return missing_words[i].word;

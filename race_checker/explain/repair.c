@@ -578,6 +578,7 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
 void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_repair(wording, out) ||
+        grout_wording__add_tensor_repair(wording, out) ||
         grout_wording__add_peer_repair(wording, out)) {
         return;
     }
@@ -594,7 +595,8 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
         repair_wgmma(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         repair_exit(wording, out);
-    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
+    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE ||
+               code == GROUT_DIAG_TMEM_RACE) {
         repair_race(wording, out);
     } else {
         repair_protocol(wording, out);

@@ -56,6 +56,9 @@ const char *grout_wording__get_mnemonic(const grout_wording *wording, const grou
 /* Whether the access is one of a wgmma; whether it is one of cp.async. */
 bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
+/* One of a tcgen05_mma; a load or store of tensor memory. */
+bool grout_wording__is_tcgen05(const grout_wording *wording, const grout_side *side);
+bool grout_wording__is_tmem(const grout_wording *wording, const grout_side *side);
 /* The read of a tensor map that the kernel makes, by a copy. */
 bool grout_wording__is_map_read(const grout_wording *wording, const grout_side *side);
 /* Whether it is about an atomic of a thread and a reduction of TMA that fit but for the proxy. */
@@ -134,6 +137,13 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
 void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out);
 /* mma-operand-reuse, accumulator-in-flight, and async-at-exit of a wgmma. */
 void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out);
+
+/* ---- tensor_words.c ---- */
+
+/* Findings about tensor memory and tcgen05_mma. False: it is something else. */
+bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- protocol_words.c ---- */
 

@@ -166,6 +166,7 @@ bool grout_checker__observe(void *self, const grout_event *event) {
     case GROUT_EVENT_REGISTERS:
         return grout_checker__registers(checker, event);
     case GROUT_EVENT_UNDEFINED:
+    case GROUT_EVENT_TMEM_WAIT: /* the clocks say what it covers */
     case GROUT_EVENT_GRID_WAIT:
     case GROUT_EVENT_GRID_TRIGGER:
     case GROUT_EVENT_FORK: /* the clocks say what it orders */

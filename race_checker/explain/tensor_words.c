@@ -1,0 +1,128 @@
+/* tensor_words.c - sentences about tensor memory, and about MMAs of tcgen05 that are in flight.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wording.h"
+
+static bool has_code(const grout_wording *wording, grout_diag_code code) {
+    return wording->record->code == code;
+}
+
+/* The access that is not over: the other one of two. */
+static const grout_side *get_earlier(const grout_wording *wording) {
+    return &wording->facts->sides[wording->facts->side_count - 1];
+}
+
+/* Whether it is about an MMA of tcgen05 that is in flight. */
+static bool is_about_mma(const grout_wording *wording) {
+    return (has_code(wording, GROUT_DIAG_MMA_OPERAND_REUSE) ||
+            has_code(wording, GROUT_DIAG_ACCUMULATOR_IN_FLIGHT) ||
+            has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT)) &&
+           grout_wording__is_tcgen05(wording, get_earlier(wording));
+}
+
+static const char *get_done(const grout_side *side) {
+    return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
+}
+
+static const char *get_barrier(const grout_wording *wording) {
+    return grout_wording__is_explicit(wording) ? grout_phrase__get(GROUT_PHRASE_AN_MBARRIER)
+                                               : grout_phrase__get(GROUT_PHRASE_TENSOR_BARRIER);
+}
+
+bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text *out) {
+    const grout_side *later = &wording->facts->sides[0], *earlier = get_earlier(wording);
+    const char *object = grout_wording__name_object(wording, later->box.object);
+    const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
+    if (is_about_mma(wording) && wording->facts->side_count > 1) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_MMA_HEAD,
+            &(grout_words){.object = object,
+                           .done = get_done(later),
+                           .line = line,
+                           .doing = grout_phrase__get(earlier->is_write ? GROUT_PHRASE_ADDING_TO
+                                                                        : GROUT_PHRASE_READING)});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HEAD,
+                            &(grout_words){.object = object, .line = line});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_STORE_HEAD,
+            &(grout_words){.object = object, .done = get_done(later), .line = line});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_ORDER_HEAD,
+            &(grout_words){.object = object,
+                           .done = get_done(later),
+                           .access = grout_wording__get_access(wording, earlier),
+                           .line = line});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_PIPE_HEAD,
+                            &(grout_words){.object = object, .line = line});
+        return true;
+    }
+    return false;
+}
+
+bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out) {
+    const grout_side *earlier = get_earlier(wording);
+    if (is_about_mma(wording)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
+            &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_EDGE, NULL);
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_EDGE, NULL);
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_ORDER_EDGE,
+            &(grout_words){.access = grout_wording__get_access(wording, earlier)});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_PIPE_EDGE, NULL);
+        return true;
+    }
+    return false;
+}
+
+bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out) {
+    const grout_side *later = &wording->facts->sides[0], *earlier = get_earlier(wording);
+    const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
+    const char *by = grout_wording__name_by(wording, &earlier->origin);
+    if (is_about_mma(wording) || has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP,
+                            &(grout_words){.barrier = get_barrier(wording),
+                                           .line = line,
+                                           .by = grout_wording__name_by(wording, &later->origin)});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HELP,
+                            &(grout_words){.line = line, .by = by});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_HELP,
+                            &(grout_words){.line = line, .by = by});
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_ORDER_HELP, &(grout_words){.line = line});
+        return true;
+    }
+    return false;
+}
