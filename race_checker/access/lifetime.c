@@ -108,8 +108,9 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
 static bool is_reported(const end_context *context, const grout_entry *entry) {
     const grout_checker *checker = context->checker;
     const grout_cta_state *state = grout_checker__get_cta(checker, entry->origin.cta);
-    bool is_wgmma = grout_clock__get_mechanism(&checker->shape, entry->component, NULL) ==
-                    GROUT_MECHANISM_WGMMA;
+    const grout_mechanism mechanism =
+        grout_clock__get_mechanism(&checker->shape, entry->component, NULL);
+    bool is_wgmma = mechanism == GROUT_MECHANISM_WGMMA || mechanism == GROUT_MECHANISM_TCGEN05;
     if (!is_wgmma || !state) {
         return false;
     }
