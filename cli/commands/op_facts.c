@@ -170,7 +170,11 @@ static const char *get_object_text(grout_sync_object object) {
     case GROUT_SYNC_OBJECT_WGMMA:
         return "the thread's wgmma groups";
     case GROUT_SYNC_OBJECT_TCGEN05:
-        return "the thread's operations on tensor memory";
+        return "the lane's MMAs of tcgen05";
+    case GROUT_SYNC_OBJECT_TMEM_LOAD:
+        return "the thread's loads of tensor memory";
+    case GROUT_SYNC_OBJECT_TMEM_STORE:
+        return "the thread's stores to tensor memory";
     case GROUT_SYNC_OBJECT_OBJECTS:
         return "the objects of a scope";
     case GROUT_SYNC_OBJECT_PARTS:

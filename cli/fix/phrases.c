@@ -127,6 +127,8 @@ static const struct {
     {GROUT_SYNC_OBJECT_BULK, 3, "commit_group\nwait_smem_to_gmem 0"},
     {GROUT_SYNC_OBJECT_WGMMA, 1, "wgmma_wait 0"},
     {GROUT_SYNC_OBJECT_WGMMA, 3, "wgmma_wait 1"},
+    {GROUT_SYNC_OBJECT_TMEM_LOAD, 1, "wait_load_tmem"},
+    {GROUT_SYNC_OBJECT_TMEM_STORE, 1, "commit_tmem"},
     {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_commit_group"},
     {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_wait 0"},
     {GROUT_SYNC_OBJECT_ASYNC_COPY, 3, "async_copy_wait 1"},

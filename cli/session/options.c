@@ -313,6 +313,10 @@ static bool add_use(parser *p, grout_option_id id, const char *value) {
                         "the value of %s is %s, not '%.200s'", name.data == NULL ? "" : name.data,
                         get_wanted(info), value);
         grout_text_free(&name);
+        if (id == GROUT_OPTION_ARCH && strncmp(value, "sm_12", 5) == 0) {
+            grout_diags_help(p->diags, "sm_120a and its kin have no tensor memory, no tcgen05 and "
+                                       "no wgmma: their tensor core is that of 'mma'");
+        }
         return false;
     }
     grout_option_use *uses =

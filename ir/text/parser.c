@@ -205,7 +205,7 @@ bool grout_parser__expected_value(grout_parser *p, const char *what) {
 
 bool grout_parser__not_yet(grout_parser *p, const grout_token *token, grout_diag_code code) {
     static const char *const needs[] = {
-        [GROUT_NEEDS_BLACKWELL] = "needs Blackwell (sm_100a), and grout builds for Hopper (sm_90a)",
+        [GROUT_NEEDS_BLACKWELL] = "is of Blackwell (sm_100a), and grout does not have it yet",
         [GROUT_NEEDS_GPUS] = "needs several GPUs, which is not supported yet",
         [GROUT_NEEDS_PIPELINES] = "is not supported yet: a pipeline is no operation",
         [GROUT_NEEDS_FACTS] =

@@ -74,7 +74,8 @@ static void help_partition(grout_verifying *verifying, const char *help) {
 static const char *find_group_reason(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     const bool takes_group = sync == NULL || sync->object == GROUT_SYNC_OBJECT_WGMMA ||
-                             sync->object == GROUT_SYNC_OBJECT_TCGEN05 ||
+                             sync->object == GROUT_SYNC_OBJECT_TMEM_LOAD ||
+                             sync->object == GROUT_SYNC_OBJECT_TMEM_STORE ||
                              sync->object == GROUT_SYNC_OBJECT_REGISTERS ||
                              sync->object == GROUT_SYNC_OBJECT_PARTS;
     return takes_group ? find_reason(op) : NULL;

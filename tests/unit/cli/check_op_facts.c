@@ -26,7 +26,7 @@ static const column sync_columns[] = {
     SYNC(side, GROUT_SYNC_SIDE_BOTH),
     SYNC(scope, GROUT_SYNC_SCOPE_SYS),
     SYNC(arrival, GROUT_SYNC_ARRIVAL_LATER),
-    SYNC(covers, (1 << (GROUT_MILESTONE_ASYNC_COPY + 1)) - 1),
+    SYNC(covers, (1 << (GROUT_MILESTONE_TMEM_STORE + 1)) - 1),
     SYNC(lanes, GROUT_SYNC_LANES_OWN),
     SYNC(redundant, GROUT_SYNC_REDUNDANT_PAIR),
     SYNC(tensor, GROUT_SYNC_TENSOR_ADMITS),

@@ -105,6 +105,7 @@ static const rule_row rule_rows[] = {
                                 TYPES(ANY)},
     [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", "gg*", GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
     [GROUT_RULE_WGMMA] = {"WGMMA", "amhu", "amhvu", GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
+    [GROUT_RULE_TCGEN05] = {"TCGEN05", "Tnhu", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
     [GROUT_RULE_MMA] = {"MMA", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(MMA)},
     [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_PRINT_LAYOUT] = {"PRINT_LAYOUT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false,

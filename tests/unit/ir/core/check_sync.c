@@ -37,6 +37,9 @@ static const object_rule object_rules[] = {
     OBJECT_RULE(BULK, NULL, REST, ANY, THREAD),
     OBJECT_RULE(ASYNC_COPY, NULL, REST, ANY, THREAD),
     OBJECT_RULE(WGMMA, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(TCGEN05, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(TMEM_LOAD, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(TMEM_STORE, NULL, REST, ANY, THREAD),
     OBJECT_RULE(OBJECTS, NULL, REST, ANY, CTA),
     OBJECT_RULE(PARTS, NULL, REST, ANY, CTA),
     OBJECT_RULE(GRIDS, "griddepcontrol_", REST, ANY, SYS),
@@ -144,6 +147,11 @@ static void an_engine_tells_its_object(const op_facts *it) {
          "the milestone ASYNC_COPY is that of ASYNC_COPY: see OBJECT");
     hold(it, (milestones == COVER(WGMMA)) == is_object(it, OBJECT(WGMMA)),
          "the milestone WGMMA is that of WGMMA: see OBJECT");
+    hold(it, (milestones == COVER(TCGEN05)) == is_object(it, OBJECT(TCGEN05)) &&
+                 (milestones == COVER(TMEM_LOAD)) == is_object(it, OBJECT(TMEM_LOAD)) &&
+                 (milestones == COVER(TMEM_STORE)) == is_object(it, OBJECT(TMEM_STORE)),
+         "the milestones TCGEN05, TMEM_LOAD and TMEM_STORE are those of the objects of their names: "
+         "see OBJECT");
     hold(it, is_object(it, BARRIERS | GROUPS),
          "nobody can wait for what it starts: OBJECT is a barrier or a group");
 }
@@ -223,9 +231,10 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
            "an arrival whose milestone is ISSUE counts NOW, any other LATER: change ARRIVAL, or "
            "effects.def");
     expect(it, post->milestone != GROUT_MILESTONE_ISSUE,
-           is_group_of_all_lanes((grout_milestone)post->milestone),
+           is_group_of_all_lanes((grout_milestone)post->milestone) ||
+               post->milestone == GROUT_MILESTONE_TCGEN05,
            "it stands for what the lanes have started themselves: its milestone is that of a "
-           "group which all of them fill (LANES OWN)");
+           "group which all of them fill (LANES OWN), or of the tensor core's one lane");
     expect(it, is_mode(it, MODE(STARTS)), post->milestone == GROUT_MILESTONE_ISSUE,
            "what an engine brings is announced when it starts: the milestone is ISSUE");
 }
@@ -389,7 +398,7 @@ static void covers_are_the_milestones_of_the_object(const op_facts *it) {
 }
 
 START_TEST(each_milestone_is_covered_by_some_op) {
-    bool is_covered = false;
+    bool is_covered = _i == GROUT_MILESTONE_TCGEN05; /* a commit makes it a phase */
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         op_facts it = get_facts(i, NULL);
         is_covered = is_covered || (is_mode(&it, MODE(WAITS)) && (it.line.covers >> _i & 1) != 0);
@@ -410,7 +419,8 @@ static void what_is_started_can_be_waited_for(const op_facts *it) {
     if (!is_mode(it, MODE(STARTS)) || !is_object(it, GROUPS)) {
         return;
     }
-    hold(it, waiting > 0, "no op WAITS for its groups");
+    hold(it, waiting > 0 || is_object(it, OBJECT(TCGEN05)),
+         "no op WAITS for its groups, and no commit tells a barrier");
     hold(it, closing <= 1, "several ops close its groups: one of them has the wrong OBJECT");
     expect(it, takes(it, GROUT_ATTR_BIT_NO_COMMIT_GROUP), closing == 1,
            "it can leave its group open, and no op CLOSES it");
@@ -489,7 +499,7 @@ int main(void) {
     TCase *tcase = tcase_create("sync");
     tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
     tcase_add_loop_test(tcase, each_milestone_is_covered_by_some_op, GROUT_MILESTONE_ISSUE + 1,
-                        GROUT_MILESTONE_ASYNC_COPY + 1);
+                        GROUT_MILESTONE_TMEM_STORE + 1);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -80,8 +80,10 @@ static void lanes_of_groups(const op_facts *it) {
 
 static void lanes_of_all_else(const op_facts *it) {
     bool is_tma = has_letter(it, "G"); /* the tensor map */
-    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma ? LANES(ONE) : LANES(OWN)),
-           "one lane issues the copies of TMA (ONE), of all else each has its share (OWN)");
+    const bool is_mma = is_object(it, OBJECT(TCGEN05));
+    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma || is_mma ? LANES(ONE) : LANES(OWN)),
+           "one lane issues the copies of TMA and the MMAs of tcgen05 (ONE), of all else each has "
+           "its share (OWN)");
     const bool is_of_memory = has_effect(it, ACCESS(READ));
     expect(it, is_mode(it, MODE(FENCES)) && !is_of_memory, is_lanes(it, LANES(MEET)),
            "each lane fences what it did, and then one lets the engine go: LANES is MEET");
@@ -133,7 +135,8 @@ static void advice_asks_where_it_can(const op_facts *it) {
          "without one of its threads the count of a named barrier is wrong");
 }
 
-/* No op of the tensor core of sm_100 is here yet: see tcgen05.commit and tcgen05.fence. */
+/* tcgen05.commit has the fence in it; a fence of its own (tcgen05.fence) is part of the arrives and
+ * waits on a barrier that orders the tensor core. */
 static void the_tensor_core_is_ordered_by_its_own(const op_facts *it) {
     bool is_commit = is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) &&
                      it->line.arrival == GROUT_SYNC_ARRIVAL_LATER &&

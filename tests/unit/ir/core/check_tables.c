@@ -238,8 +238,9 @@ static void an_effect_fits_the_rule(const op_facts *it) {
         bool copies = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL ||
                       it->info->rule == GROUT_RULE_MASKED_COPY ||
                       it->info->rule == GROUT_RULE_GATHER_COPY;
-        bool is_target = copies ? effect->operand == 1 : it->info->operands[effect->operand] == 'a';
-        bool moves = copies || it->info->rule == GROUT_RULE_WGMMA;
+        bool is_product = it->info->rule == GROUT_RULE_WGMMA || it->info->rule == GROUT_RULE_TCGEN05;
+        bool is_target = copies ? effect->operand == 1 : effect->operand == 0;
+        bool moves = copies || is_product;
         expect(it,
                is_memory &&
                    (it->info->rule == GROUT_RULE_LOAD || it->info->rule == GROUT_RULE_MASKED_LOAD ||
@@ -272,6 +273,10 @@ static void an_effect_fits_the_engine(const op_facts *it) {
                "an op with TYPES of accumulators, and no other, has ACC as SPACE in effects.def");
         expect(it,
                effect->milestone == GROUT_MILESTONE_WGMMA ||
+                   (effect->milestone == GROUT_MILESTONE_TCGEN05 &&
+                    effect->access != GROUT_ACCESS_ARRIVE) ||
+                   effect->milestone == GROUT_MILESTONE_TMEM_LOAD ||
+                   effect->milestone == GROUT_MILESTONE_TMEM_STORE ||
                    effect->milestone == GROUT_MILESTONE_BULK_READ ||
                    effect->milestone == GROUT_MILESTONE_BULK_WRITE,
                is_async, "the tensor core and TMA use the ASYNC proxy");
