@@ -115,7 +115,7 @@ class Template:
 
     def get_cuda(self):
         if self.is_later:  # the refusal is the golden
-            code, stdout, stderr = self.call("emit", self.file, "--kernel", "@" + self.name, "--arch", "any")
+            code, stdout, stderr = self.call("emit", self.file, "--kernel", "@" + self.name, *self.library)
             return comment(f"exit code {code}\n{stdout}{stderr}")
         text = must(self.call("emit", self.file, "--kernel", "@" + self.name, *self.cuda), "emit")
         return comment(text[text.rindex("\n// kernel @") + 1:])
