@@ -277,7 +277,7 @@ static void fill_sizes(planning *p) {
     product->k = (uint32_t)p->types[A].dims[1];
     product->n = (uint32_t)p->types[B].dims[1];
     product->k_step =
-        GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
+        (uint32_t)GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
     product->block_count = 1;
     product->step_count = product->k / product->k_step;
     product->has_use = has_use(p);
