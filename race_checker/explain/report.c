@@ -35,8 +35,11 @@ void grout_report__free(grout_report *report) {
 /* ---- one finding ---- */
 
 static const char *get_engine(const grout_wording *wording, const grout_side *side) {
-    if (grout_wording__is_wgmma(wording, side)) {
+    if (grout_wording__is_wgmma(wording, side) || grout_wording__is_tcgen05(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_ENGINE_TENSOR_CORE);
+    }
+    if (grout_wording__is_tmem(wording, side)) {
+        return grout_phrase__get(GROUT_PHRASE_ENGINE_TMEM);
     }
     if (grout_space_is_of_thread(
             grout_module_get_object(wording->module, side->box.object)->space)) {

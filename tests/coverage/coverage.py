@@ -4,7 +4,8 @@ same. Holds every line of coverage.def to what it promises, and writes docs/cove
 - a kernel of state YES has the words of its line, checks clean, and compiles to a cubin (--cubin);
 - what its GPU column says stands in docs/gpu_results.md, in a section whose machine is that GPU;
 - no line is OPEN: what is missing is LATER, and says what it belongs to;
-- a name of state BLACKWELL is refused for sm_90a, with the reason;
+- a kernel of state CHECKED has the words of its line, and checks clean for sm_100a, of which there is no CUDA yet;
+- a name of state BLACKWELL is refused, with the reason;
 - docs/coverage.md is as it would be written.
 
 usage: coverage.py --grout PATH [--cubin | --update | --gpu LOG]
@@ -36,7 +37,9 @@ PAGE = os.path.join(ROOT, "docs", "coverage.md")
 RESULTS = os.path.join(ROOT, "docs", "gpu_results.md")
 
 Row = collections.namedtuple("Row", "surface section state name words test gpu note")
-STATES = {"YES": "yes", "OPEN": "not yet", "LATER": "later", "HOST": "host", "BLACKWELL": "Blackwell"}
+STATES = {"YES": "yes", "CHECKED": "checked on the CPU", "OPEN": "not yet", "LATER": "later", "HOST": "host",
+          "BLACKWELL": "Blackwell"}
+TESTED = ("YES", "CHECKED")
 GPUS = ("NO", "H100", "H200")
 SURFACES = {
     "PALLAS": ("Pallas, Mosaic GPU", {
@@ -120,15 +123,15 @@ def check_columns(rows, machines):
             yield row, f"there is no section {row.surface} {row.section}"
         elif row.state not in STATES or row.gpu not in GPUS:
             yield row, f"there is no state {row.state}, or no GPU {row.gpu}"
-        elif (row.state == "YES") != (row.test != "") or (row.state in ("YES", "BLACKWELL")) != (row.words != []):
-            yield row, "a line of state YES has words and a test, one of BLACKWELL words, the others neither"
+        elif (row.state in TESTED) != (row.test != "") or (row.state in (*TESTED, "BLACKWELL")) != (row.words != []):
+            yield row, "a line of state YES or CHECKED has words and a test, one of BLACKWELL words, the others neither"
         elif row.state == "LATER" and row.note == "":
             yield row, "the remark has to say what it belongs to"
         elif row.state == "OPEN":
             yield row, "nothing says it: it needs a test, or the state LATER and what it belongs to"
         elif row.gpu != "NO" and (row.state != "YES" or f"`{row.test}`" not in machines[row.gpu]):
             yield row, f"docs/gpu_results.md has no section of an {row.gpu} that names `{row.test}`"
-        elif row.state == "YES":
+        elif row.state in TESTED:
             found = find_kernel(row.test)
             missing = [] if found is None else [word for word in row.words if not has_word(found[1], word)]
             if found is None:
@@ -161,8 +164,8 @@ def for_each(items, function):
         return list(zip(items, pool.map(function, items)))
 
 
-def list_tests(rows):
-    return sorted({row.test for row in rows if row.state == "YES"})
+def list_tests(rows, states=("YES",)):
+    return sorted({row.test for row in rows if row.state in states})
 
 
 def find_externs(test):
@@ -185,8 +188,10 @@ def make_externs(test, folder):
 def check_clean(grout, rows):
     with tempfile.TemporaryDirectory(prefix="grout-coverage-") as folder:
         def check(test):
-            return run_kernel(grout, test, "check", "-q", *make_externs(test, folder))
-        for test, wrong in for_each(list_tests(rows), check):
+            arch = ["--arch", "sm_100a"] if test in later else []
+            return run_kernel(grout, test, "check", "-q", *arch, *make_externs(test, folder))
+        later = list_tests(rows, ("CHECKED",))
+        for test, wrong in for_each(list_tests(rows, TESTED), check):
             if wrong:
                 yield next(row for row in rows if row.test == test), f"{test} does not check clean: {wrong}"
 
@@ -221,8 +226,8 @@ def check_refused(grout, rows):
                 file.write(f"kernel @k(%x: out gmem f32[4]) {{\n  {word} %x\n}}\n")
                 file.flush()
                 done = call(grout, "check", file.name)
-            if done.returncode != 2 or f"'{word}' needs Blackwell" not in done.stdout + done.stderr:
-                yield row, f"'{word}' is not refused for sm_90a: {done.stdout}{done.stderr}"
+            if done.returncode != 2 or f"'{word}' is of Blackwell" not in done.stdout + done.stderr:
+                yield row, f"'{word}' is not refused: {done.stdout}{done.stderr}"
 
 
 def print_page(rows):

@@ -18,7 +18,7 @@ those that called it.
 from ._builder import Builder
 from ._operations import Operations
 from ._regions import Branch, Loop, Region, Specialized, While
-from ._values import Barrier, Ds, Expr, Object, Ref, Value, acc, barrier, ds, gmem, mbarrier, semaphore, smem
+from ._values import Barrier, Ds, Expr, Object, Ref, Value, acc, barrier, ds, gmem, mbarrier, semaphore, smem, tmem
 
 __all__ = ["Barrier", "Branch", "Builder", "Ds", "Expr", "Loop", "Object", "Operations", "Ref", "Region",
-           "Specialized", "Value", "While", "acc", "barrier", "ds", "gmem", "mbarrier", "semaphore", "smem"]
+           "Specialized", "Value", "While", "acc", "barrier", "ds", "gmem", "mbarrier", "semaphore", "smem", "tmem"]

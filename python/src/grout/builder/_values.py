@@ -278,9 +278,10 @@ def gmem(dtype: str, *dims) -> Object:
     return Object("ARRAY", "GMEM", dtype, dims)
 
 
-def barrier(count=1, arrivals=None, cluster=()) -> Object:
-    """barrier[count] arrivals(n). cluster: sets of axes."""
-    return Object("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster))
+def barrier(count=1, arrivals=None, cluster=(), orders_tensor_core: bool = False) -> Object:
+    """barrier[count] arrivals(n). cluster: sets of axes. orders_tensor_core: of Blackwell, for tensor memory too."""
+    return Object("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster),
+                  orders_tensor_core=orders_tensor_core)
 
 
 def mbarrier(count=1) -> Object:
