@@ -215,7 +215,7 @@ static uint32_t get_column_step(const planning *p, const char **why_out) {
         return 2 * COLUMN_STEP * p->out->part_count;
     }
     if (product->m == ROWS / 2) {
-        *why_out = " with 64 rows, whose halves are instructions of their own";
+        *why_out = " with 64 rows, whose halves are instructions of their own,";
         return 2 * COLUMN_STEP;
     }
     if (grout_dtype_get_info((grout_dtype)product->b_dtype)->bits == 8 &&
@@ -327,8 +327,8 @@ static bool plan_tcgen05(planning *p) {
     }
     fill_sizes(p);
     p->out->is_aligned = has_fixed_slice(p);
-    const bool has_sizes = check_rows(p) && check_depth(p);
-    return has_sizes && plan_operands(p) && check_columns(p);
+    const bool has_sizes = check_rows(p) && check_depth(p) && check_columns(p);
+    return has_sizes && plan_operands(p) && check_columns(p); /* once more: which way b lies */
 }
 
 bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma, grout_tcgen05 *tcgen05_out,

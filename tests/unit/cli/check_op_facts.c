@@ -12,12 +12,13 @@ typedef struct column {
     const char *name;
     size_t offset;
     uint8_t last;
+    size_t size; /* in bytes */
 } column;
 
 #define SYNC(FIELD, LAST) \
-    { #FIELD, offsetof(grout_sync_info, FIELD), LAST }
+    { #FIELD, offsetof(grout_sync_info, FIELD), LAST, sizeof(((grout_sync_info *)NULL)->FIELD) }
 #define REGION(FIELD, LAST) \
-    { #FIELD, offsetof(grout_region_info, FIELD), LAST }
+    { #FIELD, offsetof(grout_region_info, FIELD), LAST, sizeof(((grout_region_info *)NULL)->FIELD) }
 
 static const column sync_columns[] = {
     SYNC(object, GROUT_SYNC_OBJECT_PARTS),
@@ -40,7 +41,7 @@ static const column region_columns[] = {
     REGION(yields, GROUT_YIELDS_LAST),
 };
 
-enum { VALUES_MAX = 64 };
+enum { VALUES_MAX = 512 };
 
 /* No two values of a column may read the same. */
 static void compare_all(const column *it, grout_text *texts) {
@@ -64,7 +65,10 @@ START_TEST(each_value_of_a_sync_column_has_its_words) {
     ck_assert_uint_lt(it->last, VALUES_MAX);
     for (uint32_t i = 0; i <= it->last; i++) {
         grout_sync_info info = {.warp = ""};
-        ((uint8_t *)&info)[it->offset] = (uint8_t)i;
+        const uint16_t wide = (uint16_t)i;
+        const uint8_t narrow = (uint8_t)i;
+        memcpy((uint8_t *)&info + it->offset, it->size == 1 ? (const void *)&narrow : &wide,
+               it->size);
         grout_op_facts__add_sync(&info, "- ", &texts[i]);
     }
     compare_all(it, texts);

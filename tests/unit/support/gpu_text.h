@@ -78,6 +78,18 @@ static inline int compare_paths(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
+/* Whether the kernel says that it is for Blackwell, of which there is no CUDA yet. */
+static inline bool is_for_blackwell(const char *path) {
+    char text[16384];
+    FILE *file = fopen(path, "r");
+    const size_t size = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    if (file != NULL) {
+        fclose(file);
+    }
+    text[size] = '\0';
+    return strstr(text, "\n// run: --arch sm_1") != NULL || strstr(text, "\n// ARCH: sm_1") != NULL;
+}
+
 /* Adds the kernels of a folder, in the order of their names. None, or too many, ends the program:
  * a test of no kernel would pass. */
 static inline void find_kernel_files(const char *folder, kernel_files *out) {
@@ -86,8 +98,8 @@ static inline void find_kernel_files(const char *folder, kernel_files *out) {
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
         if (end != NULL && strcmp(end, ".grout") == 0 && out->count < KERNEL_FILES_MAX) {
-            snprintf(out->paths[out->count++], sizeof out->paths[0], "%s/%s", folder,
-                     entry->d_name);
+            snprintf(out->paths[out->count], sizeof out->paths[0], "%s/%s", folder, entry->d_name);
+            out->count += is_for_blackwell(out->paths[out->count]) ? 0 : 1;
         }
     }
     if (directory != NULL) {

@@ -26,8 +26,10 @@ static void lanes_of_what_posts(const op_facts *it) {
     if (!is_mode(it, MODE(POSTS))) {
         return;
     }
-    expect(it, is_later, is_lanes(it, LANES(EACH)),
-           "it stands for what each lane has started: LANES is EACH");
+    const bool is_tensor = it->line.tensor == GROUT_SYNC_TENSOR_SEALS;
+    expect(it, is_later, is_lanes(it, is_tensor ? LANES(ONE) : LANES(EACH)),
+           "it stands for what each lane has started: LANES is EACH; or for what one lane has on "
+           "the tensor core: ONE");
     expect(it, !is_later && is_written, is_lanes(it, LANES(ONE)),
            "its object counts as written, not by lanes: LANES is ONE");
     expect(it, !is_later && is_object(it, OBJECT(BARRIER) | OBJECT(ANY_BARRIER)),
@@ -393,8 +395,10 @@ static void operands_of_synchronisation_are_followed(const op_facts *it) {
     expect(it, is_object(it, OBJECT(NAMED)), is_kind(first, KIND(INTEGER)),
            "the first operand is the number of the named barrier, an integer (i)");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, GROUPS),
-           is_count || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS),
-           "a wait for groups says how many may stay in flight: a k, or the attribute wait");
+           is_count || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS) ||
+               is_object(it, OBJECT(TMEM_LOAD) | OBJECT(TMEM_STORE)),
+           "a wait for groups says how many may stay in flight: a k, or the attribute wait; of "
+           "tensor memory alone it waits for all");
 }
 
 /* ---- all ---------------------------------------------------------------------------------------

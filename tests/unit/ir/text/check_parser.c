@@ -200,9 +200,9 @@ static const fault_case faults[] = {
     FAULT(BODY("  %x = cast %n : 32"), SYNTAX, 3, 18, 2, "expected an element type, found '32'", NULL),
     FAULT(BODY("  %x = iota dim(0) : i32[1, 1, 1, 1, 1, 1, 1, 1, 1]"), LIMIT, 3, 50, 1, "more than 8 dimensions", NULL),
     /* objects */
-    FAULT(BODY("  scratch %s : smen f32[4]"), UNKNOWN_TYPE, 3, 16, 4, "expected 'smem', 'acc', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found 'smen'", "did you mean 'smem'?"),
-    FAULT(BODY("  scratch %s : accu f32[4]"), UNKNOWN_TYPE, 3, 16, 4, "expected 'smem', 'acc', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found 'accu'", "did you mean 'acc'?"),
-    FAULT(BODY("  scratch %s : 3"), SYNTAX, 3, 16, 1, "expected 'smem', 'acc', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found '3'", NULL),
+    FAULT(BODY("  scratch %s : smen f32[4]"), UNKNOWN_TYPE, 3, 16, 4, "expected 'smem', 'acc', 'tmem', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found 'smen'", "did you mean 'smem'?"),
+    FAULT(BODY("  scratch %s : accu f32[4]"), UNKNOWN_TYPE, 3, 16, 4, "expected 'smem', 'acc', 'tmem', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found 'accu'", "did you mean 'acc'?"),
+    FAULT(BODY("  scratch %s : 3"), SYNTAX, 3, 16, 1, "expected 'smem', 'acc', 'tmem', 'gmem', 'barrier', 'mbarrier' or 'semaphore', found '3'", NULL),
     FAULT(BODY("  scratch %s : two_ctas f32[4]"), SYNTAX, 3, 16, 8, "'two_ctas' is of Blackwell (sm_100a), and grout does not have it yet", NULL),
     FAULT(BODY("  scratch %s : acc f32"), SYNTAX, 3, 23, 1, "expected '[' and the dimensions of the array, found the end of the line", NULL),
     FAULT(BODY("  scratch %s : acc f32[64, 64] tile(8, 32)"), BAD_TRANSFORM, 3, 32, 4, "an accumulator has no 'tile': it lies in registers as the tensor core wants it", NULL),
