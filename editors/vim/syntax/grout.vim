@@ -171,6 +171,12 @@ syntax keyword groutOperation
     \ wgmma_wait
     \ acc_load
     \ acc_store
+    \ tcgen05_mma
+    \ tcgen05_commit_arrive
+    \ async_load_tmem
+    \ wait_load_tmem
+    \ async_store_tmem
+    \ commit_tmem
     \ set_max_registers
     \ delay
     \ debug_check
@@ -201,12 +207,15 @@ syntax keyword groutType
 syntax keyword groutStorage
     \ smem
     \ acc
+    \ tmem
     \ gmem
     \ barrier
     \ mbarrier
     \ semaphore
     \ arrivals
     \ global
+    \ orders_tensor_core
+    \ packed
     \ tile
     \ infer
     \ swizzle
