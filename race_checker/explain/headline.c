@@ -182,11 +182,14 @@ static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     } else if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
         doing = GROUT_PHRASE_WRITING;
     }
-    grout_sentence__add(out, GROUT_SENTENCE_EXIT_HEAD,
-                        &(grout_words){.scope = grout_wording__get_scope(wording),
-                                       .who = grout_wording__get_who(wording, side),
-                                       .doing = grout_phrase__get(doing),
-                                       .object = name_side_object(wording, 0)});
+    const grout_origin *next = &wording->facts->sides[1].origin; /* the scope that may get it */
+    const grout_words words = {.scope = grout_wording__get_scope(wording),
+                               .line = next->op != 0 ? grout_wording__get_line(wording, next) : 0,
+                               .who = grout_wording__get_who(wording, side),
+                               .doing = grout_phrase__get(doing),
+                               .object = name_side_object(wording, 0)};
+    grout_sentence__add(
+        out, next->op != 0 ? GROUT_SENTENCE_EXIT_TAKEN_HEAD : GROUT_SENTENCE_EXIT_HEAD, &words);
 }
 
 /* ---- headlines of barriers ---- */

@@ -202,7 +202,9 @@ static void describe_sides(grout_wording *wording) {
         note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
     } else if (finding->related.file) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related,
-                            grout_phrase__get(GROUT_PHRASE_DECLARED_HERE));
+                            grout_phrase__get(wording->record->code == GROUT_DIAG_ASYNC_AT_EXIT
+                                                  ? GROUT_PHRASE_RELATED_NEXT_SCOPE
+                                                  : GROUT_PHRASE_DECLARED_HERE));
     }
     finding->access_count = count;
     if (count == 1) {
