@@ -184,7 +184,8 @@ bool grout_checker__observe(void *self, const grout_event *event) {
 static bool end(void *self) {
     grout_checker *checker = self;
     return !checker->has_failed &&
-           (!checker->run.op_threads || grout_checker__withhold_follow_ons(checker));
+           (!checker->run.op_threads || (grout_checker__withhold_follow_ons(checker) &&
+                                         grout_checker__name_divisions(checker)));
 }
 
 /* All but what only traces look at. */
