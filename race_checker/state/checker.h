@@ -116,7 +116,8 @@ typedef struct grout_run_state {
     uint32_t ended_wait_count, ended_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
-    uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined (GROUT_EVENT_UNDEFINED) */
+    uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined
+                               (GROUT_EVENT_UNDEFINED) */
     uint32_t op_count, undefined_op_count;
     uint64_t reserved_end;
     GROUT_STATE_END
