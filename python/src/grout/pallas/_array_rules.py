@@ -113,7 +113,7 @@ def import_transpose(importer, equation, a):
     permutation = tuple(equation.params["permutation"])
     if permutation == tuple(range(len(permutation))):
         return a
-    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, dims=permutation)
+    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, perm=permutation)
 
 
 @rule("iota")

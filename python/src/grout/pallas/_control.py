@@ -35,7 +35,7 @@ def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
     return operands
 
 
-@rule("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint")
+@rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint")
 def import_call(importer, equation, *arguments):
     """Inlined."""
     params = equation.params

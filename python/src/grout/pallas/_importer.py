@@ -210,7 +210,7 @@ class Importer:
             return value.const
         return self.builder.typed(value.const, value.dtype)
 
-    def op(self, name: str, result: str, dims, *operands, **attributes) -> Val:
+    def op(self, name: str, result: str, dims, /, *operands, **attributes) -> Val:
         """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
         operations that are written with their type."""
         return Val(result, dims, self.builder.op(name, *operands, **attributes))

@@ -70,6 +70,8 @@ _JAX = os.path.dirname(jax.__file__) + os.sep
 # Kernels that JAX ships: their lines are what the user wants to see.
 _KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
+# What runs the user's tests, whose frames say nothing.
+_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -106,7 +108,8 @@ def count_scan(params) -> typing.Tuple[int, int]:
 def _is_users(file: str) -> bool:
     if file.startswith(_KERNELS):
         return True
-    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen"):
+    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
+            any(name in file for name in _RUNNERS):
         return False
     return not file.startswith(_LIBRARY) or "site-packages" in file
 
