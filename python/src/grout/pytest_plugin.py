@@ -21,7 +21,7 @@ def pytest_addoption(parser) -> None:
     group.addoption("--grout-warnings", action="store_true", help="fail tests whose kernels have warnings, too")
     group.addoption("--grout-wgmma", choices=("lowered", "documented"), default="lowered",
                     help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
-    group.addoption("--grout-sms", type=int, default=None, metavar="N", help="how many SMs kernels are told of (132)")
+    group.addoption("--grout-sms", type=int, default=None, metavar="N", help="the number of SMs for kernels that ask the device (132)")
     group.addoption("--grout-timeout", type=float, default=None, metavar="SECONDS", help="of one call of a kernel")
 
 

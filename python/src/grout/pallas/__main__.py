@@ -92,7 +92,7 @@ def _parse(arguments):
     parser.add_argument("function", metavar="FUNCTION")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs="*")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    parser.add_argument("--sms", type=int, metavar="N", help="how many SMs kernels are told of (132)")
+    parser.add_argument("--sms", type=int, metavar="N", help="the number of SMs for kernels that ask the device (132)")
     parser.add_argument("--wgmma", choices=("lowered", "documented"), default="lowered",
                         help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the numbers that check makes")
