@@ -28,7 +28,7 @@ class Noting(dict):
 
 
 def _codes(report):
-    return report and (report.verdict, sorted((finding.code, finding.severity) for finding in report.findings))
+    return report and (report.verdict, {(finding.code, finding.severity) for finding in report.findings})
 
 
 def _load(imported):

@@ -174,26 +174,26 @@ def test_axes():
 
 def test_nd_loop_and_planar_snake():
     def body(out, order):
-        @plgpu.nd_loop((4, 3), collective_axes="cta")
+        @plgpu.nd_loop((5, 3), collective_axes="cta")
         def _(loop_info):
             m, n = loop_info.index
             out[m, n] = lax.axis_index("cta") * 100 + loop_info.local_index
 
         @pl.when(lax.axis_index("cta") == 0)
         def _():
-            @pl.loop(0, 12)
+            @pl.loop(0, 15)
             def _(number):
-                m, n = plgpu.planar_snake(number, (4, 3), 0, 2)
+                m, n = plgpu.planar_snake(number, (5, 3), 0, 2)
                 order[number] = m * 10 + n
 
-    f = kernel(body, (S((4, 3), jnp.int32), S((12,), jnp.int32)), grid=(2,), grid_names=("cta",))
+    f = kernel(body, (S((5, 3), jnp.int32), S((15,), jnp.int32)), grid=(2,), grid_names=("cta",))
     report = grout.pallas.check(f)()
     assert report.verdict == "clean", str(report)
-    places = numpy.arange(12).reshape(4, 3)
+    places = numpy.arange(15).reshape(5, 3)
     assert_same(report.result[0], (places % 2 * 100 + places // 2).astype("int32"))
-    assert sorted(report.result[1].tolist()) == sorted(m * 10 + n for m in range(4) for n in range(3))
+    assert sorted(report.result[1].tolist()) == sorted(m * 10 + n for m in range(5) for n in range(3))
     assert report.result[1].tolist() == [int(m) * 10 + int(n) for m, n in
-                                         (plgpu.planar_snake(jnp.int32(i), (4, 3), 0, 2) for i in range(12))]
+                                         (plgpu.planar_snake(jnp.int32(i), (5, 3), 0, 2) for i in range(15))]
 
 
 # ---- around a kernel ------------------------------------------------------------------------------------------------

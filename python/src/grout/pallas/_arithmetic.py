@@ -15,10 +15,10 @@ BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "rem", 
           "atan2": "atan2", "pow": "pow", "nextafter": ""}
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY = {"neg": "neg", "sign": "sign", "abs": "abs", "not": "not", "floor": "floor", "ceil": "ceil", "sqrt": "sqrt",
-         "exp": "exp", "exp2": "exp2", "log": "log", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
+         "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
          "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
          "clz": "clz", "population_count": "popcount"}
-APPROXIMATE = ("exp", "exp2", "log", "sin", "cos", "tanh", "rsqrt", "logistic")
+APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "logistic")
 del BINARY["nextafter"]
 
 
@@ -171,6 +171,15 @@ def import_square(importer, equation, a):
     return binary(importer, "mul", a, a, a.dtype)
 
 
+@rule("one_minus_square")
+def import_one_minus_square(importer, equation, a):
+    """(1 + a) (1 - a)."""
+    del equation
+    one = const(1, a.dtype)
+    return binary(importer, "mul", binary(importer, "add", one, a, a.dtype), binary(importer, "sub", one, a, a.dtype),
+                  a.dtype)
+
+
 @rule("integer_pow")
 def import_integer_pow(importer, equation, a):
     """By repeated squaring, as JAX lowers it."""
@@ -266,7 +275,7 @@ def import_multiple_of(importer, equation, a):
     return importer.op("multiple_of", a.dtype, a.shape, a.built, number)
 
 
-@rule("copy", "copy_p", "stop_gradient", "reduce_precision_", "pvary")
+@rule("copy", "copy_p", "stop_gradient", "pvary", "reshard")
 def import_same(importer, equation, a):
     """The value itself."""
     del importer, equation

@@ -177,3 +177,11 @@ def import_layout_cast(importer, equation, a):
         importer.note(f"layout_cast to {equation.params['new_layout']} is left to grout: it changes no value")
         return a
     return importer.op("layout_cast", a.dtype, a.shape, a.built, **attributes)
+
+
+@rule("relayout")
+def import_relayout(importer, equation, a):
+    """The same by a layout of JAX' own: no change of values."""
+    del equation
+    importer.note("a relayout is left to grout: it changes no value")
+    return a

@@ -35,7 +35,7 @@ def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
     return operands
 
 
-@rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint")
+@rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "eval_jaxpr")
 def import_call(importer, equation, *arguments):
     """Inlined."""
     params = equation.params
@@ -170,10 +170,10 @@ def _counts_up(jaxpr, const_count: int, carry: int) -> bool:
     return False
 
 
-def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1) -> list:
+def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is_counter_used=True) -> list:
     """for i in low..high, with the other carries. counter: the carry that is i, None: none.
 
-    body(index, carries) gives all carries of the next turn. The last ones come back.
+    body(index, carries) gives the carries of the next turn, that of the counter may be None. The last ones come back.
     """
     builder = importer.builder
     carried = [number for number in range(len(init)) if number != counter]
@@ -198,7 +198,7 @@ def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1) ->
     for number, value in zip(carried, loop.results):
         results[number] = Val(init[number].dtype, init[number].shape, value)
     if counter is not None:
-        results[counter] = binary(importer, "max", low, high, "i32")
+        results[counter] = binary(importer, "max", low, high, "i32") if is_counter_used else None
     return results
 
 
@@ -225,8 +225,10 @@ def import_scan(importer, equation, *arguments):
     unroll = params["unroll"] if isinstance(params["unroll"], int) else 1
     init = [_spread(importer, value, variable.aval) for value, variable in
             zip(init, opened.invars[const_count:const_count + carry_count])]
+    unused = () if counter is None else (counter,)
     return _count_loop(importer, low, high, init, counter,
-                       lambda _, values: importer.call(jaxpr, consts + values), unroll)
+                       lambda _, values: importer.call(jaxpr, consts + values, unused), unroll,
+                       counter is not None and importer.is_used(equation, counter))
 
 
 def _spread(importer, value, aval):
@@ -251,17 +253,18 @@ def import_while(importer, equation, *arguments):
         def turn(_, values):
             if fixed is not None:
                 values[fixed] = init[fixed]
-            return importer.call(params["body_jaxpr"], body_consts + values)
+            return importer.call(params["body_jaxpr"], body_consts + values, (counter,))
 
+        is_used = importer.is_used(equation, counter)
         if fixed is None:
-            return _count_loop(importer, init[counter], high, init, counter, turn)
-        return _count_without(importer, init, counter, fixed, turn)
+            return _count_loop(importer, init[counter], high, init, counter, turn, 1, is_used)
+        return _count_without(importer, init, counter, fixed, turn, is_used)
     return _plain_while(importer, params, cond_consts, body_consts,
                         [_spread(importer, value, variable.aval) for value, variable
                          in zip(init, body.invars[body_count:])])
 
 
-def _count_without(importer, init, counter: int, fixed: int, turn) -> list:
+def _count_without(importer, init, counter: int, fixed: int, turn, is_counter_used: bool) -> list:
     """A counting loop whose bound is a carry that never changes: it is no carry here."""
     kept = [number for number in range(len(init)) if number != fixed]
 
@@ -273,7 +276,7 @@ def _count_without(importer, init, counter: int, fixed: int, turn) -> list:
         return [after[number] for number in kept]
 
     results = _count_loop(importer, init[counter], init[fixed], [init[number] for number in kept],
-                          kept.index(counter), body)
+                          kept.index(counter), body, 1, is_counter_used)
     full = list(init)
     for number, value in zip(kept, results):
         full[number] = value

@@ -150,24 +150,25 @@ class Importer:
         scalar = const(element, dtype)
         return self.broadcast(scalar, array.shape) if array.ndim else scalar
 
-    def walk(self, jaxpr, arguments, consts=()) -> list:
-        """Imports a jaxpr: what stands for its results."""
+    def walk(self, jaxpr, arguments, consts=(), unused=()) -> list:
+        """Imports a jaxpr: what stands for its results; None for those, by number, that nobody uses."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
         self.env.update(zip(jaxpr.invars, arguments))
-        jaxpr = _jax.drop_dead(jaxpr)
+        count, jaxpr = len(jaxpr.outvars), _jax.drop_dead(jaxpr, unused)
         outer_users, self._users = self._users, _list_users(jaxpr)
         outer, scopes = self._scopes_here, sum(_opens_scope(equation) for equation in jaxpr.eqns)
         for equation in jaxpr.eqns:
             self._scopes_here = max(scopes, outer) if self.depth == 0 else scopes
             self._import(equation)
         self._scopes_here, self._users = outer, outer_users
-        return [self.read(variable) for variable in jaxpr.outvars]
+        results = iter([self.read(variable) for variable in jaxpr.outvars])
+        return [None if number in unused else next(results) for number in range(count)]
 
-    def call(self, jaxpr, arguments) -> list:
+    def call(self, jaxpr, arguments, unused=()) -> list:
         """Imports a closed jaxpr, or one without constants."""
         opened, consts = _jax.open_jaxpr(jaxpr)
-        return self.walk(opened, arguments, consts)
+        return self.walk(opened, arguments, consts, unused)
 
     def _import(self, equation) -> None:
         name = equation.primitive.name
@@ -350,7 +351,9 @@ class Importer:
 
     def _finish(self) -> Module:
         try:
-            return self.builder.finish()
+            module = self.builder.finish()
+            module.unsaid = frozenset({"unused-result"})  # what JAX traces and nothing uses is nobody's mistake
+            return module
         except KernelError as error:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 

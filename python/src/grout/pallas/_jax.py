@@ -92,10 +92,22 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
 
 
-def drop_dead(jaxpr):
-    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
+def read_check(tree, operands) -> typing.Tuple[object, str]:
+    """Of a check: what is true where it fails, and its text."""
+    error = jax.tree.unflatten(tree, operands)
+    (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
+                                             (error._pred, error._metadata, error._payload))
+    return predicate, jax.tree.unflatten(metadata, payload).fmt_string
+
+
+def drop_dead(jaxpr, unused=()):
+    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
+
+    unused: numbers of results that are left out.
+    """
+    used = [number not in unused for number in range(len(jaxpr.outvars))]
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
-        return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+        return partial_eval.dce_jaxpr(jaxpr, used, instantiate=True)[0]
 
 
 def list_written(jaxpr) -> typing.Set[object]:

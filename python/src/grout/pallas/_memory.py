@@ -2,6 +2,7 @@
 """Loads, stores, copies and what orders them."""
 from __future__ import annotations
 
+from . import _jax
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
 from ._views import apply, at_object, split_leaves, to_val
@@ -33,7 +34,9 @@ def import_get(importer, equation, ref, *leaves):
 @rule("swap")
 def import_swap(importer, equation, ref, value, *leaves):
     """A store; what was there before is loaded where somebody wants it."""
-    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    (transforms,), mask = split_leaves(leaves, equation.params["tree"])
+    if mask:
+        raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked stores")
     if isinstance(ref, Cell):
         if importer.depth != ref.depth:
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
@@ -257,9 +260,15 @@ def import_get_global(importer, equation):
 
 @rule("mgpu_atomic_store")
 def import_atomic_store(importer, equation, *operands):
-    """Not yet read."""
-    del equation, operands
-    raise importer.unsupported("an atomic store of Pallas has no counterpart yet")
+    """Element by element, each at once."""
+    params = equation.params
+    ref, transforms, value = params["args_tree"].unflatten(operands)
+    kind = getattr(params["atomic_type"], "value", params["atomic_type"])
+    view = apply(importer, ref, transforms)
+    if view.shape and not value.shape:
+        value = importer.broadcast(value, view.shape)
+    importer.builder.op(f"atomic_{kind}", view.ref.at[0] if view.padded else view.ref,
+                        importer.builder.typed(value.const, value.dtype) if value.is_const else value.built)
 
 
 @rule("set_max_registers_p", "set_max_registers")
@@ -284,10 +293,22 @@ def import_griddepcontrol_launch(importer, equation):
 
 
 @rule("delay")
-def import_delay(importer, equation, *operands):
-    """Time passes as it likes in the interpreter."""
-    del equation, operands
-    importer.note("pl.delay is left out: the checker looks at every timing")
+def import_delay(importer, equation, nanoseconds):
+    """Time passes on a GPU; the checker looks at every timing anyway."""
+    del equation
+    importer.builder.op("delay", importer.operand(nanoseconds))
+
+
+@rule("check")
+def import_check(importer, equation, *operands):
+    """pl.debug_check: nothing unless JAX' debug checks are on."""
+    params = equation.params
+    if not params["debug"]:
+        raise importer.unsupported("a check that is no debug check; JAX' lowering for GPUs takes none")
+    if not _jax.pallas_core.debug_checks_enabled():
+        return
+    is_wrong, message = _jax.read_check(params["err_tree"], operands)
+    importer.builder.op("debug_check", importer.builder.op("not", importer.operand(is_wrong)), message)
 
 
 @rule("print_layout")
