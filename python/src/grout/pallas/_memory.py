@@ -2,6 +2,8 @@
 """Loads, stores, copies and what orders them."""
 from __future__ import annotations
 
+import re
+
 from . import _jax
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
@@ -192,22 +194,11 @@ def import_barrier_arrive(importer, equation, barrier, *leaves):
 
 
 @rule("async_store_smem")
-def import_async_store(importer, equation, value, ref, barrier, place, *leaves):
-    """st.async to the CTA at a place of a cluster axis; the barrier there gets an arrival and the bytes."""
-    params = equation.params
-    (at_ref, at_barrier), _ = split_leaves(leaves, params["ref_transforms_treedef"],
-                                           params["barrier_transforms_treedef"])
-    names = [name for name, _ in importer.source.cluster]
-    axis = params["cluster_dim"]
-    axis = names[axis] if isinstance(axis, int) and axis not in names else axis
-    if axis not in names:
-        raise importer.unsupported(f"cluster_dim={axis!r} is no axis of the cluster")
-    places = [importer.operand(place if name == axis else importer.axis(name)) for name in names]
-    view = apply(importer, ref, at_ref)
-    there = at_object(importer, barrier, at_barrier).cluster(*places)
-    attributes = {"reduce": params["atomic"]} if params.get("atomic") is not None else {}
-    importer.builder.op("async_store_smem", importer.operand(value), view.ref.cluster(*places), there, **attributes)
-    importer.builder.op("barrier_arrive", there)  # last: the bytes are announced before the arrival counts
+def import_async_store(importer, equation, *operands):
+    """st.async: its arrival on the barrier of the other CTA has no counterpart."""
+    del equation, operands
+    raise importer.unsupported("it arrives on a barrier of another CTA alone, and a barrier of grout takes arrivals of "
+                               "its own CTA, or of the whole cluster")
 
 
 def _semaphore(importer, view, transforms):
@@ -308,7 +299,8 @@ def import_check(importer, equation, *operands):
     if not _jax.pallas_core.debug_checks_enabled():
         return
     is_wrong, message = _jax.read_check(params["err_tree"], operands)
-    importer.builder.op("debug_check", importer.builder.op("not", importer.operand(is_wrong)), message)
+    importer.builder.op("debug_check", importer.builder.op("not", importer.operand(is_wrong)),
+                        _plain_text(importer, message))
 
 
 @rule("print_layout")
@@ -333,9 +325,18 @@ def import_debug_print(importer, equation, *operands):
 
 
 def _plain_format(importer, text: str, count: int) -> str:
-    plain = text.replace("{{", "{").replace("}}", "}")
-    if text.count("{}") != count:
-        if count == 1 and "{" not in text:  # an array, printed behind its name
-            return f"{text} {{}}"
+    """As grout has it."""
+    pieces = re.split(r"(\{\{|\}\}|\{\})", text)
+    if pieces.count("{}") == 0 and count == 1:  # an array, printed behind its name
+        return f"{_plain_text(importer, text)} {{}}"
+    if pieces.count("{}") != count:
         raise importer.unsupported(f"debug_print takes one '{{}}' for each value: {text!r} has {count} values")
-    return plain if "{{" in text else text
+    return "".join(piece if piece == "{}" else _plain_text(importer, piece) for piece in pieces)
+
+
+def _plain_text(importer, text: str) -> str:
+    """Without braces, which stand for values in grout's texts alone."""
+    plain = text.replace("{{", "{").replace("}}", "}").replace("{", "(").replace("}", ")")
+    if "(" in plain and "{" in text:
+        importer.note("braces in the texts that are printed are brackets here")
+    return plain
