@@ -53,6 +53,8 @@ def install_once():
         other = Session(self._check, self._run_options, self._options, False)
         twin = dataclasses.replace(imported, module=_load(imported).module)
         again = original(other, twin, arrays, avals)
+        if report is not None and report.silenced:
+            return results  # the text has no comments
         before, after = _codes(report), _codes(other.calls[-1].report)
         assert before == after, f"{before} {after}\n{imported.text}"
         if report is None or report.verdict == "clean":
