@@ -107,8 +107,8 @@ def write(judged, commit):
     asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
     good = counts["same"] + counts["better"]
     lines = [BEGIN, "",
-             f"Of JAX at commit `{commit[:12]}`: {len(judged)} cases, {_describe_counts(judged.values())}.",
-             f"Without tensor memory: {len(here)}, of which {counts['skipped']} skip themselves; of the other {asked} "
+             f"JAX at commit `{commit[:12]}` has {len(judged)} cases: {_describe_counts(judged.values())}.",
+             f"{len(here)} are without tensor memory, of which {counts['skipped']} skip themselves. Of the other {asked} "
              f"**{100 * good / max(asked, 1):.1f} %** are the same or better, and {counts['wrong']} wrong.", "",
              *make_rows(judged), "", END]
     with open(PAGE, encoding="utf-8") as file:
