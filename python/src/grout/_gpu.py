@@ -112,8 +112,8 @@ class LaunchOptions(typing.NamedTuple):
     nvrtc: typing.Optional[str]
 
 
-def _make_kernel(bound, options: LaunchOptions):
-    """The kernel in the context that is current."""
+def _make_loaded(bound, options: LaunchOptions, new, free):
+    """A kernel or a program of it."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
     cache = _find_cache()
@@ -128,10 +128,20 @@ def _make_kernel(bound, options: LaunchOptions):
         texts.append(ffi.new("char[]", os.fsencode(options.nvrtc)))
         made.nvrtc.library = texts[-1]
     diags = Diags(bound.pointer)
-    kernel = lib.grout_gpu_kernel_new(bound.pointer, bound.kernel, made, diags.list)
-    if kernel == ffi.NULL:
+    loaded = new(bound.pointer, bound.kernel, made, diags.list)
+    if loaded == ffi.NULL:
         diags.fail(GroutError)
-    return ffi.gc(kernel, lib.grout_gpu_kernel_free)
+    return ffi.gc(loaded, free)
+
+
+def _make_kernel(bound, options: LaunchOptions):
+    """The kernel in the context that is current."""
+    return _make_loaded(bound, options, lib.grout_gpu_kernel_new, lib.grout_gpu_kernel_free)
+
+
+def make_program(bound, options: LaunchOptions):
+    """The kernel, compiled, for every context."""
+    return _make_loaded(bound, options, lib.grout_gpu_program_new, lib.grout_gpu_program_free)
 
 
 # ---- launches -------------------------------------------------------------------------------------------------------
