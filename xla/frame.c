@@ -52,14 +52,17 @@ static int get_error_code(grout_diag_code code) {
 
 grout_xla_error *grout_xla__make_error(const grout_xla_frame *frame, const grout_diags *diags) {
     const grout_render_options options = {0};
+    const bool is_known = diags != NULL && grout_diags_count(diags) > 0;
+    const grout_diag *first = is_known ? grout_diags_get(diags, 0) : NULL;
     grout_text text = {0};
-    grout_xla_error_args args = {.struct_size = sizeof args, .code = GROUT_XLA_INTERNAL};
-    if (diags != NULL) {
+    grout_xla_error_args args = {.struct_size = sizeof args,
+                                 .message = "grout: out of memory",
+                                 .code = GROUT_XLA_RESOURCE_EXHAUSTED};
+    if (first != NULL) {
         grout_diags_render(diags, &options, &text);
-        args.code = grout_diags_count(diags) == 0 ? GROUT_XLA_RESOURCE_EXHAUSTED
-                                                  : get_error_code(grout_diags_get(diags, 0)->code);
+        args.message = text.data != NULL && !text.failed ? text.data : first->message;
+        args.code = get_error_code(first->code);
     }
-    args.message = text.data != NULL && !text.failed ? text.data : "grout: out of memory";
     grout_xla_error *error = frame->api->error_create(&args); /* it copies the text */
     grout_text_free(&text);
     return error;

@@ -136,9 +136,9 @@ def test_workspaces():
 
 def test_vmap(scale, add_one, x):
     rows = jnp.stack([x, x * 2, x * 3])
-    assert (jax.vmap(add_one.jax_call)(rows) == rows + 1).all()
-    assert (jax.vmap(add_one.jax_call, in_axes=1, out_axes=1)(rows.T) == rows.T + 1).all()
-    result = jax.vmap(lambda x, z: scale.jax_call(x, 2, 1, z), in_axes=(0, None))(rows[:, :64], jnp.ones(64))
+    assert (jax.jit(jax.vmap(add_one.jax_call, in_axes=1, out_axes=1))(rows.T) == rows.T + 1).all()
+    mapped = jax.jit(jax.vmap(lambda x, z: scale.jax_call(x, 2, 1, z), in_axes=(0, None)))
+    result = mapped(rows[:, :64], jnp.ones(64))
     assert (result.y == rows[:, :64] * 2).all() and (result.z == 2).all() and result.z.shape == (3, 64)
 
 

@@ -89,7 +89,7 @@ def test(build, work):
     source = work / "source" / "python"
     shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",
                                                                            "_native", "_build.py", "_declarations.py"))
-    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests"):
+    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests", "xla"):
         os.symlink(ROOT / name, source.parent / name)
     run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", work, source], env=environment)
     wheel, = work.glob("*.whl")
