@@ -134,24 +134,22 @@ static const grout_xla_buffer *find_buffer(const grout_xla_buffers *buffers, int
                                                                                           : NULL;
 }
 
-static bool read_array(const grout_xla_frame *frame, const grout_xla_params *params,
-                       const grout_xla_param *param, grout_argument *out, grout_diags *diags) {
-    const bool is_operand = param->operand >= 0;
-    const grout_xla_buffer *buffer = is_operand ? find_buffer(&frame->args, param->operand, param)
-                                                : find_buffer(&frame->rets, param->result, param);
-    const grout_xla_buffer *also =
-        is_operand && param->result >= 0 ? find_buffer(&frame->rets, param->result, param) : buffer;
+static bool read_array(const grout_xla_frame *frame, const grout_xla_params *params, uint32_t index,
+                       grout_xla_arguments *out, grout_diags *diags) {
+    const grout_xla_param *param = &params->params[index];
+    const grout_xla_buffer *operand =
+        param->operand < 0 ? NULL : find_buffer(&frame->args, param->operand, param);
+    const grout_xla_buffer *result =
+        param->result < 0 ? NULL : find_buffer(&frame->rets, param->result, param);
     char why[200];
-    if (buffer == NULL || also == NULL) {
+    if ((param->operand >= 0 && operand == NULL) || (param->result >= 0 && result == NULL)) {
         (void)snprintf(why, sizeof why, "has other bytes for '%s' than its %zu", param->name,
                        param->size);
         return refuse(params, diags, why);
     }
-    if (buffer->data != also->data) {
-        (void)snprintf(why, sizeof why, "has no alias of operand and result for '%s'", param->name);
-        return refuse(params, diags, why);
-    }
-    *out = (grout_argument){buffer->data, param->size};
+    const grout_xla_buffer *used = result != NULL ? result : operand;
+    out->arguments[index] = (grout_argument){used->data, param->size};
+    out->sources[index] = operand != NULL && operand->data != used->data ? operand->data : NULL;
     return true;
 }
 
@@ -172,7 +170,7 @@ static const uint64_t *find_scalars(const grout_xla_frame *frame, const grout_xl
 }
 
 bool grout_xla__read_arguments(const grout_xla_frame *frame, const grout_xla_params *params,
-                               grout_argument *arguments_out, grout_diags *diags) {
+                               grout_xla_arguments *out, grout_diags *diags) {
     const uint64_t *scalars = NULL;
     if (!check_counts(frame, params, diags)) {
         return false;
@@ -184,9 +182,10 @@ bool grout_xla__read_arguments(const grout_xla_frame *frame, const grout_xla_par
         const grout_xla_param *param = &params->params[i];
         if (param->scalar >= 0) {
             /* only read: an argument has no const */
-            arguments_out[i].data = (void *)(uintptr_t)&scalars[param->scalar];
-            arguments_out[i].size = param->size;
-        } else if (!read_array(frame, params, param, &arguments_out[i], diags)) {
+            out->arguments[i].data = (void *)(uintptr_t)&scalars[param->scalar];
+            out->arguments[i].size = param->size;
+            out->sources[i] = NULL;
+        } else if (!read_array(frame, params, i, out, diags)) {
             return false;
         }
     }

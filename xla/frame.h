@@ -32,9 +32,16 @@ void grout_xla__answer(grout_xla_metadata *metadata, const grout_xla_version *ru
 
 /* Whether the runtime passes all that is read here; else bad-argument. */
 bool grout_xla__check_frame(const grout_xla_frame *frame, grout_diags *diags);
+/* The arguments of a call. 'inout' arrays are the results; sources: what is to be copied there
+ * before, by parameter, because the runtime has given an operand elsewhere. NULL: nothing. */
+typedef struct grout_xla_arguments {
+    grout_argument arguments[GROUT_XLA_PARAMS_MAX];
+    const void *sources[GROUT_XLA_PARAMS_MAX];
+} grout_xla_arguments;
+
 /* The kernel's arguments, borrowed from the frame; what does not fit is bad-argument. */
 bool grout_xla__read_arguments(const grout_xla_frame *frame, const grout_xla_params *params,
-                               grout_argument *arguments_out, grout_diags *diags);
+                               grout_xla_arguments *out, grout_diags *diags);
 /* The stream of the call. An error of the runtime is its result. */
 grout_xla_error *grout_xla__get_stream(const grout_xla_frame *frame, void **stream_out);
 /* An error of the runtime that says what the list does. */

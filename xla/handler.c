@@ -38,12 +38,18 @@ static bool run_asserted(const grout_launch *launch, grout_diags *diags) {
     return is_done && !grout_diags_has_errors(diags);
 }
 
-static bool run_on_cpu(const grout_xla_handler *handler, const grout_argument *arguments,
+static bool run_on_cpu(const grout_xla_handler *handler, const grout_xla_arguments *arguments,
                        grout_diags *diags) {
     grout_launch launch = handler->options.launch;
     grout_functions_run run = {.deadlock_help = deadlock_help};
-    launch.arguments = arguments;
+    launch.arguments = arguments->arguments;
     launch.argument_count = handler->params.count;
+    for (uint32_t i = 0; i < handler->params.count; i++) {
+        if (arguments->sources[i] != NULL) {
+            memmove(arguments->arguments[i].data, arguments->sources[i],
+                    arguments->arguments[i].size);
+        }
+    }
     const bool is_done = handler->is_asserted ? run_asserted(&launch, diags)
                                               : grout_functions__run(&launch, &run, diags);
     if (!is_done) {
@@ -52,25 +58,36 @@ static bool run_on_cpu(const grout_xla_handler *handler, const grout_argument *a
     return is_done;
 }
 
+static bool launch_on_gpu(const grout_xla_handler *handler, const grout_xla_arguments *arguments,
+                          void *stream, grout_diags *diags) {
+    grout_gpu_program *program = handler->options.program;
+    bool is_done = true;
+    for (uint32_t i = 0; i < handler->params.count && is_done; i++) {
+        const grout_argument *to = &arguments->arguments[i];
+        is_done = arguments->sources[i] == NULL ||
+                  grout_gpu_program_copy(program, to->data, arguments->sources[i], to->size, stream,
+                                         diags);
+    }
+    return is_done && grout_gpu_program_launch(program, arguments->arguments, handler->params.count,
+                                               stream, diags);
+}
+
 static grout_xla_error *call_kernel(const grout_xla_handler *handler, const grout_xla_frame *frame,
                                     grout_diags *diags) {
-    grout_argument arguments[GROUT_XLA_PARAMS_MAX];
+    grout_xla_arguments arguments;
     void *stream = NULL;
     if (!grout_xla__check_frame(frame, diags) ||
-        !grout_xla__read_arguments(frame, &handler->params, arguments, diags)) {
+        !grout_xla__read_arguments(frame, &handler->params, &arguments, diags)) {
         return grout_xla__make_error(frame, diags);
     }
-    if (handler->options.program == NULL) {
-        return run_on_cpu(handler, arguments, diags) ? NULL : grout_xla__make_error(frame, diags);
-    }
-    grout_xla_error *error = grout_xla__get_stream(frame, &stream);
+    const bool is_on_gpu = handler->options.program != NULL;
+    grout_xla_error *error = is_on_gpu ? grout_xla__get_stream(frame, &stream) : NULL;
     if (error != NULL) {
         return error;
     }
-    return grout_gpu_program_launch(handler->options.program, arguments, handler->params.count,
-                                    stream, diags)
-               ? NULL
-               : grout_xla__make_error(frame, diags);
+    const bool is_done = is_on_gpu ? launch_on_gpu(handler, &arguments, stream, diags)
+                                   : run_on_cpu(handler, &arguments, diags);
+    return is_done ? NULL : grout_xla__make_error(frame, diags);
 }
 
 static grout_xla_error *handle(const grout_xla_handler *handler, const grout_xla_frame *frame) {

@@ -161,48 +161,76 @@ static grout_gpu_kernel *find_kernel(grout_gpu_program *program, grout_cu_contex
     return kernel;
 }
 
-static bool open_driver(grout_gpu_program *program, grout_gpu_error *error) {
+static bool open_driver(grout_gpu_program *program, grout_diags *diags) {
+    grout_gpu_error error;
     (void)pthread_mutex_lock(&program->lock);
-    program->is_open = program->is_open || grout_gpu__driver_open(&program->driver, error);
+    program->is_open = program->is_open || grout_gpu__driver_open(&program->driver, &error);
     const bool is_open = program->is_open;
     (void)pthread_mutex_unlock(&program->lock);
-    return is_open;
+    return is_open || grout_gpu__report(diags, &error, get_place(program));
 }
 
 /* ---- a launch ---- */
 
-/* Makes the stream's context current. */
-static bool enter(grout_gpu_program *program, grout_cu_stream stream, grout_cu_context *context_out,
-                  bool *is_pushed_out, grout_gpu_error *error) {
-    const grout_gpu_driver *driver = &program->driver;
+/* A stream, and the context that it is of, which is current during the call. */
+typedef struct visit {
+    grout_gpu_program *program;
+    grout_cu_stream stream;
+    grout_cu_context context;
+    bool is_pushed;
+    grout_diags *diags;
+} visit;
+
+static bool check(const visit *v, grout_cu_result result, const char *what) {
+    grout_gpu_error error;
+    return grout_gpu__driver_check(&v->program->driver, result, what, &error) ||
+           grout_gpu__report(v->diags, &error, get_place(v->program));
+}
+
+static bool enter(visit *v) {
+    const grout_cu_api *cu = &v->program->driver.cu;
     grout_cu_context current = NULL;
-    *is_pushed_out = false;
-    if (!open_driver(program, error) ||
-        !grout_gpu__driver_check(driver, driver->cu.context_get_current(&current),
-                                 "ask for the current context", error) ||
-        !grout_gpu__driver_check(driver, driver->cu.stream_get_context(stream, context_out),
-                                 "ask for the stream's context", error)) {
+    v->is_pushed = false;
+    if (!open_driver(v->program, v->diags) ||
+        !check(v, cu->context_get_current(&current), "ask for the current context") ||
+        !check(v, cu->stream_get_context(v->stream, &v->context), "ask for the stream's context")) {
         return false;
     }
-    *is_pushed_out = current != *context_out;
-    return !*is_pushed_out ||
-           grout_gpu__driver_check(driver, driver->cu.context_push_current(*context_out),
-                                   "make the stream's context current", error);
+    v->is_pushed = current != v->context;
+    return !v->is_pushed ||
+           check(v, cu->context_push_current(v->context), "make the stream's context current");
+}
+
+static void leave(visit *v) {
+    if (v->is_pushed) {
+        (void)v->program->driver.cu.context_pop_current(&v->context);
+    }
 }
 
 bool grout_gpu_program_launch(grout_gpu_program *program, const grout_argument *arguments,
                               size_t argument_count, void *stream, grout_diags *diags) {
-    grout_gpu_error error = {.code = GROUT_DIAG_INTERNAL_ERROR};
-    grout_cu_context context = NULL;
-    bool is_pushed = false;
-    if (!enter(program, stream, &context, &is_pushed, &error)) {
-        return grout_gpu__report(diags, &error, get_place(program));
+    visit v = {.program = program, .stream = stream, .diags = diags};
+    if (!enter(&v)) {
+        return false;
     }
-    grout_gpu_kernel *kernel = find_kernel(program, context, diags);
+    grout_gpu_kernel *kernel = find_kernel(program, v.context, diags);
     const bool is_done =
         kernel != NULL && grout_gpu_kernel_launch(kernel, arguments, argument_count, stream, diags);
-    if (is_pushed) {
-        (void)program->driver.cu.context_pop_current(&context);
+    leave(&v);
+    return is_done;
+}
+
+bool grout_gpu_program_copy(grout_gpu_program *program, void *to, const void *from, size_t size,
+                            void *stream, grout_diags *diags) {
+    visit v = {.program = program, .stream = stream, .diags = diags};
+    if (!enter(&v)) {
+        return false;
     }
+    const bool is_done = check(
+        &v,
+        program->driver.cu.memcpy_on_device((grout_cu_address)(uintptr_t)to,
+                                            (grout_cu_address)(uintptr_t)from, size, v.stream),
+        "copy an 'inout' array");
+    leave(&v);
     return is_done;
 }

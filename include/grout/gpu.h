@@ -297,6 +297,11 @@ GROUT_API bool grout_gpu_program_is_capturable(const grout_gpu_program *program)
 GROUT_API bool grout_gpu_program_launch(grout_gpu_program *program, const grout_argument *arguments,
                                         size_t argument_count, void *stream, grout_diags *diags);
 
+/* Copies bytes of the device, in the order of a stream and in its context: for an 'inout' array
+ * that a launch is to leave as it is. */
+GROUT_API bool grout_gpu_program_copy(grout_gpu_program *program, void *to, const void *from,
+                                      size_t size, void *stream, grout_diags *diags);
+
 /* Unloads the kernel from every context, as grout_gpu_kernel_free. NULL is allowed. */
 GROUT_API void grout_gpu_program_free(grout_gpu_program *program);
 

@@ -35,10 +35,10 @@ typedef struct grout_xla_handler_options {
  * GROUT_XLA_PARAMS_MAX parameters.
  *
  * The operands of the custom call are the kernel's 'in' and 'inout' arrays in the order of its
- * parameters, its results the 'out' and 'inout' ones; an 'inout' array is an operand that the
- * result is aliased to. All are row-major, without gaps. Elements of less than a byte lie as bytes
- * (u8), two in each. If the kernel has scalars, the attribute "scalars" is an array of 64-bit
- * integers, one for each, whose low bytes are the element.
+ * parameters, its results the 'out' and 'inout' ones; the operand of an 'inout' array should be
+ * aliased to its result, or is copied there. All are row-major, without gaps. Elements of less than
+ * a byte lie as bytes (u8), two in each. If the kernel has scalars, the attribute "scalars" is an
+ * array of 64-bit integers, one for each, whose low bytes are the element.
  *
  * A call checks number and sizes of the buffers. What goes wrong becomes an error of XLA, with the
  * text of the diagnostic; what goes wrong when a kernel runs on the GPU shows as with every kernel.

@@ -87,12 +87,18 @@ static void expect_error(const subject *it, fake_call *call, int code, const cha
 
 START_TEST(values_arrive) {
     subject it = load(scale);
-    scaled s;
-    begin_scale(&s);
-    ck_assert_ptr_null(it.call(&s.call.frame));
-    for (int i = 0; i < 4; i++) {
-        ck_assert_float_eq(s.y[i], 2.5F * (float)(i + 1));
-        ck_assert_float_eq(s.z[i], (float)(i + 2));
+    for (int is_alias = 0; is_alias < 2; is_alias++) {
+        scaled s;
+        float elsewhere[4] = {0};
+        begin_scale(&s);
+        float *z = is_alias ? s.z : elsewhere;
+        s.call.rets[0].data = z;
+        ck_assert_ptr_null(it.call(&s.call.frame));
+        for (int i = 0; i < 4; i++) {
+            ck_assert_float_eq(s.y[i], 2.5F * (float)(i + 1));
+            ck_assert_float_eq(z[i], (float)(i + 2));
+            ck_assert_float_eq(s.z[i], (float)(i + (is_alias ? 2 : 5)));
+        }
     }
     unload(&it);
 }
@@ -154,9 +160,6 @@ START_TEST(what_does_not_fit_is_refused) {
     begin_scale(&s);
     s.call.types[1][1] = 2;
     expect_error(&it, &s.call, code, "has other bytes for 'y'");
-    begin_scale(&s);
-    s.call.rets[0].data = s.y;
-    expect_error(&it, &s.call, code, "has no alias of operand and result for 'z'");
     for (int i = 0; i < 4; i++) {
         ck_assert(s.z[i] == (float)(i + 5) && s.y[i] == 0);
     }
@@ -279,46 +282,90 @@ static fake_cuda_state *fake;
 static char context[] = "context";
 static int launches;
 
+static const char inout[] = "kernel @next(%x: inout gmem f32[128]) {\n"
+                            "  store %x, (add (load %x), 1.0)\n"
+                            "}\n";
+
 static void see(const grout_cu_launch_config *config, void **params) {
     ck_assert_ptr_eq((void *)config->stream, fake_stream);
     memcpy(*(void **)params[1], *(void **)params[0], 512);
     launches++;
 }
 
-START_TEST(a_program_is_launched) {
-    static _Alignas(256) float x[128], y[128];
-    static const size_t sizes[] = {8, 8, 32};
+/* A handler for a program, and what it has of its own. */
+typedef struct on_gpu {
+    bound_text text;
+    grout_gpu_program *program;
+    subject it;
+} on_gpu;
+
+static on_gpu load_on_gpu(const char *text, const size_t *sizes, size_t count) {
     const grout_binary binary = {.data = (char[]){"good"}, .size = 5};
     const grout_gpu_kernel_options options = {.binary = &binary};
-    fake_call call;
     memset(fake, 0, sizeof *fake);
     fake->context = (grout_cu_context)(void *)context;
     fake->cc_major = 9;
+    fake->param_count = count;
+    memcpy(fake->param_sizes, sizes, count * sizeof *sizes);
+    on_gpu made = {.text = bind_text(text, NULL, 0)};
+    ck_assert(grout_verify(made.text.bound, GROUT_ARCH_SM_90A, made.text.diags));
+    made.program = grout_gpu_program_new(made.text.bound, 1, &options, made.text.diags);
+    ck_assert_msg(made.program != NULL, "%s", get_said(made.text.diags));
+    made.it = load_with(text, (grout_xla_handler_options){.program = made.program});
+    ck_assert_uint_eq(ask(&made.it, GROUT_XLA_MINOR).traits, GROUT_XLA_IS_CAPTURABLE);
+    return made;
+}
+
+static void unload_on_gpu(on_gpu *made) {
+    unload(&made->it);
+    grout_gpu_program_free(made->program);
+    free_text(&made->text);
+}
+
+START_TEST(a_program_is_launched) {
+    static _Alignas(256) float x[128], y[128];
+    static const size_t sizes[] = {8, 8, 32};
+    on_gpu made = load_on_gpu(copy, sizes, 3);
+    fake_call call;
     fake->on_launch = see;
-    fake->param_count = 3;
-    memcpy(fake->param_sizes, sizes, sizeof sizes);
-    bound_text text = bind_text(copy, NULL, 0);
-    ck_assert(grout_verify(text.bound, GROUT_ARCH_SM_90A, text.diags));
-    grout_gpu_program *program = grout_gpu_program_new(text.bound, 1, &options, text.diags);
-    ck_assert_msg(program != NULL, "%s", get_said(text.diags));
-    subject it = load_with(copy, (grout_xla_handler_options){.program = program});
-    ck_assert_uint_eq(ask(&it, GROUT_XLA_MINOR).traits, GROUT_XLA_IS_CAPTURABLE);
     x[5] = 7;
     fake_stream = &call;
     fake_begin(&call);
     fake_add(&call, false, GROUT_XLA_F32, 128, x);
     fake_add(&call, true, GROUT_XLA_F32, 128, y);
-    ck_assert_msg(it.call(&call.frame) == NULL, "%s", fake_error.message);
+    ck_assert_msg(made.it.call(&call.frame) == NULL, "%s", fake_error.message);
     ck_assert(launches == 1 && y[5] == 7);
     fake_stream_fails = true;
-    expect_error(&it, &call, 99, "");
+    expect_error(&made.it, &call, 99, "");
     fake_stream_fails = false;
     fake->failing = "cuLaunchKernelEx";
     fake->failure = GROUT_CU_LAUNCH_FAILED;
-    expect_error(&it, &call, GROUT_XLA_INTERNAL, "[gpu-fault]");
-    unload(&it);
-    grout_gpu_program_free(program);
-    free_text(&text);
+    expect_error(&made.it, &call, GROUT_XLA_INTERNAL, "[gpu-fault]");
+    unload_on_gpu(&made);
+}
+END_TEST
+
+START_TEST(an_operand_without_alias_is_copied) {
+    static _Alignas(256) float x[128], y[128];
+    static const size_t sizes[] = {8, 32};
+    on_gpu made = load_on_gpu(inout, sizes, 2);
+    fake_call call;
+    x[5] = 7;
+    fake_stream = NULL;
+    for (int is_alias = 1; is_alias >= 0; is_alias--) {
+        fake->log_size = 0;
+        fake->log[0] = '\0';
+        fake_begin(&call);
+        fake_add(&call, false, GROUT_XLA_F32, 128, x);
+        fake_add(&call, true, GROUT_XLA_F32, 128, is_alias ? x : y);
+        ck_assert_msg(made.it.call(&call.frame) == NULL, "%s", fake_error.message);
+        ck_assert_msg((strstr(fake->log, "copy ") == NULL) == is_alias, "%s", fake->log);
+    }
+    ck_assert(y[5] == 7);
+    fake->failing = "cuMemcpyDtoDAsync";
+    fake->failure = 1;
+    expect_error(&made.it, &call, GROUT_XLA_INTERNAL, "copy an 'inout' array");
+    unload_on_gpu(&made);
 }
 END_TEST
 
@@ -395,6 +442,7 @@ int main(void) {
     tcase_add_test(tcase, a_handler_says_what_it_is);
     tcase_add_test(tcase, other_runtimes_are_refused);
     tcase_add_test(tcase, a_program_is_launched);
+    tcase_add_test(tcase, an_operand_without_alias_is_copied);
     tcase_add_test(tcase, parameters_may_be_sixty_four);
     tcase_add_test(tcase, wrong_launches_are_refused);
     suite_add_tcase(suite, tcase);
