@@ -5,7 +5,7 @@
  * cc -std=c11 -fsyntax-only -I xla -I $(python3 -c 'import jax; print(jax.ffi.include_dir())')
  * python/tests/check_ffi_api.c
  */
-#include "xla/ffi/api/c_api.h"
+#include <xla/ffi/api/c_api.h>
 
 #include "ffi_api.h"
 

@@ -517,8 +517,10 @@ class Kernel:
         device. The first launch of arrays of one kind compiles the kernel. There is no watchdog: a kernel that hangs
         hangs its stream, and kernel.check() says why.
         """
-        options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
-        if keywords or values is not None or not self._launcher.launch_again(tensors, stream, options):
+        has_options = (fills_outputs or dependent or not debug_checks or workspace_sets != 1 or extern_source or nvrtc or
+                       keywords or values is not None)
+        if has_options or not self._launcher.launch_again(tensors, stream):
+            options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
             arguments, defines = self._sort(tensors, keywords, values)
             self._launcher.launch(arguments, defines, stream, options)
 
