@@ -7,12 +7,16 @@
 #include "run_launch.h"
 
 #include <ffi.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct grout_xla_handler {
     grout_xla_handler_options options;
     grout_xla_params params;
     bool is_asserted; /* the kernel asserts something, on the CPU */
+    /* An empty list that the last call has left, or NULL: allocations cost a launch microseconds in
+     * a process that has a large heap. */
+    _Atomic(grout_diags *) spare;
     ffi_type *types[1];
     ffi_cif cif;
     ffi_closure *closure;
@@ -90,7 +94,7 @@ static grout_xla_error *call_kernel(const grout_xla_handler *handler, const grou
     return is_done ? NULL : grout_xla__make_error(frame, diags);
 }
 
-static grout_xla_error *handle(const grout_xla_handler *handler, const grout_xla_frame *frame) {
+static grout_xla_error *handle(grout_xla_handler *handler, const grout_xla_frame *frame) {
     grout_xla_metadata *metadata = grout_xla__find_metadata(frame);
     if (metadata != NULL) {
         const grout_gpu_program *program = handler->options.program;
@@ -98,9 +102,15 @@ static grout_xla_error *handle(const grout_xla_handler *handler, const grout_xla
                           program != NULL && grout_gpu_program_is_capturable(program));
         return NULL;
     }
-    grout_diags *diags = grout_diags_new_in(handler->options.launch.allocator);
+    grout_diags *diags = atomic_exchange(&handler->spare, NULL);
+    if (diags == NULL) {
+        diags = grout_diags_new_in(handler->options.launch.allocator);
+    }
     grout_xla_error *error =
         diags == NULL ? grout_xla__make_error(frame, NULL) : call_kernel(handler, frame, diags);
+    if (diags != NULL && grout_diags_total(diags) == 0) {
+        diags = atomic_exchange(&handler->spare, diags);
+    }
     grout_diags_free(diags);
     return error;
 }
@@ -222,5 +232,6 @@ void grout_xla_handler_free(grout_xla_handler *handler) {
     if (handler->closure != NULL) {
         ffi_closure_free(handler->closure);
     }
+    grout_diags_free(atomic_load(&handler->spare));
     grout__free(handler);
 }
