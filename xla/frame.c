@@ -141,20 +141,21 @@ static bool read_array(const grout_xla_frame *frame, const grout_xla_params *par
         param->operand < 0 ? NULL : find_buffer(&frame->args, param->operand, param);
     const grout_xla_buffer *result =
         param->result < 0 ? NULL : find_buffer(&frame->rets, param->result, param);
+    const grout_xla_buffer *used = result != NULL ? result : operand;
     char why[200];
-    if ((param->operand >= 0 && operand == NULL) || (param->result >= 0 && result == NULL)) {
+    if (used == NULL || (param->operand >= 0 && operand == NULL) ||
+        (param->result >= 0 && result == NULL)) {
         (void)snprintf(why, sizeof why, "has other bytes for '%s' than its %zu", param->name,
                        param->size);
         return refuse(params, diags, why);
     }
-    const grout_xla_buffer *used = result != NULL ? result : operand;
     out->arguments[index] = (grout_argument){used->data, param->size};
     out->sources[index] = operand != NULL && operand->data != used->data ? operand->data : NULL;
     return true;
 }
 
 /* The scalars, one in 8 bytes; NULL: they are not there. */
-static const uint64_t *find_scalars(const grout_xla_frame *frame, const grout_xla_params *params) {
+static uint64_t *find_scalars(const grout_xla_frame *frame, const grout_xla_params *params) {
     static const char name[] = "scalars";
     for (int64_t i = 0; i < frame->attrs.size; i++) {
         const grout_xla_span *span = frame->attrs.names[i];
@@ -171,7 +172,7 @@ static const uint64_t *find_scalars(const grout_xla_frame *frame, const grout_xl
 
 bool grout_xla__read_arguments(const grout_xla_frame *frame, const grout_xla_params *params,
                                grout_xla_arguments *out, grout_diags *diags) {
-    const uint64_t *scalars = NULL;
+    uint64_t *scalars = NULL;
     if (!check_counts(frame, params, diags)) {
         return false;
     }
@@ -181,9 +182,7 @@ bool grout_xla__read_arguments(const grout_xla_frame *frame, const grout_xla_par
     for (uint32_t i = 0; i < params->count; i++) {
         const grout_xla_param *param = &params->params[i];
         if (param->scalar >= 0) {
-            /* only read: an argument has no const */
-            out->arguments[i].data = (void *)(uintptr_t)&scalars[param->scalar];
-            out->arguments[i].size = param->size;
+            out->arguments[i] = (grout_argument){&scalars[param->scalar], param->size};
             out->sources[i] = NULL;
         } else if (!read_array(frame, params, i, out, diags)) {
             return false;
