@@ -142,6 +142,13 @@ def test_vmap(scale, add_one, x):
     assert (result.y == rows[:, :64] * 2).all() and (result.z == 2).all() and result.z.shape == (3, 64)
 
 
+def test_shard_map(add_one, x):
+    mesh, spec = jax.make_mesh((1,), ("d",)), jax.sharding.PartitionSpec("d")
+    placed = jax.device_put(x, jax.sharding.NamedSharding(mesh, spec))
+    mapped = jax.jit(jax.shard_map(add_one.jax_call, mesh=mesh, in_specs=spec, out_specs=spec))
+    assert (mapped(placed) == x + 1).all()
+
+
 def test_results_alone_live(add_one, x):
     function = jax.jit(grout.load(SCALE.replace("@scale", "@lost")).jax_call, static_argnums=(1, 2))
     before = function(jnp.ones(64), 2, 3, jnp.ones(64))

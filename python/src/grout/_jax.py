@@ -2,6 +2,7 @@
 """Kernels in programs of JAX: a primitive that becomes a custom call, which XLA makes without Python."""
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import threading
@@ -73,7 +74,8 @@ class Call:
                 address = int(ffi.cast("uintptr_t", lib.grout_xla_handler_get(handler)))
                 jax.ffi.register_ffi_target(self.name, jax.ffi.pycapsule(address), platform=PLATFORMS[platform],
                                             api_version=1)
-                _TARGETS[self.name, platform] = (handler, program, self.bound)
+                _TARGETS[self.name, platform] = kept = (handler, program, self.bound)
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # XLA may call it while the interpreter ends
 
 
 # ---- the primitive --------------------------------------------------------------------------------------------------
