@@ -14,7 +14,7 @@ from .._kernel import Module
 from ..builder import Builder
 from . import _jax
 from ._errors import UnsupportedError
-from ._names import Names, find_parameter_names, find_place
+from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._rules import REFUSED, RULES
 from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
 
@@ -328,7 +328,7 @@ class Importer:
     def run(self) -> Imported:
         """Imports the kernel."""
         source, builder = self.source, self.builder
-        name = self.names.take(source.name or "kernel")
+        name = self.names.take(find_kernel_name(source.name, source.jaxpr))
         with builder.at(*self.home or self.where):
             grid = self._declare_axes(source.grid)
             cluster = self._declare_axes(source.cluster)
