@@ -90,10 +90,14 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
 
 
-def drop_dead(jaxpr):
-    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
+def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
+    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
+
+    dropped: a result that is not wanted either, and is gone.
+    """
+    used = [number != dropped for number in range(len(jaxpr.outvars))]
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
-        return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+        return partial_eval.dce_jaxpr(jaxpr, used, instantiate=True)[0]
 
 
 def list_written(jaxpr) -> typing.Set[object]:
