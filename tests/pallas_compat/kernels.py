@@ -46,13 +46,14 @@ def find_reason(judgements, case, code):
 def _largest_difference(got, wanted):
     import numpy
     largest = 0.0
-    for one, other in zip(got, wanted):
-        if other is not None:
+    with numpy.errstate(invalid="ignore"):
+        for one, other in zip(got, wanted):
+            if other is None:
+                continue
             one, other = (numpy.asarray(array).astype(numpy.float64) for array in (one, other))
             if one.shape != other.shape:
                 return float("inf")
-            with numpy.errstate(invalid="ignore"):
-                largest = max(largest, float(numpy.nan_to_num(numpy.abs(one - other), nan=numpy.inf).max(initial=0)))
+            largest = max(largest, float(numpy.nan_to_num(numpy.abs(one - other), nan=numpy.inf).max(initial=0)))
     return largest
 
 
