@@ -15,7 +15,7 @@ from ..builder import Builder
 from . import _jax
 from ._errors import UnsupportedError
 from ._memory import load, store
-from ._names import Names, find_parameter_names, find_place
+from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
 from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
@@ -156,24 +156,25 @@ class Importer:
         scalar = const(element, dtype)
         return self.broadcast(scalar, array.shape) if array.ndim else scalar
 
-    def walk(self, jaxpr, arguments, consts=()) -> list:
-        """Imports a jaxpr: what stands for its results."""
+    def walk(self, jaxpr, arguments, consts=(), dropped: typing.Optional[int] = None) -> list:
+        """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
         self.env.update(zip(jaxpr.invars, arguments))
-        jaxpr = _jax.drop_dead(jaxpr)
+        jaxpr = _jax.drop_dead(jaxpr, dropped)
         outer_users, self._users = self._users, _list_users(jaxpr)
         outer, scopes = self._scopes_here, sum(_opens_scope(equation) for equation in jaxpr.eqns)
         for equation in jaxpr.eqns:
             self._scopes_here = max(scopes, outer) if self.depth == 0 else scopes
             self._import(equation)
         self._scopes_here, self._users = outer, outer_users
-        return [self.read(variable) for variable in jaxpr.outvars]
+        results = [self.read(variable) for variable in jaxpr.outvars]
+        return results if dropped is None else [*results[:dropped], None, *results[dropped:]]
 
-    def call(self, jaxpr, arguments) -> list:
+    def call(self, jaxpr, arguments, dropped: typing.Optional[int] = None) -> list:
         """Imports a closed jaxpr, or one without constants."""
         opened, consts = _jax.open_jaxpr(jaxpr)
-        return self.walk(opened, arguments, consts)
+        return self.walk(opened, arguments, consts, dropped)
 
     def _import(self, equation) -> None:
         name = equation.primitive.name
@@ -354,7 +355,7 @@ class Importer:
     def run(self) -> Imported:
         """Imports the kernel."""
         source, builder = self.source, self.builder
-        name = self.names.take(source.name or "kernel")
+        name = self.names.take(find_kernel_name(source.name, source.jaxpr))
         with builder.at(*self.home or self.where):
             grid = self._declare_axes(source.grid)
             cluster = self._declare_axes(source.cluster)

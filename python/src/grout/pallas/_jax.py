@@ -97,8 +97,14 @@ def _hides_effects(equation, is_inside: bool = False) -> bool:
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
 
 
-def drop_dead(jaxpr):
-    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
+def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
+    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
+
+    dropped: a result that is not wanted either, and is gone.
+    """
+    if dropped is not None:
+        jaxpr = jaxpr.replace(outvars=[*jaxpr.outvars[:dropped], *jaxpr.outvars[dropped + 1:]],
+                              debug_info=jaxpr.debug_info.with_unknown_names())
     used = {variable for variable in jaxpr.outvars if isinstance(variable, core.Var)}
     kept = []
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
