@@ -84,6 +84,7 @@ class Module:
     def _adopt(self, symbolic, name: str) -> None:
         self.name = name
         self.allowances: typing.Tuple[Allowance, ...] = ()
+        self.unsaid: typing.FrozenSet[str] = frozenset()  # codes of warnings that say nothing of this module
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
         self._bound: typing.Dict[tuple, object] = collections.OrderedDict()
@@ -150,7 +151,7 @@ class Module:
         bound = ffi.gc(bound, lib.grout_module_free)
         if not lib.grout_verify(bound, arch, diags.list):
             diags.fail(KernelError)
-        return bound, tuple(diags.take())
+        return bound, tuple(said for said in diags.take() if said.code not in self.unsaid)
 
 
 class Kernel:

@@ -125,7 +125,7 @@ def import_transpose(importer, equation, a):
     permutation = tuple(equation.params["permutation"])
     if permutation == tuple(range(len(permutation))):
         return a
-    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, dims=permutation)
+    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, perm=permutation)
 
 
 @rule("iota")
@@ -189,3 +189,11 @@ def import_layout_cast(importer, equation, a):
         importer.note(f"layout_cast to {equation.params['new_layout']} is left to grout: it changes no value")
         return a
     return importer.op("layout_cast", a.dtype, a.shape, a.built, **attributes)
+
+
+@rule("relayout")
+def import_relayout(importer, equation, a):
+    """The same by a layout of JAX' own: no change of values."""
+    del equation
+    importer.note("a relayout is left to grout: it changes no value")
+    return a

@@ -229,7 +229,7 @@ class Importer:
             return value.const
         return self.builder.typed(value.const, value.dtype)
 
-    def op(self, name: str, result: str, dims, *operands, **attributes) -> Val:
+    def op(self, name: str, result: str, dims, /, *operands, **attributes) -> Val:
         """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
         operations that are written with their type."""
         return Val(result, dims, self.builder.op(name, *operands, **attributes))
@@ -379,7 +379,9 @@ class Importer:
 
     def _finish(self) -> Module:
         try:
-            return self.builder.finish()
+            module = self.builder.finish()
+            module.unsaid = frozenset({"unused-result"})  # what JAX traces and nothing uses is nobody's mistake
+            return module
         except KernelError as error:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 

@@ -70,6 +70,8 @@ _JAX = os.path.dirname(jax.__file__) + os.sep
 # Kernels that JAX ships: their lines are what the user wants to see.
 _KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
+# What runs the user's tests, whose frames say nothing.
+_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -88,6 +90,14 @@ def _keep(used_outputs, equation):
 # The body of a pallas_call writes references, but JAX does not count that as an effect.
 if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
+
+
+def read_check(tree, operands) -> typing.Tuple[object, str]:
+    """Of a check: what is true where it fails, and its text."""
+    error = jax.tree.unflatten(tree, operands)
+    (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
+                                             (error._pred, error._metadata, error._payload))
+    return predicate, jax.tree.unflatten(metadata, payload).fmt_string
 
 
 def _hides_effects(equation, is_inside: bool = False) -> bool:
@@ -144,7 +154,8 @@ def count_scan(params) -> typing.Tuple[int, int]:
 def _is_users(file: str) -> bool:
     if file.startswith(_KERNELS):
         return True
-    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen"):
+    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
+            any(name in file for name in _RUNNERS):
         return False
     return not file.startswith(_LIBRARY) or "site-packages" in file
 
