@@ -107,6 +107,18 @@ def import_split(importer, equation, a):
     return parts
 
 
+@rule("unstack")
+def import_unstack(importer, equation, a):
+    """The parts at each index of a dimension, without that dimension."""
+    dim = equation.params["axis"] if "axis" in equation.params else equation.params["dimension"]
+    parts = []
+    for place in range(a.shape[dim]):
+        starts = [place if d == dim else 0 for d in range(len(a.shape))]
+        limits = [place + 1 if d == dim else size for d, size in enumerate(a.shape)]
+        parts.append(reshape(importer, slice_box(importer, a, starts, limits), a.shape[:dim] + a.shape[dim + 1:]))
+    return parts
+
+
 @rule("transpose")
 def import_transpose(importer, equation, a):
     """The dimensions in another order."""

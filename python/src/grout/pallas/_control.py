@@ -170,10 +170,11 @@ def _counts_up(jaxpr, const_count: int, carry: int) -> bool:
     return False
 
 
-def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is_counter_used=True) -> list:
+def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is_counted=True) -> list:
     """for i in low..high, with the other carries. counter: the carry that is i, None: none.
 
-    body(index, carries) gives the carries of the next turn, that of the counter may be None. The last ones come back.
+    body(index, carries) gives all carries of the next turn. The last ones come back; is_counted: whether that of the
+    counter is wanted.
     """
     builder = importer.builder
     carried = [number for number in range(len(init)) if number != counter]
@@ -197,8 +198,8 @@ def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is
     results = list(init)
     for number, value in zip(carried, loop.results):
         results[number] = Val(init[number].dtype, init[number].shape, value)
-    if counter is not None:
-        results[counter] = binary(importer, "max", low, high, "i32") if is_counter_used else None
+    if counter is not None and is_counted:
+        results[counter] = binary(importer, "max", low, high, "i32")
     return results
 
 
@@ -225,10 +226,9 @@ def import_scan(importer, equation, *arguments):
     unroll = params["unroll"] if isinstance(params["unroll"], int) else 1
     init = [_spread(importer, value, variable.aval) for value, variable in
             zip(init, opened.invars[const_count:const_count + carry_count])]
-    unused = () if counter is None else (counter,)
+    is_counted = counter is not None and importer.is_used(equation, counter)
     return _count_loop(importer, low, high, init, counter,
-                       lambda _, values: importer.call(jaxpr, consts + values, unused), unroll,
-                       counter is not None and importer.is_used(equation, counter))
+                       lambda _, values: importer.call(jaxpr, consts + values, counter), unroll, is_counted)
 
 
 def _spread(importer, value, aval):
@@ -253,18 +253,18 @@ def import_while(importer, equation, *arguments):
         def turn(_, values):
             if fixed is not None:
                 values[fixed] = init[fixed]
-            return importer.call(params["body_jaxpr"], body_consts + values, (counter,))
+            return importer.call(params["body_jaxpr"], body_consts + values, counter)
 
-        is_used = importer.is_used(equation, counter)
+        is_counted = importer.is_used(equation, counter)
         if fixed is None:
-            return _count_loop(importer, init[counter], high, init, counter, turn, 1, is_used)
-        return _count_without(importer, init, counter, fixed, turn, is_used)
+            return _count_loop(importer, init[counter], high, init, counter, turn, is_counted=is_counted)
+        return _count_without(importer, init, counter, fixed, turn, is_counted)
     return _plain_while(importer, params, cond_consts, body_consts,
                         [_spread(importer, value, variable.aval) for value, variable
                          in zip(init, body.invars[body_count:])])
 
 
-def _count_without(importer, init, counter: int, fixed: int, turn, is_counter_used: bool) -> list:
+def _count_without(importer, init, counter: int, fixed: int, turn, is_counted: bool) -> list:
     """A counting loop whose bound is a carry that never changes: it is no carry here."""
     kept = [number for number in range(len(init)) if number != fixed]
 
@@ -276,7 +276,7 @@ def _count_without(importer, init, counter: int, fixed: int, turn, is_counter_us
         return [after[number] for number in kept]
 
     results = _count_loop(importer, init[counter], init[fixed], [init[number] for number in kept],
-                          kept.index(counter), body, 1, is_counter_used)
+                          kept.index(counter), body, is_counted=is_counted)
     full = list(init)
     for number, value in zip(kept, results):
         full[number] = value

@@ -100,14 +100,38 @@ def read_check(tree, operands) -> typing.Tuple[object, str]:
     return predicate, jax.tree.unflatten(metadata, payload).fmt_string
 
 
-def drop_dead(jaxpr, unused=()):
+def _hides_effects(equation, is_inside: bool = False) -> bool:
+    """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
+    is_inside = is_inside or equation.primitive.name == "run_scoped"
+    return any(is_inside and partial_eval.has_effects(nested) or _hides_effects(nested, is_inside)
+               for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
+
+
+def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
     """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
 
-    unused: numbers of results that are left out.
+    dropped: a result that is not wanted either, and is gone.
     """
-    used = [number not in unused for number in range(len(jaxpr.outvars))]
+    if dropped is not None:
+        jaxpr = jaxpr.replace(outvars=[*jaxpr.outvars[:dropped], *jaxpr.outvars[dropped + 1:]],
+                              debug_info=jaxpr.debug_info.with_unknown_names())
+    used = {variable for variable in jaxpr.outvars if isinstance(variable, core.Var)}
+    kept = []
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
-        return partial_eval.dce_jaxpr(jaxpr, used, instantiate=True)[0]
+        for equation in reversed(jaxpr.eqns):
+            wanted = [variable in used for variable in equation.outvars]
+            if _hides_effects(equation):
+                reads, left = [True] * len(equation.invars), equation
+            elif equation.primitive in partial_eval.dce_rules:
+                reads, left = partial_eval.dce_rules[equation.primitive](wanted, equation)
+            else:
+                is_kept = any(wanted) or partial_eval.has_effects(equation)
+                reads, left = [is_kept] * len(equation.invars), equation if is_kept else None
+            used.update(variable for variable, is_read in zip(equation.invars, reads)
+                        if is_read and isinstance(variable, core.Var))
+            if left is not None:
+                kept.append(left)
+    return jaxpr.replace(eqns=kept[::-1])
 
 
 def list_written(jaxpr) -> typing.Set[object]:
