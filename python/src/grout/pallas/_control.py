@@ -35,7 +35,7 @@ def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
     return operands
 
 
-@rule("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint")
+@rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "eval_jaxpr")
 def import_call(importer, equation, *arguments):
     """Inlined."""
     params = equation.params
@@ -95,7 +95,7 @@ def import_jaxpr_call(importer, equation, *operands):
         rest = rest[tree.num_leaves:]
         view, transforms = reference if isinstance(reference, tuple) else (reference, ())
         if isinstance(view, View) and transforms:
-            view = apply(importer, view, transforms).but(undo=())
+            view = apply(importer, view, transforms)  # the body has a tiled one in its physical shape again
         references.append(view)
     ids = params["program_ids_treedef"].unflatten(rest)
     before, importer.program_ids = importer.program_ids, list(ids)
