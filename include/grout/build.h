@@ -145,6 +145,9 @@ typedef struct grout_build_object {
 GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
                                              const grout_build_object *object);
 
+/* Whether a name is a word of the language, which no const and no axis may have. */
+GROUT_API bool grout_build_is_word(const char *name);
+
 /* Operands. */
 GROUT_API grout_operand grout_value_operand(grout_value_id value);
 GROUT_API grout_operand grout_expr_operand(grout_expr_id expr);

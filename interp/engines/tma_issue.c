@@ -108,6 +108,9 @@ static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *
             .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
         return refuse(cta, thread, inst, box, fault);
     }
+    if (inst->u.copy.is_unplanned) {
+        return false;
+    }
     if (is_store && find_cut_granule(box, &outside)) {
         return refuse(cta, thread, inst, box, outside);
     }
@@ -135,7 +138,7 @@ static bool check_smem(const grout_cta *cta, uint32_t thread, const grout_inst *
         }
     }
     const int64_t alignment = inst->u.copy.is_bulk ? ALIGNMENT : SMEM_ALIGNMENT;
-    if (box->is_shaped && box->offset % alignment != 0) {
+    if (!inst->u.copy.is_unplanned && box->is_shaped && box->offset % alignment != 0) {
         uint32_t dim = 0;
         while (box->start[dim] == box->plan->home[dim] || box->plan->weight[dim] % alignment == 0) {
             dim++;

@@ -343,6 +343,7 @@ static void add_tma(const grout_planner *planner, grout_inst *inst) {
     _Static_assert(GROUT_RANK_MAX <= 8, "a bit for each dimension");
     inst->u.copy.oob = tma.oob;
     inst->u.copy.is_bulk = is_planned && tma.is_bulk;
+    inst->u.copy.is_unplanned = !is_planned;
     for (uint32_t k = 0; is_planned && k < tma.fold_count; k++) {
         inst->u.copy.folded |= (uint8_t)(1u << tma.fold_dims[k]);
     }

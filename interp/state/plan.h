@@ -266,6 +266,7 @@ typedef struct grout_inst {
             int8_t part_dim;    /* the dimension of the boxes that it splits; -1: none */
             uint8_t oob;        /* what comes from outside the array: a choice of oob(..) */
             bool is_bulk;       /* one run of bytes, without a tensor map */
+            bool is_unplanned;  /* no TMA moves it ('--arch any'): it may start anywhere */
             uint8_t folded;     /* bit d: dimension d of the array is one of several in the map */
             uint32_t map_slot;  /* box of the slot that its tensor map was made in; 0: it was not */
             grout_op_id map_maker; /* by this op */

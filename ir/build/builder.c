@@ -252,10 +252,14 @@ static bool is_float(const grout_module *module, grout_expr_id id) {
     return false;
 }
 
+bool grout_build_is_word(const char *name) {
+    return grout_word__get_kind(name, strlen(name)) != GROUT_WORD_FREE;
+}
+
 /* The name of a const or axis, which must be no word of the language. */
 static grout_string_id get_free_name(grout_builder *b, const char *name, const char *what) {
     grout_string_id id = grout_builder__name(b, name, what);
-    if (id != 0 && grout_word__get_kind(name, strlen(name)) != GROUT_WORD_FREE) {
+    if (id != 0 && grout_build_is_word(name)) {
         (void)grout_builder__error(b, "'%s' is a word of the language and cannot name %s", name,
                                    what);
         return 0;

@@ -141,6 +141,7 @@ typedef struct index_check {
     bool is_tma;                   /* a box of a gmem array: it may hang over */
     bool is_promised;              /* it says that it does not */
     bool is_bulk;                  /* its alignment is that of the whole box */
+    bool is_free;                  /* of a copy that no hardware makes: it starts anywhere */
     bool is_masked;                /* it may hang over, where the mask is false */
     bool is_pixel;                 /* of a copy in im2col mode: it may lie outside */
     bool is_box;                   /* through a descriptor: indices are starts of a box */
@@ -201,7 +202,7 @@ static void check_tma_start(index_check *check, grout_loc_id loc, uint32_t dim, 
             check->verifying, GROUT_DIAG_BAD_INDEX, loc,
             "a store of a box that starts at %" PRId64 ": TMA writes from 0 on only", start);
         grout_diags_help(check->verifying->diags, "start at 0, with a box of its own for the edge");
-    } else if (is_innermost && !check->is_bulk && bytes % 16 != 0) {
+    } else if (is_innermost && !check->is_bulk && !check->is_free && bytes % 16 != 0) {
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                                 "a TMA box starts at element %" PRId64 " of a row, byte %" PRId64
                                 ": it has to be a multiple of 16 bytes",
@@ -305,6 +306,15 @@ static void check_step(index_check *check, const grout_ref_step *step) {
     check->rank = step->kind == GROUT_REF_INDEX ? kept : check->rank;
 }
 
+/* Whether only hardware asks how this copy's bytes lie: one CTA moves a box of its own. How a box
+ * is dealt out, a descriptor and im2col mode belong to what the copy means. */
+static bool is_free_without_hardware(const grout_verifying *verifying, const grout_op *op,
+                                     const grout_view *view) {
+    return verifying->arch == GROUT_ARCH_ANY && view->descriptor == 0 &&
+           !grout_im2col__is_mode_of(op) &&
+           grout_op_get_axes(verifying->module, op, GROUT_ATTR_COLLECTIVE_AXES) == 0;
+}
+
 static void check_indices(grout_verifying *verifying, grout_op_id id, const grout_op *op,
                           uint32_t operand_index, const grout_effect *effect) {
     const grout_module *module = verifying->module;
@@ -330,7 +340,9 @@ static void check_indices(grout_verifying *verifying, grout_op_id id, const grou
     check.is_written = effect != NULL && is_written(effect);
     if (check.is_tma) {
         grout_tma tma;
-        (void)grout_tma_plan(module, id, &tma, NULL); /* check_tma reports what does not fit */
+        /* check_tma reports what does not fit */
+        const bool is_planned = grout_tma_plan(module, id, &tma, NULL);
+        check.is_free = !is_planned && is_free_without_hardware(verifying, op, &view);
         check.is_bulk = tma.is_bulk;
         check.is_promised = tma.oob == GROUT_CHOICE_OOB_IN_BOUNDS;
     }
@@ -368,7 +380,8 @@ static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_view view;
     const grout_operand *operand = grout_module_get_operand(
         verifying->module, op, grout_op_find_letter((grout_opcode)op->opcode, 'G'));
-    if (!grout_module_get_view(verifying->module, operand, &view)) {
+    if (!grout_module_get_view(verifying->module, operand, &view) ||
+        is_free_without_hardware(verifying, op, &view)) {
         return;
     }
     bool *has_bad_pitch = &verifying->has_bad_pitch[view.object];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on Python: its blocks run, and print what stands below them.
+"""The pages on Python and on Pallas: their blocks run, and print what stands below them.
 
-usage: test_docs.py     writes what they print into the page
+usage: test_docs.py     writes what they print into the pages
 """
 import contextlib
 import io
@@ -9,7 +9,10 @@ import linecache
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+import pytest
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"python.md": 8, "pallas.md": 6}  # and more blocks than that
 FILE = "example.py"  # as places name the lines of a block
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -37,11 +40,15 @@ def run_page(text):
     return ran, counts["python"]
 
 
-def test_the_page_runs():
-    text = PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_runs(page):
+    if page == "pallas.md":
+        pytest.importorskip("jax")
+    text = (DOCS / page).read_text(encoding="utf-8")
     ran, count = run_page(text)
-    assert ran == text and count > 8
+    assert ran == text and count > PAGES[page]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(run_page(PAGE.read_text(encoding="utf-8"))[0], encoding="utf-8")
+    for name in PAGES:
+        (DOCS / name).write_text(run_page((DOCS / name).read_text(encoding="utf-8"))[0], encoding="utf-8")

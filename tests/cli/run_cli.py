@@ -48,6 +48,24 @@ RACE = """kernel @k(%c: out gmem i32[2, 4]) grid(x = 1) threads(wg = 2)
   store %c[%t, :], (load %s)
 }
 """
+SMALL_BOX = """kernel @k(%a: in gmem i32[3] init([1, 2, 3]), %c: out gmem i32[3])
+{
+  scratch %s : smem i32[3]
+  scratch %full : barrier
+  for %i in 0..3 {
+    copy_gmem_to_smem %a[%i], %s[(%i + 1) % 3], %full
+    barrier_wait %full
+  }
+  %v = load %s[2]
+  store %s[2], %v
+  commit_smem
+  for %i in 0..2 {
+    copy_smem_to_gmem %s[1 - %i], %c[1 - %i]
+  }
+  copy_smem_to_gmem %s[2], %c[2]
+  wait_smem_to_gmem 0
+}
+"""
 LONG = """kernel @k(%c: out gmem i32[4]) grid(x = 1) threads(wg = 1)
 {
   for %i in 0..1000000000 {
@@ -641,6 +659,19 @@ def test_cache(folder):
     run("cache", env=env).expect(0, f"{folder}/cache: 0 files")
     run("cache", "clear", env=env).expect(0)
     run("cache", env={"HOME": folder}).expect(0, f"{folder}/.cache/grout")
+
+
+def test_no_hardware(folder):
+    """With '--arch any' a copy takes any box: its values, and all that is wrong about its order."""
+    small = write(f"{folder}/small.grout", SMALL_BOX)
+    run("check", small).expect(2, "4 bytes: TMA needs a multiple of 16 [tma-inner-bytes]")
+    run("check", small, "--arch", "any").expect(0, "@k: clean")
+    run("run", small, "--arch", "any", "--output", f"c={folder}/c.npy").expect(0)
+    assert read(f"{folder}/c.npy")[-12:] == b"\3\0\0\0\1\0\0\0\2\0\0\0"
+    run("check", write(f"{folder}/racy.grout", SMALL_BOX.replace("  commit_smem\n", "")), "--arch", "any"
+        ).expect(1, "[missing-commit-smem]")
+    run("check", write(f"{folder}/out.grout", SMALL_BOX.replace("%s[1 - %i]", "%s[2 + %i]")), "--arch", "any"
+        ).expect(1, "[out-of-bounds]")
 
 
 def test_binaries(folder):

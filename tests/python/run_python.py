@@ -5,7 +5,8 @@
 usage: run_python.py --build BUILD --work FOLDER
 
 BUILD is a build tree with the target grout_bundle. What the package needs comes from PyPI, in the versions of
-constraints.txt. Exits 77 where PyPI is out of reach, or where Python makes no virtual environments.
+constraints.txt. Exits 77 where PyPI is out of reach, or where Python makes no virtual environments. Tests that need
+JAX are skipped where PyPI has none of that version for this Python; the reason is printed.
 """
 import argparse
 import importlib.util
@@ -28,6 +29,10 @@ PIP = importlib.util.find_spec("pip")
 # What pip says when it reaches no index, or one that has nothing.
 OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|"
                           r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
+# What the tests of grout.jax and grout.pallas need, and what pip says where there is no wheel of it for this machine.
+JAX = ["jax", "absl-py"]
+NO_WHEEL = re.compile(r"Could not find a version that satisfies the requirement \S+|Requires-Python \S+|"
+                      r"not a supported wheel on this platform|Failed to build \S+")
 
 
 class Failed(Exception):
@@ -45,6 +50,18 @@ def run(command, **keywords):
 def skip(why):
     print(f"skipped: {why}")
     return SKIPPED
+
+
+def install_package(install, wheel):
+    """With JAX where that can be had."""
+    try:
+        run([*install, f"{wheel}[test]", *JAX])
+    except Failed as failed:
+        why = OUT_OF_REACH.search(str(failed)) or NO_WHEEL.search(str(failed))
+        if not why:
+            raise
+        print(f"skipped the tests that need JAX: {why.group(0)}")
+        run([*install, f"{wheel}[test]"])
 
 
 def test(build, work):
@@ -77,10 +94,12 @@ def test(build, work):
     run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", work, source], env=environment)
     wheel, = work.glob("*.whl")
     print(f"{wheel.name}: {wheel.stat().st_size >> 10} KiB")
-    run([*install, f"{wheel}[test]"])
+    start = time.monotonic()
+    install_package(install, wheel)
+    print(f"installed in {time.monotonic() - start:.1f} s")
     shutil.rmtree(source / "src")
     start = time.monotonic()
-    print(run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", source / "tests"], env=environment).strip())
+    print(run([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", source / "tests"], env=environment).strip())
     print(f"tests: {time.monotonic() - start:.1f} s")
     return 0
 

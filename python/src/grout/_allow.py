@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments '// allow: CODE[, CODE] reason' of a kernel file, which silence findings of a line.
 
-A comment behind code is about its own line, one alone on its line about the next line with code.
+A comment behind code is about its own line, one alone on its line about the next line with code. In Python, for kernels
+that are built there or imported from JAX, it is '# allow: CODE reason'.
 """
 from __future__ import annotations
 
 import dataclasses
+import io
 import re
+import tokenize
 import typing
 
 from ._diagnostics import GroutError
@@ -23,6 +26,7 @@ class Allowance:
     code: str
     line: int
     reason: str
+    file: str
 
 
 def _check_code(where: str, code: str) -> None:
@@ -59,8 +63,40 @@ def read_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
                 rules += _read_rule(where, comment.strip())
         waiting += rules
         if line[:end].strip():
-            found += [Allowance(code, number, reason) for code, reason in waiting]
+            found += [Allowance(code, number, reason, name) for code, reason in waiting]
             waiting = []
     if waiting:
         raise GroutError(f"{where}: error: no code follows this allow comment [bad-suppression]")
+    return tuple(found)
+
+
+def _list_comments(text: str) -> typing.Iterator[typing.Tuple[int, str, bool]]:
+    """Of Python: line, comment, and whether it stands behind code."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string.lstrip("#").strip(), bool(token.line[:token.start[1]].strip())
+    except (tokenize.TokenError, SyntaxError):  # no Python after all
+        return
+
+
+def read_python_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
+    """The rules of a Python file. 'allow:' is a word of others too: what does not begin with a code is none of ours."""
+    if "allow:" not in text:
+        return ()
+    lines = text.split("\n")
+    found: typing.List[Allowance] = []
+    for number, comment, is_behind_code in _list_comments(text):
+        rule = RULE.fullmatch(comment)
+        if rule is None:
+            continue
+        line = number
+        while not is_behind_code and line < len(lines) and (not lines[line].strip() or
+                                                            lines[line].lstrip().startswith("#")):
+            line += 1
+        codes = [code.strip() for code in rule.group(1).split(",")]
+        known = [code for code in codes if lib.grout_diag_find(code.encode()) != lib.GROUT_DIAG_NONE]
+        for code in known:
+            _check_code(f"{name}:{number}:1", code)
+        found += [Allowance(code, number if is_behind_code else line + 1, rule.group(2), name) for code in known]
     return tuple(found)

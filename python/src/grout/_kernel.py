@@ -352,14 +352,15 @@ class Kernel:
               schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
-              strict_fences: bool = False, max_findings: int = 20,
+              strict_fences: bool = False, max_findings: int = 20, writes: bool = False,
               progress: typing.Optional[typing.Callable[[Progress], object]] = None,
               print: typing.Optional[typing.Callable[[str], object]] = print,
               externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords) -> Report:
         """Runs the kernel under the race checker: the report says what is wrong with it.
 
         Inputs that are not given are what their init(..) says, or small whole numbers. No array is written: outputs
-        go elsewhere. The options are those of 'grout check'. progress is called some times in a second; what it
+        go elsewhere, unless writes=True says that the arrays given for them are written as run() does. The other
+        options are those of 'grout check'. progress is called some times in a second; what it
         raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody. externs: the
         functions that the kernel calls by name, for single elements.
         """
@@ -367,7 +368,9 @@ class Kernel:
                           non_finite, full_arrays, progress, print, externs)
         arguments, defines = self._sort(arrays, keywords, values)
         bound, views = self._bind(arguments, defines, arch)
-        array, keep, inputs = self._make_arguments(bound, arguments, views, True)
+        if writes:
+            self._check_overlaps(views)
+        array, keep, inputs = self._make_arguments(bound, arguments, views, not writes)
         diags = Diags()
         checker_options = ffi.new("grout_checker_options *",
                                   {"max_findings": 0xffffffff, "strict_fences": strict_fences})

@@ -58,7 +58,7 @@ class Finding:
     identity: str
     meaning: str  # one sentence about the code
     short: str  # "smem-race at lines 26 and 37"
-    silenced: str  # the reason of the comment '// allow:' that silences it; ""
+    silenced: str  # the reason of the comment 'allow:' that silences it; ""
     follows_from: typing.Optional["Finding"]
     followers: typing.List["Finding"] = dataclasses.field(repr=False)
     text: str = dataclasses.field(repr=False)
@@ -97,13 +97,13 @@ def _key(finding) -> int:
     return int(ffi.cast("uintptr_t", finding))
 
 
-def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances, file: str) -> Finding:
+def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances) -> Finding:
     info = lib.grout_diag_get(finding.code)
     cause = causes.get(_key(finding.cause)) if finding.cause != ffi.NULL else None
     # What follows from an error stands with it; what follows from a warning, if it is no error itself.
     place = make_place(finding.primary)
-    silenced = next((rule.reason for rule in allowances if place is not None and place.file == file and
-                     (rule.code, rule.line) == (text_of(info.text), place.line)), "")
+    silenced = next((rule.reason for rule in allowances if place is not None and
+                     (rule.code, rule.file, rule.line) == (text_of(info.text), place.file, place.line)), "")
     is_follower = cause is not None and not cause.silenced and not silenced and (
         cause.severity == "error" or severity_text(finding.severity) != "error")
     made = Finding(
@@ -185,8 +185,7 @@ class Report:
 def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int) -> Report:
     summary = lib.grout_checker_get_summary(checker, run.cut is not None)
     causes: typing.Dict[int, Finding] = {}
-    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances,
-                          module.name)
+    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances)
             for i in range(lib.grout_checker_get_count(checker))]
     findings = [finding for finding in made if not finding.silenced]
     heads = [finding for finding in findings if finding.follows_from is None]

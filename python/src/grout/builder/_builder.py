@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import typing
 
+from .._allow import read_python_allowances
 from .._arrays import dtype_number, dtype_text, scalar_bytes
 from .._diagnostics import Diags, KernelError, make_diagnostic
 from .._kernel import Module
@@ -302,6 +303,8 @@ class Builder(Operations):
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
         module = Module._of_pointer(symbolic, self.name)
+        module.allowances = tuple(rule for file, text in self._places.sources.items()
+                                  for rule in read_python_allowances(text.decode("utf-8", "replace"), file))
         if verify:
             module._bind({}, "any")
         return module

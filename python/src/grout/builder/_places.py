@@ -23,7 +23,8 @@ class Frame(typing.NamedTuple):
     length: int = 0
 
 
-def _make_frame(frame) -> Frame:
+def make_frame(frame) -> Frame:
+    """Where a frame of the interpreter stands."""
     code = frame.f_code
     if hasattr(code, "co_positions"):  # from Python 3.11 on
         line, end, column, end_column = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None),
@@ -70,7 +71,7 @@ class Places:
         frame = sys._getframe(0)
         while frame is not None and len(found) < FRAMES_MAX and (depth >= self._base or not found):
             if not frame.f_code.co_filename.startswith(PACKAGE):
-                found.append(_make_frame(frame))
+                found.append(make_frame(frame))
             frame, depth = frame.f_back, depth - 1
         return tuple(found)
 

@@ -87,6 +87,25 @@ static const verify_case verify_cases[] = {
      GROUT_DIAG_BAD_SPACE, false},
     {AB, LOAD "copy_gmem_to_smem %b[ds(0, 32), ds(0, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0,
      false},
+    /* what only hardware asks of a box */
+    {"%a: in gmem f32[64, 7], %b: out gmem f32[64, 7])",
+     "scratch %t : smem f32[8, 4]\n scratch %bar : barrier[1]\n"
+     "copy_gmem_to_smem %a[ds(1, 8), ds(0, 4)], %t, %bar[0]\n barrier_wait %bar[0]",
+     GROUT_DIAG_TMA_PITCH, true},
+    {AB,
+     "scratch %t : smem f32[2]\n scratch %bar : barrier[1]\n"
+     "copy_gmem_to_smem %a[5, ds(3, 2)], %t, %bar[0]\n barrier_wait %bar[0]",
+     BOX, true},
+    {AB,
+     "scratch %t : smem f32[2]\n scratch %bar : barrier[1]\n"
+     "copy_gmem_to_smem %a[5, ds(4, 2)], %t, %bar[0]\n barrier_wait %bar[0]",
+     GROUT_DIAG_TMA_INNER_BYTES, true},
+    {AB, "scratch %t : smem f32[2]\n copy_smem_to_gmem %t, %b[5, ds(-1, 2)]\n wait_smem_to_gmem 0",
+     BOX, false},
+    {"%a: in gmem f32[600], %b: out gmem f32[600])",
+     "scratch %t : smem f32[600]\n scratch %bar : barrier[1]\n"
+     "copy_gmem_to_smem %a, %t, %bar[0]\n barrier_wait %bar[0]",
+     GROUT_DIAG_TMA_BOX, true},
     /* tiles */
     {AB,
      "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[ds(8, 16), ds(32, 32)], "

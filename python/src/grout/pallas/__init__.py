@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pallas kernels for Mosaic GPU, unchanged: check them, run them on the CPU, make CUDA or .grout texts of them.
+
+    import grout.pallas
+    print(grout.pallas.check(my_function)(x, y))
+
+needs jax and absl-py: pip install 'grout[pallas]'.
+"""
+from ._api import PallasReport, check, dump, emit, import_kernels, interpret, run
+from ._errors import UnsupportedError
+from ._importer import Imported
+from ._session import Call, Session
+from ._tensor_core import register_inline
+
+from . import _array_rules, _control, _matrices, _memory, _objects  # noqa: F401  (they fill the table of rules)
+
+__all__ = ["Call", "Imported", "PallasReport", "Session", "UnsupportedError", "check", "dump", "emit",
+           "import_kernels", "interpret", "register_inline", "run"]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m grout.pallas: kernels of a Python file as .grout texts, as CUDA, or checked."""
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import pathlib
+import re
+import sys
+import typing
+
+import numpy
+
+from .._diagnostics import GroutError
+
+EXAMPLES = """\
+FUNCTION is file.py:name or package.module:name, a function of arrays that calls Pallas kernels. An ARGUMENT is the type
+of an array, such as 'f16[1024,1024]' (check fills it with small whole numbers), a file.npy, or a number.
+
+    python -m grout.pallas dump  matmul.py:matmul 'f16[512,512]' 'f16[512,512]' -o matmul.grout
+    python -m grout.pallas check matmul.py:matmul 'f16[512,512]' 'f16[512,512]'
+"""
+TYPE = re.compile(r"([a-z]\w*)\[([\d,\s]*)\]$")
+
+
+def _load(target: str) -> typing.Callable:
+    place, colon, name = target.rpartition(":")
+    if not colon or not name:
+        raise SystemExit(f"grout.pallas: '{target}' is no FUNCTION: write file.py:name or package.module:name")
+    if place.endswith(".py"):
+        spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
+        if spec is None or spec.loader is None or not os.path.exists(place):
+            raise SystemExit(f"grout.pallas: there is no file '{place}'")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(spec.name, module)
+        sys.path.insert(0, os.path.dirname(os.path.abspath(place)))
+        spec.loader.exec_module(module)
+    else:
+        sys.path.insert(0, os.getcwd())
+        try:
+            module = importlib.import_module(place)
+        except ImportError as error:
+            raise SystemExit(f"grout.pallas: cannot import '{place}': {error}") from error
+    function: typing.Any = module
+    for part in name.split("."):
+        function = getattr(function, part, None)
+        if function is None:
+            raise SystemExit(f"grout.pallas: '{place}' has no '{name}'")
+    return function
+
+
+def _dtype(word: str):
+    import jax.numpy as jnp  # pylint: disable=import-outside-toplevel
+    from .. import _arrays  # pylint: disable=import-outside-toplevel
+    name = _arrays.NAMES.get(word, (word,))[0]
+    try:
+        return jnp.dtype(name)
+    except TypeError:
+        raise SystemExit(f"grout.pallas: there is no element type '{word}'") from None
+
+
+def _argument(text: str, with_values: bool, seed: int):
+    """An array, its shape and type alone, or a number."""
+    import jax  # pylint: disable=import-outside-toplevel
+    match = TYPE.match(text)
+    if match:
+        shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
+        dtype = _dtype(match[1])
+        if not with_values:
+            return jax.ShapeDtypeStruct(shape, dtype)
+        numbers = numpy.random.default_rng(seed).integers(-3 if dtype.kind != "u" else 0, 4, shape)
+        return jax.numpy.asarray(numbers, dtype)
+    if text.endswith(".npy"):
+        array = numpy.load(text)
+        return array if with_values else jax.ShapeDtypeStruct(array.shape, array.dtype)
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise SystemExit(f"grout.pallas: '{text}' is no ARGUMENT: write f16[64,64], a file.npy or a number") from None
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser("python -m grout.pallas", description=__doc__.partition(": ")[2], epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("dump", "check", "emit"))
+    parser.add_argument("function", metavar="FUNCTION")
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs="*")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument("--sms", type=int, metavar="N", help="the number of SMs for kernels that ask the device (132)")
+    parser.add_argument("--wgmma", choices=("lowered", "documented"), default="lowered",
+                        help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the numbers that check makes")
+    return parser.parse_intermixed_args(arguments)
+
+
+def _write(text: str, output: typing.Optional[str]) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    temporary = f"{output}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, output)
+    except OSError as error:
+        raise SystemExit(f"grout.pallas: cannot write '{output}': {error.strerror}") from error
+
+
+def main(arguments: typing.Optional[typing.Sequence[str]] = None) -> int:
+    """The command; 0: done or clean, 1: findings, 2: it cannot be done."""
+    parsed = _parse(arguments)
+    try:
+        from . import check, dump, emit  # pylint: disable=import-outside-toplevel
+        from ._errors import UnsupportedError  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        return 2
+    function = _load(parsed.function)
+    given = [_argument(text, parsed.command == "check", parsed.seed + number)
+             for number, text in enumerate(parsed.arguments)]
+    options = {"sms": parsed.sms, "wgmma": parsed.wgmma}
+    try:
+        if parsed.command == "dump":
+            _write(dump(function, **options)(*given), parsed.output)
+        elif parsed.command == "emit":
+            _write("\n".join(emitted.source for emitted in emit(function, **options)(*given)), parsed.output)
+        else:
+            report = check(function, **options)(*given)
+            _write(f"{report}\n", parsed.output)
+            return {"clean": 0, "incomplete": 3}.get(report.verdict, 1)
+    except (GroutError, UnsupportedError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

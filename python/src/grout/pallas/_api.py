@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check, run, emit, dump: a function of JAX arrays that calls Pallas kernels, looked at through grout."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import html
+import typing
+
+from .._report import Report
+from . import _jax
+from ._device import pretend
+from ._importer import Imported, Options
+from ._session import Session, enter, find_cause, leave
+
+ORDER = ("clean", "warning", "incomplete", "error")
+
+
+@contextlib.contextmanager
+def _session(session: Session, sms: typing.Optional[int]) -> typing.Iterator[Session]:
+    with pretend(sms):
+        before = enter(session)
+        try:
+            yield session
+        finally:
+            leave(before)
+
+
+@contextlib.contextmanager
+def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[int] = None,
+              on_report: typing.Optional[typing.Callable[[Report], object]] = None, **options) -> typing.Iterator[Session]:
+    """with grout.pallas.interpret(): every Pallas kernel for Mosaic GPU that JAX runs in it runs on grout.
+
+    check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
+    for nothing, as JAX lowers it) or 'documented' (it waits for the ones before). sms: how many SMs a kernel that asks
+    is told of; None: what the device says, or 132. on_report: called with each report; what it raises is an error of the
+    kernel's call. Other options are those of Kernel.check or Kernel.run, such as
+    seed= or timeout=.
+
+    Functions that JAX compiles in it are not used outside of it.
+    """
+    session = Session(check, options, Options(wgmma), False, on_report)
+    with _session(session, sms):
+        yield session
+
+
+class PallasReport:
+    """What check found: a Report for each call of a kernel, and what the function returned.
+
+    Its text and its HTML show all of them. verdict is the worst, findings are those of all.
+    """
+
+    def __init__(self, session: Session, result):
+        self.calls = list(session.calls)
+        self.result = result
+
+    @property
+    def reports(self) -> typing.List[Report]:
+        """One a call."""
+        return [call.report for call in self.calls if call.report is not None]
+
+    @property
+    def findings(self) -> list:
+        """Of all calls."""
+        return [finding for report in self.reports for finding in report.findings]
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the calls; 'clean' without any."""
+        verdicts = [report.verdict for report in self.reports]
+        return max(verdicts, key=lambda verdict: ORDER.index(verdict) if verdict in ORDER else len(ORDER),
+                   default="clean")
+
+    @property
+    def notes(self) -> typing.Dict[str, int]:
+        """What the importer has to say of the kernels."""
+        return {note: count for call in self.calls for note, count in call.imported.notes.items()}
+
+    def __str__(self) -> str:
+        if not self.calls:
+            return "no kernel for Mosaic GPU was called"
+        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        return "\n\n".join(map(str, self.reports)) + notes
+
+    def __repr__(self) -> str:
+        return f"<grout.pallas.PallasReport {self.verdict}: {len(self.calls)} calls, {len(self.findings)} findings>"
+
+    def show(self) -> None:
+        """To the terminal, in colours."""
+        for report in self.reports:
+            report.show()
+        for note in self.notes:
+            print(f"note: {note}")
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        return "".join(report._repr_html_() for report in self.reports) + notes
+
+
+def _call(session: Session, sms, function, arguments, keywords):
+    import jax  # pylint: disable=import-outside-toplevel
+    with _session(session, sms):
+        try:
+            return jax.block_until_ready(function(*arguments, **keywords))
+        except Exception as error:  # JAX wraps what a callback raises
+            cause = find_cause(session, error)
+            if cause is None:
+                raise
+            raise cause from None
+
+
+def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
+          **options) -> typing.Callable[..., PallasReport]:
+    """check(f)(x, y): calls f(x, y), with its Pallas kernels under the race checker; the report says what is wrong.
+
+    The options are those of interpret.
+    """
+    @functools.wraps(function, updated=())
+    def checked(*arguments, **keywords) -> PallasReport:
+        session = Session(True, options, Options(wgmma), False)
+        result = _call(session, sms, function, arguments, keywords)
+        return PallasReport(session, result)
+    return checked
+
+
+def run(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
+        **options) -> typing.Callable:
+    """run(f)(x, y): what f(x, y) returns, with its Pallas kernels run on the CPU, without the checker."""
+    @functools.wraps(function, updated=())
+    def ran(*arguments, **keywords):
+        return _call(Session(False, options, Options(wgmma), False), sms, function, arguments, keywords)
+    return ran
+
+
+def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
+                   sms: typing.Optional[int] = None) -> typing.Callable[..., typing.List[Imported]]:
+    """import_kernels(f)(x, y): the Pallas kernels that f(x, y) would call; arguments may be ShapeDtypeStructs.
+
+    Nothing is run. Each has .kernel, a grout.Kernel, .text and .notes.
+    """
+    @functools.wraps(function, updated=())
+    def imported(*arguments, **keywords) -> typing.List[Imported]:
+        import jax  # pylint: disable=import-outside-toplevel
+        session = Session(False, {}, Options(wgmma), True)
+        with _session(session, sms):
+            jax.jit(lambda *given: function(*given, **keywords)).lower(*arguments)
+        return session.kernels
+    return imported
+
+
+def dump(function: typing.Callable, **options) -> typing.Callable[..., str]:
+    """dump(f)(x, y): the kernels as .grout texts. The options are those of import_kernels."""
+    @functools.wraps(function, updated=())
+    def dumped(*arguments, **keywords) -> str:
+        return "\n".join(kernel.text for kernel in import_kernels(function, **options)(*arguments, **keywords))
+    return dumped
+
+
+def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
+         **options) -> typing.Callable[..., list]:
+    """emit(f)(x, y): the kernels as CUDA, as Kernel.emit gives it: one a kernel. Options are those of Kernel.emit."""
+    @functools.wraps(function, updated=())
+    def emitted(*arguments, **keywords) -> list:
+        kernels = import_kernels(function, wgmma=wgmma, sms=sms)(*arguments, **keywords)
+        return [kernel.kernel.emit(**options) for kernel in kernels]
+    return emitted
+
+
+VERSION = _jax.VERSION

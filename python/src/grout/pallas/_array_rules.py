@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitives on the shapes of arrays, and reductions."""
+from __future__ import annotations
+
+from ..builder import ds
+from ._arithmetic import cast
+from ._rules import rule
+from ._values import Val, dtype_of, is_bool
+
+# Layouts of registers by the name that JAX gives them: the word, and whether it goes by layout(..).
+LAYOUTS = {"WGMMA": {"wgmma": True}, "WGMMA_8BIT": {"wgmma_8bit": True}, "WG_STRIDED": {"wg_strided": True},
+           "WGMMA_TRANSPOSED": {"layout": "wgmma_transposed"}, "WGMMA_UPCAST_2X": {"layout": "wgmma_upcast_2x"},
+           "WGMMA_UPCAST_4X": {"layout": "wgmma_upcast_4x"}}
+
+
+@rule("broadcast_in_dim")
+def import_broadcast(importer, equation, a):
+    """To a shape: the dimensions of the operand are some of the result's, in their order."""
+    shape = tuple(equation.params["shape"])
+    dims = tuple(equation.params["broadcast_dimensions"])
+    if shape == a.shape:
+        return a
+    if not shape:
+        return a
+    if not dims:
+        return importer.broadcast(a, shape)
+    first = dims[0]
+    if dims == tuple(range(first, first + len(dims))):
+        return importer.broadcast(a, shape, first)
+    spread = [1] * (dims[-1] - first + 1)  # dimensions of size 1 between them
+    for own, dim in enumerate(dims):
+        spread[dim - first] = a.shape[own]
+    return importer.broadcast(reshape(importer, a, tuple(spread)), shape, first)
+
+
+def reshape(importer, a: Val, shape) -> Val:
+    """The same elements in other dimensions."""
+    shape = tuple(shape)
+    if shape == a.shape:
+        return a
+    if not shape:  # of an array of one element
+        return importer.op("slice", a.dtype, (), _part(importer, a, [0] * len(a.shape)))
+    if not a.shape:
+        return importer.broadcast(a, shape)
+    return importer.op("reshape", a.dtype, shape, a.built, dtype=a.dtype, shape=shape)
+
+
+def _part(importer, a: Val, indices):
+    """A box of an array in registers, as 'slice' takes it."""
+    builder = importer.builder
+    from ..builder._values import Ref  # pylint: disable=import-outside-toplevel
+    from .._library import lib  # pylint: disable=import-outside-toplevel
+    operand = builder._index(lib.grout_value_operand(a.built.id), tuple(indices))
+    return Ref(builder, operand, a.built.id)
+
+
+def slice_box(importer, a: Val, starts, limits) -> Val:
+    """A box of an array."""
+    shape = tuple(limit - start for start, limit in zip(starts, limits))
+    if shape == a.shape:
+        return a
+    return importer.op("slice", a.dtype, shape, _part(importer, a, [ds(start, size) for start, size
+                                                                     in zip(starts, shape)]))
+
+
+@rule("reshape")
+def import_reshape(importer, equation, a):
+    """The same elements in other dimensions."""
+    if equation.params.get("dimensions") is not None:
+        raise importer.unsupported("dimensions= has no counterpart")
+    return reshape(importer, a, equation.params["new_sizes"])
+
+
+@rule("squeeze", "expand_dims")
+def import_squeeze(importer, equation, a):
+    """Without dimensions of size 1."""
+    return reshape(importer, a, equation.outvars[0].aval.shape)
+
+
+@rule("slice")
+def import_slice(importer, equation, a):
+    """A box."""
+    strides = equation.params["strides"]
+    if strides is not None and any(stride != 1 for stride in strides):
+        raise importer.unsupported(f"strides={tuple(strides)}: a slice of registers has no strides")
+    return slice_box(importer, a, equation.params["start_indices"], equation.params["limit_indices"])
+
+
+@rule("concatenate")
+def import_concatenate(importer, equation, *arrays):
+    """One after the other."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return importer.op("concatenate", arrays[0].dtype, equation.outvars[0].aval.shape,
+                       *[array.built for array in arrays], dim=equation.params["dimension"])
+
+
+@rule("split")
+def import_split(importer, equation, a):
+    """The parts of an array along a dimension."""
+    dim, parts, start = equation.params["axis"], [], 0
+    for size in equation.params["sizes"]:
+        starts = [start if d == dim else 0 for d in range(len(a.shape))]
+        limits = [start + size if d == dim else full for d, full in enumerate(a.shape)]
+        parts.append(slice_box(importer, a, starts, limits))
+        start += size
+    return parts
+
+
+@rule("transpose")
+def import_transpose(importer, equation, a):
+    """The dimensions in another order."""
+    permutation = tuple(equation.params["permutation"])
+    if permutation == tuple(range(len(permutation))):
+        return a
+    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, dims=permutation)
+
+
+@rule("iota")
+def import_iota(importer, equation):
+    """Indices along a dimension."""
+    dtype, shape = dtype_of(equation.params["dtype"]), tuple(equation.params["shape"])
+    return importer.op("iota", dtype, shape, dtype=dtype, shape=shape, dim=equation.params["dimension"])
+
+
+def _add_reduction(primitive: str, name: str) -> None:
+    @rule(primitive)
+    def import_reduction(importer, equation, a):
+        axes = sorted(equation.params["axes"], reverse=True)
+        dtype = dtype_of(equation.outvars[0].aval.dtype)
+        if not a.shape or not axes:
+            return a
+        if len(axes) == len(a.shape):
+            return cast(importer, importer.op(name, a.dtype, (), a.built), dtype)
+        for axis in axes:
+            shape = a.shape[:axis] + a.shape[axis + 1:]
+            a = importer.op(name, a.dtype, shape, a.built, dim=axis)
+        return cast(importer, a, dtype)
+    import_reduction.__doc__ = primitive
+
+
+for _primitive in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or", "reduce_xor"):
+    _add_reduction(_primitive, _primitive)
+
+
+def _add_scan(primitive: str) -> None:
+    @rule(primitive)
+    def import_scan_of_array(importer, equation, a):
+        attributes = {"reverse": True} if equation.params.get("reverse") else {}
+        return importer.op(primitive, a.dtype, a.shape, a.built, dim=equation.params["axis"], **attributes)
+    import_scan_of_array.__doc__ = primitive
+
+
+for _primitive in ("cumsum", "cumprod", "cummax", "cummin"):
+    _add_scan(_primitive)
+
+
+def describe_layout(importer, layout, dtype: str):
+    """The attributes of a layout_cast; None: the layout has no name here and is left to grout."""
+    text = str(layout).replace("Layout.", "")
+    name = text.partition(":")[0].partition("(")[0].strip()
+    if "Reduced" in text or ".reduce" in text:
+        if "WGMMA" in text and "WGMMA_" not in text:
+            return {"wgmma_row": True} if "axes=(1,)" in text or "(1,)" in text else {"wgmma_col": True}
+        return None
+    del importer, dtype
+    return LAYOUTS.get(name)
+
+
+@rule("layout_cast")
+def import_layout_cast(importer, equation, a):
+    """Which lane holds which element: no change of values."""
+    if not a.shape or a.is_const:
+        return a
+    attributes = describe_layout(importer, equation.params["new_layout"], a.dtype)
+    if attributes is None or is_bool(a.dtype) and "layout" in attributes:
+        importer.note(f"layout_cast to {equation.params['new_layout']} is left to grout: it changes no value")
+        return a
+    return importer.op("layout_cast", a.dtype, a.shape, a.built, **attributes)

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The importer: walks the jaxpr of one kernel and builds the same in grout."""
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import typing
+
+import numpy
+
+from .._diagnostics import KernelError
+from .._kernel import Module
+from ..builder import Builder
+from . import _jax
+from ._errors import UnsupportedError
+from ._names import Names, find_parameter_names, find_place
+from ._rules import REFUSED, RULES
+from ._values import Cell, Val, View, const, dtype_of, index, splat_of
+
+core = _jax.core
+FRAMES_MAX = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How kernels are read.
+
+    wgmma: 'lowered' as JAX lowers plgpu.wgmma, which waits for nothing; 'documented' as its page has it, which waits
+    for the ones before.
+    """
+
+    wgmma: str = "lowered"
+
+    def __post_init__(self):
+        if self.wgmma not in ("lowered", "documented"):
+            raise ValueError(f"wgmma={self.wgmma!r}: it is 'lowered' or 'documented'")
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A kernel as JAX has it: a body on references, and the mesh that it runs on.
+
+    aliases: by number of an input, the output that lies in it. input_count: how many of the body's references are
+    inputs; the others are outputs.
+    """
+
+    name: str
+    jaxpr: object
+    consts: typing.Sequence
+    input_count: int
+    aliases: typing.Mapping[int, int]
+    grid: typing.Sequence[typing.Tuple[object, int]]
+    cluster: typing.Sequence[typing.Tuple[object, int]]
+    threads: typing.Optional[typing.Tuple[object, int]]
+    approx_math: bool
+    auto_barriers: bool
+    frames: typing.Sequence
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """What came of a kernel. inputs and outputs: the names of the parameters, in the order of JAX'.
+
+    aliases: as Source has them. changed: numbers of inputs that the kernel writes. notes: what the reader may want to know,
+    with how often.
+    """
+
+    module: Module
+    name: str
+    inputs: typing.Tuple[str, ...]
+    outputs: typing.Tuple[str, ...]
+    aliases: typing.Mapping[int, int]
+    changed: typing.FrozenSet[int]
+    notes: typing.Mapping[str, int]
+
+    @property
+    def kernel(self):
+        """The grout.Kernel."""
+        return self.module[self.name]
+
+    @property
+    def text(self) -> str:
+        """The .grout text, with the notes in front."""
+        notes = "".join(f"// {note}{f' ({count} times)' if count > 1 else ''}\n" for note, count in self.notes.items())
+        return notes + str(self.module)
+
+
+class Importer:
+    """Imports one kernel."""
+
+    def __init__(self, source: Source, options: Options):
+        self.source, self.options = source, options
+        self.builder = Builder(source.name, checks=False)
+        self.names = Names()
+        self.notes: typing.Counter[str] = collections.Counter()
+        self.env: typing.Dict[object, object] = {}
+        self.axes: typing.Dict[object, typing.Tuple[str, int]] = {}  # by JAX' name: grout's, and the size
+        self.warps: typing.Dict[object, Val] = {}  # indices of warps by the name of their axis
+        self.program_ids: typing.List[typing.Optional[Val]] = []
+        self.program_axes: typing.List[object] = []
+        self.depth = 0  # of regions
+        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.home = find_place(source.jaxpr)  # of the kernel
+        self.current = ""  # the primitive that is being imported
+        self.carry_count = 0
+        self._scopes_here = 0
+        self._users: typing.Dict[object, typing.Set[str]] = {}  # of the jaxpr that is walked
+
+    # ---- errors and places ------------------------------------------------------------------------------------------
+
+    def unsupported(self, why: str) -> UnsupportedError:
+        """To be raised: the equation at hand cannot be imported."""
+        return UnsupportedError(why, self.current, self.where or self.home)
+
+    def note(self, text: str) -> None:
+        """Something that the reader of the report may want to know."""
+        self.notes[text] += 1
+
+    @contextlib.contextmanager
+    def _at(self, equation):
+        outer, name = self.where, self.current
+        frames = tuple(_jax.list_frames(equation))
+        if frames:
+            known = len(frames) >= len(outer) and frames[len(frames) - len(outer):] == outer
+            self.where = (frames if known else frames + outer)[:FRAMES_MAX]
+        self.current = equation.primitive.name
+        try:
+            with self.builder.at(*(self.where or self.home)):
+                yield
+        finally:
+            self.where, self.current = outer, name
+
+    # ---- walking ----------------------------------------------------------------------------------------------------
+
+    def read(self, atom):
+        """What stands for a variable or a literal."""
+        return self.make_const(atom.val, atom.aval) if isinstance(atom, core.Literal) else self.env[atom]
+
+    def make_const(self, value, aval=None):
+        """A constant of the jaxpr."""
+        if isinstance(value, (Val, View, Cell)):
+            return value
+        array = numpy.asarray(value)
+        dtype = dtype_of(aval.dtype if aval is not None and hasattr(aval, "dtype") else array.dtype)
+        element = splat_of(array)
+        if element is None:
+            raise self.unsupported("the kernel has an array constant; pass it as an input")
+        scalar = const(element, dtype)
+        return self.broadcast(scalar, array.shape) if array.ndim else scalar
+
+    def walk(self, jaxpr, arguments, consts=()) -> list:
+        """Imports a jaxpr: what stands for its results."""
+        for variable, value in zip(jaxpr.constvars, consts):
+            self.env[variable] = self.make_const(value, variable.aval)
+        self.env.update(zip(jaxpr.invars, arguments))
+        jaxpr = _jax.drop_dead(jaxpr)
+        outer_users, self._users = self._users, _list_users(jaxpr)
+        outer, scopes = self._scopes_here, sum(_opens_scope(equation) for equation in jaxpr.eqns)
+        for equation in jaxpr.eqns:
+            self._scopes_here = max(scopes, outer) if self.depth == 0 else scopes
+            self._import(equation)
+        self._scopes_here, self._users = outer, outer_users
+        return [self.read(variable) for variable in jaxpr.outvars]
+
+    def call(self, jaxpr, arguments) -> list:
+        """Imports a closed jaxpr, or one without constants."""
+        opened, consts = _jax.open_jaxpr(jaxpr)
+        return self.walk(opened, arguments, consts)
+
+    def _import(self, equation) -> None:
+        name = equation.primitive.name
+        with self._at(equation):
+            function = RULES.get(name)
+            if function is None:
+                raise self.unsupported(REFUSED.get(name, "there is no counterpart of this primitive"))
+            if _is_truth_of_branch(equation, self._users):  # no number is made for a condition
+                truth = self.read(equation.invars[0])
+                self.env[equation.outvars[0]] = Val("i32", (), truth.built, truth.const, truth)
+                return
+            try:
+                result = function(self, equation, *map(self.read, equation.invars))
+            except UnsupportedError as error:
+                if error.frames:
+                    raise
+                raise self.unsupported(error.message) from None
+            except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise self.unsupported(f"the importer does not get on with it ({type(error).__name__}: {error}); it "
+                                       f"was tested with JAX {' and '.join(_jax.TESTED)}, this is "
+                                       f"{_jax.VERSION}") from error
+        results = [] if result is None else result if isinstance(result, list) else [result]
+        self.env.update(zip(equation.outvars, results))
+
+    def is_last_scope(self, equation) -> bool:
+        """Whether a scope is the only one that its jaxpr opens: then its objects live as long as the kernel."""
+        return self._scopes_here == 1 and equation.primitive.name == "run_scoped"
+
+    def is_used(self, equation, number: int = 0) -> bool:
+        """Whether something uses a result of an equation of the jaxpr that is walked."""
+        return bool(self._users.get(equation.outvars[number]))
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def operand(self, value: Val, beside: typing.Optional[Val] = None):
+        """For the builder. beside: an operand that gives a constant its type."""
+        if not value.is_const:
+            return value.built
+        takes_type = beside is not None and not beside.is_const and beside.dtype == value.dtype
+        if takes_type or value.dtype in ("i32", "f32", "bool"):
+            return value.const
+        return self.builder.typed(value.const, value.dtype)
+
+    def op(self, name: str, result: str, dims, *operands, **attributes) -> Val:
+        """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
+        operations that are written with their type."""
+        return Val(result, dims, self.builder.op(name, *operands, **attributes))
+
+    def broadcast(self, value: Val, shape, dim: typing.Optional[int] = None) -> Val:
+        """A scalar everywhere, or an array from a dimension on."""
+        attributes = {} if dim is None else {"dim": dim}
+        return self.op("broadcast", value.dtype, shape, self.operand(value), dtype=value.dtype, shape=shape,
+                       **attributes)
+
+    def get_static(self, value: Val, what: str) -> int:
+        """A number that has to be known now."""
+        if not isinstance(value, Val) or not value.is_const:
+            raise self.unsupported(f"{what} is known when the kernel runs alone; here it has to be a constant")
+        return int(value.const)
+
+    def get_count(self, equation, operands, what: str) -> int:
+        """The number n of an equation: an operand in JAX 0.10, a parameter in 0.11."""
+        return self.get_static(operands[0], what) if operands else int(equation.params["n"])
+
+    def axis(self, name) -> Val:
+        """The index along an axis, or along several as one."""
+        if isinstance(name, (tuple, list)):
+            result: typing.Optional[Val] = None
+            for part in name:
+                own = self.axis(part)
+                result = own if result is None else self.arith("add", self.arith(
+                    "mul", result, index(self.axis_size(part))), own)
+            return result if result is not None else index(0)
+        if name in self.warps:
+            return self.warps[name]
+        if name not in self.axes:
+            raise self.unsupported(f"{name!r} is no axis of the kernel: it has "
+                                   f"{', '.join(map(str, self.axes)) or 'none'}. An axis of several devices has no "
+                                   "counterpart")
+        own, size = self.axes[name]
+        return index(0) if size == 1 else self.op("axis_index", "i32", (), own)
+
+    def axis_size(self, name) -> int:
+        """How long an axis of the kernel is."""
+        if name in self.warps:
+            return 4
+        if name not in self.axes:
+            raise self.unsupported(f"{name!r} is no axis of the kernel")
+        return self.axes[name][1]
+
+    def get_axis_name(self, name) -> str:
+        """What an axis is called in grout."""
+        if name not in self.axes:
+            raise self.unsupported(f"{name!r} is no axis of the kernel")
+        return self.axes[name][0]
+
+    def arith(self, name: str, a: Val, b: Val) -> Val:
+        """An operation of the importer's own on two i32: folded where it can be."""
+        return RULES[name](self, None, a, b)
+
+    # ---- the kernel -------------------------------------------------------------------------------------------------
+
+    def _declare_axes(self, named) -> typing.Dict[str, int]:
+        declared = {}
+        for name, size in named:
+            own = self.names.take_axis(name if isinstance(name, str) else "axis")
+            self.axes[name] = (own, int(size))
+            declared[own] = int(size)
+        return declared
+
+    def _declare_params(self) -> typing.Tuple[typing.List[View], typing.List[str], typing.List[str]]:
+        source = self.source
+        names = find_parameter_names(source.jaxpr, source.input_count)
+        changed = self.list_changed()
+        written = {output: number for number, output in source.aliases.items()}
+        views: typing.List[View] = []
+        inputs: typing.List[str] = []
+        outputs: typing.List[str] = []
+        for number, variable in enumerate(source.jaxpr.invars):
+            output = number - source.input_count
+            if output in written:  # it lies in its input
+                views.append(views[written[output]])
+                outputs.append(inputs[written[output]])
+                continue
+            aval = getattr(variable.aval, "inner_aval", variable.aval)
+            direction = "out" if output >= 0 else "inout" if number in changed else "in"
+            name = self.names.take(names[number])
+            (outputs if output >= 0 else inputs).append(name)
+            views.append(self._declare_param(name, direction, aval))
+        return views, inputs, outputs
+
+    def list_changed(self) -> typing.FrozenSet[int]:
+        """Numbers of the inputs that hold something else in the end: an output lies there, or the kernel writes them."""
+        written = _jax.list_written(self.source.jaxpr)
+        inputs = self.source.jaxpr.invars[:self.source.input_count]
+        return frozenset(number for number, variable in enumerate(inputs)
+                         if variable in written or number in self.source.aliases)
+
+    def _declare_param(self, name: str, direction: str, aval) -> View:
+        shape = tuple(map(int, aval.shape))
+        if 0 in shape:
+            raise UnsupportedError(f"%{name} has no elements", frames=self.home or self.where)
+        dtype = dtype_of(aval.dtype)
+        ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
+        return View("gmem", ref, shape, dtype, padded=not shape)
+
+    def run(self) -> Imported:
+        """Imports the kernel."""
+        source, builder = self.source, self.builder
+        name = self.names.take(source.name or "kernel")
+        with builder.at(*self.home or self.where):
+            grid = self._declare_axes(source.grid)
+            cluster = self._declare_axes(source.cluster)
+            threads = self._declare_axes([source.threads] if source.threads else [])
+            self.program_axes = [axis for axis, _ in (*source.grid, *source.cluster)]
+            self.program_axes += [source.threads[0]] if source.threads else []
+            with builder.kernel(name, grid, cluster, threads):
+                views, inputs, outputs = self._declare_params()
+                self.walk(source.jaxpr, views, source.consts)
+        if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
+            self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
+        return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
+                        dict(self.notes))
+
+    @property
+    def is_wgmma_async(self) -> bool:
+        """Whether plgpu.wgmma waits for nothing."""
+        return self.options.wgmma == "lowered"
+
+    def _finish(self) -> Module:
+        try:
+            return self.builder.finish()
+        except KernelError as error:
+            raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
+
+
+def _opens_scope(equation) -> bool:
+    """Whether an equation outside of loops and branches allocates."""
+    if equation.primitive.name in ("run_scoped", "run_state"):
+        return True
+    return equation.primitive.name in ("jit", "pjit", "closed_call") and any(
+        _opens_scope(inner) for jaxpr in core.jaxprs_in_params(equation.params)
+        for inner in _jax.open_jaxpr(jaxpr)[0].eqns)
+
+
+def _list_users(jaxpr) -> typing.Dict[object, typing.Set[str]]:
+    """By variable the primitives that use it; '' stands for a result of the jaxpr."""
+    users: typing.Dict[object, typing.Set[str]] = collections.defaultdict(set)
+    for equation in jaxpr.eqns:
+        for number, variable in enumerate(equation.invars):
+            if isinstance(variable, core.Var):
+                users[variable].add(f"{equation.primitive.name} {number}")
+    for variable in jaxpr.outvars:
+        if isinstance(variable, core.Var):
+            users[variable].add("")
+    return users
+
+
+def _is_truth_of_branch(equation, users) -> bool:
+    """Whether it casts a bool for a 'cond' alone."""
+    if equation.primitive.name != "convert_element_type" or isinstance(equation.invars[0], core.Literal):
+        return False
+    aval = equation.invars[0].aval
+    return getattr(aval, "dtype", None) == bool and not aval.shape and users[equation.outvars[0]] == {"cond 0"}
+
+
+def _walk_equations(jaxpr) -> typing.Iterator:
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in core.jaxprs_in_params(equation.params):
+            yield from _walk_equations(_jax.open_jaxpr(inner)[0])
+
+
+def import_kernel(source: Source, options: Options) -> Imported:
+    """A kernel of JAX as one of grout. Raises UnsupportedError."""
+    return Importer(source, options).run()

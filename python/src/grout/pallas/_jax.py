@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that grout.pallas knows of the inside of JAX, and where its versions differ.
+
+Pallas has no public form of its kernels: what is read here are private names, which move from release to release. The
+versions that it was tried with are in TESTED.
+"""
+from __future__ import annotations
+
+import os
+import re
+import sys
+import typing
+import warnings
+
+from ..builder._places import make_frame
+
+TESTED = ("0.10.2", "0.11.2")
+SERIES = ((0, 10), (0, 11))
+
+
+def _fail(why: str) -> typing.NoReturn:
+    raise ImportError(f"grout.pallas: {why}")
+
+
+def _read_version():
+    try:
+        import jax  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise ImportError("grout.pallas: JAX is missing: pip install 'grout[pallas]', or jax and absl-py") from error
+    version = jax.__version__
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers not in SERIES:
+        _fail(f"this is JAX {version}; it reads kernels of JAX 0.10 and 0.11: pip install 'jax=={TESTED[0]}'")
+    if version not in TESTED:
+        warnings.warn(f"grout.pallas was tested with JAX {' and '.join(TESTED)}; this is {version}", stacklevel=3)
+    return version, numbers
+
+
+VERSION, SERIES_HERE = _read_version()
+
+try:
+    import jax
+    from jax._src import callback as jax_callback
+    from jax._src import config as jax_config
+    from jax._src import core
+    from jax._src import source_info_util
+    from jax._src.interpreters import mlir
+    from jax._src.interpreters import partial_eval
+    from jax._src.pallas import core as pallas_core
+    from jax._src.pallas import mpmd
+    from jax._src.pallas import pallas_call
+    from jax._src.pallas import primitives as pallas_primitives
+    from jax._src.pallas.mosaic_gpu import core as gpu
+    from jax._src.pallas.mosaic_gpu import lowering as gpu_lowering
+    from jax._src.state import indexing
+    from jax._src.state import types as state_types
+except ModuleNotFoundError as missing:
+    if missing.name and missing.name.split(".")[0] == "absl":
+        _fail("absl-py is missing, which Pallas needs and jax does not bring: pip install absl-py")
+    raise ImportError(f"grout.pallas: JAX {VERSION} lacks {missing.name}; it reads kernels of JAX {TESTED[0]} and "
+                      f"{TESTED[1]}") from missing
+
+try:
+    from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
+except ImportError:
+    InterpretGPUParams = ()
+
+KERNEL_PRIMITIVES = (mpmd.mpmd_map_p, pallas_call.pallas_call_p)
+_JAX = os.path.dirname(jax.__file__) + os.sep
+# Kernels that JAX ships: their lines are what the user wants to see.
+_KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
+    """A jaxpr, and the values of its constvars where it has them."""
+    if isinstance(jaxpr, core.ClosedJaxpr) and hasattr(jaxpr, "jaxpr"):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, getattr(jaxpr, "consts", ())
+
+
+def drop_dead(jaxpr):
+    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
+    with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
+        return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+
+
+def list_written(jaxpr) -> typing.Set[object]:
+    """Which of a jaxpr's variables are references that it writes."""
+    variables = [*jaxpr.constvars, *jaxpr.invars]
+    found = [effect.input for effect in jaxpr.effects
+             if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect))]
+    return {variables[place] if isinstance(place, int) else place for place in found}
+
+
+def count_scan(params) -> typing.Tuple[int, int]:
+    """How many consts and how many carries a scan has."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    shape = params["ft_in"]
+    consts, carry, _ = shape.update([None] * len(params["jaxpr"].invars)).unpack()
+    return len(list(consts)), len(list(carry))
+
+
+def _is_users(file: str) -> bool:
+    if file.startswith(_KERNELS):
+        return True
+    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen"):
+        return False
+    return not file.startswith(_LIBRARY) or "site-packages" in file
+
+
+def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
+    """The frames of the user's code that runs now, the innermost first, as list_frames has them."""
+    found = []
+    frame = sys._getframe(1)
+    while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
+        if _is_users(frame.f_code.co_filename):
+            found.append(tuple(make_frame(frame)))
+        frame = frame.f_back
+    return found
+
+
+def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
+    """Where an equation was traced, the innermost frame first: file, line, column from 1, length.
+
+    Frames of JAX are left out, but for the kernels that it ships, and so is what called grout.
+    """
+    traceback = equation.source_info.traceback
+    if traceback is None:
+        return []
+    found = []
+    codes, offsets = traceback.raw_frames()
+    for code, offset in zip(codes, offsets):
+        if code.co_filename.startswith(_HERE):
+            break
+        if not _is_users(code.co_filename):
+            continue
+        frame = source_info_util.raw_frame_to_frame(code, offset)
+        length = frame.end_column - frame.start_column if frame.end_line == frame.start_line else 1
+        found.append((frame.file_name, frame.start_line, frame.start_column + 1, max(length, 1)))
+    return found

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads, stores, copies and what orders them."""
+from __future__ import annotations
+
+from ._rules import rule
+from ._values import Cell, Val, View, dtype_of
+from ._views import apply, at_object, split_leaves, to_val
+
+# Reductions of a TMA store by the name that JAX gives them.
+REDUCTIONS = {"umin": "min", "smin": "min", "umax": "max", "smax": "max"}
+OOB = {"ZEROS": None, "UNDEFINED": "undefined", "PROMISE_IN_BOUNDS": "in_bounds"}
+
+
+def load(importer, view: View, dtype: str) -> Val:
+    """The elements of a reference."""
+    if view.kind == "acc":
+        return importer.op("acc_load", view.dtype, view.shape, view.ref, wait=0)
+    ref = view.ref.at[0] if view.padded else view.ref
+    return importer.op("load", dtype, view.shape, ref)
+
+
+@rule("get", "load")
+def import_get(importer, equation, ref, *leaves):
+    """A load, or the value of a cell."""
+    if isinstance(ref, Cell):
+        return ref.value
+    (transforms,), mask = split_leaves(leaves, equation.params["tree"])
+    if mask:
+        raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked loads")
+    return load(importer, apply(importer, ref, transforms), dtype_of(equation.outvars[0].aval.dtype))
+
+
+@rule("swap")
+def import_swap(importer, equation, ref, value, *leaves):
+    """A store; what was there before is loaded where somebody wants it."""
+    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    if isinstance(ref, Cell):
+        if importer.depth != ref.depth:
+            raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
+        old, ref.value = ref.value, value
+        return old
+    view = apply(importer, ref, transforms)
+    old = load(importer, view, value.dtype) if importer.is_used(equation) else None
+    store(importer, view, value)
+    return old
+
+
+def store(importer, view: View, value: Val) -> None:
+    """Into all of a reference."""
+    if value.shape != view.shape:
+        value = importer.broadcast(value, view.shape)
+    if view.kind == "acc":
+        importer.builder.op("acc_store", view.ref, importer.operand(value))
+        return
+    ref = view.ref.at[0] if view.padded else view.ref
+    operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
+    importer.builder.op("store", ref, operand)
+
+
+@rule("addupdate")
+def import_addupdate(importer, equation, ref, value, *leaves):
+    """ref += value."""
+    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    view = apply(importer, ref, transforms)
+    old = load(importer, view, value.dtype)
+    store(importer, view, importer.arith("add", old, value))
+
+
+def _oob(importer, mode):
+    if mode is None:
+        return {}
+    name = getattr(mode, "name", str(mode)).rpartition(".")[2]
+    if name not in OOB:
+        raise importer.unsupported(f"oob_mode={mode} has no counterpart")
+    return {} if OOB[name] is None else {"oob": OOB[name]}
+
+
+@rule("copy_gmem_to_smem")
+def import_load_by_tma(importer, equation, source, target, *operands):
+    """A TMA load."""
+    params = equation.params
+    if params.get("leader_tracked") is not None:
+        raise importer.unsupported("leader_tracked= is Blackwell's, which grout does not model yet")
+    if not params.get("has_barrier", True):
+        raise importer.unsupported("a copy without a barrier is of before Hopper")
+    barrier, *leaves = operands
+    (at_source, at_target, at_barrier), rest = split_leaves(
+        leaves, params["src_transforms_treedef"], params["dst_transforms_treedef"],
+        params["barrier_transforms_treedef"])
+    axes = params.get("collective_axes")
+    attributes = _oob(importer, params.get("oob_mode"))
+    if axes:
+        axes = axes if isinstance(axes, (tuple, list)) else (axes,)
+        attributes["collective_axes"] = tuple(importer.get_axis_name(axis) for axis in axes)
+    barrier = at_object(importer, barrier, at_barrier)
+    predicate = rest[0] if rest else None
+
+    def copy():
+        importer.builder.op("copy_gmem_to_smem", apply(importer, source, at_source).ref,
+                            apply(importer, target, at_target).ref, barrier, **attributes)
+
+    if predicate is None or predicate.is_const and predicate.const:
+        copy()
+    elif predicate.is_const:
+        importer.builder.op("barrier_arrive", barrier)
+    else:  # the arrival is made all the same
+        with importer.builder.if_(importer.operand(predicate)) as branch:
+            copy()
+        with branch.else_():
+            importer.builder.op("barrier_arrive", barrier)
+
+
+@rule("copy_smem_to_gmem")
+def import_store_by_tma(importer, equation, source, target, *leaves):
+    """A TMA store."""
+    params = equation.params
+    (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
+                                                params["dst_transforms_treedef"])
+    attributes = {} if params.get("commit_group", True) else {"no_commit_group": True}
+    reduction = params.get("reduction_op")
+    if reduction is not None:
+        attributes["reduce"] = REDUCTIONS.get(reduction, reduction)
+    predicate = rest[0] if params.get("has_user_predicate") else None
+
+    def copy():
+        importer.builder.op("copy_smem_to_gmem", apply(importer, source, at_source).ref,
+                            apply(importer, target, at_target).ref, **attributes)
+
+    if predicate is None or predicate.is_const and predicate.const:
+        copy()
+    elif not predicate.is_const:
+        with importer.builder.if_(importer.operand(predicate)):
+            copy()
+
+
+@rule("async_prefetch")
+def import_prefetch(importer, equation, ref, *leaves):
+    """A hint."""
+    params = equation.params
+    tree = params.get("ref_transforms_treedef", params.get("transforms_treedef", params.get("tree")))
+    (transforms,), _ = split_leaves(leaves, tree)
+    importer.builder.op("async_prefetch", apply(importer, ref, transforms).ref)
+
+
+@rule("commit_smem")
+def import_commit_smem(importer, equation):
+    """Publishes accesses to the async proxy."""
+    del equation
+    importer.builder.op("commit_smem")
+
+
+@rule("commit_group", "commit_smem_to_gmem_group")
+def import_commit_group(importer, equation):
+    """Closes the bulk group."""
+    del equation
+    importer.builder.op("commit_group")
+
+
+@rule("wait_smem_to_gmem")
+def import_wait_smem_to_gmem(importer, equation, *count):
+    """Waits for bulk groups."""
+    attributes = {"read_only": True} if equation.params["wait_read_only"] else {}
+    importer.builder.op("wait_smem_to_gmem", importer.get_count(equation, count, "the number of groups"), **attributes)
+
+
+def _on(importer, equation, barrier, leaves):
+    (transforms,), rest = split_leaves(leaves, equation.params["transforms_treedef"])
+    if rest:
+        raise importer.unsupported("an operand more than it has in the versions that were tried")
+    return at_object(importer, barrier, transforms)
+
+
+@rule("barrier_wait")
+def import_barrier_wait(importer, equation, barrier, *leaves):
+    """Waits for the phase that comes next."""
+    importer.builder.op("barrier_wait", _on(importer, equation, barrier, leaves))
+
+
+@rule("barrier_test")
+def import_barrier_test(importer, equation, barrier, *leaves):
+    """Whether the phase is complete."""
+    return importer.op("barrier_test", "bool", (), _on(importer, equation, barrier, leaves))
+
+
+@rule("barrier_arrive")
+def import_barrier_arrive(importer, equation, barrier, *leaves):
+    """An arrival."""
+    importer.builder.op("barrier_arrive", _on(importer, equation, barrier, leaves))
+
+
+@rule("async_store_smem")
+def import_async_store(importer, equation, value, ref, barrier, place, *leaves):
+    """st.async to the CTA at a place of a cluster axis; the barrier there gets an arrival and the bytes."""
+    params = equation.params
+    (at_ref, at_barrier), _ = split_leaves(leaves, params["ref_transforms_treedef"],
+                                           params["barrier_transforms_treedef"])
+    names = [name for name, _ in importer.source.cluster]
+    axis = params["cluster_dim"]
+    axis = names[axis] if isinstance(axis, int) and axis not in names else axis
+    if axis not in names:
+        raise importer.unsupported(f"cluster_dim={axis!r} is no axis of the cluster")
+    places = [importer.operand(place if name == axis else importer.axis(name)) for name in names]
+    view = apply(importer, ref, at_ref)
+    there = at_object(importer, barrier, at_barrier).cluster(*places)
+    attributes = {"reduce": params["atomic"]} if params.get("atomic") is not None else {}
+    importer.builder.op("async_store_smem", importer.operand(value), view.ref.cluster(*places), there, **attributes)
+    importer.builder.op("barrier_arrive", there)  # last: the bytes are announced before the arrival counts
+
+
+def _semaphore(importer, view, transforms):
+    return at_object(importer, view, transforms)
+
+
+@rule("semaphore_signal")
+def import_semaphore_signal(importer, equation, *operands):
+    """Adds units."""
+    ref, transforms, count, device, core_index = equation.params["args_tree"].unflatten(operands)
+    if device is not None:
+        raise importer.unsupported("device_id=: a semaphore of another device; grout models one device")
+    if core_index is not None:
+        raise importer.unsupported("core_index= has no counterpart on a GPU")
+    importer.builder.op("semaphore_signal", _semaphore(importer, ref, transforms),
+                        importer.operand(to_val(importer, count)))
+
+
+@rule("semaphore_signal_parallel")
+def import_semaphore_signal_parallel(importer, equation, *operands):
+    """Adds units to several, in no order."""
+    del equation, operands
+    raise importer.unsupported("signals to several devices; grout models one device")
+
+
+@rule("semaphore_wait")
+def import_semaphore_wait(importer, equation, *operands):
+    """Takes units."""
+    ref, transforms, count, decrement = equation.params["args_tree"].unflatten(operands)
+    keeps = isinstance(decrement, Val) and decrement.is_const and not decrement.const or decrement is False
+    attributes = {"no_decrement": True} if keeps else {}
+    importer.builder.op("semaphore_wait", _semaphore(importer, ref, transforms),
+                        importer.operand(to_val(importer, count)), **attributes)
+
+
+@rule("semaphore_read")
+def import_semaphore_read(importer, equation, *operands):
+    """The number of units."""
+    ref, transforms = equation.params["args_tree"].unflatten(operands)
+    return importer.op("semaphore_read", "i32", (), _semaphore(importer, ref, transforms))
+
+
+@rule("get_global")
+def import_get_global(importer, equation):
+    """A semaphore of the launch: each place of the program has its own."""
+    from ._objects import declare_global  # pylint: disable=import-outside-toplevel
+    what = equation.params.get("what", equation.outvars[0].aval)
+    return declare_global(importer, equation.outvars[0].aval, what)
+
+
+@rule("mgpu_atomic_store")
+def import_atomic_store(importer, equation, *operands):
+    """Not yet read."""
+    del equation, operands
+    raise importer.unsupported("an atomic store of Pallas has no counterpart yet")
+
+
+@rule("set_max_registers_p", "set_max_registers")
+def import_set_max_registers(importer, equation, *count):
+    """Moves registers between warpgroups."""
+    importer.builder.op("set_max_registers", importer.get_count(equation, count, "the number of registers"),
+                        **{equation.params["action"]: True})
+
+
+@rule("griddepcontrol_wait")
+def import_griddepcontrol_wait(importer, equation):
+    """Waits for the launch before."""
+    del equation
+    importer.builder.op("griddepcontrol_wait")
+
+
+@rule("griddepcontrol_launch_dependents")
+def import_griddepcontrol_launch(importer, equation):
+    """Lets the next launch begin."""
+    del equation
+    importer.builder.op("griddepcontrol_launch_dependents")
+
+
+@rule("delay")
+def import_delay(importer, equation, *operands):
+    """Time passes as it likes in the interpreter."""
+    del equation, operands
+    importer.note("pl.delay is left out: the checker looks at every timing")
+
+
+@rule("print_layout")
+def import_print_layout(importer, equation, *operands):
+    """For JAX' lowering alone."""
+    del equation, operands
+    importer.note("print_layout is left out: 'grout run' prints layouts with print_layout of its own")
+
+
+@rule("debug_print")
+def import_debug_print(importer, equation, *operands):
+    """A line of output."""
+    params = equation.params
+    static = dict(params.get("static_args") or ())
+    count = len(operands) + len(static)
+    values = [static[number] if number in static else None for number in range(count)]
+    rest = iter(operands)
+    values = [next(rest) if value is None else value for value in values]
+    text = params["fmt"]
+    shown = [importer.operand(value) if isinstance(value, Val) else value for value in values]
+    importer.builder.op("debug_print", _plain_format(importer, text, len(shown)), *shown)
+
+
+def _plain_format(importer, text: str, count: int) -> str:
+    plain = text.replace("{{", "{").replace("}}", "}")
+    if text.count("{}") != count:
+        if count == 1 and "{" not in text:  # an array, printed behind its name
+            return f"{text} {{}}"
+        raise importer.unsupported(f"debug_print takes one '{{}}' for each value: {text!r} has {count} values")
+    return plain if "{{" in text else text

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel allocates: arrays in shared memory, unions of them, accumulators, barriers, semaphores."""
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+
+import numpy
+
+from .. import builder as grout_builder
+from ..builder import Object
+from . import _jax
+from ._names import short_name
+from ._rules import rule
+from ._values import Cell, View, dtype_of
+
+gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
+
+
+@dataclasses.dataclass
+class Declared:
+    """An object that is to be made, and the view of it. members: of a union, by the key of views.find_member."""
+
+    name: str
+    object: Object
+    view: View
+    members: typing.Dict[object, "Declared"] = dataclasses.field(default_factory=dict)
+    is_per_cta: bool = False  # its first dimension counts CTAs
+
+
+def _group(importer, axes) -> typing.Tuple[str, ...]:
+    axes = axes if isinstance(axes, (tuple, list)) else (axes,)
+    return tuple(importer.get_axis_name(axis) for axis in axes)
+
+
+def _describe_barrier(importer, name: str, inner) -> Declared:
+    kind = inner.dtype
+    if kind.orders_tensor_core:
+        raise importer.unsupported("orders_tensor_core=True is Blackwell's, which grout does not model yet")
+    if getattr(kind, "leader_tracked", False):
+        raise importer.unsupported("leader_tracked=True is Blackwell's, which grout does not model yet")
+    count = math.prod(inner.shape)
+    arrivals = kind.num_arrivals if kind.num_arrivals != 1 else None
+    groups = ()
+    if isinstance(kind, gpu.ClusterBarrierType):
+        groups = tuple(_group(importer, axes) for axes in kind.collective_axes)
+    made = grout_builder.barrier(count, arrivals, groups)
+    return Declared(name, made, View("barrier", None, tuple(inner.shape)))
+
+
+def _is_semaphore(dtype) -> bool:
+    return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
+        or "emaphore" in type(dtype).__name__
+
+
+def _logical(importer, shape, undo):
+    """Shape, tile and swizzle of an array whose physical shape and transforms back are these."""
+    tile: typing.Tuple[int, ...] = ()
+    swizzle = None
+    shape = tuple(shape)
+    for transform in undo:
+        if isinstance(transform, gpu.UntilingTransform):
+            if tile:
+                raise importer.unsupported("a tiling of a tiling has no counterpart")
+            tile = tuple(transform.tiling)
+            count = len(tile)
+            outer = shape[-2 * count:-count]
+            shape = shape[:-2 * count] + tuple(a * b for a, b in zip(outer, tile))
+        elif isinstance(transform, gpu.UnswizzleRef):
+            swizzle = transform.swizzle if transform.swizzle > 16 else None
+        else:
+            raise importer.unsupported(f"an object with {type(transform).__name__} has no counterpart")
+    return shape, tile, swizzle
+
+
+def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
+    dtype = dtype_of(inner.dtype)
+    shape, tile, swizzle = _logical(importer, inner.shape, undo)
+    dims = shape or (1,)
+    chosen: typing.Any = tile
+    if not undo and len(shape) >= 2:  # JAX finds a layout that suits the uses, and so does grout
+        chosen = "infer"
+    made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
+    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
+
+
+def _describe_gmem(importer, name: str, inner) -> Declared:
+    """JAX' interpreter gives each CTA an array of its own; grout has one for the launch."""
+    if importer.depth:
+        raise importer.unsupported(f"%{name} is allocated in GMEM in an inner block: allocate it for the whole kernel")
+    importer.note("arrays that a kernel allocates in GMEM are one for each CTA; JAX' lowering for GPUs takes none")
+    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
+    ctas = math.prod(size for _, size in (*importer.source.grid, *importer.source.cluster))
+    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or (1,)))
+    return Declared(name, made, View("gmem", None, shape, dtype, padded=not shape), is_per_cta=ctas > 1)
+
+
+def _describe_union(importer, name: str, aval) -> Declared:
+    inner = aval.inner_aval
+    size = math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+    made = grout_builder.smem("u8", size)
+    union = Declared(name, made, View("union", None, (size,), "u8", members={}))
+    for number, (key, physical, undo) in enumerate(_list_members(aval)):
+        if key not in union.members:
+            union.members[key] = _describe_array(importer, f"{name}_{number}", physical, undo, start=key[0])
+    return union
+
+
+def _list_members(aval) -> typing.Iterator:
+    """Of each reference of a union its key, its physical shape and the transforms back."""
+    import jax  # pylint: disable=import-outside-toplevel
+    offset_of_group = 0
+    for group in aval.refs:
+        offset = offset_of_group
+        leaves = jax.tree_util.tree_leaves(group, is_leaf=lambda leaf: hasattr(leaf, "ref") or
+                                           hasattr(leaf, "inner_aval"))
+        for leaf in leaves:
+            ref = leaf.ref if hasattr(leaf, "ref") else leaf
+            undo = tuple(getattr(leaf, "transforms", ()))
+            inner = ref.inner_aval
+            offset = -(-offset // gpu.SMEM_ALIGNMENT) * gpu.SMEM_ALIGNMENT
+            yield (offset, numpy.dtype(inner.dtype).name, tuple(inner.shape)), inner, undo
+            offset += math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+
+
+def describe(importer, aval, undo, name: str) -> Declared:
+    """The object for a reference that a scope allocates."""
+    inner = aval.inner_aval
+    name = importer.names.take(name)
+    if isinstance(inner.dtype, (gpu.BarrierType, gpu.ClusterBarrierType)):
+        return _describe_barrier(importer, name, inner)
+    if isinstance(aval, gpu.WGMMAAbstractAccumulatorRef):
+        dtype = dtype_of(inner.dtype)
+        return Declared(name, grout_builder.acc(dtype, *inner.shape), View("acc", None, tuple(inner.shape), dtype))
+    if _is_semaphore(inner.dtype):
+        made = grout_builder.semaphore(math.prod(inner.shape))
+        return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
+    space = str(aval.memory_space).lower()
+    if "tmem" in space or isinstance(aval, gpu.AbstractTMEMRef):
+        raise importer.unsupported(f"%{name} lies in tensor memory, which is Blackwell's and which grout does not "
+                                   "model yet")
+    if "gmem" in space:
+        return _describe_gmem(importer, name, inner)
+    if "smem" not in space:
+        raise importer.unsupported(f"%{name} is allocated in {aval.memory_space}: a kernel allocates in SMEM and GMEM")
+    if isinstance(aval, gpu.AbstractRefUnion):
+        return _describe_union(importer, name, aval)
+    return _describe_array(importer, name, inner, undo)
+
+
+def _bind(declared: Declared, ref) -> View:
+    return declared.view.but(ref=ref)
+
+
+def make_scratch(importer, declared: typing.Sequence[Declared]) -> typing.List[View]:
+    """Objects that live as long as the kernel."""
+    views = []
+    for item in declared:
+        ref = importer.builder.scratch(item.name, item.object)
+        view = _bind(item, ref)
+        if item.is_per_cta:
+            axes = [axis for axis, _ in (*importer.source.grid, *importer.source.cluster)]
+            view = view.but(ref=ref.at[importer.operand(importer.axis(axes))])
+        if item.members:
+            members = {key: dataclasses.replace(member, object=dataclasses.replace(member.object, alias=ref))
+                       for key, member in item.members.items()}
+            made = make_scratch(importer, list(members.values()))
+            view = view.but(members=dict(zip(members, made)))
+        views.append(view)
+    return views
+
+
+def in_scope(importer, declared: typing.Sequence[Declared], collective: bool, body) -> list:
+    """body(views) in a scope with objects of its own: its results."""
+    builder = importer.builder
+    region = builder.scoped({item.name: item.object for item in declared}, collective)
+    importer.depth += 1
+    with region as refs:
+        refs = refs if isinstance(refs, tuple) else (refs,)
+        views = [_bind(item, ref) for item, ref in zip(declared, refs)]
+        results = _with_members(importer, declared, views, body)
+        region.yield_(*[importer.operand(result) for result in results])
+    importer.depth -= 1
+    return _results(results, region.results)
+
+
+def _with_members(importer, declared, views, body) -> list:
+    """The members of unions are objects of an inner scope, on the bytes of the union."""
+    members = [(number, key, dataclasses.replace(member, object=dataclasses.replace(member.object,
+                                                                                    alias=views[number].ref)))
+               for number, item in enumerate(declared) for key, member in item.members.items()]
+    if not members:
+        return body(views)
+
+    def inner(made):
+        bound = list(views)
+        for (number, key, _), view in zip(members, made):
+            bound[number] = bound[number].but(members={**bound[number].members, key: view})
+        return body(bound)
+
+    return in_scope(importer, [member for _, _, member in members], False, inner)
+
+
+def _results(results, built) -> list:
+    """The results of a region: constants stay what they are."""
+    from ._control import after_region  # pylint: disable=import-outside-toplevel
+    return after_region(results, built)
+
+
+def _check_collective(importer, axes, avals) -> None:
+    """Objects belong to a CTA: they are shared by its threads, all of them."""
+    threads = importer.source.threads
+    for axis in axes:
+        if axis not in importer.axes:
+            raise importer.unsupported(f"collective_axes={tuple(axes)}: the kernel has no axis {axis!r}, but "
+                                       f"{', '.join(map(repr, importer.axes)) or 'none'}")
+        if threads is None or axis != threads[0]:
+            raise importer.unsupported(f"collective_axes={tuple(axes)}: {axis!r} is an axis of CTAs, and what a kernel "
+                                       "allocates belongs to one CTA")
+    shared = any(not isinstance(aval, gpu.WGMMAAbstractAccumulatorRef) for aval in avals)
+    if threads is not None and threads[1] > 1 and not axes and shared:
+        raise importer.unsupported(f"what threads share is allocated by all of them: collective_axes={threads[0]!r}")
+
+
+@rule("run_scoped")
+def import_run_scoped(importer, equation, *consts):
+    """Objects for the time of a body."""
+    params = equation.params
+    jaxpr = params["jaxpr"]
+    names = list(getattr(jaxpr.debug_info, "arg_names", None) or [])
+    names = (names + [None] * len(jaxpr.invars))[:len(jaxpr.invars)]
+    undo = params.get("ref_transforms") or [()] * len(jaxpr.invars)
+    collective = params["collective_axes"]
+    collective = collective if isinstance(collective, (tuple, list)) else (collective,)
+    _check_collective(importer, collective, [variable.aval for variable in jaxpr.invars])
+    declared = [describe(importer, variable.aval, tuple(back), short_name(name))
+                for variable, back, name in zip(jaxpr.invars, undo, names)]
+
+    def body(views):
+        return importer.walk(jaxpr, views, consts)
+
+    is_shared = bool(collective) and importer.source.threads is not None
+    if importer.depth == 0 and importer.is_last_scope(equation):
+        return list(body(make_scratch(importer, declared)))
+    if not declared:
+        if is_shared:
+            importer.builder.op("block_barrier")
+        return list(body([]))
+    return in_scope(importer, declared, is_shared, body)
+
+
+@rule("run_state")
+def import_run_state(importer, equation, *arguments):
+    """Accumulators with first values; other references are cells, or come from outside."""
+    jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
+    accumulators = []
+    for number, variable in enumerate(jaxpr.invars):
+        if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef):
+            accumulators.append((number, describe(importer, variable.aval, (), "acc")))
+    bound = [None if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) else
+             argument if isinstance(argument, View) else Cell(argument, 0)
+             for variable, argument in zip(jaxpr.invars, arguments)]
+
+    def body(views):
+        for (number, _), view in zip(accumulators, views):
+            bound[number] = view
+            if arguments[number] is not None:
+                from ._memory import store  # pylint: disable=import-outside-toplevel
+                store(importer, view, arguments[number])
+        for cell in bound:
+            if isinstance(cell, Cell):
+                cell.depth = importer.depth
+        importer.walk(jaxpr, bound, equation.params.get("consts", ()))
+        from ._memory import load  # pylint: disable=import-outside-toplevel
+        return [cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype) for cell in bound
+                if isinstance(cell, Cell) or cell.kind == "acc"]
+
+    values = iter(in_scope(importer, [item for _, item in accumulators], False, body) if accumulators else body([]))
+    return [next(values) if isinstance(cell, Cell) or cell.kind == "acc" else cell for cell in bound]
+
+
+def declare_global(importer, aval, what) -> View:
+    """pl.get_global: a semaphore that all CTAs of the launch share."""
+    del what
+    inner = aval.inner_aval
+    if not _is_semaphore(inner.dtype):
+        raise importer.unsupported("get_global of what is no semaphore")
+    made = grout_builder.semaphore(math.prod(inner.shape), is_global=True)
+    ref = importer.builder.scratch(importer.names.take("global"), made)
+    return View("semaphore", ref, tuple(inner.shape))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of primitives: which function imports which."""
+from __future__ import annotations
+
+import typing
+
+# By name of the primitive: rule(importer, equation, *operands) -> the result, a list of several, or None.
+RULES: typing.Dict[str, typing.Callable] = {}
+
+
+def rule(*names: str):
+    """Of the primitives with these names."""
+    def register(function):
+        for name in names:
+            assert name not in RULES, name
+            RULES[name] = function
+        return function
+    return register
+
+
+# What has no counterpart, and why: the answer to "can I use it?".
+REFUSED: typing.Dict[str, str] = {}
+
+
+def refuse(why: str, *names: str) -> None:
+    """Primitives that are refused by name."""
+    for name in names:
+        REFUSED[name] = why
+
+
+refuse("tensor memory and tcgen05 are Blackwell's, which grout does not model yet", "tcgen05_mma",
+       "tcgen05_commit_arrive", "commit_tmem", "async_load", "wait_load_tmem", "async_store_tmem",
+       "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem", "async_copy_smem_to_tmem",
+       "tcgen05_load", "tcgen05_store")
+refuse("launch control of clusters is Blackwell's, which grout does not model yet", "try_cluster_cancel",
+       "query_cluster_cancel")
+refuse("several devices take part, and grout models one", "multimem_store", "multimem_load_reduce",
+       "semaphore_signal_multicast")
+refuse("copies of before Hopper: on sm_90 a copy has a barrier", "wait_gmem_to_smem")

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Pallas kernels on grout: inside of a session JAX lowers them to calls of the interpreter."""
+from __future__ import annotations
+
+import dataclasses
+import threading
+import typing
+
+import numpy
+
+from .._diagnostics import GroutError
+from .._report import Report
+from . import _jax
+from ._errors import UnsupportedError
+from ._importer import Imported, Options, import_kernel
+from ._sources import is_mosaic_gpu, make_source
+
+mlir = _jax.mlir
+
+
+@dataclasses.dataclass
+class Call:
+    """One run of a kernel. report: with check=True."""
+
+    imported: Imported
+    report: typing.Optional[Report] = None
+
+
+class Session:
+    """What a 'with grout.pallas.interpret()' gives: the kernels that JAX lowered in it, and their calls.
+
+    error: the first exception of a kernel, as grout raised it; JAX shows its text inside one of its own.
+    """
+
+    def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
+                 on_report: typing.Optional[typing.Callable[[Report], object]] = None):
+        self.kernels: typing.List[Imported] = []
+        self.calls: typing.List[Call] = []
+        self.error: typing.Optional[BaseException] = None
+        self._check, self._run_options, self._options = check, dict(run_options), options
+        self._only_import, self._on_report = only_import, on_report
+        self._lock = threading.Lock()
+        # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
+        self._callers: typing.Dict[int, typing.Tuple[object, tuple]] = {}
+
+    def note_caller(self, params) -> None:
+        """A kernel is being traced. JAX does so again while it lowers, when nobody calls any more."""
+        jaxpr = _find_jaxpr(params)
+        if id(jaxpr) not in self._callers:
+            self._callers[id(jaxpr)] = jaxpr, tuple(_jax.list_callers())
+
+    @property
+    def reports(self) -> typing.List[Report]:
+        """Of the calls so far, in their order."""
+        return [call.report for call in self.calls if call.report is not None]
+
+    def _import(self, primitive, params, frames) -> Imported:
+        imported = import_kernel(make_source(primitive, params, frames), self._options)
+        with self._lock:
+            self.kernels.append(imported)
+        return imported
+
+    def lower(self, ctx, primitive, nodes, params):
+        """The lowering of a kernel: what the results are."""
+        if ctx.tokens_in is not None and ctx.tokens_in.effects():  # of JAX' interpret=
+            ctx.set_tokens_out(ctx.tokens_in)
+        _, frames = self._callers.get(id(_find_jaxpr(params)), (None, ()))
+        imported = self._import(primitive, params, frames)
+        avals = ctx.avals_out
+
+        def call(*arrays):
+            return self._guard(imported, arrays, avals)
+
+        results, _, _ = _jax.jax_callback.emit_python_callback(
+            ctx, call, None, list(nodes), ctx.avals_in, avals, has_side_effect=True)
+        return results
+
+    def _guard(self, imported: Imported, arrays, avals):
+        if self._only_import:
+            return [numpy.zeros(aval.shape, aval.dtype) for aval in avals]
+        try:
+            return self._call(imported, arrays, avals)
+        except BaseException as error:
+            with self._lock:
+                self.error = self.error or error
+            raise
+
+    def _call(self, imported: Imported, arrays, avals):
+        by_name: typing.Dict[str, numpy.ndarray] = {}
+        for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
+            array = numpy.array(array) if number in imported.changed else numpy.asarray(array)
+            by_name[name] = numpy.ascontiguousarray(array.reshape(array.shape or (1,)))
+        for name, aval in zip(imported.outputs, avals):
+            if name not in by_name:
+                by_name[name] = numpy.empty(aval.shape or (1,), aval.dtype)
+        call = Call(imported)
+        options = dict(self._run_options)
+        if self._check:
+            call.report = imported.kernel.check(values=by_name, writes=True, **options)
+        else:
+            imported.kernel.run(values=by_name, **options)
+        with self._lock:
+            self.calls.append(call)
+        if call.report is not None and self._on_report is not None:
+            self._on_report(call.report)
+        return [by_name[name].reshape(aval.shape) for name, aval in zip(imported.outputs, avals)]
+
+
+def _find_jaxpr(params):
+    return params["jaxprs"][0] if "jaxprs" in params else params["jaxpr"]
+
+
+# The session of the code that is running. Its value is part of the keys of JAX' caches: what is compiled inside of a
+# session is not used outside of it.
+_STATE = _jax.jax_config.config_ext.Config("grout_pallas_session", None, include_in_jit_key=True,
+                                           include_in_trace_context=True)
+_LOCK = threading.Lock()
+_hooked: typing.List[object] = []
+
+
+def _hook(primitive) -> None:
+    bind = primitive.bind
+
+    def bind_and_note(*arguments, **params):
+        session = _STATE.value
+        if session is not None and is_mosaic_gpu(primitive, params):
+            session.note_caller(params)
+        return bind(*arguments, **params)
+
+    primitive.bind = bind_and_note
+    entry = mlir._lowerings[primitive]
+    original = getattr(entry, "rule", entry)
+
+    def lower(ctx, *nodes, **params):
+        session = _STATE.value
+        if session is None or not is_mosaic_gpu(primitive, params):
+            return original(ctx, *nodes, **params)
+        return session.lower(ctx, primitive, nodes, params)
+
+    mlir.register_lowering(primitive, lower)
+    _hooked.append(primitive)
+
+
+def enter(session: Session):
+    """Kernels run in this session from here on. What leave() takes comes back."""
+    with _LOCK:
+        if not _hooked:
+            for primitive in _jax.KERNEL_PRIMITIVES:
+                _hook(primitive)
+    return _STATE.swap_local(session)
+
+
+def leave(before) -> None:
+    """As it was before enter()."""
+    _STATE.set_local(before)
+
+
+def find_cause(session: Session, error: BaseException) -> typing.Optional[BaseException]:
+    """The exception of grout behind one that JAX raised."""
+    if session.error is not None and not isinstance(error, (GroutError, UnsupportedError)):
+        return session.error
+    return None

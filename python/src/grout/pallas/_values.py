@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands for the variables of a jaxpr: values, views of references, cells."""
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+import numpy
+
+from .._arrays import FROM_NAME
+from ._errors import UnsupportedError
+
+CLASS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+
+
+def dtype_of(dtype) -> str:
+    """'f32' for float32."""
+    name = getattr(dtype, "name", str(dtype))
+    if name not in FROM_NAME:
+        raise UnsupportedError(f"there is no element type for {name}")
+    return FROM_NAME[name]
+
+
+def is_bool(dtype: str) -> bool:
+    """Of a text of grout."""
+    return dtype == "bool"
+
+
+def is_int(dtype: str) -> bool:
+    """Of a text of grout."""
+    return dtype[0] in "iu"
+
+
+def is_float(dtype: str) -> bool:
+    """Of a text of grout."""
+    return dtype != "bool" and not is_int(dtype)
+
+
+class Val:
+    """A scalar or an array in registers: what the builder made, or a constant that is not built until it is used.
+
+    source: the accumulator that it was read from. truth: the bool that this integer was cast from.
+    """
+
+    __slots__ = ("dtype", "shape", "built", "const", "truth")
+
+    def __init__(self, dtype: str, shape=(), built=None, const=None, truth: typing.Optional["Val"] = None):
+        self.dtype, self.shape, self.built, self.const, self.truth = dtype, tuple(shape), built, const, truth
+
+    @property
+    def is_const(self) -> bool:
+        """Whether its value is known now."""
+        return self.const is not None
+
+    def __repr__(self) -> str:
+        return f"<Val {self.dtype}{list(self.shape)} {self.const if self.is_const else ''}>"
+
+
+def const(value, dtype: str) -> Val:
+    """A constant scalar."""
+    if is_bool(dtype):
+        return Val(dtype, const=bool(value))
+    return Val(dtype, const=int(value) if is_int(dtype) else float(value))
+
+
+def index(value: int) -> Val:
+    """A constant that is an index."""
+    return Val("i32", const=int(value))
+
+
+@dataclasses.dataclass
+class View:
+    """A reference: an array in memory or a part of it, a barrier, a semaphore, an accumulator.
+
+    ref: what the builder knows it as; a part of it once parts is applied. undo: the transforms that lead from the
+    physical shape of a tiled object to the logical one that ref has. offset: of barriers and semaphores, which lie in
+    one dimension here. members: of a union its views.
+    """
+
+    kind: str  # gmem, smem, barrier, semaphore, acc, union
+    ref: object
+    shape: typing.Tuple[int, ...]
+    dtype: str = ""
+    undo: typing.Tuple[object, ...] = ()
+    offset: typing.Optional[Val] = None
+    members: typing.Optional[typing.Dict[object, "View"]] = None
+    padded: bool = False  # a scalar, which lies in an array of one element
+
+    def but(self, **changes) -> "View":
+        """The same with other members."""
+        return dataclasses.replace(self, **changes)
+
+
+@dataclasses.dataclass
+class Cell:
+    """A reference of run_state that is no accumulator: its value, known while the body is walked."""
+
+    value: Val
+    depth: int
+
+
+def splat_of(array: numpy.ndarray):
+    """The element that all of an array are, or None."""
+    flat = array.reshape(-1)
+    return flat[0].item() if flat.size and (flat == flat[0]).all() else None

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""References with the transforms that a jaxpr applies to them."""
+from __future__ import annotations
+
+import math
+import typing
+
+import numpy
+
+from ..builder import ds
+from . import _jax
+from ._values import Val, View, dtype_of, index
+
+gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
+
+
+def split_leaves(leaves, *trees) -> typing.Tuple[list, list]:
+    """The transforms of each tree, None for none, and the operands behind them."""
+    leaves, found = list(leaves), []
+    for tree in trees:
+        count = 0 if tree is None else tree.num_leaves
+        found.append(() if tree is None else tree.unflatten(leaves[:count]))
+        leaves = leaves[count:]
+    return found, leaves
+
+
+def to_val(importer, item) -> Val:
+    """An index of a transform: a number or a value."""
+    if isinstance(item, Val):
+        return item
+    if isinstance(item, (core.Var, core.Literal)):
+        return importer.read(item)
+    return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
+
+
+def apply(importer, view: View, transforms) -> View:
+    """The part of a reference that transforms lead to."""
+    undo = list(view.undo)
+    for transform in transforms or ():
+        if isinstance(transform, indexing.NDIndexer):
+            undo = []
+            view = take_part(importer, view, transform)
+        elif isinstance(transform, gpu.ExtractAliasedRef):
+            view = find_member(importer, view, transform)
+            undo = list(view.undo)
+        elif undo and type(transform) is type(undo[0]) and transform == undo[0]:
+            undo.pop(0)
+        else:
+            view = _apply_other(importer, view, transform)
+    return view
+
+
+def _apply_other(importer, view: View, transform) -> View:
+    if isinstance(transform, state_types.TransposeTransform):
+        permutation = tuple(transform.permutation)
+        shape = tuple(view.shape[dim] for dim in permutation)
+        return view.but(ref=view.ref.transpose(*permutation), shape=shape)
+    if isinstance(transform, gpu.ClusterRefTransform):
+        return _to_cluster(importer, view, transform)
+    if isinstance(transform, state_types.ReshapeTransform):
+        shape = tuple(transform.shape)
+        return view if shape == view.shape else view.but(ref=view.ref.reshape(*shape), shape=shape)
+    if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
+        dtype = dtype_of(transform.dtype)
+        shape = tuple(getattr(transform, "shape", view.shape))
+        return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype)
+    if isinstance(transform, gpu.PeerMemRef) or type(transform).__name__ == "MulticastRef":
+        raise importer.unsupported("a reference to another device: grout models one device")
+    if isinstance(transform, (gpu.UnswizzleRef, gpu.UntilingTransform)):
+        raise importer.unsupported(f"the reference is taken with {transform}, and its object was not declared with it")
+    raise importer.unsupported(f"the transform {type(transform).__name__} of a reference has no counterpart")
+
+
+def _to_cluster(importer, view: View, transform) -> View:
+    given = dict(zip(transform.dims, (to_val(importer, item) for item in transform.idxs)))
+    flat: typing.Dict[object, Val] = {}
+    for name, place in given.items():
+        if isinstance(name, (tuple, list)):
+            raise importer.unsupported(f"the axes {name} as one: name them one by one")
+        flat[name] = place
+    places = [importer.operand(flat[name] if name in flat else importer.axis(name))
+              for name, _ in importer.source.cluster]
+    return view.but(ref=view.ref.cluster(*places))
+
+
+def find_member(importer, view: View, transform) -> View:
+    """A reference of a union."""
+    if view.members is None:
+        raise importer.unsupported("an alias of a reference that is no union")
+    key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
+    if key not in view.members:
+        raise importer.unsupported(f"the union has no member at byte {transform.offset}")
+    return view.members[key]
+
+
+def take_part(importer, view: View, indexer) -> View:
+    """What an NDIndexer selects."""
+    if view.kind in ("barrier", "semaphore"):
+        return _select(importer, view, indexer.indices)
+    if view.padded:
+        return view
+    parts: typing.List[object] = []
+    shape: typing.List[int] = []
+    is_all = True
+    for item, size in zip(indexer.indices, view.shape):
+        if isinstance(item, indexing.Slice):
+            if item.stride != 1:
+                raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")
+            start = to_val(importer, item.start)
+            shape.append(item.size)
+            if item.size == size and start.is_const and start.const == 0:
+                parts.append(slice(None))
+                continue
+            parts.append(ds(importer.operand(start), item.size))
+        else:
+            place = to_val(importer, item)
+            if not isinstance(place, Val) or place.shape:
+                raise importer.unsupported("an array as an index of a reference: gathers by TMA are Blackwell's")
+            parts.append(importer.operand(place))
+        is_all = False
+    return view if is_all else view.but(ref=view.ref.at[tuple(parts)], shape=tuple(shape))
+
+
+def _select(importer, view: View, indices) -> View:
+    """Barriers and semaphores of several dimensions lie in one."""
+    offset = view.offset or index(0)
+    stride = math.prod(view.shape)
+    shape: typing.List[int] = []
+    for item, size in zip(indices, view.shape):
+        stride //= size
+        if isinstance(item, indexing.Slice):
+            if shape or item.stride != 1 or (item.size != size and stride != 1 and len(view.shape) > 1):
+                raise importer.unsupported("a slice of barriers of several dimensions")
+            shape.append(item.size)
+            start = to_val(importer, item.start)
+        else:
+            start = to_val(importer, item)
+        offset = importer.arith("add", offset, importer.arith("mul", start, index(stride)))
+    return view.but(offset=offset, shape=tuple(shape))
+
+
+def at_object(importer, view: View, transforms=()):
+    """The barrier or semaphore that is meant, as the builder takes it."""
+    view = apply(importer, view, transforms)
+    if math.prod(view.shape) != 1:
+        raise importer.unsupported(f"{math.prod(view.shape)} {view.kind}s where one is meant")
+    return view.ref.at[importer.operand(view.offset or index(0))]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest --grout: the Pallas kernels of a test suite run on grout's interpreter, under its race checker.
+
+A test with a finding that is an error fails, with the report. Nothing of JAX is imported without --grout.
+"""
+from __future__ import annotations
+
+import typing
+
+import pytest
+
+_SESSION: pytest.StashKey = pytest.StashKey()
+_COUNTS: pytest.StashKey = pytest.StashKey()
+
+
+def pytest_addoption(parser) -> None:
+    """The options."""
+    group = parser.getgroup("grout", "Pallas kernels on grout")
+    group.addoption("--grout", action="store_true", help="run Pallas kernels for Mosaic GPU on the CPU and check them")
+    group.addoption("--grout-run", action="store_true", help="run them on the CPU, without the checker")
+    group.addoption("--grout-warnings", action="store_true", help="fail tests whose kernels have warnings, too")
+    group.addoption("--grout-wgmma", choices=("lowered", "documented"), default="lowered",
+                    help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
+    group.addoption("--grout-sms", type=int, default=None, metavar="N", help="the number of SMs for kernels that ask the device (132)")
+    group.addoption("--grout-timeout", type=float, default=None, metavar="SECONDS", help="of one call of a kernel")
+
+
+def _is_on(config) -> bool:
+    return config.getoption("--grout") or config.getoption("--grout-run")
+
+
+def pytest_configure(config) -> None:
+    """Counts for the last line."""
+    config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0}
+
+
+def _interpret(config):
+    from grout import pallas  # pylint: disable=import-outside-toplevel
+    options: typing.Dict[str, typing.Any] = {}
+    if config.getoption("--grout-timeout") is not None:
+        options["timeout"] = config.getoption("--grout-timeout")
+    return pallas.interpret(check=config.getoption("--grout"), wgmma=config.getoption("--grout-wgmma"),
+                            sms=config.getoption("--grout-sms"), **options)
+
+
+def _is_bad(report, config) -> bool:
+    bad = ("error", "incomplete", "warning") if config.getoption("--grout-warnings") else ("error", "incomplete")
+    return report.verdict in bad or config.getoption("--grout-warnings") and bool(report.findings)
+
+
+def _count(config, session) -> None:
+    counts = config.stash[_COUNTS]
+    counts["kernels"] += len(session.kernels)
+    counts["calls"] += len(session.calls)
+    for verdict, name in (("error", "errors"), ("incomplete", "incomplete")):
+        counts[name] += sum(report.verdict == verdict for report in session.reports)
+
+
+def _run(item) -> typing.Generator:
+    """One phase of a test, in a session."""
+    with _interpret(item.config) as session:
+        outcome = yield
+    _count(item.config, session)
+    bad = [report for report in session.reports if _is_bad(report, item.config)]
+    notes = [f"note: {note}" for kernel in session.kernels for note in kernel.notes]
+    if bad:
+        text = "\n\n".join(map(str, bad)) + "".join(f"\n{note}" for note in dict.fromkeys(notes))
+        item.add_report_section("call", "grout", text)
+    if session.error is not None and outcome.excinfo is not None:
+        session.error.__suppress_context__ = True
+        outcome.force_exception(session.error)
+    elif bad and outcome.excinfo is None:
+        codes = sorted({finding.code for report in bad for finding in report.findings} or {"incomplete"})
+        outcome.force_exception(pytest.fail.Exception(f"grout: {', '.join(codes)}; see 'grout' below", pytrace=False))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_setup(item):
+    """Fixtures call kernels, too."""
+    if _is_on(item.config):
+        yield from _run(item)
+    else:
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """The test."""
+    if _is_on(item.config):
+        yield from _run(item)
+    else:
+        yield
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    """How much was looked at."""
+    if not _is_on(config):
+        return
+    counts = config.stash[_COUNTS]
+    text = f"grout: {counts['kernels']} kernels read, {counts['calls']} calls"
+    if config.getoption("--grout"):
+        text += f" checked, {counts['errors']} with errors, {counts['incomplete']} incomplete"
+    terminalreporter.write_line(text)

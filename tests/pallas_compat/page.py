@@ -1,0 +1,117 @@
+"""The part of docs/pallas_compat.md that is written here: JAX' interpret-mode tests, case by case.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import collections
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "pallas_compat.md")
+BEGIN, END = "<!-- interpret tests: written by tests/pallas_compat/run.py -->", "<!-- end of interpret tests -->"
+KINDS = ("same", "better", "refused", "wrong", "skipped")
+
+
+def _count(judged):
+    return collections.Counter(verdict.kind for verdict in judged)
+
+
+def _describe_counts(judged):
+    counts = _count(judged)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+
+
+def _seconds(judged, mode):
+    return sum(getattr(verdict, mode)["seconds"] for verdict in judged)
+
+
+def summarize(judged):
+    """A few lines for a terminal."""
+    here = [verdict for verdict in judged.values() if not verdict.is_blackwell]
+    groups = collections.OrderedDict()
+    for case, verdict in judged.items():
+        if verdict.kind == "wrong" or (verdict.kind == "refused" and not verdict.is_blackwell):
+            _, test, number = _sort_key(case)
+            groups.setdefault((test, verdict.kind, verdict.why), []).append(number)
+    lines = [f"{kind}: {test} ({_ranges(sorted(numbers))}): {why}" for (test, kind, why), numbers in groups.items()]
+    counts = _count(here)
+    asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
+    good = counts["same"] + counts["better"]
+    lines.append(f"all: {_describe_counts(judged.values())}")
+    lines.append(f"without TMEM: {_describe_counts(here)}; {100 * good / max(asked, 1):.1f} % of {asked} same or better")
+    lines.append(f"seconds of these: {_seconds(here, 'jax'):.0f} on JAX' mode, {_seconds(here, 'grout'):.0f} on grout")
+    return "\n".join(lines)
+
+
+def _group(judged):
+    """Cases of one test that came out alike: {(file, test): [(numbers, verdict), ..]}."""
+    groups = collections.OrderedDict()
+    for case, verdict in sorted(judged.items(), key=lambda item: _sort_key(item[0])):
+        file, test, number = _sort_key(case)
+        rows = groups.setdefault((file, test), collections.OrderedDict())
+        rows.setdefault((verdict.kind, verdict.why, verdict.codes if verdict.kind != "same" else ()), []).append(
+            (number, verdict))
+    return groups
+
+
+def _sort_key(case):
+    file, _, test = case.split("::")
+    found = re.fullmatch(r"(.*?)(\d*)", test)
+    return file, found.group(1), int(found.group(2) or -1)
+
+
+def _ranges(numbers):
+    """'0-3, 7'."""
+    parts, first = [], None
+    for index, number in enumerate(numbers):
+        first = number if first is None else first
+        if index + 1 == len(numbers) or numbers[index + 1] != number + 1:
+            parts.append(f"{first}-{number}" if number > first else f"{number}")
+            first = None
+    return ", ".join(parts)
+
+
+def _escape(text):
+    return re.sub(r"/\S*/(?=[^/\s]+\.py)", "", text).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def _make_rows(judged):
+    file_before = None
+    for (file, test), rows in _group(judged).items():
+        if file != file_before:
+            if file_before is not None:
+                yield ""
+            inside = {case: verdict for case, verdict in judged.items() if case.startswith(file)}
+            yield f"### {file}"
+            yield ""
+            yield f"{len(inside)} cases: {_describe_counts(inside.values())}."
+            yield ""
+            yield "| test | cases | grout | why, and what else it finds |"
+            yield "|---|---|---|---|"
+            file_before = file
+        for (kind, why, _), cases in rows.items():
+            numbers = [number for number, _ in cases if number >= 0]
+            all_cases = sum(len(other) for other in rows.values())
+            which = f"{_ranges(numbers)}" if numbers and len(cases) < all_cases else ""
+            name = f"`{test}`" + (f" {which}" if which else "")
+            codes = sorted({code for _, verdict in cases for code in verdict.codes})
+            said = _escape(why) or (", ".join(f"`{code}`" for code in codes))
+            yield f"| {name} | {len(cases)} | {kind} | {said} |"
+
+
+def write(judged, commit):
+    """Puts the tables between the marks of the page."""
+    here = [verdict for verdict in judged.values() if not verdict.is_blackwell]
+    counts = _count(here)
+    asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
+    good = counts["same"] + counts["better"]
+    lines = [BEGIN, "",
+             f"Of JAX at commit `{commit[:12]}`: {len(judged)} cases, {_describe_counts(judged.values())}.",
+             f"Without tensor memory: {len(here)}, of which {counts['skipped']} skip themselves; of the other {asked} "
+             f"**{100 * good / max(asked, 1):.1f} %** are the same or better, and {counts['wrong']} wrong.", "",
+             *_make_rows(judged), "", END]
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    head, tail = text.split(BEGIN)[0], text.split(END)[1]
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(head + "\n".join(lines) + tail)

@@ -1,0 +1,139 @@
+"""The pytest plug-in of the children of run.py: every case inside grout.pallas.interpret(), with grout's reports where
+the test asks JAX' state for races, and a line of JSON for every case.
+
+JAX' mode raises an error where a kernel misuses barriers or leaves a copy unfinished; grout reports it. Here a report with
+such a finding raises too, unless it also has a race: then JAX would not have come so far.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import faulthandler
+import json
+import os
+import re
+import time
+import types
+import unittest
+
+import jax
+import pytest
+
+import verdicts
+
+MODE = os.environ["COMPAT_MODE"]
+RESULTS = os.environ["COMPAT_RESULTS"]
+ONLY = os.environ.get("COMPAT_ONLY", "")
+SECONDS = float(os.environ["COMPAT_SECONDS"])
+jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
+
+_reports = []  # of the case at hand
+
+
+class GroutFinding(Exception):
+    """A finding of a kind that JAX' mode raises for."""
+
+
+def _write(line):
+    with open(RESULTS, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def _note(report):
+    """Takes a report of a kernel."""
+    _reports.append(report)
+    findings = [*report.findings]
+    misused = [finding for finding in findings if finding.code in verdicts.MISUSE]
+    if misused and not any(finding.code in verdicts.RACES for finding in findings):
+        raise GroutFinding("\n".join(f"{finding.message} [{finding.code}]" for finding in misused))
+
+
+def _get_races():
+    found = bool(_reports) and any(finding.code in verdicts.RACES for finding in _reports[-1].findings)
+    return types.SimpleNamespace(races_found=found)
+
+
+class _Said:
+    """What assertRaisesRegex gives: passes where grout's words say what JAX' do."""
+
+    def __init__(self, case, error, pattern):
+        self.case, self.error, self.pattern = case, error, pattern
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is None:
+            raise self.case.failureException(f"nothing was raised; JAX says '{self.pattern}'")
+        if isinstance(error, self.error) and re.search(self.pattern, str(error)):
+            return True
+        if verdicts.says_the_same(self.pattern, str(error)):
+            return True
+        raise self.case.failureException(f"JAX says '{self.pattern}', grout says:\n{error}") from error
+
+
+def _assert_raises_regex(case, error, pattern, *args, **kwargs):
+    said = _Said(case, error, pattern)
+    if not args:
+        return said
+    with said:
+        args[0](*args[1:], **kwargs)
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    done = set()
+    if os.path.exists(RESULTS):
+        with open(RESULTS, encoding="utf-8") as file:
+            done = {line["case"] for line in map(json.loads, file) if "outcome" in line}
+    items[:] = [item for item in items if _get_case(item) not in done and re.search(ONLY, _get_case(item))]
+
+
+def _get_case(item):
+    return "::".join(item.nodeid.split("::")[1:])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    if MODE == "jax":
+        return (yield)
+    from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
+    import grout.pallas
+    interpret_pallas_call.get_races = _get_races
+    unittest.TestCase.assertRaisesRegex = _assert_raises_regex
+    with grout.pallas.interpret(check=True, arch="any", on_report=_note):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    _reports.clear()
+    case = _get_case(item)
+    _write({"case": case})
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    item.compat = {"case": case, "outcome": "passed", "message": "", "begin": time.perf_counter()}
+    result = yield
+    faulthandler.cancel_dump_traceback_later()
+    line = item.compat
+    line["seconds"] = round(time.perf_counter() - line.pop("begin"), 3)
+    line["reports"] = [{"verdict": report.verdict, "codes": sorted({finding.code for finding in report.findings}),
+                        "coverage": report.coverage} for report in _reports]
+    _write(line)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.outcome != "passed" and item.compat["outcome"] == "passed":
+        item.compat["outcome"] = report.outcome
+        item.compat["message"] = _describe(call.excinfo)
+    return report
+
+
+def _describe(excinfo):
+    """The error and those that it came from, as text."""
+    texts, error, seen = [], excinfo.value, set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        texts.append(f"{type(error).__module__}.{type(error).__name__}: {error}")
+        error = error.__cause__ or error.__context__
+    return "\n".join(texts)[-6000:]

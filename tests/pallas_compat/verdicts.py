@@ -1,0 +1,95 @@
+"""What came of a case on grout, beside JAX' own mode.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import dataclasses
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Findings that JAX' mode has as races_found: two accesses that nothing orders, or not for both proxies.
+RACES = frozenset((
+    "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem", "async-not-awaited", "smem-race", "gmem-race",
+    "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "cluster-smem-reuse", "insufficient-scope",
+    "gmem-write-not-visible"))
+# Findings that JAX' mode raises an error for, or never ends with.
+MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
+                    "debug-check-failed", "out-of-bounds"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """kind: same, better, refused, wrong, skipped. why: of all but the first, and what grout adds to the same."""
+
+    kind: str
+    why: str
+    codes: tuple  # of grout's findings
+    is_blackwell: bool
+    jax: dict
+    grout: dict
+
+
+def _read_table(name):
+    """Lines of three or two columns, parted by ' | '; '#' begins a comment."""
+    rows = []
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                rows.append([column.strip() for column in line.rstrip("\n").split(" | ")])
+    return rows
+
+
+WORDS = _read_table("words.txt")  # JAX' words, grout's
+REASONS = _read_table("reasons.txt")  # case, what grout says, why it is better
+
+
+def says_the_same(pattern, text):
+    """Whether grout's words in the text say what JAX' pattern does."""
+    return any(jax in pattern and re.search(grout, text) for jax, grout in WORDS)
+
+
+def _find_reason(case, message):
+    for pattern, said, why in REASONS:
+        if re.search(pattern, case) and re.search(said, message, re.DOTALL):
+            return why
+    return ""
+
+
+def _get_refusal(message):
+    """The primitive and the reason, if grout refused to import the kernel; ''."""
+    found = re.search(r"(?:UnsupportedError|Unsupported): ([^\n]+)", message)
+    if found is None:
+        return ""
+    return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))
+
+
+def _judge(case, jax, grout):
+    message = grout["message"]
+    codes = tuple(sorted({code for report in grout["reports"] for code in report["codes"]}))
+    is_blackwell = bool(re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message)) or "tcgen05" in case or \
+        "Blackwell" in case or "tmem" in case
+
+    def make(kind, why=""):
+        return Verdict(kind, why, codes, is_blackwell, jax, grout)
+
+    reason = _find_reason(case, message)
+    if grout["outcome"] == "skipped":
+        races = [code for code in codes if code in RACES]
+        if grout["reports"] and reason:
+            return make("better", reason)
+        return make("skipped", f"after the run; grout: {', '.join(races) or 'no race'}" if grout["reports"] else "")
+    if grout["outcome"] == "passed":
+        return make("same", reason)
+    if reason:
+        return make("better", reason)
+    refusal = _get_refusal(message)
+    if refusal:
+        return make("refused", refusal)
+    return make("wrong", message.split("\n", maxsplit=1)[0][:300])
+
+
+def judge(jax, grout):
+    """Verdicts by case."""
+    return {case: _judge(case, jax.get(case, {"outcome": "not run", "seconds": 0, "message": ""}), line)
+            for case, line in grout.items()}
