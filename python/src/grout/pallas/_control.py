@@ -93,8 +93,7 @@ def import_jaxpr_call(importer, equation, *operands):
     for tree in params["ref_treedefs"]:
         reference = tree.unflatten(rest[:tree.num_leaves])
         rest = rest[tree.num_leaves:]
-        transforms = getattr(reference, "transforms", ())
-        view = getattr(reference, "ref", reference)
+        view, transforms = reference if isinstance(reference, tuple) else (reference, ())
         if isinstance(view, View) and transforms:
             view = apply(importer, view, transforms).but(undo=())
         references.append(view)

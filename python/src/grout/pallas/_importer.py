@@ -16,7 +16,7 @@ from . import _jax
 from ._errors import UnsupportedError
 from ._names import Names, find_parameter_names, find_place
 from ._rules import REFUSED, RULES
-from ._values import Cell, Val, View, const, dtype_of, index, splat_of
+from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
 
 core = _jax.core
 FRAMES_MAX = 16
@@ -55,6 +55,7 @@ class Source:
     threads: typing.Optional[typing.Tuple[object, int]]
     approx_math: bool
     auto_barriers: bool
+    skips_floats: bool
     frames: typing.Sequence
 
 
@@ -171,6 +172,9 @@ class Importer:
     def _import(self, equation) -> None:
         name = equation.primitive.name
         with self._at(equation):
+            if self.source.skips_floats and _makes_floats_alone(equation):
+                self.env.update((variable, self._skipped(variable.aval)) for variable in equation.outvars)
+                return
             function = RULES.get(name)
             if function is None:
                 raise self.unsupported(REFUSED.get(name, "there is no counterpart of this primitive"))
@@ -189,7 +193,15 @@ class Importer:
                                        f"was tested with JAX {' and '.join(_jax.TESTED)}, this is "
                                        f"{_jax.VERSION}") from error
         results = [] if result is None else result if isinstance(result, list) else [result]
+        if self.source.skips_floats:
+            results = [self._skipped(variable.aval) if isinstance(value, Val) and is_float(value.dtype) else value
+                       for variable, value in zip(equation.outvars, results)]
         self.env.update(zip(equation.outvars, results))
+
+    def _skipped(self, aval) -> Val:
+        """What JAX' interpreter has for every float with skip_floating_point_ops=True."""
+        value = const(numpy.inf, dtype_of(aval.dtype))
+        return self.broadcast(value, aval.shape) if aval.shape else value
 
     def is_last_scope(self, equation) -> bool:
         """Whether a scope is the only one that its jaxpr opens: then its objects live as long as the kernel."""
@@ -363,6 +375,13 @@ def _list_users(jaxpr) -> typing.Dict[object, typing.Set[str]]:
         if isinstance(variable, core.Var):
             users[variable].add("")
     return users
+
+
+def _makes_floats_alone(equation) -> bool:
+    """Whether its results are floats, and it does nothing else."""
+    return bool(equation.outvars) and not equation.effects and not list(core.jaxprs_in_params(equation.params)) and \
+        all(getattr(variable.aval, "dtype", None) is not None and not hasattr(variable.aval, "inner_aval") and
+            numpy.dtype(variable.aval.dtype).kind in "fV" for variable in equation.outvars)
 
 
 def _is_truth_of_branch(equation, users) -> bool:

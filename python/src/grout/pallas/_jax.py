@@ -80,6 +80,16 @@ def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
     return jaxpr, getattr(jaxpr, "consts", ())
 
 
+def _keep(used_outputs, equation):
+    del used_outputs
+    return [True] * len(equation.invars), equation
+
+
+# The body of a pallas_call writes references, but JAX does not count that as an effect.
+if hasattr(pallas_primitives, "jaxpr_call_p"):
+    partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
+
+
 def drop_dead(jaxpr):
     """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound

@@ -74,13 +74,23 @@ def _logical(importer, shape, undo):
     return shape, tile, swizzle
 
 
+def _is_for_tma(tile, swizzle, dtype) -> bool:
+    """Whether the rows of tiles are as wide as the swizzle.
+
+    JAX brings all such tiles by one box of more dimensions. grout makes a box for each, so it is to choose how tall
+    they are; elements, and the bytes of a row, are the same.
+    """
+    return swizzle is not None and len(tile) == 2 and tile[1] * numpy.dtype(dtype).itemsize == swizzle
+
+
 def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
     dtype = dtype_of(inner.dtype)
     shape, tile, swizzle = _logical(importer, inner.shape, undo)
     dims = shape or (1,)
+    is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
-    if not undo and len(shape) >= 2:  # JAX finds a layout that suits the uses, and so does grout
-        chosen = "infer"
+    if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
+        chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
 

@@ -43,7 +43,8 @@ def _axes_of(mesh) -> typing.Dict[str, typing.Any]:
 def _settings_of(params) -> typing.Dict[str, typing.Any]:
     given = params.get("compiler_params")
     return {"approx_math": bool(getattr(given, "approx_math", False)),
-            "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False)}
+            "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False),
+            "skips_floats": bool(getattr(params.get("interpret"), "skip_floating_point_ops", False))}
 
 
 def _of_mpmd_map(params, frames) -> Source:

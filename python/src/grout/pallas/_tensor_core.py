@@ -2,6 +2,7 @@
 """The tensor core, and code that Mosaic GPU takes as it stands."""
 from __future__ import annotations
 
+import inspect
 import typing
 
 from ._rules import rule
@@ -67,9 +68,19 @@ INLINE: typing.Dict[str, typing.Callable] = {}
 def register_inline(name: str, function: typing.Callable) -> None:
     """Says what a function that plgpu.inline_mgpu wraps does: function(builder, *operands) -> values or None.
 
-    name is module.qualname of that function; operands are grout.builder values and references.
+    name is module.qualname of that function; operands are grout.builder values and references. Variables that it closes
+    over come as keyword arguments, those that function has parameters for.
     """
     INLINE[name] = function
+
+
+def _list_closed_over(code, known) -> typing.Dict[str, object]:
+    """The variables of code that known asks for by name."""
+    wanted = inspect.signature(known).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in wanted.values())
+    variables = inspect.getclosurevars(code).nonlocals if inspect.isfunction(code) else {}
+    return {name: value for name, value in variables.items()
+            if takes_all or name in wanted and wanted[name].kind is wanted[name].KEYWORD_ONLY}
 
 
 def _name_of(function) -> str:
@@ -91,7 +102,7 @@ def import_inline(importer, equation, *operands):
     transforms = trees[0].unflatten(list(operands[count:]))
     given = [apply(importer, operand, at or ()).ref if isinstance(operand, View) else importer.operand(operand)
              for operand, at in zip(operands[:count], transforms)]
-    results = known(importer.builder, *given)
+    results = known(importer.builder, *given, **_list_closed_over(function, known))
     results = () if results is None else results if isinstance(results, (tuple, list)) else (results,)
     return [Val(dtype_of(variable.aval.dtype), variable.aval.shape, result)
             for variable, result in zip(equation.outvars, results)]

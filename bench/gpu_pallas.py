@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# gpu_pallas.py - kernels of JAX on a GPU, next to the CUDA that grout makes of them.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: bench/gpu_pallas.py [CASE...]      with grout, JAX and torch, all for a Hopper GPU, in this Python
+
+Runs each case of tests/pallas_compat/cases that has a size here as JAX does, and a second time with every Pallas kernel
+in it as grout has it: imported, printed as .grout text, read again, emitted as CUDA and launched on the same inputs.
+Prints the largest difference of the results, and the medians of the device times. Exit code 77 without a GPU.
+"""
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+try:
+    import jax
+    import numpy
+    import torch
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+sys.path.insert(0, os.environ.get("GROUT_CASES", str(pathlib.Path(__file__).resolve().parents[1] / "tests/pallas_compat")))
+COUNT = 30
+TILES = {"tile_m": 128, "tile_n": 128, "tile_k": 64, "max_concurrent_steps": 4}
+CUBE = {"m": 4096, "n": 4096, "k": 4096, "sms": None, **TILES, "grid_tile_width": 8}
+HEADS = {"positions": 4096, "heads": 16, "kv_heads": 4, "elements": 128, "block_kv": 128}
+# By case: the sizes, and whether wgmma has to wait as its page says, where JAX' lowering gives a race.
+SIZES = {
+    "hopper_matmul": CUBE,
+    "hopper_matmul_c": CUBE,
+    "hopper_matmul_cluster_m": CUBE,
+    "hopper_matmul_cluster_n": CUBE,
+    "hopper_mixed_type_matmul": CUBE,
+    "ragged_dot": {"scale": 32, "k": 2048, "n": 4096, "block_m": 128, "steps": 4},
+    "transposed_ragged_dot": {"scale": 32, "m": 1024, "n": 1024, "block_n": 128, "steps": 4},
+    "attention": HEADS,
+    "attention_causal": HEADS,
+    "attention_lse": HEADS,
+    "attention_emitter": HEADS,
+    "attention_backward": {"positions": 2048, "heads": 8, "kv_heads": 4},
+    "page_pipeline": {"m": 4096, "n": 4096, "k": 4096},
+}
+
+
+def _list_ours(session):
+    return ", ".join(f"{name} {statistics.median(times):.1f}" for name, times in session.times.items())
+
+
+def make_session(wgmma):
+    """A session of grout.pallas whose kernels are launched on the GPU."""
+    import grout
+    from grout.pallas import Session
+    from grout.pallas._importer import Options
+
+    class OnGpu(Session):
+        """Launches what it is to run; times: microseconds of the device by kernel."""
+
+        def __init__(self):
+            super().__init__(False, {}, Options(wgmma), False)
+            self.times = {}
+
+        def _call(self, imported, arrays, avals):
+            kernel = grout.load(imported.text, imported.name)
+            tensors = {name: to_torch(array) for name, array in zip(imported.inputs, arrays)}
+            for name, aval in zip(imported.outputs, avals):
+                if name not in tensors:
+                    tensors[name] = to_torch(numpy.zeros(aval.shape or (1,), aval.dtype))
+            kernel.launch(values=tensors)
+            results = [to_numpy(tensors[name], aval) for name, aval in zip(imported.outputs, avals)]
+            self.times[imported.name + "_" * (imported.name in self.times)] = time_on_device(
+                lambda: kernel.launch(values=tensors))
+            return results
+
+    return OnGpu()
+
+
+def to_torch(array):
+    array = numpy.ascontiguousarray(numpy.asarray(array).reshape(numpy.shape(array) or (1,)))
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(numpy.uint16)).cuda().view(torch.bfloat16)
+    return torch.from_numpy(array.copy()).cuda()
+
+
+def to_numpy(tensor, aval):
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.uint16).cpu().numpy().view(aval.dtype).reshape(aval.shape)
+    return tensor.cpu().numpy().reshape(aval.shape)
+
+
+def time_on_device(launch):
+    times = []
+    for _ in range(COUNT + 3):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        launch()
+        end.record()
+        end.synchronize()
+        times.append(1000 * start.elapsed_time(end))
+    return times[3:]
+
+
+def time_jax(function, inputs):
+    """Microseconds of each kernel that JAX runs, by CUPTI; without it the time of a call that is waited for."""
+    try:
+        from jax.experimental.mosaic.gpu import profiler
+        _, runs = profiler.measure(function, aggregate=False, iterations=COUNT)(*inputs)
+        by_name = {}
+        for run in runs:
+            seen = {}
+            for name, milliseconds in run:
+                seen[name] = seen.get(name, 0) + 1
+                by_name.setdefault(f"{name[:48]}{'_' * (seen[name] - 1)}", []).append(1000 * milliseconds)
+        return {name: statistics.median(times) for name, times in by_name.items()}
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        print(f"  no CUPTI ({type(error).__name__}: {str(error)[:200]}); wall times:")
+    jax.block_until_ready(function(*inputs))
+    times = []
+    for _ in range(COUNT):
+        start = time.perf_counter()
+        for _ in range(10):
+            results = function(*inputs)
+        jax.block_until_ready(results)
+        times.append(1e5 * (time.perf_counter() - start))
+    return {"call": statistics.median(times)}
+
+
+def largest_difference(left, right):
+    left, right = (numpy.asarray(array).astype(numpy.float64) for array in (left, right))
+    return float(numpy.nan_to_num(numpy.abs(left - right), nan=numpy.inf).max())
+
+
+def compare(case, wgmma):
+    prepared = case.make(**SIZES[case.name])
+    gpu, cpu = jax.devices("gpu")[0], jax.devices("cpu")[0]
+    function = jax.jit(prepared.function)
+    inputs = [jax.device_put(array, gpu) for array in prepared.inputs]
+    theirs = jax.tree.leaves(jax.block_until_ready(function(*inputs)))
+    times = time_jax(function, inputs)
+    from grout.pallas import _api
+    session = make_session(wgmma)
+    # The JAX around the kernels runs on the CPU; what the kernels do, on the GPU.
+    with _api._session(session, gpu.core_count), jax.default_device(cpu):
+        local = [jax.device_put(array, cpu) for array in prepared.inputs]
+        ours = jax.tree.leaves(jax.block_until_ready(jax.jit(prepared.function)(*local)))
+    if not ours:
+        raise RuntimeError("no results")
+    difference = max(map(largest_difference, theirs, ours))
+    print(f"{case.name} wgmma={wgmma}: largest difference {difference:.3g} (allowed {2 * prepared.tolerance})")
+    print(f"  grout: {_list_ours(session)}")
+    print(f"  JAX: {', '.join(f'{name} {time_:.1f}' for name, time_ in times.items())}", flush=True)
+
+
+def main():
+    if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+        print("skipped: no Hopper GPU")
+        sys.exit(77)
+    import cases
+    found = cases.load(("jax", "pages"))
+    print(f"{torch.cuda.get_device_name()}, JAX {jax.__version__}; device times in us, medians of {COUNT}", flush=True)
+    for name in sys.argv[1:] or SIZES:
+        for wgmma in ("lowered", "documented") if "ragged" in name else ("lowered",):
+            try:
+                compare(found[name], wgmma)
+            except Exception as error:  # pylint: disable=broad-exception-caught
+                print(f"{name}: {type(error).__name__}: {str(error)[:600]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
