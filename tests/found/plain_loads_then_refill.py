@@ -44,7 +44,7 @@ def kernel_for(ctas, slots, layout, commit, ahead=True):
         wg_axis="wg",
         num_compute_wgs=THREADS,
         max_concurrent_steps=slots,
-    )(source.at[cta])
+    )(source)
 
   return plgpu.kernel(
       body,
@@ -53,15 +53,16 @@ def kernel_for(ctas, slots, layout, commit, ahead=True):
       grid_names=("cta",),
       num_threads=THREADS + 1,
       thread_name="wg",
+      compiler_params=plgpu.CompilerParams(lowering_semantics=plgpu.LoweringSemantics.Lane),
   )
 
 
 def main():
   sms = jax.devices()[0].core_count
   print(f"jax {jax.__version__} on {jax.devices()[0].device_kind}, {sms} SMs")
-  tiles = np.random.default_rng(0).integers(0, 1000, (sms, TILES, ROWS, COLUMNS)).astype(np.float32)
-  expected = np.repeat(tiles.sum(axis=1)[:, None], THREADS, axis=1)
-  source = jnp.asarray(tiles.reshape(sms, TILES * ROWS, COLUMNS))
+  tiles = np.random.default_rng(0).integers(0, 1000, (TILES, ROWS, COLUMNS)).astype(np.float32)
+  expected = np.broadcast_to(tiles.sum(axis=0), (sms, THREADS, ROWS, COLUMNS))
+  source = jnp.asarray(tiles.reshape(TILES * ROWS, COLUMNS))
   failed = False
   for name in ("WGMMA", "TCGEN05_TMEM_NATIVE"):
     layout = getattr(plgpu.Layout, name)

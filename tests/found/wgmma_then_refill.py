@@ -1,80 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plgpu.wgmma without a wait, and the slot of the wgmma before it is free: what the reference page of JAX allows.
+"""plgpu.wgmma, then at once a load by TMA into the slot of the wgmma before it: what the reference page of JAX allows.
 
 Needs JAX 0.11 with CUDA and a Hopper GPU; nothing of grout. The page promises that no wgmma but the last one is still
-running when plgpu.wgmma returns. The lowering emits no wait. Two compute threads share a pipeline of many slots and
-give each tile back one step late (delay_release=1). Their operands are whole numbers and the products exact: one
-operand that was read from a later tile shows. With wgmma_wait(1) the same kernel is right.
+running when plgpu.wgmma returns. The lowering emits no wait. One thread multiplies whole numbers through 16 slots;
+two others keep the tensor cores busy, so that its wgmma run late. The products are exact: one operand that was
+read from a later tile shows. With wgmma_wait(1) the same kernel is right.
 """
 import sys
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 import jax.experimental.pallas as pl
 import jax.experimental.pallas.mosaic_gpu as plgpu
 import numpy as np
 
-M, THREADS, STEPS = 64, 2, 256
+M, STEPS = 64, 128
 
 
-def kernel_for(ctas, n, k, slots, waits):
-  swizzle = min(128, 2 * k)
+def kernel_for(ctas, n, k, slots, busy_threads, waits):
+  def body(a, b, out, busy_out, a_smem, b_smem, busy_a, busy_b, loaded):
+    cta, thread = lax.axis_index("cta"), lax.axis_index("wg")
 
-  def body(a, b, out):
-    cta, thread = jax.lax.axis_index("cta"), jax.lax.axis_index("wg")
+    def fetch(step, slot):
+      plgpu.copy_gmem_to_smem(a.at[step], a_smem.at[slot], loaded.at[slot])
+      plgpu.copy_gmem_to_smem(b.at[step], b_smem.at[slot], loaded.at[slot])
 
-    def multiply(_, a_tile, b_tile, acc):
-      plgpu.wgmma(acc, a_tile.at[pl.ds(thread * M, M)], b_tile)
-      if waits:
-        plgpu.wgmma_wait(1)
-      return acc
+    @pl.when(thread == 0)
+    def _multiply():
+      for slot in range(slots):
+        fetch(slot, slot)
 
-    def context(pipeline):
       def product(acc):
-        pipeline(acc)
+        @pl.loop(0, STEPS)
+        def _step(i):
+          slot = lax.rem(i, slots)
+          plgpu.barrier_wait(loaded.at[slot])
+          plgpu.wgmma(acc, a_smem.at[slot], b_smem.at[slot])
+          if waits:
+            plgpu.wgmma_wait(1)
+          ahead = i + slots - 1
+
+          @pl.when(jnp.logical_and(i >= 1, ahead < STEPS))
+          def _refill():
+            fetch(ahead, lax.rem(ahead, slots))
+
         return acc[...]
 
-      out[cta, thread] = pl.run_scoped(product, plgpu.ACC((M, n)))
+      out[cta] = pl.run_scoped(product, plgpu.ACC((M, n)))
 
-    def operand(shape, index):
-      transforms = (plgpu.TilingTransform((8, swizzle // 2)), plgpu.SwizzleTransform(swizzle))
-      return plgpu.BlockSpec(shape, index, transforms=transforms, delay_release=1)
+    @pl.when(thread != 0)
+    def _keep_busy():
+      def busy(acc):
+        @pl.loop(0, STEPS)
+        def _again(i):
+          plgpu.wgmma(acc, busy_a, busy_b)
+          plgpu.wgmma_wait(1)
 
-    plgpu.emit_pipeline_warp_specialized(
-        multiply,
-        grid=(STEPS,),
-        in_specs=[operand((THREADS * M, k), lambda i: (0, i)), operand((k, n), lambda i: (i, 0))],
-        compute_context=context,
-        memory_registers=40,
-        wg_axis="wg",
-        num_compute_wgs=THREADS,
-        max_concurrent_steps=slots,
-    )(a, b)
+        return acc[...]
 
+      busy_out[cta, thread - 1] = pl.run_scoped(busy, plgpu.ACC((M, n)))
+
+  def operand(shape, swizzle):
+    transforms = (plgpu.TilingTransform((8, swizzle // 2)), plgpu.SwizzleTransform(swizzle))
+    return plgpu.SMEM(shape, jnp.float16, transforms=transforms)
+
+  swizzle = min(128, 2 * k)
   return plgpu.kernel(
       body,
-      out_type=jax.ShapeDtypeStruct((ctas, THREADS, M, n), jnp.float32),
+      out_type=[
+          jax.ShapeDtypeStruct((ctas, M, n), jnp.float32),
+          jax.ShapeDtypeStruct((ctas, max(busy_threads, 1), M, n), jnp.float32),
+      ],
       grid=(ctas,),
       grid_names=("cta",),
-      num_threads=THREADS + 1,
+      num_threads=1 + busy_threads,
       thread_name="wg",
+      scratch_types=[
+          operand((slots, M, k), swizzle),
+          operand((slots, k, n), swizzle),
+          operand((M, 64), 128),
+          operand((64, n), 128),
+          plgpu.Barrier(num_arrivals=2, num_barriers=slots),
+      ],
   )
 
 
 def main():
-  sms = jax.devices()[0].core_count
-  print(f"jax {jax.__version__} on {jax.devices()[0].device_kind}, {sms} SMs")
+  device = jax.devices()[0]
+  print(f"jax {jax.__version__} on {device.device_kind}, {device.core_count} SMs")
   rng, failed = np.random.default_rng(0), False
-  for n, k, slots in ((256, 16, 16), (256, 16, 8), (256, 32, 8), (256, 64, 4), (128, 16, 16), (128, 64, 6)):
-    a = rng.integers(-4, 5, (THREADS * M, STEPS * k)).astype(np.float16)
-    b = rng.integers(-4, 5, (STEPS * k, n)).astype(np.float16)
-    expected = (a.astype(np.float32) @ b.astype(np.float32)).reshape(THREADS, M, n)
-    for waits in (False, True):
-      run = jax.jit(kernel_for(sms, n, k, slots, waits))
-      wrong = sum(int((np.asarray(run(a, b)) != expected).any(axis=(1, 2, 3)).sum()) for _ in range(10))
-      print(f"n {n}, k {k}, {slots} slots, {'wgmma_wait(1)' if waits else 'no wait'}: "
-            f"{wrong} of {10 * sms} products wrong (expected: 0)", flush=True)
-      failed |= wrong != 0 and not waits
+  for n, k, slots, busy in ((256, 16, 16, 0), (256, 16, 16, 1), (256, 16, 16, 2), (256, 32, 8, 1), (128, 16, 16, 1)):
+    a = rng.integers(-4, 5, (STEPS, M, k)).astype(np.float16)
+    b = rng.integers(-4, 5, (STEPS, k, n)).astype(np.float16)
+    expected = np.einsum("smk,skn->mn", a.astype(np.float32), b.astype(np.float32))
+    for ctas in (2, device.core_count):
+      for waits in (False, True):
+        run = jax.jit(kernel_for(ctas, n, k, slots, busy, waits))
+        wrong = sum(int((np.asarray(run(a, b)[0]) != expected).any(axis=(1, 2)).sum()) for _ in range(20))
+        print(f"n {n}, k {k}, {slots} slots, {busy} busy threads, {ctas} CTAs, "
+              f"{'wgmma_wait(1)' if waits else 'no wait'}: {wrong} of {20 * ctas} products wrong (expected: 0)", flush=True)
+        failed |= wrong != 0 and not waits
   return int(failed)
 
 
