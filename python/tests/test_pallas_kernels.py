@@ -2,13 +2,15 @@
 """Some of the kernels of tests/pallas_compat: JAX' own, unchanged, with the values of NumPy and the verdicts that are
 judged there. All of them: tests/pallas_compat/kernels.py."""
 import pathlib
+import re
 import sys
 
 import pytest
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("absl")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "pallas_compat"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
 
 import kernels as compat  # noqa: E402
 
@@ -56,9 +58,18 @@ def test_names_are_those_of_the_kernel_or_plain():
     assert without_c.inputs == ("in0", "in1") and without_c.outputs == ("out0",)
 
 
+def list_names():
+    return {*FOUND, *(line.split('"')[1] for path in sorted(pathlib.Path(cases.__file__).parent.glob("tokamax_*.py"))
+                      for line in path.read_text().splitlines() if line.startswith("@case("))}
+
+
+def test_page_has_every_case():
+    page = (ROOT / "docs" / "pallas_compat.md").read_text()
+    assert {name for name in re.findall(r"^\| `(\w+)` \|", page, re.M) if name in list_names()} == list_names()
+
+
 def test_judgements_are_of_cases_that_are_there():
-    names = {*FOUND, *(line.split('"')[1] for path in sorted(pathlib.Path(cases.__file__).parent.glob("tokamax_*.py"))
-                       for line in path.read_text().splitlines() if line.startswith("@case("))}
+    names = list_names()
     for pattern, code, reason in compat.read_judgements():
         assert any(compat.fnmatch.fnmatch(name, pattern) for name in names), pattern
         assert len(reason.split()) > 1, code

@@ -71,7 +71,7 @@ _JAX = os.path.dirname(jax.__file__) + os.sep
 _KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
 # What runs the user's tests, whose frames say nothing.
-_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pluggy"))
+_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
