@@ -40,9 +40,9 @@ def _write(line):
 def _note(report):
     """Takes a report of a kernel."""
     _reports.append(report)
-    findings = [*report.findings]
-    misused = [finding for finding in findings if finding.code in verdicts.MISUSE]
-    if misused and not any(finding.code in verdicts.RACES for finding in findings):
+    misused = [finding for finding in report.findings
+               if finding.code in verdicts.MISUSE and finding.severity == "error"]
+    if misused and not any(finding.code in verdicts.RACES for finding in report.findings):
         raise GroutFinding("\n".join(f"{finding.message} [{finding.code}]" for finding in misused))
 
 
@@ -62,7 +62,8 @@ class _Said:
 
     def __exit__(self, kind, error, trace):
         if error is None:
-            raise self.case.failureException(f"nothing was raised; JAX says '{self.pattern}'")
+            said = [f"{finding.message} [{finding.code}]" for report in _reports for finding in report.findings]
+            raise self.case.failureException(f"grout raises nothing where JAX says '{self.pattern}'; it says: {said}")
         if isinstance(error, self.error) and re.search(self.pattern, str(error)):
             return True
         if verdicts.says_the_same(self.pattern, str(error)):

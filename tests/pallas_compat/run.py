@@ -1,7 +1,7 @@
 """Runs JAX' interpret-mode test files, which this repository does not hold, on JAX' own mode and on grout, and writes
 what came of each case to docs/pallas_compat.md.
 
-usage: run.py --tests FOLDER [--fetch] [--only PATTERN] [--mode jax|grout] [--update] [--results FILE]
+usage: run.py --tests FOLDER [--fetch] [--only PATTERN] [--mode jax|grout] [--results FILE] [--page] [--update]
 
 FOLDER has the test files, or gets them from GitHub at the commit below with --fetch. The Python that runs this needs
 JAX, absl-py, pytest and grout. A file runs in a child; a case that takes too long is ended with its child, and
@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression on the names of cases")
     parser.add_argument("--mode", choices=("jax", "grout"), action="append", help="run one of the two again, not both")
     parser.add_argument("--results", help="a .json file to keep results in, and to take those from that are not run")
+    parser.add_argument("--page", action="store_true", help="run nothing: judge the results that are kept")
     parser.add_argument("--update", action="store_true", help="write docs/pallas_compat.md")
     args = parser.parse_args()
     if args.fetch:
@@ -100,7 +101,7 @@ def main():
     if args.results and os.path.exists(args.results):
         with open(args.results, encoding="utf-8") as file:
             kept = json.load(file)
-    for mode in args.mode or ("jax", "grout"):
+    for mode in () if args.page else args.mode or ("jax", "grout"):
         ran = run_mode(args, mode)
         kept[mode] = {**kept[mode], **ran} if args.only else ran
     if args.results:

@@ -74,6 +74,8 @@ def _judge(case, jax, grout):
         return Verdict(kind, why, codes, is_blackwell, jax, grout)
 
     reason = _find_reason(case, message)
+    if grout["outcome"] == jax["outcome"] == "failed" and not grout["reports"] and message == jax["message"]:
+        return make("same", "fails on JAX' interpreter too, before it is run: " + message.split("\n", maxsplit=1)[0])
     if grout["outcome"] == "skipped":
         races = [code for code in codes if code in RACES]
         if grout["reports"] and reason:
