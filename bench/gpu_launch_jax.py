@@ -4,9 +4,10 @@
 """usage: bench/gpu_launch_jax.py [KERNEL_FOLDER]      with grout, JAX, a C compiler and a Hopper GPU
 
 Microseconds that the caller's thread is busy with a call of a jitted function, medians of 1000: with kernel.jax_call,
-and with a handler of XLA's FFI that does nothing, compiled here against jaxlib's header, on the same buffers. The calls
-of both take turns. XLA may run handlers in threads of its own; so the second table has calls one after the other until
-the GPU is done, of a small kernel: microseconds of a call, medians of 50 times 200. Exit code 77 without a GPU.
+with a handler of XLA's FFI that does nothing, compiled here against jaxlib's header, on the same buffers, and with what
+XLA makes itself. Each is called 1000 times by itself, in five rounds: the median of their medians is shown, and that of
+the differences. XLA may run handlers in threads of its own; so the last table has calls of a small kernel one after the
+other until the GPU is done: microseconds of a call, of 50 times 200. Exit code 77 without a GPU.
 """
 import ctypes
 import pathlib
@@ -52,41 +53,38 @@ def make_empty(folder):
     return call
 
 
-def time_calls(functions, arrays):
-    """Medians of single calls, in us."""
-    times = {name: [] for name in functions}
+def time_calls(function, arrays):
+    """The median of single calls, in us."""
+    times = []
     for i in range(COUNT):
-        for name, function in functions.items():
-            start = time.perf_counter_ns()
-            kept = function(*arrays)
-            times[name].append((time.perf_counter_ns() - start) / 1000)
-            del kept
+        start = time.perf_counter_ns()
+        kept = function(*arrays)
+        times.append((time.perf_counter_ns() - start) / 1000)
         if i % 50 == 49:
-            for function in functions.values():
-                jax.block_until_ready(function(*arrays))  # the queue of the stream never fills
-    return {name: statistics.median(found) for name, found in times.items()}
+            jax.block_until_ready(kept)  # the queue of the stream never fills
+    return statistics.median(times)
 
 
-def time_streams(functions, arrays, count=200):
-    """Medians of calls one after the other, in us of a call."""
-    times = {name: [] for name in functions}
-    for _ in range(50):
-        for name, function in functions.items():
-            start = time.perf_counter_ns()
-            for _ in range(count):
-                kept = function(*arrays)
-            jax.block_until_ready(kept)
-            times[name].append((time.perf_counter_ns() - start) / 1000 / count)
-    return {name: statistics.median(found) for name, found in times.items()}
+def time_streams(function, arrays, count=200):
+    """Calls one after the other, in us of a call."""
+    start = time.perf_counter_ns()
+    for _ in range(count):
+        kept = function(*arrays)
+    jax.block_until_ready(kept)
+    return (time.perf_counter_ns() - start) / 1000 / count
 
 
-def show(title, found):
+def show(title, functions, arrays, measure, rounds):
+    """Prints medians; the first function is ours, the second one the empty handler."""
     print(title)
-    for name, time_us in found.items():
-        print(f"  {name:34} {time_us:6.2f}")
-    ours, empty = list(found.values())[:2]
-    print(f"  {'more than the empty handler':34} {ours - empty:6.2f}")
-    return ours - empty
+    for function in functions.values():
+        jax.block_until_ready(function(*arrays))
+    found = [[measure(function, arrays) for function in functions.values()] for _ in range(rounds)]
+    for name, times in zip(functions, zip(*found)):
+        print(f"  {name:34} {statistics.median(times):6.2f}")
+    more = statistics.median(ours - empty for ours, empty, *_ in found)
+    print(f"  {'more than the empty handler':34} {more:6.2f}")
+    return more
 
 
 def main():
@@ -109,10 +107,11 @@ def main():
         nothing = make_empty(work)
         functions = {"kernel.jax_call(a, b)": product, "an empty handler": jax.jit(lambda a, b: nothing(a, a, b)),
                      "jnp.matmul(a, b)": jax.jit(jnp.matmul)}
-        more = show("a call, two inputs and a result", time_calls(functions, (a, b)))
-        functions = {"kernel.jax_call(x)": jax.jit(add_one.jax_call), "an empty handler": jax.jit(lambda x: nothing(x, x)),
-                     "x + 1": jax.jit(lambda x: x + 1)}
-        show("calls one after the other, an input and a result", time_streams(functions, (x,)))
+        more = show("a call, two inputs and a result", functions, (a, b), time_calls, 5)
+        functions = {"kernel.jax_call(x)": jax.jit(add_one.jax_call),
+                     "an empty handler": jax.jit(lambda x: nothing(x, x)), "x + 1": jax.jit(lambda x: x + 1)}
+        show("a call, an input and a result", functions, (x,), time_calls, 5)
+        show("calls one after the other, an input and a result", functions, (x,), time_streams, 50)
     sys.exit("gpu_launch_jax: more than 10 us" if more > 10 else 0)
 
 

@@ -50,3 +50,8 @@ def note_pallas(request):
         pallas_twins.install_once()
         pallas_twins.files.add(request.path.name)
     yield
+
+
+def pytest_collection_modifyitems(items):
+    """What counts the others comes last."""
+    items.sort(key=lambda item: item.name == "test_every_rule_is_tried")

@@ -71,7 +71,7 @@ _JAX = os.path.dirname(jax.__file__) + os.sep
 _KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
 # What runs the user's tests, whose frames say nothing.
-_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pluggy"))
+_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -100,8 +100,13 @@ def read_check(tree, operands) -> typing.Tuple[object, str]:
     return predicate, jax.tree.unflatten(metadata, payload).fmt_string
 
 
+HINTS = ("async_prefetch",)  # for JAX they have no effects
+
+
 def _hides_effects(equation, is_inside: bool = False) -> bool:
     """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
+    if equation.primitive.name in HINTS:
+        return True
     is_inside = is_inside or equation.primitive.name == "run_scoped"
     return any(is_inside and partial_eval.has_effects(nested) or _hides_effects(nested, is_inside)
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
