@@ -6,6 +6,7 @@
 #include "grout/function.h"
 
 #include "alloc.h"
+#include "run_launch.h"
 #include "signature.h"
 #include "type.h"
 
@@ -146,47 +147,6 @@ static bool check_apart(const call *c) {
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/* Why a launch that has begun did not come to its end; FAILED has said so itself. */
-static bool check_status(const call *c, grout_run_status status) {
-    const grout_module *module = c->launch.module;
-    const grout_place place = grout_module_get_place(module, c->function->kernel->loc);
-    const char *name = grout_module_get_string(module, c->function->kernel->name);
-    switch (status) {
-    case GROUT_RUN_DONE:
-        return true;
-    case GROUT_RUN_DEADLOCK:
-        if (!c->function->options.is_checked) { /* the checker explains it */
-            grout_diags_add(c->diags, GROUT_DIAG_DEADLOCK, place,
-                            "no thread of '@%s' can run on, and nothing is in flight", name);
-            grout_diags_help(c->diags, "with is_checked the report says who waits for what");
-        }
-        break;
-    case GROUT_RUN_STEP_LIMIT:
-        grout_diags_add(c->diags, GROUT_DIAG_STEP_LIMIT, place,
-                        "'@%s' has reached the launch's limit of steps", name);
-        grout_diags_help(c->diags, "raise max_steps of the launch, or look for an endless loop");
-        break;
-    case GROUT_RUN_INTERRUPTED:
-        grout_diags_add(c->diags, GROUT_DIAG_INTERRUPTED, place,
-                        "the launch's progress callback has ended '@%s'", name);
-        break;
-    case GROUT_RUN_PAUSED:
-    case GROUT_RUN_FAILED:
-        break;
-    }
-    return false;
-}
-
-static bool run_machine(call *c) {
-    grout_machine *machine = grout_machine_new(&c->launch, c->diags);
-    const grout_run_status status =
-        machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, c->diags);
-    c->was_cut = status != GROUT_RUN_DONE && status != GROUT_RUN_DEADLOCK;
-    const bool is_done = machine != NULL && check_status(c, status);
-    grout_machine_free(machine);
-    return is_done;
-}
-
 /* The findings go over into the list of the call, and judge gets the verdict. */
 static bool copy_findings(const call *c, const grout_checker *checker, bool was_cut) {
     const grout_check_summary summary = grout_checker_get_summary(checker, was_cut);
@@ -206,6 +166,16 @@ static bool copy_findings(const call *c, const grout_checker *checker, bool was_
         c->function->options.judge(c->function->options.payload, &summary);
     }
     return summary.verdict == GROUT_VERDICT_CLEAN;
+}
+
+static bool run_machine(call *c) {
+    grout_functions_run run = {.deadlock_help =
+                                   c->function->options.is_checked
+                                       ? NULL
+                                       : "with is_checked the report says who waits for what"};
+    const bool is_done = grout_functions__run(&c->launch, &run, c->diags);
+    c->was_cut = run.was_cut;
+    return is_done;
 }
 
 static bool run_checked(call *c) {

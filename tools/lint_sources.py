@@ -16,20 +16,21 @@ LINES_MAX = 700
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
 LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
-             "binding")
+             "binding", "xla")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
 UPPER_HEADERS = {
-    "grout/interp.h": {"interp", "explore", "functions"},
+    "grout/interp.h": {"interp", "explore", "functions", "xla"},
     "grout/events.h": {"observe", "interp", "race_checker", "explore"},
     "grout/observe.h": {"observe", "interp", "race_checker", "explore"},
     "grout/race.h": {"race_checker", "explore", "functions"},
     "grout/explore.h": {"explore"},
     "grout/advice.h": {"explore"},
-    "grout/function.h": {"functions"},
-    "grout/gpu.h": {"gpu_backend"},
-    "grout/binding.h": {"binding"},
+    "grout/function.h": {"functions", "xla"},
+    "grout/gpu.h": {"gpu_backend", "xla"},
+    "grout/binding.h": {"binding", "xla"},
+    "grout/xla.h": {"xla"},
     "grout/grout.h": {"binding"},
 }
 # The same for the public headers themselves: what each may include beside the IR's.
@@ -41,6 +42,7 @@ UPPER_HEADER_USES = {
     "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/binding.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/function.h": {"grout/interp.h"},
+    "include/grout/xla.h": {"grout/function.h", "grout/gpu.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
 SEES_ALL_PUBLIC = ("cli", "bench", "tests", "python", "examples")
@@ -56,6 +58,7 @@ EXTRA_HEADERS = {
     "observe": r"sanitizer/\w+\.h",
     "explore": r"pthread\.h|sanitizer/\w+\.h",
     "functions": r"ffi\.h",
+    "xla": r"ffi\.h",
     "binding": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
@@ -72,7 +75,7 @@ BANNED_CALLS = re.compile(
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
 DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions",
-                 "binding")
+                 "binding", "xla")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

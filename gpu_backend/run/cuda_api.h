@@ -73,6 +73,8 @@ enum {
 enum { GROUT_CU_EVENT_DEFAULT = 0, GROUT_CU_HOST_PORTABLE_MAPPED = 3 };
 /* CU_EVENT_DISABLE_TIMING; CUpointer_attribute; CUstreamCaptureStatus has 0 for none. */
 enum { GROUT_CU_EVENT_WITHOUT_TIME = 2, GROUT_CU_POINTER_DEVICE_ADDRESS = 3 };
+/* CUstreamCaptureMode */
+enum { GROUT_CU_CAPTURE_RELAXED = 2 };
 
 /* CUlaunchAttributeID, CUlaunchAttribute, CUlaunchConfig. */
 enum {
@@ -189,6 +191,8 @@ typedef struct grout_cu_api {
     grout_cu_result (*stream_get_context)(grout_cu_stream, grout_cu_context *);
     grout_cu_result (*stream_is_capturing)(grout_cu_stream, int *);
     grout_cu_result (*stream_wait_event)(grout_cu_stream, grout_cu_event, unsigned flags);
+    /* cuThreadExchangeStreamCaptureMode: in and out */
+    grout_cu_result (*thread_exchange_capture_mode)(int *mode);
     /* cuFuncGetAttribute, cuFuncSetAttribute */
     grout_cu_result (*function_get_attribute)(int *, int attribute, grout_cu_function);
     grout_cu_result (*function_set_attribute)(grout_cu_function, int attribute, int value);

@@ -51,6 +51,7 @@ static const struct {
     {"cuStreamGetCtx", offsetof(grout_cu_api, stream_get_context)},
     {"cuStreamIsCapturing", offsetof(grout_cu_api, stream_is_capturing)},
     {"cuStreamWaitEvent", offsetof(grout_cu_api, stream_wait_event)},
+    {"cuThreadExchangeStreamCaptureMode", offsetof(grout_cu_api, thread_exchange_capture_mode)},
     {"cuFuncGetAttribute", offsetof(grout_cu_api, function_get_attribute)},
     {"cuFuncSetAttribute", offsetof(grout_cu_api, function_set_attribute)},
     {"cuFuncGetParamInfo", offsetof(grout_cu_api, function_get_param_info)},

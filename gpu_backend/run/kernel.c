@@ -26,6 +26,7 @@ typedef struct maker {
     const grout_kernel *kernel;
     grout_kernel_id id;
     grout_gpu_kernel_options options;
+    bool may_have_watchdog; /* the binary */
     grout_gpu_plan plan;
     grout_gpu_device device;
     uint64_t small_size, set_size; /* bytes of small workspaces, and of all */
@@ -39,26 +40,31 @@ static grout_place get_place(const maker *m) {
 
 /* ---- what can be refused without a GPU ---- */
 
-static bool check_options(const maker *m) {
-    if (m->options.is_dependent && !grout_gpu__is_dependent(m->module, m->id)) {
-        grout_diags_add(m->diags, GROUT_DIAG_BAD_ARGUMENT, get_place(m),
-                        "no launch of kernel '@%s' is 'dependent'", m->made->name);
-        grout_diags_help(m->diags,
+bool grout_gpu__check_options(const grout_module *bound, grout_kernel_id kernel,
+                              const grout_gpu_kernel_options *options, const grout_gpu_plan *plan,
+                              grout_diags *diags) {
+    const grout_kernel *facts = grout_module_get_kernel(bound, kernel);
+    const char *name = grout_module_get_string(bound, facts->name);
+    const grout_place place = grout_module_get_place(bound, facts->loc);
+    if (options->is_dependent && !grout_gpu__is_dependent(bound, kernel)) {
+        grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, place,
+                        "no launch of kernel '@%s' is 'dependent'", name);
+        grout_diags_help(diags,
                          "write 'launch @%s(..) dependent' after the launch that it "
                          "depends on, so that both are checked together",
-                         m->made->name);
+                         name);
         return false;
     }
-    if (m->options.workspace_set_count > GROUT_GPU_WORKSPACE_SETS_MAX) {
-        return grout_diags_add(m->diags, GROUT_DIAG_BAD_ARGUMENT, get_place(m),
+    if (options->workspace_set_count > GROUT_GPU_WORKSPACE_SETS_MAX) {
+        return grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, place,
                                "%" PRIu32 " sets of workspaces were asked for, of at most %d",
-                               m->options.workspace_set_count, GROUT_GPU_WORKSPACE_SETS_MAX);
+                               options->workspace_set_count, GROUT_GPU_WORKSPACE_SETS_MAX);
     }
-    if (m->options.binary != NULL && m->options.binary->data == NULL) {
-        return grout_diags_add(m->diags, GROUT_DIAG_BAD_ARGUMENT, get_place(m),
-                               "the binary for kernel '@%s' has no data", m->made->name);
+    if (options->binary != NULL && options->binary->data == NULL) {
+        return grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, place,
+                               "the binary for kernel '@%s' has no data", name);
     }
-    return grout_gpu__check_arg_count(&m->plan, get_place(m), m->diags);
+    return grout_gpu__check_arg_count(plan, place, diags);
 }
 
 /* ---- tables ---- */
@@ -374,7 +380,7 @@ static bool make_sets(maker *m, grout_cu_address at) {
 /* One piece: the watchdog's state, the contents that workspaces are copied from, the sets. */
 static bool make_memory(maker *m) {
     grout_gpu_kernel *made = m->made;
-    const uint64_t state_size = m->options.binary == NULL ? 0 : DEVICE_ALIGN;
+    const uint64_t state_size = m->may_have_watchdog ? DEVICE_ALIGN : 0;
     const bool has_contents = made->piece_count > 0 && made->pieces[0].fill.pattern_size == 0;
     const uint64_t contents_size = has_contents ? m->small_size : 0;
     const uint64_t size = state_size + contents_size + made->set_count * m->set_size;
@@ -420,7 +426,8 @@ static bool make(maker *m) {
     if (m->made->name == NULL) {
         return grout_diags_add_oom(m->diags);
     }
-    if (!grout_gpu__plan_init(&m->plan, m->module, m->id, m->diags) || !check_options(m)) {
+    if (!grout_gpu__plan_init(&m->plan, m->module, m->id, m->diags) ||
+        !grout_gpu__check_options(m->module, m->id, &m->options, &m->plan, m->diags)) {
         return false;
     }
     if (!make_tables(m) || !find_context(m)) {
@@ -436,29 +443,41 @@ static bool make(maker *m) {
     return is_done;
 }
 
+static grout_gpu_kernel *make_kernel(maker *m) {
+    m->made = calloc(1, sizeof *m->made);
+    if (m->made == NULL || pthread_mutex_init(&m->made->lock, NULL) != 0) {
+        free(m->made);
+        grout_diags_add_oom(m->diags);
+        return NULL;
+    }
+    m->kernel = grout_module_get_kernel(m->module, m->id);
+    m->made->name = strdup(grout_module_get_string(m->module, m->kernel->name));
+    const bool is_done = make(m);
+    grout_gpu__plan_deinit(&m->plan);
+    if (!is_done) {
+        grout_gpu_kernel_free(m->made);
+        return NULL;
+    }
+    return m->made;
+}
+
 grout_gpu_kernel *grout_gpu_kernel_new(const grout_module *bound, grout_kernel_id kernel,
                                        const grout_gpu_kernel_options *options,
                                        grout_diags *diags) {
     const grout_gpu_kernel_options none = {0};
-    maker m = {.made = calloc(1, sizeof *m.made),
-               .module = bound,
-               .kernel = grout_module_get_kernel(bound, kernel),
+    maker m = {.module = bound,
                .id = kernel,
                .options = options == NULL ? none : *options,
+               .may_have_watchdog = options != NULL && options->binary != NULL,
                .diags = diags};
-    if (m.made == NULL || pthread_mutex_init(&m.made->lock, NULL) != 0) {
-        free(m.made);
-        grout_diags_add_oom(diags);
-        return NULL;
-    }
-    m.made->name = strdup(grout_module_get_string(bound, m.kernel->name));
-    const bool is_done = make(&m);
-    grout_gpu__plan_deinit(&m.plan);
-    if (!is_done) {
-        grout_gpu_kernel_free(m.made);
-        return NULL;
-    }
-    return m.made;
+    return make_kernel(&m);
+}
+
+grout_gpu_kernel *grout_gpu__kernel_load(const grout_module *bound, grout_kernel_id kernel,
+                                         const grout_gpu_kernel_options *options,
+                                         grout_diags *diags) {
+    maker m = {.module = bound, .id = kernel, .options = *options, .diags = diags};
+    return make_kernel(&m);
 }
 
 /* What is in the context. Errors have nobody to go to: after a fault all of it is gone. */

@@ -77,4 +77,16 @@ struct grout_gpu_kernel {
     pthread_mutex_t lock;
 };
 
+/* What can be refused of the options without a GPU: bad-argument, gpu-unsupported. */
+bool grout_gpu__check_options(const grout_module *bound, grout_kernel_id kernel,
+                              const grout_gpu_kernel_options *options, const grout_gpu_plan *plan,
+                              grout_diags *diags);
+
+/* As grout_gpu_kernel_new, of a binary without a watchdog (options): a kernel without workspaces
+ * allocates nothing, and may be loaded while a stream is captured, if the capture mode of the OS
+ * thread allows that. */
+grout_gpu_kernel *grout_gpu__kernel_load(const grout_module *bound, grout_kernel_id kernel,
+                                         const grout_gpu_kernel_options *options,
+                                         grout_diags *diags);
+
 #endif

@@ -335,8 +335,8 @@ typedef enum grout_event_kind {
     GROUT_EVENT_REGISTERS,    /* u.registers: a thread has taken some of the CTA's pool, or given */
     GROUT_EVENT_GRID_WAIT,    /* a griddepcontrol_wait returned */
     GROUT_EVENT_GRID_TRIGGER, /* griddepcontrol_launch_dependents */
-    /* a select or an atomic met something undefined: what becomes of it may depend on the schedule
-     */
+    /* a select or an atomic met something undefined, or a division had no quotient: what becomes of
+     * it may depend on the schedule */
     GROUT_EVENT_UNDEFINED,
     GROUT_EVENT_TMEM_WAIT, /* u.group: a wait_load_tmem (read_only) or commit_tmem returned */
     GROUT_EVENT_KIND_COUNT

@@ -268,6 +268,43 @@ GROUT_API bool grout_gpu_kernel_launch(grout_gpu_kernel *kernel, const grout_arg
  * the context is gone. Not while a stream of the context is captured. NULL is allowed. */
 GROUT_API void grout_gpu_kernel_free(grout_gpu_kernel *kernel);
 
+/* ---- launches in every context -----------------------------------------------------------------
+ */
+
+/* A kernel that is compiled, and loaded into each CUDA context in which a launch comes: one program
+ * for all GPUs of a process. */
+typedef struct grout_gpu_program grout_gpu_program;
+
+/*
+ * Emits and compiles a kernel of a bound, verified module, which is borrowed until the program is
+ * freed; options are those of grout_gpu_kernel_new, and are read during the call only. A binary of
+ * theirs is copied, and has no watchdog. Needs NVRTC, and no GPU. NULL: reasons in diags; warnings
+ * (gpu-loss) may be added to a program that was made.
+ */
+GROUT_API grout_gpu_program *grout_gpu_program_new(const grout_module *bound,
+                                                   grout_kernel_id kernel,
+                                                   const grout_gpu_kernel_options *options,
+                                                   grout_diags *diags);
+
+/* Whether a stream may be captured during a launch: not if the kernel has workspaces. */
+GROUT_API bool grout_gpu_program_is_capturable(const grout_gpu_program *program);
+
+/*
+ * As grout_gpu_kernel_launch, in the context of the stream, which is made current for the call if
+ * another one is, or none. The first launch in a context loads the kernel there; a capturable
+ * kernel also if the stream is being captured. Several OS threads may launch at the same time.
+ */
+GROUT_API bool grout_gpu_program_launch(grout_gpu_program *program, const grout_argument *arguments,
+                                        size_t argument_count, void *stream, grout_diags *diags);
+
+/* Copies bytes of the device, in the order of a stream and in its context: for an 'inout' array
+ * that a launch is to leave as it is. */
+GROUT_API bool grout_gpu_program_copy(grout_gpu_program *program, void *to, const void *from,
+                                      size_t size, void *stream, grout_diags *diags);
+
+/* Unloads the kernel from every context, as grout_gpu_kernel_free. NULL is allowed. */
+GROUT_API void grout_gpu_program_free(grout_gpu_program *program);
+
 /* ---- comparison -------------------------------------------------------------------------------
  */
 

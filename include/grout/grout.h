@@ -21,6 +21,7 @@
 #include "grout/register_layout.h"
 #include "grout/text.h"
 #include "grout/verify.h"
+#include "grout/xla.h"
 
 #define GROUT_VERSION "0.1.0"
 

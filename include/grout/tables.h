@@ -468,7 +468,7 @@ GROUT_API bool grout_op_takes_picks(grout_opcode opcode);
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
-/* Whether the op has no value for some integers, which is a finding: division by zero. */
+/* Whether the op has no value for some integers, and its result is undefined: division by zero. */
 GROUT_API bool grout_op_is_partial(grout_opcode opcode);
 /* The hardware that the op is of, and what to write on the other one ("" of ANY). */
 GROUT_API grout_generation grout_op_get_generation(grout_opcode opcode);

@@ -219,46 +219,59 @@ static uint64_t get_bits(const grout_slot *slot, const uint8_t *data, uint32_t i
 }
 
 /* By zero, or the least integer by -1: the quotient is no integer, or none of the type. */
-static bool has_no_quotient(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slots = grout_plan__slot(cta->machine->plan, inst, 0);
-    const uint8_t *dividends = grout_slot__data(cta, thread, &slots[0]);
-    const uint8_t *divisors = grout_slot__data(cta, thread, &slots[1]);
+static bool has_no_quotient(const grout_slot *slots, uint64_t dividend, uint64_t divisor) {
     const uint64_t least = UINT64_C(1) << (8 * slots[1].element_bytes - 1);
-    const uint64_t minus_one = least | (least - 1);
-    bool has_zero = false, has_minus_one = false;
-    for (uint32_t i = 0; i < slots[1].count; i++) {
-        uint64_t divisor = get_bits(&slots[1], divisors, i);
-        has_zero |= divisor == 0;
-        has_minus_one |= divisor == minus_one;
-    }
-    if (has_zero || !has_minus_one ||
-        grout_dtype_get_info(slots[0].dtype)->class_ != GROUT_CLASS_SINT) {
-        return has_zero;
-    }
-    for (uint32_t i = 0; i < inst->result.count; i++) {
-        if (get_bits(&slots[1], divisors, slots[1].count == 1 ? 0 : i) == minus_one &&
-            get_bits(&slots[0], dividends, slots[0].count == 1 ? 0 : i) == least) {
-            return true;
-        }
-    }
-    return false;
+    return divisor == 0 || (divisor == (least | (least - 1)) && dividend == least &&
+                            grout_dtype_get_info(slots[1].dtype)->class_ == GROUT_CLASS_SINT);
 }
 
-static void check_division(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    grout_dtype dtype = grout_plan__slot(cta->machine->plan, inst, 1)->dtype;
-    if (grout_dtype_get_info(dtype)->class_ != GROUT_CLASS_FLOAT &&
-        has_no_quotient(cta, thread, inst)) {
-        grout_fault fault = {.code = GROUT_DIAG_DIVISION_BY_ZERO};
-        grout_cta__fault(cta, thread, inst, 1, &fault);
+/* Whether a divisor is one by which not everything has a quotient: nearly always none is. */
+static bool has_open_divisor(const grout_cta *cta, uint32_t thread, const grout_slot *slots) {
+    const uint8_t *divisors = grout_slot__data(cta, thread, &slots[1]);
+    const uint64_t least = UINT64_C(1) << (8 * slots[1].element_bytes - 1);
+    bool found = false;
+    for (uint32_t i = 0; i < slots[1].count; i++) {
+        found |= has_no_quotient(slots, least, get_bits(&slots[1], divisors, i));
+    }
+    return found;
+}
+
+/* Elements without a quotient have no value: they are undefined, as what nobody has written. */
+static void mark_quotients(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slots = grout_plan__slot(cta->machine->plan, inst, 0);
+    const grout_slot *result = &inst->result;
+    if (grout_dtype_get_info(slots[1].dtype)->class_ == GROUT_CLASS_FLOAT ||
+        !has_open_divisor(cta, thread, slots)) {
+        return;
+    }
+    const uint8_t *dividends = grout_slot__data(cta, thread, &slots[0]);
+    const uint8_t *divisors = grout_slot__data(cta, thread, &slots[1]);
+    uint8_t alone = grout_slot__is_undefined(cta, thread, result) ? 1 : 0;
+    uint8_t *mask = result->is_array ? grout_slot__mask(cta, thread, result) : &alone;
+    bool is_open = false;
+    if (result->is_array && alone == 0) {
+        memset(mask, 0, result->count);
+    }
+    for (uint32_t i = 0; i < result->count; i++) {
+        uint64_t dividend = get_bits(&slots[0], dividends, slots[0].count == 1 ? 0 : i);
+        uint64_t divisor = get_bits(&slots[1], divisors, slots[1].count == 1 ? 0 : i);
+        if (mask[i] == 0 && has_no_quotient(slots, dividend, divisor)) {
+            mask[i] = 1;
+            is_open = true;
+        }
+    }
+    if (is_open) {
+        grout_slot__set_undefined(cta, thread, result, true);
+        grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
     }
 }
 
 grout_outcome grout_exec_alu(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    if (grout_op_is_partial((grout_opcode)inst->opcode)) {
-        check_division(cta, thread, inst);
-    }
     run_strips(cta, thread, inst);
     join_masks(cta, thread, inst);
+    if (cta->machine->tracks && grout_op_is_partial((grout_opcode)inst->opcode)) {
+        mark_quotients(cta, thread, inst);
+    }
     return GROUT_OUTCOME_NEXT;
 }
 

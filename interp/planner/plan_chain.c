@@ -6,8 +6,8 @@
  *
  * A chain is a longest run of neighbouring ops of a block that are pure, elementwise, and give
  * arrays of one count. No other thread runs between them and nothing that they do is an event, so
- * nobody can tell in which order their elements are computed. An integer division is left out: it
- * may be a finding, which names its step.
+ * nobody can tell in which order their elements are computed. An integer division is left out: its
+ * quotients may be undefined, and masks are for whole arrays.
  *
  * A value that nothing after the chain uses is temporary: it lives in a buffer of one strip. It has
  * registers too, for when the members run one by one. These lie after all others, and all chains
@@ -24,8 +24,8 @@
 /* ---- finding ------------------------------------------------------------------------------------
  */
 
-/* Whether the op may be a finding: a division of integers. */
-static bool may_fail(const grout_planner *planner, const grout_op *op) {
+/* Whether its result may be undefined though its operands are not: a division of integers. */
+static bool may_be_open(const grout_planner *planner, const grout_op *op) {
     grout_dtype dtype = grout_module_get_type(planner->module, op->first_result)->dtype;
     return grout_op_is_partial((grout_opcode)op->opcode) &&
            grout_dtype_get_info(dtype)->class_ != GROUT_CLASS_FLOAT;
@@ -35,7 +35,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     switch ((grout_rule)grout_op_get_info(op->opcode)->rule) {
     case GROUT_RULE_JOIN:
     case GROUT_RULE_COMPARE:
-        return !may_fail(planner, op);
+        return !may_be_open(planner, op);
     case GROUT_RULE_SELECT:
     case GROUT_RULE_CONVERT:
     case GROUT_RULE_BITCAST:

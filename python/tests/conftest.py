@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests share: kernels of the repository by name."""
+import os
 import pathlib
 
 import pytest
 
 import grout
 
+# XLA makes what the tests compare with: it is not to be fast, but to come soon.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -36,3 +40,18 @@ kernel @count(%x: in gmem i32[N], %y: out gmem i32[N])
 def slow():
     """A kernel that takes some seconds, unless R is small."""
     return grout.load(COUNT)
+
+
+@pytest.fixture(autouse=True)
+def note_pallas(request):
+    """Tests of grout.pallas run each kernel twice: see pallas_twins."""
+    if request.path.name.startswith("test_pallas_"):
+        import pallas_twins  # pylint: disable=import-outside-toplevel
+        pallas_twins.install_once()
+        pallas_twins.files.add(request.path.name)
+    yield
+
+
+def pytest_collection_modifyitems(items):
+    """What counts the others comes last."""
+    items.sort(key=lambda item: item.name == "test_every_rule_is_tried")

@@ -56,10 +56,9 @@ def test_streams():
         def __cuda_stream__(self):
             return 0, 9
 
-    found = [_gpu._stream_pointer(stream, 0, False) for stream in (None, 5, Torch(), Cupy(), Protocol())]
-    assert found == [0, 5, 7, 8, 9]
+    assert [_gpu._stream_pointer(stream) for stream in (5, Torch(), Cupy(), Protocol())] == [5, 7, 8, 9]
     with pytest.raises(TypeError, match="no stream"):
-        _gpu._stream_pointer("default", 0, False)
+        _gpu._stream_pointer("default")
 
 
 def test_without_a_gpu_or_context(add_one):
@@ -89,6 +88,8 @@ class Tensor:
     element_size = lambda self: 4  # noqa: E731
     is_neg = is_conj = lambda self: False  # noqa: E731
     data_ptr = lambda self: self._address  # noqa: E731
+    is_contiguous = lambda self: True  # noqa: E731
+    get_device = lambda self: self.device.index  # noqa: E731
 
 
 class FakeTorch:
@@ -161,6 +162,39 @@ def test_launches_of_another_kind_have_their_own(fake):
     with pytest.raises(grout.ArgumentError, match="a launch needs all of them"):
         kernel.launch(Tensor())
     assert len(torch.launched) == 5
+
+
+def test_the_short_way(fake, monkeypatch):
+    torch, kernel = fake
+    ways = []
+    real = kernel._launcher.launch_again
+    monkeypatch.setattr(kernel._launcher, "launch_again", lambda *given: ways.append(real(*given)) or ways[-1])
+
+    def launch(x, y, **options):
+        kernel.launch(x, y, **options)
+        return ways.pop() if ways else None
+
+    x, y = Tensor(), Tensor(address=Y)
+    assert launch(x, y) is False and launch(x, y) is True and launch(x, y, stream=5) is True
+    assert launch(x, y, fills_outputs=True) is None and launch(x, y) is True
+    assert launch(x, y, B=64) is None and launch(x, y) is True
+    wrong = Tensor(address=Y)
+    wrong.is_contiguous = lambda: False
+    assert launch(x, wrong) is False and launch(x, wrong) is False
+    wrong.is_contiguous, wrong.is_neg = (lambda: True), (lambda: True)
+    with pytest.raises(grout.ArgumentError, match="lazy view"):
+        launch(x, wrong)
+
+    def of_sparse():
+        raise NotImplementedError("is_contiguous")
+
+    wrong.is_contiguous, wrong.layout = of_sparse, "torch.sparse_coo"
+    with pytest.raises(grout.ArgumentError, match="lazy view|its layout is"):
+        launch(x, wrong)
+    torch.device = 1
+    ways.clear()
+    assert launch(x, y) is False
+    assert torch.launched[-1][1:] == ([(X, 1024), (Y, 1024)], 70, 0)
 
 
 def test_a_launch_takes_the_device_of_its_tensors(fake):

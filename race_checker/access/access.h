@@ -20,6 +20,7 @@ bool grout_checker__compare_grids(grout_checker *checker, const grout_event *eve
 
 /* ---- lifetime.c ---- */
 
+bool grout_checker__scope_begin(grout_checker *checker, const grout_event *event);
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);
 /* A peer's access to SMEM of a CTA that can have ended, or has. */
 bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,

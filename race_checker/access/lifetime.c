@@ -2,12 +2,18 @@
  * lifetime.c - memory that goes away while an engine still uses it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * At the end of a scope, and of a CTA, each asynchronous access recorded for its SMEM must be known
- * to be over by some thread: by 'last', the union of what they all know. For a copy to GMEM only
- * the read side counts: nothing but its source goes away. An access that was overwritten since is
- * not recorded any more; it had to be over then. For a wgmma both sides count: its operands in
- * SMEM, and its accumulator, whose registers the thread uses for something else; unless a finding
- * has said already that its thread should have waited for it.
+ * At the end of a CTA each asynchronous access recorded for its SMEM must be known to be over by
+ * some thread: by 'last', the union of what they all know. For a copy to GMEM only the read side
+ * counts: nothing but its source goes away. An access that was overwritten since is not recorded
+ * any more; it had to be over then. For a wgmma both sides count: its operands in SMEM, and its
+ * accumulator, whose registers the thread uses for something else; unless a finding has said
+ * already that its thread should have waited for it.
+ *
+ * The end of a scope takes registers away, but not SMEM: that is the CTA's as long as the CTA runs
+ * (PTX ISA 9.1, 'Shared State Space'). What is in flight there does no harm before somebody else
+ * gets the bytes. So the array is only marked (left_in_flight), and the access has to be over when
+ * the next scope begins that makes an object in SMEM, whichever bytes that object has: another
+ * allocator may give it these. If there is no such scope, it has to be over when the CTA ends.
  *
  * At the end of a CTA another CTA's accesses to its SMEM must be over as well. Plain ones have to
  * be released to it: an edge without memory says nothing of them, and one that is still on its way
@@ -29,6 +35,8 @@ typedef struct end_context {
     grout_object_id object;
     uint32_t plane;
     uint32_t component; /* of a barrier element that ends */
+    bool leaves;        /* what is in flight may be awaited later */
+    bool is_left;       /* the object's scope has ended before */
 } end_context;
 
 /* One access that its memory, or its barrier, does not outlive for certain. */
@@ -42,7 +50,8 @@ static bool report_side(grout_checker *checker, const grout_event *event, grout_
         .code = code,
         /* the hardware waits for the tensor core before it gives tensor memory back */
         .severity = is_drained ? GROUT_SEVERITY_WARNING : GROUT_SEVERITY_ERROR,
-        .primary = grout_origin__get_loc(checker->info.module, &facts->sides[0].origin)};
+        .primary = grout_origin__get_loc(checker->info.module, &facts->sides[0].origin),
+        .related = grout_origin__get_loc(checker->info.module, &facts->sides[1].origin)};
     const grout_side *const sides[2] = {&facts->sides[0], NULL};
     grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
     grout_record *record = NULL;
@@ -98,12 +107,16 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
     facts.is_inner = context->event->u.scope.is_inner;
     facts.knows_issue = code == GROUT_DIAG_CLUSTER_EXIT && is_issue_known(context, entry);
     facts.fault.object = context->object;
+    if (context->event->kind == GROUT_EVENT_SCOPE_BEGIN) {
+        facts.sides[1].origin = context->event->origin; /* no access: not counted as a side */
+    }
     return report_side(context->checker, context->event, code, &facts);
 }
 
 /*
  * The wait that a finding about the group, or a newer one, asks for would have covered it. Whether
- * another thread's access comes before the end of a scope is chance; before the CTA's it does.
+ * another thread's access comes before the end of a scope is chance; before the CTA's it does, and
+ * before the next scope, which all threads enter together.
  */
 static bool is_reported(const end_context *context, const grout_entry *entry) {
     const grout_checker *checker = context->checker;
@@ -117,7 +130,7 @@ static bool is_reported(const end_context *context, const grout_entry *entry) {
     const grout_reported *reported =
         &state->facts.reported[grout_checker__get_local(checker, &entry->origin)];
     return entry->number <= reported->own ||
-           (!context->event->u.scope.is_inner && entry->number <= reported->by_others);
+           (context->event->kind != GROUT_EVENT_SCOPE_END && entry->number <= reported->by_others);
 }
 
 /* Another CTA's access, of memory that ends with this one. */
@@ -141,10 +154,41 @@ static bool is_over(const end_context *context, const grout_entry *entry) {
            context->event->u.scope.last[entry->component] >= entry->number;
 }
 
+static bool is_ending(const grout_event *event, grout_object_id root) {
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        if (event->u.scope.objects[i] == root) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether nobody can wait for it any more: a load whose barrier has ended, or ends here too. */
+static bool is_abandoned(const end_context *context, const grout_entry *entry) {
+    const grout_checker *checker = context->checker;
+    uint32_t barrier = 0;
+    if (entry->number == GROUT_ENTRY_NEVER_OVER) {
+        return true;
+    }
+    return grout_clock__get_mechanism(&checker->shape, entry->component, &barrier) ==
+               GROUT_MECHANISM_PHASE &&
+           barrier / checker->local_elements ==
+               grout_checker__get_rank(checker, context->event->origin.cta) &&
+           is_ending(context->event,
+                     checker->info.element_objects[barrier % checker->local_elements]);
+}
+
 static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,
                         const grout_rect *rect) {
     if (is_over(context, entry)) {
         return true;
+    }
+    if (context->leaves && !is_abandoned(context, entry)) {
+        context->state->facts.left_in_flight[context->object] = 1;
+        return true;
+    }
+    if (context->is_left && entry->number == GROUT_ENTRY_NEVER_OVER) {
+        return true; /* reported when its barrier ended */
     }
     if (context->checker->run.has_deadlock || context->checker->run.has_step_limit ||
         is_reported(context, entry)) {
@@ -183,15 +227,6 @@ static bool check_region(void *payload, grout_shadow *shadow, grout_region *regi
         }
     }
     return true;
-}
-
-static bool is_ending(const grout_event *event, grout_object_id root) {
-    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
-        if (event->u.scope.objects[i] == root) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Marks a load that its barrier does not outlive; reports it where it writes. Objects that end
@@ -245,7 +280,8 @@ static bool end_elements(grout_checker *checker, const grout_event *event, grout
         grout_element_state *element = &state->elements[i];
         uint32_t component =
             grout_clock_ph(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
-        end_context context = {checker, event, state, 0, 0, component};
+        end_context context = {
+            .checker = checker, .event = event, .state = state, .component = component};
         if (!is_ending(event, checker->info.element_objects[i])) {
             continue;
         }
@@ -268,8 +304,11 @@ static bool end_accumulator(grout_checker *checker, const grout_event *event,
     bool is_own =
         event->u.scope.is_inner && !grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE);
     for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        end_context context = {checker, event, state, object, checker->homes[object].plane - 1 + t,
-                               0};
+        end_context context = {.checker = checker,
+                               .event = event,
+                               .state = state,
+                               .object = object,
+                               .plane = checker->homes[object].plane - 1 + t};
         grout_visitor visitor = {check_region, &context};
         if ((!is_own || t == event->origin.thread) &&
             !grout_shadow__walk(&state->local, context.plane, 0,
@@ -280,13 +319,61 @@ static bool end_accumulator(grout_checker *checker, const grout_event *event,
     return true;
 }
 
+static bool walk_smem(end_context *context) {
+    const grout_checker *checker = context->checker;
+    const grout_home *home = &checker->homes[context->object];
+    grout_visitor visitor = {check_region, context};
+    context->plane = home->plane - 1;
+    return grout_shadow__walk(&context->state->local, context->plane, home->offset,
+                              grout_object_get_layout(checker->info.module, context->object)->bytes,
+                              &visitor);
+}
+
 static bool end_smem(grout_checker *checker, const grout_event *event, grout_cta_state *state,
                      grout_object_id object) {
-    end_context context = {checker, event, state, object, checker->homes[object].plane - 1, 0};
-    grout_visitor visitor = {check_region, &context};
-    return grout_shadow__walk(&state->local, context.plane, checker->homes[object].offset,
-                              grout_object_get_layout(checker->info.module, object)->bytes,
-                              &visitor);
+    end_context context = {.checker = checker,
+                           .event = event,
+                           .state = state,
+                           .object = object,
+                           .leaves = event->u.scope.is_inner};
+    return walk_smem(&context);
+}
+
+/* What scopes have left in flight has to be over now. */
+static bool end_left(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    uint8_t *left = state->facts.left_in_flight;
+    uint32_t count = grout_module_get_object_count(checker->info.module);
+    for (grout_object_id object = 1; object < count; object++) {
+        end_context context = {
+            .checker = checker, .event = event, .state = state, .object = object, .is_left = true};
+        if (left[object] && !walk_smem(&context)) {
+            return checker->has_failed ? false : grout_checker__fail(checker);
+        }
+        left[object] = 0;
+    }
+    return true;
+}
+
+/* Whether it makes an object in SMEM; another name for an array makes none. */
+static bool takes_smem(const grout_module *module, const grout_event *event) {
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        grout_object_id id = event->u.scope.objects[i];
+        const grout_object *object = grout_module_get_object(module, id);
+        if (object->kind == GROUT_OBJECT_BARRIER ||
+            (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_cta(object->space) &&
+             grout_object_get_root(module, id) == id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_checker__scope_begin(grout_checker *checker, const grout_event *event) {
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    if (!state) {
+        return false;
+    }
+    return !takes_smem(checker->info.module, event) || end_left(checker, event, state);
 }
 
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) {
@@ -307,5 +394,6 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
     }
-    return !event->u.scope.is_inner || end_elements(checker, event, state);
+    return event->u.scope.is_inner ? end_elements(checker, event, state)
+                                   : end_left(checker, event, state);
 }

@@ -29,6 +29,9 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);
 /* At the end of the run: findings that another one explains count as suppressed. False without
  * memory. */
 bool grout_checker__withhold_follow_ons(grout_checker *checker);
+/* After that: uses of undefined values that come of a division are findings about the division.
+ * False without memory. */
+bool grout_checker__name_divisions(grout_checker *checker);
 /* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
 

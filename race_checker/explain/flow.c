@@ -134,9 +134,63 @@ static grout_op_id find_choice(const grout_flow *it, grout_op_id id, const grout
                : 0;
 }
 
-/* What is not known to be written when the kernel reads it. */
+/* A constant, or an array of copies of one. */
+static bool is_constant(const grout_flow *it, const grout_operand *operand, int64_t *value_out) {
+    while (operand->kind == GROUT_OPERAND_VALUE) {
+        const grout_value *value = grout_module_get_value(it->module, operand->id);
+        const grout_op *op = grout_module_get_op(it->module, value->op);
+        if (value->kind != GROUT_VALUE_RESULT ||
+            grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_BROADCAST) {
+            return false;
+        }
+        operand = grout_module_get_operand(it->module, op, 0);
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        *value_out = grout_module_get_expr_value(it->module, operand->id).integer;
+    }
+    return operand->kind == GROUT_OPERAND_EXPR;
+}
+
+/* Whether an op divides integers. */
+static bool is_integer_division(const grout_flow *it, const grout_op *op) {
+    return grout_op_is_partial((grout_opcode)op->opcode) &&
+           grout_dtype_get_info(
+               (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
+                   ->class_ != GROUT_CLASS_FLOAT;
+}
+
+/* Whether the divisor may be -1, by which the least integer has no quotient. */
+static bool may_overflow(const grout_flow *it, const grout_op *op) {
+    int64_t divisor = 0;
+    return grout_dtype_get_info(
+               (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
+                   ->class_ == GROUT_CLASS_SINT &&
+           (!is_constant(it, grout_module_get_operand(it->module, op, 1), &divisor) ||
+            divisor == -1);
+}
+
+/* A division whose divisor, or, if that may be -1, whose dividend depends on the schedule: there
+ * may be no quotient under some of them. */
+static grout_op_id find_quotient(const grout_flow *it, grout_op_id id, const grout_op *op) {
+    return is_integer_division(it, op) &&
+                   (grout_flow__find_operand(it, op, 1, GROUT_TRAIT_VALUE) != 0 ||
+                    (may_overflow(it, op) &&
+                     grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE) != 0))
+               ? id
+               : 0;
+}
+
+/* Whether a division may have no quotient, for all that its text says. */
+static bool may_be_open(const grout_flow *it, const grout_op *op) {
+    int64_t divisor = 0;
+    return is_integer_division(it, op) &&
+           (!is_constant(it, grout_module_get_operand(it->module, op, 1), &divisor) ||
+            divisor == 0 || may_overflow(it, op));
+}
+
+/* What is not known to be written when the kernel reads it, or to have a quotient. */
 static grout_op_id find_unwritten(const grout_flow *it, grout_op_id id, const grout_op *op) {
-    grout_op_id found = 0;
+    grout_op_id found = may_be_open(it, op) ? id : 0;
     for (uint32_t i = 0; i < op->operand_count && !found && op->result_count > 0; i++) {
         grout_object_id object = find_object(it, op, i);
         found = object != 0 && is_empty_at_first(it, object) ? id : 0;
@@ -232,7 +286,8 @@ static void spread(grout_flow *it, grout_op_id id) {
     spread_sources(it, id, op);
     if (!is_control) {
         spread_trait(it, op, GROUT_TRAIT_VALUE, 0);
-        spread_trait(it, op, GROUT_TRAIT_DEFINED, find_choice(it, id, op));
+        grout_op_id open = find_choice(it, id, op);
+        spread_trait(it, op, GROUT_TRAIT_DEFINED, open != 0 ? open : find_quotient(it, id, op));
         spread_trait(it, op, GROUT_TRAIT_UNDEFINED,
                      it->checker == NULL ? find_unwritten(it, id, op) : 0);
     }

@@ -182,11 +182,14 @@ static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     } else if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
         doing = GROUT_PHRASE_WRITING;
     }
-    grout_sentence__add(out, GROUT_SENTENCE_EXIT_HEAD,
-                        &(grout_words){.scope = grout_wording__get_scope(wording),
-                                       .who = grout_wording__get_who(wording, side),
-                                       .doing = grout_phrase__get(doing),
-                                       .object = name_side_object(wording, 0)});
+    const grout_origin *next = &wording->facts->sides[1].origin; /* the scope that may get it */
+    const grout_words words = {.scope = grout_wording__get_scope(wording),
+                               .line = next->op != 0 ? grout_wording__get_line(wording, next) : 0,
+                               .who = grout_wording__get_who(wording, side),
+                               .doing = grout_phrase__get(doing),
+                               .object = name_side_object(wording, 0)};
+    grout_sentence__add(
+        out, next->op != 0 ? GROUT_SENTENCE_EXIT_TAKEN_HEAD : GROUT_SENTENCE_EXIT_HEAD, &words);
 }
 
 /* ---- headlines of barriers ---- */
@@ -306,6 +309,22 @@ static void add_unwritten_headline(const grout_wording *wording, grout_text *out
         &(grout_words){.what = what, .object = grout_wording__name_object(wording, fault->object)});
 }
 
+static const grout_phrase_id DECIDED[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_TAINT_BRANCH,
+                                          [GROUT_USE_ADDRESS] = GROUT_PHRASE_TAINT_ADDRESS,
+                                          [GROUT_USE_OUTPUT] = GROUT_PHRASE_TAINT_OUTPUT,
+                                          [GROUT_USE_PRINT] = GROUT_PHRASE_TAINT_PRINTED,
+                                          [GROUT_USE_SYNC] = GROUT_PHRASE_TAINT_SYNC,
+                                          [GROUT_USE_CHECK] = GROUT_PHRASE_TAINT_CHECKED};
+
+static void add_quotient_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_origin *division = &facts->sides[1].origin;
+    grout_sentence__add(out, GROUT_SENTENCE_QUOTIENT_HEAD,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, division),
+                                       .line = grout_wording__get_line(wording, division),
+                                       .what = grout_phrase__get(DECIDED[facts->fault.use])});
+}
+
 static void add_output_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     const grout_words words = {.have = fault->have,
@@ -335,6 +354,8 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_CHECK) {
         add_unwritten_headline(wording, out);
+    } else if (fault->code == GROUT_DIAG_DIVISION_BY_ZERO) {
+        add_quotient_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN) {
         add_output_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {

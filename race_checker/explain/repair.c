@@ -572,6 +572,8 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
                             facts->need == 0 ? GROUT_SENTENCE_TOO_MANY_ALL_LEFT_HELP
                                              : GROUT_SENTENCE_TOO_MANY_HELP,
                             NULL);
+    } else if (wording->record->code == GROUT_DIAG_DIVISION_BY_ZERO) {
+        grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_QUOTIENT_HELP));
     }
 }
 

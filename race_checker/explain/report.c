@@ -186,6 +186,13 @@ static void note_alias(grout_wording *wording) {
         grout_wording__say(wording, GROUT_SENTENCE_SHARED_BYTES, &words));
 }
 
+/* What stands at the related place where that is no access. */
+static grout_phrase_id get_related_place(const grout_wording *wording) {
+    return wording->record->code == GROUT_DIAG_ASYNC_AT_EXIT      ? GROUT_PHRASE_RELATED_NEXT_SCOPE
+           : wording->record->code == GROUT_DIAG_DIVISION_BY_ZERO ? GROUT_PHRASE_RELATED_DIVISION
+                                                                  : GROUT_PHRASE_DECLARED_HERE;
+}
+
 static void describe_sides(grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_finding *finding = wording->finding;
@@ -205,7 +212,7 @@ static void describe_sides(grout_wording *wording) {
         note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
     } else if (finding->related.file) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related,
-                            grout_phrase__get(GROUT_PHRASE_DECLARED_HERE));
+                            grout_phrase__get(get_related_place(wording)));
     }
     finding->access_count = count;
     if (count == 1) {

@@ -128,40 +128,6 @@ static grout_op_id find_hint(const grout_flow *it, const grout_op *op, grout_tra
     return is_number ? grout_flow__find_operand(it, op, 0, trait) : 0;
 }
 
-/* A constant, or an array of copies of one. */
-static bool is_constant(const grout_flow *it, const grout_operand *operand, int64_t *value_out) {
-    while (operand->kind == GROUT_OPERAND_VALUE) {
-        const grout_value *value = grout_module_get_value(it->module, operand->id);
-        const grout_op *op = grout_module_get_op(it->module, value->op);
-        if (value->kind != GROUT_VALUE_RESULT ||
-            grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_BROADCAST) {
-            return false;
-        }
-        operand = grout_module_get_operand(it->module, op, 0);
-    }
-    if (operand->kind == GROUT_OPERAND_EXPR) {
-        *value_out = grout_module_get_expr_value(it->module, operand->id).integer;
-    }
-    return operand->kind == GROUT_OPERAND_EXPR;
-}
-
-/* The divisor of integers, which may be 0; or the dividend, if the divisor may be -1. */
-static grout_op_id find_quotient(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    int64_t divisor = 0;
-    if (!grout_op_is_partial((grout_opcode)op->opcode)) {
-        return 0;
-    }
-    grout_dtype dtype = (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype;
-    if (grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_FLOAT) {
-        return 0;
-    }
-    grout_op_id found = grout_flow__find_operand(it, op, 1, trait);
-    bool is_overflow_possible =
-        grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_SINT &&
-        (!is_constant(it, grout_module_get_operand(it->module, op, 1), &divisor) || divisor == -1);
-    return found || !is_overflow_possible ? found : grout_flow__find_operand(it, op, 0, trait);
-}
-
 /* Whether the operand has a part in what the op leaves in memory. */
 static bool is_read(const grout_flow *it, const grout_op *op, uint32_t operand) {
     uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
@@ -200,7 +166,6 @@ static const struct sink {
     {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},
     {find_promised, GROUT_PHRASE_TAINT_PROMISED, VALUE},
     {find_made, GROUT_PHRASE_TAINT_MADE, VALUE},
-    {find_quotient, GROUT_PHRASE_TAINT_QUOTIENT, VALUE},
     {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
 };
 enum { SINK_COUNT = sizeof SINKS / sizeof *SINKS };

@@ -134,6 +134,8 @@ bool grout_checker__observe(void *self, const grout_event *event) {
     case GROUT_EVENT_ASYNC_COPY_WAIT:
     case GROUT_EVENT_ISSUE:
         return note_event(checker, event);
+    case GROUT_EVENT_SCOPE_BEGIN:
+        return grout_checker__scope_begin(checker, event);
     case GROUT_EVENT_SCOPE_END:
         return grout_checker__scope_end(checker, event);
     case GROUT_EVENT_BARRIER_END:
@@ -173,7 +175,6 @@ bool grout_checker__observe(void *self, const grout_event *event) {
     case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:
     case GROUT_EVENT_BLOCK_BARRIER:
-    case GROUT_EVENT_SCOPE_BEGIN:
     case GROUT_EVENT_TEST_FALSE:
     case GROUT_EVENT_KIND_COUNT:
         break;
@@ -184,14 +185,14 @@ bool grout_checker__observe(void *self, const grout_event *event) {
 static bool end(void *self) {
     grout_checker *checker = self;
     return !checker->has_failed &&
-           (!checker->run.op_threads || grout_checker__withhold_follow_ons(checker));
+           (!checker->run.op_threads || (grout_checker__withhold_follow_ons(checker) &&
+                                         grout_checker__name_divisions(checker)));
 }
 
 /* All but what only traces look at. */
 static const uint64_t INTEREST =
     ((UINT64_C(1) << GROUT_EVENT_KIND_COUNT) - 1) &
-    ~(UINT64_C(1) << GROUT_EVENT_COMPLETE | UINT64_C(1) << GROUT_EVENT_BLOCK_BARRIER |
-      UINT64_C(1) << GROUT_EVENT_SCOPE_BEGIN);
+    ~(UINT64_C(1) << GROUT_EVENT_COMPLETE | UINT64_C(1) << GROUT_EVENT_BLOCK_BARRIER);
 
 grout_observer grout_checker__make_observer(grout_checker *checker) {
     return (grout_observer){.self = checker,

@@ -2,7 +2,10 @@
  * barrier_end.c - what a barrier element is left with when its scope or its CTA ends.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A barrier: a phase that completed and that a waiter has not seen, one that is half arrived. An
+ * A barrier of a scope: a phase that completed and that a waiter has not seen, one that is half
+ * arrived; the next scope gets the barrier with its phase as it is. At the end of the CTA nobody
+ * gets it, and a ring's last arrivals may go unseen: a phase is reported if no op of the kernel
+ * waits on the barrier at all, or if its phases are in no order anyway, and this may be why. An
  * mbarrier may be left with either; but when a scope ends its bytes are used for something else, so
  * its life has to be over: an mbarrier_invalidate ends it, the brace does not (PTX ISA 9.1,
  * 'mbarrier.inval'). Either: bytes that do not come out even when all has landed.
@@ -10,6 +13,7 @@
 #include "elements.h"
 #include "phases.h"
 #include "protocols.h"
+#include "statement.h"
 
 #include <string.h>
 
@@ -49,21 +53,39 @@ static uint32_t get_seen(const grout_checker *checker, const grout_cta_state *st
     return seen;
 }
 
+/* Whether some op of the kernel waits on the barrier, or tests it. */
+static bool is_waited_for(const grout_module *module, grout_object_id barrier) {
+    bool found = false;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module) && !found; i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        bool waits = sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+                     (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_TESTS);
+        for (uint32_t k = 0; waits && k < op->operand_count; k++) {
+            found |= grout_op__find_object(module, op, k) == barrier;
+        }
+    }
+    return found;
+}
+
 static bool report_unobserved(grout_checker *checker, const grout_event *event,
                               const grout_element_at *at, grout_severity severity) {
-    uint32_t full = event->u.barrier_end.barrier->full;
+    const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
+    uint32_t full = barrier->full;
     bool has_waiter = false;
+    bool is_asked = event->u.barrier_end.is_inner || at->element->facts.has_overrun != 0;
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         const grout_wait_mark *wait =
             grout_checker__get_wait(checker, at->state, at->index, i).mark;
         uint32_t seen = get_seen(checker, at->state, at->index, i);
         has_waiter = has_waiter || wait->waits > 0;
-        if (wait->waits > 0 && seen < full &&
+        if (is_asked && wait->waits > 0 && seen < full &&
             !report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, seen)) {
             return false;
         }
     }
-    if (!has_waiter && full == 1) { /* more of them are an overrun */
+    if (!has_waiter && full == 1 && /* more of them are an overrun */
+        (is_asked || !is_waited_for(checker->info.module, barrier->object))) {
         return report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, 0);
     }
     return true;

@@ -87,6 +87,7 @@ bool grout_checker__report_late(grout_checker *checker, grout_diag_code code,
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.subject = GROUT_SUBJECT_LATE;
+    at->element->facts.has_overrun = 1;
     facts.element = at->index;
     facts.phase = phase;
     facts.fault.object = checker->info.element_objects[at->index];

@@ -108,13 +108,14 @@ grout_phase_state *grout_element__find_phase(const grout_checker *checker,
 
 /* ---- pairs of phases ---- */
 
-static bool report_overrun(grout_checker *checker, uint32_t element, uint32_t phase,
+static bool report_overrun(grout_checker *checker, const grout_element_at *at, uint32_t phase,
                            const grout_origin *contribution, const grout_origin *wait) {
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
-    facts.element = element;
+    facts.element = at->index;
     facts.phase = phase;
-    facts.fault.object = checker->info.element_objects[element];
+    facts.fault.object = checker->info.element_objects[at->index];
+    at->element->facts.has_overrun = 1;
     facts.sides[0].origin = *contribution;
     facts.sides[1].origin = *wait;
     facts.side_count = wait->op ? 2 : 1;
@@ -155,7 +156,7 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
         bool goes_on = has_no_wait && at->is_explicit && next->arrived > 0;
         return !goes_on || report_gone_on(checker, at, next);
     }
-    return report_overrun(checker, at->index, element->facts.first, get_primary(next), wait);
+    return report_overrun(checker, at, element->facts.first, get_primary(next), wait);
 }
 
 /* The pair of the phase before the first, and the first. */
@@ -167,8 +168,8 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
         return true;
     }
     memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
-    return report_overrun(checker, at->index, UINT32_MAX,
-                          get_primary(grout_element__at(element, 0)), &missed);
+    return report_overrun(checker, at, UINT32_MAX, get_primary(grout_element__at(element, 0)),
+                          &missed);
 }
 
 static void drop_oldest(grout_element_state *element) {
@@ -353,7 +354,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     }
     if (number < element->facts.first) { /* its pair had to be settled before its time */
         return is_skipped || element->dropped_count == 0 ||
-               report_overrun(checker, at->index, number, find_dropped(element, number), origin);
+               report_overrun(checker, at, number, find_dropped(element, number), origin);
     }
     phase = grout_element__find_phase(checker, element, number);
     if (!phase) {

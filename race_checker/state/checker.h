@@ -58,6 +58,9 @@ typedef struct grout_cta_facts {
     /* by local actor: its epoch at its first increase of registers, plus 1; 0: none */
     uint32_t *increases;
     uint32_t *generations; /* [local actor * NAMED_MAX + id]: of its newest arrival, plus 1 */
+    /* by object: 1, its scope has ended with something in flight on its bytes, and no scope that
+     * could have these bytes has begun since (lifetime.c) */
+    uint8_t *left_in_flight;
 } grout_cta_facts;
 
 /* The same for what is only said: copied, and no part of a hash (see NOTES in slot.c). */
@@ -113,7 +116,8 @@ typedef struct grout_run_state {
     uint32_t ended_wait_count, ended_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
-    uint8_t *undefined_ops; /* by op: 1, it has met something undefined (GROUT_EVENT_UNDEFINED) */
+    uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined
+                               (GROUT_EVENT_UNDEFINED) */
     uint32_t op_count, undefined_op_count;
     uint64_t reserved_end;
     GROUT_STATE_END

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What a slot has how many of. */
-typedef enum array_size { PER_ACTOR, PER_WAIT, PER_NAMED, PER_VISIT } array_size;
+typedef enum array_size { PER_ACTOR, PER_WAIT, PER_NAMED, PER_VISIT, PER_OBJECT } array_size;
 
 /* An array of a block: where its pointer stands, and its items. */
 typedef struct array_place {
@@ -22,10 +22,13 @@ typedef struct array_place {
 #define PLACE(TYPE, MEMBER, COUNT) \
     { offsetof(TYPE, MEMBER), sizeof *((TYPE *)0)->MEMBER, COUNT }
 
-static const array_place FACTS[] = {
-    PLACE(grout_cta_facts, waits, PER_WAIT),      PLACE(grout_cta_facts, told_since, PER_WAIT),
-    PLACE(grout_cta_facts, reported, PER_ACTOR),  PLACE(grout_cta_facts, rendezvous, PER_ACTOR),
-    PLACE(grout_cta_facts, increases, PER_ACTOR), PLACE(grout_cta_facts, generations, PER_NAMED)};
+static const array_place FACTS[] = {PLACE(grout_cta_facts, waits, PER_WAIT),
+                                    PLACE(grout_cta_facts, told_since, PER_WAIT),
+                                    PLACE(grout_cta_facts, reported, PER_ACTOR),
+                                    PLACE(grout_cta_facts, rendezvous, PER_ACTOR),
+                                    PLACE(grout_cta_facts, increases, PER_ACTOR),
+                                    PLACE(grout_cta_facts, generations, PER_NAMED),
+                                    PLACE(grout_cta_facts, left_in_flight, PER_OBJECT)};
 static const array_place NOTES[] = {
     PLACE(grout_cta_notes, threads, PER_ACTOR), PLACE(grout_cta_notes, waits, PER_WAIT),
     PLACE(grout_cta_notes, rendezvous, PER_ACTOR), PLACE(grout_cta_notes, named, PER_NAMED),
@@ -44,6 +47,9 @@ static size_t get_count(const grout_checker *checker, array_size count) {
                                 [PER_WAIT] = checker->local_elements,
                                 [PER_NAMED] = GROUT_NAMED_MAX,
                                 [PER_VISIT] = checker->sync_op_count};
+    if (count == PER_OBJECT) {
+        return grout_module_get_object_count(checker->info.module);
+    }
     return checker->local_actors * per_actor[count];
 }
 

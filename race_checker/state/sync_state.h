@@ -72,11 +72,13 @@ enum { GROUT_ARRIVAL_NOTES = 8 };
 
 /* What two states of an element must agree in to be equal. */
 typedef struct grout_element_facts {
-    uint64_t skipped;    /* bit: local actor that began to wait too late */
-    uint32_t first;      /* phase that is kept */
-    uint32_t full;       /* phases whose contributions are all in, held against the waits */
-    uint32_t last_load;  /* number (component ph) of its latest load; 0: none in this life */
-    uint32_t init_epoch; /* of init */
+    uint64_t skipped;     /* bit: local actor that began to wait too late */
+    uint32_t first;       /* phase that is kept */
+    uint32_t full;        /* phases whose contributions are all in, held against the waits */
+    uint32_t last_load;   /* number (component ph) of its latest load; 0: none in this life */
+    uint32_t init_epoch;  /* of init */
+    uint32_t has_overrun; /* 1: a phase of it was found to complete too early */
+    uint32_t reserved;
     GROUT_STATE_END
 } grout_element_facts;
 

@@ -73,6 +73,8 @@ class ActorOps:
             actor.spins = {pc: v for pc, v in actor.spins.items() if pc < it.first}
         elif it.kind == "fork":
             self.fork(state, actor, it)
+        elif it.kind == "enter":
+            self.enter_scope(state, actor, it)
         elif it.kind == "leave":
             self.leave_scope(state, actor, it)
         else:
@@ -423,16 +425,26 @@ class ActorOps:
         self.learn(actor, bits(over))
         actor.trace = hash((actor.trace, over))
 
-    def leave_scope(self, state, actor, it):
-        """The bytes of a scope belong to the next one: what this thread has started there has to be over."""
-        for made in it.objects:
-            if made not in self.program.smem_base or self.program.objects[made]["alias"]:
-                continue
-            base, _ = self.program.smem_base[made]
+    def enter_scope(self, state, actor, it):
+        """SMEM is the CTA's as long as it runs, and the next scope may get the bytes of any that has ended: what is in
+        flight there has to be over. What another thread has begun in this scope already is not known here."""
+        for base, mask in self.program.find_scope_bytes(it.around).items():
             for old in state.accesses:
-                if old.is_async and old.place == ("smem", actor.cta, base) and old.thread == actor.key and not (
-                        actor.know.causality & old.bit):
-                    self.report("exit", old.line, it.line, "time" if actor.know.time & old.bit else None)
+                issue = 1 << (old.bit.bit_length() - 1) // 3 * 3
+                if old.is_async and old.place == ("smem", actor.cta, base) and old.mask & mask and (
+                        actor.know.time & issue):
+                    self.end_bytes(actor, old, it.line)
+
+    def leave_scope(self, state, actor, it):
+        """Registers go away with the scope: what this thread's wgmmas add to has to be over."""
+        for made in it.objects:
+            for old in state.accesses:
+                if old.is_async and old.place == ("acc",) + actor.key[:2] + (made,):
+                    self.end_bytes(actor, old, it.line)
+
+    def end_bytes(self, actor, old, line):
+        if not actor.know.causality & old.bit:
+            self.report("exit", old.line, line, "time" if actor.know.time & old.bit else None)
 
 
 def compute(function, values):

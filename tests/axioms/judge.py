@@ -221,7 +221,7 @@ def judge_drawn(job):
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
         for seed in seeds:
-            kind = draw.KINDS[seed % len(draw.KINDS)]
+            kind = arguments.kind or draw.KINDS[seed % len(draw.KINDS)]
             paths[seed] = os.path.join(folder, "%s-%d.grout" % (kind, seed))
             with open(paths[seed], "w") as file:
                 file.write(draw.draw(kind, seed))
@@ -267,6 +267,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", type=os.path.abspath)
     parser.add_argument("--export", type=os.path.abspath, required=True)
+    parser.add_argument("--kind", choices=draw.KINDS + draw.OTHERS, help="all drawn kernels are of this kind")
     parser.add_argument("what", choices=("litmus", "drawn", "explain"))
     parser.add_argument("rest", nargs="*")
     arguments = parser.parse_args()

@@ -59,6 +59,9 @@ class Program:
         self.axes = exported["axes"]
         self.objects = {int(k): v for k, v in exported["objects"].items()}
         self.code = []
+        self.scopes = []  # the objects of those around
+        self.scoped = find_scoped(exported["body"], set())
+        self.awaited = find_awaited(exported["body"], set())
         self.while_depth = 0
         self.part_depth = 0
         self.masks = {}
@@ -149,8 +152,17 @@ class Program:
     def flatten_scope(self, op):
         if op["attrs"].get("collective"):
             self.emit("op", {"op": "block_barrier", "line": op["line"], "operands": [], "results": [], "attrs": {}})
+        made = [it for _, it in op["blocks"][0]["args"]]
+        if any(self.is_smem(it) and not self.objects[it]["alias"] for it in made):
+            self.emit("enter", op, around=set().union(*self.scopes))
+        self.scopes.append(made)
         self.flatten_block(op["blocks"][0], op["results"])
-        self.emit("leave", op, objects=[made for _, made in op["blocks"][0]["args"]])
+        self.scopes.pop()
+        self.emit("leave", op, objects=made)
+
+    def is_smem(self, made):
+        it = self.objects[made]
+        return it["kind"] == "barrier" or it["kind"] == "array" and it["space"] == "smem"
 
     def flatten_warps(self, op):
         fork = self.emit("fork", op, kind_of="warps", warp=op["blocks"][0]["args"][0][0])
@@ -200,6 +212,17 @@ class Program:
 
     # ---- bytes -------------------------------------------------------------------------------------
 
+    def find_scope_bytes(self, around):
+        """For each base in SMEM the bytes of scopes that have ended, or have not begun, when those around are open."""
+        masks = {}
+        for made in sorted(self.scoped - around) + sorted(self.scoped & around):
+            if made in self.smem_base:
+                base, shift = self.smem_base[made]
+                dims = self.objects[made]["dims"]
+                mask = self.find_mask(made, tuple(0 for _ in dims), tuple(dims))[0] << shift
+                masks[base] = masks.get(base, 0) & ~mask if made in around else masks.get(base, 0) | mask
+        return masks
+
     def find_mask(self, object_id, starts, extents):
         """The bytes of a box as bits, counted from the start of the object, and whether all of it lies inside. What
         tiles and swizzles do inside an object is a permutation of its bytes, so it changes no overlap of the object
@@ -231,6 +254,26 @@ def mask_box(dims, starts, extents, size):
 
 def has_op(block, name):
     return any(op["op"] == name or any(has_op(b, name) for b in op.get("blocks", [])) for op in block["ops"])
+
+
+def find_scoped(block, found):
+    """The objects that scopes make."""
+    for op in block["ops"]:
+        if op.get("region") == "scoped" or op["op"] == "scoped":
+            found.update(made for _, made in op["blocks"][0]["args"])
+        for inner in op.get("blocks", []):
+            find_scoped(inner, found)
+    return found
+
+
+def find_awaited(block, found):
+    """The barriers that some operation waits on, or tests."""
+    for op in block["ops"]:
+        if op["op"] in ("barrier_wait", "barrier_test"):
+            found.add(op["operands"][0]["object"])
+        for inner in op.get("blocks", []):
+            find_awaited(inner, found)
+    return found
 
 
 def find_fetched(block, found):

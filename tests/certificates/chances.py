@@ -51,6 +51,12 @@ def end_as_dividend(kernel):
     return [f"%r = {kernel.draw.choice(('div', 'rem', 'cdiv'))} %w, {kernel.draw.choice((7, 8, -1))}"]
 
 
+def end_as_kept_out(kernel):
+    """A quotient that is not used where there is none, or where there is one."""
+    return [f"%q = {kernel.draw.choice(('div', 'rem', 'cdiv'))} 10, %w",
+            f"%r = select ({kernel.draw.choice(('eq', 'eq', 'ne'))} %w, 0), 9, %q"]
+
+
 def end_as_choice(kernel):
     empty = kernel.add_object("empty", "smem i32[2]")
     first = [f"store {empty}[%t], 6"] if kernel.draw.random() < 0.4 else []
@@ -73,7 +79,7 @@ def draw_chances(kernel):
     draw.choice((add_counter, add_counter, add_exchange, add_reading, add_updates, add_data))(kernel)
     step = draw.choice(("add %v, 0", "add %v, 0", "sub %v, 1", "mul %v, 3", "max %v, 1", "xor %v, 1"))
     kernel.emit(f"%w = {step}")
-    lines = draw.choice((end_as_divisor, end_as_divisor, end_as_dividend, end_as_choice, end_as_choice,
+    lines = draw.choice((end_as_divisor, end_as_divisor, end_as_dividend, end_as_kept_out, end_as_choice, end_as_choice,
                          end_as_value))(kernel)
     if draw.random() < 0.3:
         lines = lines + [f"store {places}[%me], %r", kernel.meeting, f"%z = load {places}[(%me + 1) % 2]",

@@ -199,7 +199,42 @@ static bool load(void *payload) {
     return is_done;
 }
 
-static bool (*const works[])(void *payload) = {compile, launch, read_log, miss_nvrtc, load};
+/* A launch of a program, which loads the kernel. */
+static bool load_program(void *payload) {
+    static const char text[] = "kernel @k(%x: in gmem f32[128], %y: out gmem f32[128]) {\n"
+                               "  store %y, (load %x)\n"
+                               "}\n";
+    static _Alignas(256) char x[512], y[512];
+    static char context[] = "context";
+    static const size_t sizes[] = {8, 8, 32};
+    const grout_binary binary = {.data = x, .size = 8};
+    const grout_gpu_kernel_options options = {.binary = &binary};
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text("k.grout", text, diags);
+    fake_cuda_state *fake = payload;
+    fake->context = (grout_cu_context)(void *)context;
+    fake->param_count = sizeof sizes / sizeof sizes[0];
+    memcpy(fake->param_sizes, sizes, sizeof sizes);
+    fake->log_size = 0;
+    const int live = fake->live;
+    failing_begin();
+    grout_gpu_program *program = grout_gpu_program_new(module, 1, &options, diags);
+    const bool is_done =
+        program != NULL && grout_gpu_program_launch(program, arguments, 2, NULL, diags);
+    failing_end();
+    if (!is_done) {
+        failing_assert_reported(diags);
+    }
+    grout_gpu_program_free(program);
+    ck_assert_int_eq(fake->live, live);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return is_done;
+}
+
+static bool (*const works[])(void *payload) = {compile,    launch, read_log,
+                                               miss_nvrtc, load,   load_program};
 static void *fake;
 
 START_TEST(what_fails_says_so) {

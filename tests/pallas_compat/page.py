@@ -33,7 +33,8 @@ def summarize(judged):
         if verdict.kind == "wrong" or (verdict.kind == "refused" and not verdict.is_blackwell):
             _, test, number = _sort_key(case)
             groups.setdefault((test, verdict.kind, verdict.why), []).append(number)
-    lines = [f"{kind}: {test} ({_ranges(sorted(numbers))}): {why}" for (test, kind, why), numbers in groups.items()]
+    lines = [f"{kind}: {test} {_ranges([number for number in sorted(numbers) if number >= 0])}: {why}"
+             for (test, kind, why), numbers in groups.items()]
     counts = _count(here)
     asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
     good = counts["same"] + counts["better"]
@@ -75,7 +76,8 @@ def _escape(text):
     return re.sub(r"/\S*/(?=[^/\s]+\.py)", "", text).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
-def _make_rows(judged):
+def make_rows(judged):
+    """The lines of the tables."""
     file_before = None
     for (file, test), rows in _group(judged).items():
         if file != file_before:
@@ -106,10 +108,10 @@ def write(judged, commit):
     asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
     good = counts["same"] + counts["better"]
     lines = [BEGIN, "",
-             f"Of JAX at commit `{commit[:12]}`: {len(judged)} cases, {_describe_counts(judged.values())}.",
-             f"Without tensor memory: {len(here)}, of which {counts['skipped']} skip themselves; of the other {asked} "
-             f"**{100 * good / max(asked, 1):.1f} %** are the same or better, and {counts['wrong']} wrong.", "",
-             *_make_rows(judged), "", END]
+             f"JAX at commit `{commit[:12]}` has {len(judged)} cases: {_describe_counts(judged.values())}.",
+             f"{len(here)} are without tensor memory, of which {counts['skipped']} skip themselves. The other {asked}: "
+             f"**{100 * good / max(asked, 1):.1f} %** the same or better, {counts['wrong']} wrong.", "",
+             *make_rows(judged), "", END]
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     head, tail = text.split(BEGIN)[0], text.split(END)[1]

@@ -57,8 +57,8 @@ def _find_reason(case, message):
 
 
 def _get_refusal(message):
-    """The primitive and the reason, if grout refused to import the kernel; ''."""
-    found = re.search(r"(?:UnsupportedError|Unsupported): ([^\n]+)", message)
+    """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
+    found = re.search(r"(?:UnsupportedError|KernelError): ([^\n]+)", message)
     if found is None:
         return ""
     return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))
@@ -74,6 +74,8 @@ def _judge(case, jax, grout):
         return Verdict(kind, why, codes, is_blackwell, jax, grout)
 
     reason = _find_reason(case, message)
+    if grout["outcome"] == jax["outcome"] == "failed" and not grout["reports"] and message == jax["message"]:
+        return make("same", "fails on JAX' interpreter too, before it is run: " + message.split("\n", maxsplit=1)[0])
     if grout["outcome"] == "skipped":
         races = [code for code in codes if code in RACES]
         if grout["reports"] and reason:

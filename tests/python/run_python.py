@@ -29,7 +29,7 @@ PIP = importlib.util.find_spec("pip")
 # What pip says when it reaches no index, or one that has nothing.
 OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|"
                           r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
-# What the tests of grout.jax and grout.pallas need, and what pip says where there is no wheel of it for this machine.
+# What the tests of jax_call and grout.pallas need, and what pip says where there is no wheel of it for this machine.
 JAX = ["jax", "absl-py"]
 NO_WHEEL = re.compile(r"Could not find a version that satisfies the requirement \S+|Requires-Python \S+|"
                       r"not a supported wheel on this platform|Failed to build \S+")
@@ -89,7 +89,7 @@ def test(build, work):
     source = work / "source" / "python"
     shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",
                                                                            "_native", "_build.py", "_declarations.py"))
-    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests"):
+    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests", "xla"):
         os.symlink(ROOT / name, source.parent / name)
     run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", work, source], env=environment)
     wheel, = work.glob("*.whl")

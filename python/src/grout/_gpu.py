@@ -112,8 +112,11 @@ class LaunchOptions(typing.NamedTuple):
     nvrtc: typing.Optional[str]
 
 
-def _make_kernel(bound, options: LaunchOptions):
-    """The kernel in the context that is current."""
+DEFAULT_OPTIONS = LaunchOptions(False, False, True, 1, "", None)
+
+
+def _make_loaded(bound, options: LaunchOptions, new, free):
+    """A kernel or a program of it."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
     cache = _find_cache()
@@ -128,33 +131,48 @@ def _make_kernel(bound, options: LaunchOptions):
         texts.append(ffi.new("char[]", os.fsencode(options.nvrtc)))
         made.nvrtc.library = texts[-1]
     diags = Diags(bound.pointer)
-    kernel = lib.grout_gpu_kernel_new(bound.pointer, bound.kernel, made, diags.list)
-    if kernel == ffi.NULL:
+    loaded = new(bound.pointer, bound.kernel, made, diags.list)
+    if loaded == ffi.NULL:
         diags.fail(GroutError)
-    return ffi.gc(kernel, lib.grout_gpu_kernel_free)
+    return ffi.gc(loaded, free)
+
+
+def _make_kernel(bound, options: LaunchOptions):
+    """The kernel in the context that is current."""
+    return _make_loaded(bound, options, lib.grout_gpu_kernel_new, lib.grout_gpu_kernel_free)
+
+
+def make_program(bound, options: LaunchOptions):
+    """The kernel, compiled, for every context."""
+    return _make_loaded(bound, options, lib.grout_gpu_program_new, lib.grout_gpu_program_free)
 
 
 # ---- launches -------------------------------------------------------------------------------------------------------
 
 
-def _current_stream(device: typing.Optional[int]) -> int:
-    """Torch's current one, by the short way where this torch has it."""
-    torch = sys.modules["torch"]
-    short = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return short(device) if short is not None else torch.cuda.current_stream(device).cuda_stream
+_VOID = ffi.typeof("void *")
 
 
-def _current_device() -> int:
-    """Torch's current one in a thread that has used it, by the short way where this torch has it."""
-    torch = sys.modules["torch"]
-    short = getattr(torch._C, "_cuda_getDevice", None)
-    return short() if short is not None else torch.cuda.current_device()
+class _Torch(typing.NamedTuple):
+    """What a launch asks torch for, by the short ways where this torch has them."""
+
+    tensor: type
+    find_stream: typing.Callable[[int], int]  # torch's current one, of a device
+    find_device: typing.Callable[[], int]  # torch's current one, in a thread that has used it
 
 
-def _stream_pointer(stream, device: typing.Optional[int], has_torch: bool) -> int:
-    """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__; None: torch's current one."""
-    if stream is None:
-        return _current_stream(device) if has_torch else 0
+def _find_torch() -> typing.Optional[_Torch]:
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return None
+    return _Torch(torch.Tensor,
+                  getattr(torch._C, "_cuda_getCurrentRawStream",
+                          lambda device: torch.cuda.current_stream(device).cuda_stream),
+                  getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device))
+
+
+def _stream_pointer(stream) -> int:
+    """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__."""
     if isinstance(stream, int):
         return stream
     for name in ("cuda_stream", "ptr"):
@@ -170,7 +188,12 @@ def _kind_of_tensor(tensor) -> tuple:
     return (tensor.device, tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad, tensor.is_neg())
 
 
-_DEVICE = 0  # in such a kind
+def _is_plain(tensor) -> bool:
+    """Whether its device, type and shape say all of its kind."""
+    try:
+        return tensor.is_contiguous() and not tensor.requires_grad and not tensor.is_neg()
+    except (NotImplementedError, RuntimeError):  # of a sparse one
+        return False
 
 
 class _Words:
@@ -194,46 +217,54 @@ class Launcher:
         self._kernel = kernel
         self._lock = threading.Lock()
         self._prepared: typing.Dict[tuple, tuple] = {}
+        self._again: typing.Dict[tuple, tuple] = {}  # of those, what launch_again looks for
         self._param_count = len(kernel.params)
         self._own = threading.local()
 
-    def launch_again(self, tensors, stream, options: LaunchOptions) -> bool:
-        """The short way, for tensors of torch alone, whose kinds have been launched, on the device that is current.
-        False: nothing was done."""
-        torch = sys.modules.get("torch")
+    def launch_again(self, tensors, stream) -> bool:
+        """The short way, for plain tensors of torch alone, in kinds that have been launched with the default options,
+        on the device that is current. False: nothing was done."""
         own = self._own.__dict__
-        if torch is None or "used" not in own or len(tensors) != self._param_count:
+        if "torch" not in own or len(tensors) != self._param_count or not tensors:
             return False
-        kinds = [options, ()]
-        words = []
+        torch, kinds, words = own["torch"], [], []
         for tensor in tensors:
-            if type(tensor) is not torch.Tensor:
+            if type(tensor) is not torch.tensor or not _is_plain(tensor):
                 return False
-            kinds.append(_kind_of_tensor(tensor))
-            words.append(tensor.data_ptr())
-            words.append(0)
-        handle, sizes = self._prepared.get(tuple(kinds), (None, ()))
-        if handle is None:
-            return False
-        device = kinds[2][_DEVICE].index
-        if device not in own["used"] or device != _current_device():
+            kinds += (tensor.get_device(), tensor.dtype, tensor.shape)
+            words += (tensor.data_ptr(), 0)
+        handle, sizes = self._again.get(tuple(kinds), (None, ()))
+        device = kinds[0]
+        if handle is None or device not in own["used"] or device != torch.find_device():
             return False
         words[1::2] = sizes
         own["arguments"].fill(words)
-        self._put(handle, own["arguments"].pointer, len(sizes), _stream_pointer(stream, device, True))
+        self._put(handle, own["arguments"].pointer, len(sizes),
+                  torch.find_stream(device) if stream is None else _stream_pointer(stream))
         return True
 
+    def _remember(self, values, prepared) -> None:
+        """So that launch_again finds them."""
+        kinds: typing.List[object] = []
+        for value in values:
+            if not _is_plain(value):
+                return
+            kinds += (value.get_device(), value.dtype, value.shape)
+        with self._lock:
+            if any(prepared is kept for kept in self._prepared.values()):
+                self._again[tuple(kinds)] = prepared
+
     def launch(self, arguments, defines, stream, options: LaunchOptions) -> None:
-        torch = sys.modules.get("torch")
-        tensor_type = torch.Tensor if torch is not None else ()
+        torch = _find_torch()
+        tensor_type = torch.tensor if torch is not None else ()
         for param in self._kernel.params:
             if arguments.get(param.name) is None:
                 raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
         tensor = next((value for value in arguments.values() if isinstance(value, tensor_type)), None)
         device = tensor.device.index if tensor is not None and tensor.is_cuda else None
-        has_torch = device is not None
-        with self._use_device(device):
-            pointer = _stream_pointer(stream, device, has_torch)
+        with self._use_device(torch, device):
+            pointer = (_stream_pointer(stream) if stream is not None else
+                       torch.find_stream(device) if device is not None else 0)
             kinds: typing.List[object] = [options, tuple(defines.items())]
             addresses, keep = [], []
             for param in self._kernel.params:
@@ -250,16 +281,20 @@ class Launcher:
                     addresses.append(view.address)
                     keep.append(view)
             key = tuple(kinds)
-            handle, sizes = self._prepared.get(key) or self._prepare(key, arguments, defines, options, pointer)
+            prepared = self._prepared.get(key) or self._prepare(key, arguments, defines, options, pointer)
+            handle, sizes = prepared
             array = ffi.new("grout_argument[]", max(len(sizes), 1))
             for argument, address, size in zip(array, addresses, sizes):
                 argument.data, argument.size = ffi.cast("void *", address), size
             self._put(handle, array, len(sizes), pointer)
             del keep
+            values = [arguments[param.name] for param in self._kernel.params]
+            if options == DEFAULT_OPTIONS and not defines and all(type(value) is tensor_type for value in values):
+                self._remember(values, prepared)
 
     def _put(self, handle, arguments, count: int, stream: int) -> None:
         diags = self._get_diags()
-        if not lib.grout_gpu_kernel_launch(handle, arguments, count, ffi.cast("void *", stream), diags.list):
+        if not lib.grout_gpu_kernel_launch(handle, arguments, count, ffi.cast(_VOID, stream), diags.list):
             del self._own.diags
             diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else GroutError)
 
@@ -303,10 +338,11 @@ class Launcher:
             if kinds not in self._prepared:
                 while len(self._prepared) >= PREPARED_MAX:
                     self._prepared.pop(next(iter(self._prepared)))
+                    self._again.clear()
                 self._prepared[kinds] = (_make_kernel(bound, options), sizes)
             return self._prepared[kinds]
 
-    def _use_device(self, device: typing.Optional[int]):
+    def _use_device(self, torch: typing.Optional[_Torch], device: typing.Optional[int]):
         """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
         if device is None:
             return contextlib.nullcontext()
@@ -316,5 +352,6 @@ class Launcher:
             with cuda.device(device):
                 cuda.current_stream(device).query()  # what makes a context current where none was
             used.add(device)
+            self._own.torch = torch
             self._own.arguments = _Words(self._param_count)
         return contextlib.nullcontext() if cuda.current_device() == device else cuda.device(device)

@@ -84,6 +84,7 @@ class Module:
     def _adopt(self, symbolic, name: str) -> None:
         self.name = name
         self.allowances: typing.Tuple[Allowance, ...] = ()
+        self.unsaid: typing.FrozenSet[str] = frozenset()  # codes of warnings that say nothing of this module
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
         self._bound: typing.Dict[tuple, object] = collections.OrderedDict()
@@ -150,7 +151,7 @@ class Module:
         bound = ffi.gc(bound, lib.grout_module_free)
         if not lib.grout_verify(bound, arch, diags.list):
             diags.fail(KernelError)
-        return bound, tuple(diags.take())
+        return bound, tuple(said for said in diags.take() if said.code not in self.unsaid)
 
 
 class Kernel:
@@ -438,10 +439,7 @@ class Kernel:
         finally:
             lib.grout_asserted_free(asserted)
             del keep
-        if len(results) < 2:
-            return next(iter(results.values()), None)
-        return collections.namedtuple("Results", results, rename=True)(**results) if all(
-            map(str.isidentifier, results)) else tuple(results.values())
+        return pack_results(results)
 
     def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:
         """The arrays that the kernel writes, those that are not given made."""
@@ -450,14 +448,7 @@ class Kernel:
             if param.direction not in ("out", "inout"):
                 continue
             if param.name not in arguments:
-                type_ = self._get_type(bound, index)
-                shape = tuple(type_.dims[i] for i in range(type_.rank))
-                packed = lib.grout_dtype_get_info(type_.dtype).packed
-                try:
-                    dtype = numpy.dtype("uint8") if packed > 1 else _arrays.numpy_dtype(param.dtype)
-                except ArgumentError as error:
-                    raise ArgumentError(f"@{self.name}, {param}: {error}") from None
-                made = numpy.empty((*shape[:-1], shape[-1] // packed) if packed > 1 else shape, dtype)
+                made = numpy.empty(*self.get_result_type(bound, index))
                 if param.direction == "inout":
                     facts = lib.grout_module_get_kernel(bound.pointer, self._index)
                     lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", made.ctypes.data))
@@ -465,6 +456,18 @@ class Kernel:
                 views[param.name] = _arrays.view_of(made)
             results[param.name] = arguments[param.name]
         return results
+
+    def get_result_type(self, bound: Bound, index: int) -> typing.Tuple[typing.Tuple[int, ...], numpy.dtype]:
+        """Shape and type of the array that is made for a parameter."""
+        param, type_ = self.params[index], self._get_type(bound, index)
+        shape = tuple(type_.dims[i] for i in range(type_.rank))
+        packed = lib.grout_dtype_get_info(type_.dtype).packed
+        if packed > 1:
+            return (*shape[:-1], shape[-1] // packed), numpy.dtype("uint8")
+        try:
+            return shape, _arrays.numpy_dtype(param.dtype)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self.name}, {param}: {error}") from None
 
     def _judge(self, bound: Bound, run: Run, asserted) -> None:
         """Raises what went wrong."""
@@ -518,15 +521,46 @@ class Kernel:
         device. The first launch of arrays of one kind compiles the kernel. There is no watchdog: a kernel that hangs
         hangs its stream, and kernel.check() says why.
         """
-        options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
-        if keywords or values is not None or not self._launcher.launch_again(tensors, stream, options):
+        has_options = (fills_outputs or dependent or not debug_checks or workspace_sets != 1 or extern_source or nvrtc or
+                       keywords or values is not None)
+        if has_options or not self._launcher.launch_again(tensors, stream):
+            options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
             arguments, defines = self._sort(tensors, keywords, values)
             self._launcher.launch(arguments, defines, stream, options)
+
+    def jax_call(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None,
+                 fills_outputs: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
+                 extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords):
+        """The kernel in a program of JAX: inside jax.jit and outside, on a GPU and on the CPU. No Python runs there.
+
+        Arrays are those of the 'in' and 'inout' parameters, in order or by name, all of them given; the result is as
+        that of run. Scalars are numbers that are known when the function is traced. On a GPU the kernel is compiled
+        then, and XLA puts it on its own stream; options are those of launch. On the CPU it is what run is. jax.vmap
+        calls it once for each element, and there is no derivative.
+        """
+        from ._jax import call
+        options = LaunchOptions(fills_outputs, False, debug_checks, workspace_sets, extern_source, nvrtc)
+        inputs = [param.name for param in self.params if param.direction != "out"]
+        if len(arrays) > len(inputs):
+            raise TypeError(f"@{self.name} has {len(inputs)} inputs, and {len(arrays)} arrays are given")
+        for name in inputs[:len(arrays)]:
+            if name in keywords:
+                raise TypeError(f"@{self.name}: %{name} is given twice")
+        arguments, defines = self._sort((), {**dict(zip(inputs, arrays)), **keywords}, values)
+        return call(self, arguments, defines, options)
 
     def bind(self, defines, arch: str) -> Bound:
         """The kernel with these values of consts, by name with their origins."""
         pointer, warnings = self.module._bind(defines, arch)
         return Bound(pointer, self._index, self.name, warnings)
+
+
+def pack_results(results: typing.Dict[str, object]):
+    """One array, or a named tuple of several."""
+    if len(results) < 2:
+        return next(iter(results.values()), None)
+    return collections.namedtuple("Results", results, rename=True)(**results) if all(
+        map(str.isidentifier, results)) else tuple(results.values())
 
 
 def _shape_view(value) -> _arrays.View:

@@ -10,7 +10,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 from . import Prepared, case
 from .jax_matmul import small_whole
 
-PAGE = "pipelining"
+PAGE = "JAX' page pallas/gpu/pipelining"
 TILE, STEP = 128, 64
 TRANSFORMS = (plgpu.TilingTransform((8, STEP)), plgpu.SwizzleTransform(128))
 
@@ -50,7 +50,7 @@ def make_pipeline(m=256, n=256, k=256):
 
 
 @case("page_warp_specialized", PAGE, "matmul by emit_pipeline_warp_specialized, the accumulator carried, "
-      "one thread stores for both")
+      "every thread stores the whole tile")
 @case("page_warp_specialized_own_store", PAGE, "the same, each warpgroup publishes and stores its half", is_own=True)
 def make_warp_specialized(m=256, n=512, k=256, is_own=False):
     """Two warpgroups multiply, one loads."""

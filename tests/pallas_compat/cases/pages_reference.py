@@ -12,7 +12,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 from . import Prepared, case
 from .jax_matmul import small_whole
 
-PAGE = "reference"
+PAGE = "JAX' page pallas/gpu/reference"
 TRANSFORMS = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 
 
@@ -24,7 +24,7 @@ def _count(*shape):
     return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
 
 
-@case("page_pallas_call", PAGE, "pl.pallas_call: blocks in SMEM by themselves")
+@case("page_pallas_call", PAGE, "pl.pallas_call: blocks in SMEM by themselves", refused="has no pallas_call")
 def make_pallas_call():
     """The pipeline is made by JAX."""
     spec = pl.BlockSpec(block_shape=(128,), index_map=lambda i: (i,))
@@ -69,7 +69,7 @@ def make_kernel():
 
 @case("page_threads", PAGE, "two threads, one value handed over")
 def make_threads():
-    """Plain stores before the arrival, plain loads behind the wait."""
+    """Plain stores before the arrival, plain loads after the wait."""
     def body(x_gmem, y_gmem, smem, barrier):
         thread = lax.axis_index("thread")
 
@@ -163,7 +163,7 @@ def _matmul_ring(refill_slot, m=64, n=128, steps=6):
 @case("page_wgmma_ring", PAGE, "the loop under 'Pipelining' as printed: it loads into the slot that is being read",
       refill_slot="own")
 @case("page_wgmma_ring_slot", PAGE, "the same, into the slot that the page computes and does not use", refill_slot="next")
-@case("page_wgmma_ring_wait", PAGE, "the same, with plgpu.wgmma_wait(1) behind wgmma", refill_slot="waited")
+@case("page_wgmma_ring_wait", PAGE, "the same, with plgpu.wgmma_wait(1) after wgmma", refill_slot="waited")
 def make_wgmma_ring(refill_slot):
     """The page relies on wgmma to wait for the ones before."""
     return _matmul_ring(refill_slot)
@@ -238,7 +238,7 @@ def make_queue(is_copied, is_published=False, slots=2, steps=6):
         lambda: [x + 1 if is_copied else x * 2 + 1])
 
 
-@case("page_cluster_barrier", PAGE, "SMEM of a collective load used again behind a ClusterBarrier", is_published=False)
+@case("page_cluster_barrier", PAGE, "SMEM of a collective load used again after a ClusterBarrier", is_published=False)
 @case("page_cluster_barrier_published", PAGE, "the same with commit_smem before the arrival", is_published=True)
 def make_cluster_barrier(is_published):
     """Both CTAs have read before both are written."""

@@ -132,12 +132,26 @@ FAKE(cuCtxGetDevice, grout_cu_device *out) {
     *out = 0;
     return failure_of("cuCtxGetDevice");
 }
+static grout_cu_context pushed[4]; /* what lies under the current one */
+static int pushed_count;
 FAKE(cuCtxPushCurrent_v2, grout_cu_context context) {
-    return context == NULL ? 1 : failure_of("cuCtxPushCurrent");
+    const int failure = context == NULL || pushed_count == 4 ? 1 : failure_of("cuCtxPushCurrent");
+    if (failure == 0) {
+        pushed[pushed_count++] = fake_cuda.context;
+        fake_cuda.context = context;
+    }
+    return failure;
 }
 FAKE(cuCtxPopCurrent_v2, grout_cu_context *out) {
-    *out = NULL;
+    *out = fake_cuda.context;
+    fake_cuda.context = pushed_count > 0 ? pushed[--pushed_count] : NULL;
     return 0;
+}
+FAKE(cuThreadExchangeStreamCaptureMode, int *mode) {
+    const int before = fake_cuda.capture_mode;
+    fake_cuda.capture_mode = *mode;
+    *mode = before;
+    return failure_of("cuThreadExchangeStreamCaptureMode");
 }
 FAKE(cuStreamGetCtx, grout_cu_stream stream, grout_cu_context *out) {
     (void)stream;
@@ -160,14 +174,20 @@ FAKE(cuPointerGetAttribute, void *out, int attribute, grout_cu_address address) 
                ? GROUT_CU_INVALID_VALUE
                : failure_of("cuPointerGetAttribute");
 }
+/* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, of what a thread that captures may not call. */
+enum { CAPTURE_UNSUPPORTED = 900 };
+static bool is_forbidden(void) {
+    return fake_cuda.is_capturing != 0 && fake_cuda.capture_mode != GROUT_CU_CAPTURE_RELAXED;
+}
 static int in_flight; /* kernels since the last wait for all */
 FAKE(cuCtxSynchronize, void) {
     in_flight = 0;
     return fault;
 }
 FAKE(cuModuleLoadData, grout_cu_module *out, const void *image) {
-    const int result = memcmp(image, "wrong", 5) == 0 ? GROUT_CU_NO_BINARY_FOR_GPU
-                                                      : failure_of("cuModuleLoadData");
+    const int result = is_forbidden()                   ? CAPTURE_UNSUPPORTED
+                       : memcmp(image, "wrong", 5) == 0 ? GROUT_CU_NO_BINARY_FOR_GPU
+                                                        : failure_of("cuModuleLoadData");
     *out = result != 0 ? NULL : (grout_cu_module)(void *)current_device;
     fake_cuda.live += result == 0;
     return result;
@@ -190,7 +210,7 @@ FAKE(cuMemGetInfo_v2, size_t *free_bytes, size_t *total_bytes) {
     return 0;
 }
 FAKE(cuMemAlloc_v2, grout_cu_address *out, size_t size) {
-    const int failure = failure_of("cuMemAlloc");
+    const int failure = is_forbidden() ? CAPTURE_UNSUPPORTED : failure_of("cuMemAlloc");
     void *memory =
         size > 1 << 30 || failure != 0 ? NULL : aligned_alloc(256, (size + 255) / 256 * 256);
     *out = (grout_cu_address)(uintptr_t)memory;

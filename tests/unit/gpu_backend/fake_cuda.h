@@ -12,6 +12,7 @@ typedef struct fake_cuda_state {
     grout_cu_context context;        /* the current one; NULL: there is none */
     grout_cu_context stream_context; /* of every stream; NULL: the current one */
     int is_capturing;                /* every stream */
+    int capture_mode;                /* of the OS thread */
     int cc_major;
     void *on_host; /* an address where the device has no memory */
     /* Sizes of the functions' parameters, of all functions. */

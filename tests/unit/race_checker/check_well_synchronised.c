@@ -78,44 +78,54 @@ static const struct row {
      "from whom the atomic at line 6 acquires depends on the schedule", false, NULL},
     {"data decide", "  %v = load %n[0]\n  if (gt %v, 3) {\n    store %n[%v], 1\n  }\n", "", false,
      NULL},
-    {"a divisor, div", "  %v = atomic_fetch_add %n[0], 1\n  %q = div 10, %v\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a divisor, div",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div 10, %v\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the div at line 7, reaches an "
+     "array in gmem at line 8",
      false, NULL},
-    {"a dividend over -1, div", "  %v = atomic_fetch_add %n[0], 1\n  %q = div %v, -1\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a dividend over -1, div",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div %v, -1\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the div at line 7, reaches an "
+     "array in gmem at line 8",
      false, NULL},
-    {"a dividend over 8, div", "  %v = atomic_fetch_add %n[0], 1\n  %q = div %v, 8\n", "", false,
-     NULL},
-    {"a divisor, rem", "  %v = atomic_fetch_add %n[0], 1\n  %q = rem 10, %v\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a dividend over 8, div",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div %v, 8\n  store %a[1], (cast %q : f32)\n", "",
      false, NULL},
-    {"a dividend over -1, rem", "  %v = atomic_fetch_add %n[0], 1\n  %q = rem %v, -1\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a divisor, rem",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = rem 10, %v\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the rem at line 7, reaches an "
+     "array in gmem at line 8",
      false, NULL},
-    {"a dividend over 8, rem", "  %v = atomic_fetch_add %n[0], 1\n  %q = rem %v, 8\n", "", false,
-     NULL},
-    {"a divisor, cdiv", "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv 10, %v\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a dividend over -1, rem",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = rem %v, -1\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the rem at line 7, reaches an "
+     "array in gmem at line 8",
      false, NULL},
-    {"a dividend over -1, cdiv", "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv %v, -1\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 7",
+    {"a dividend over 8, rem",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = rem %v, 8\n  store %a[1], (cast %q : f32)\n", "",
      false, NULL},
-    {"a dividend over 8, cdiv", "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv %v, 8\n", "", false,
-     NULL},
+    {"a divisor, cdiv",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv 10, %v\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the cdiv at line 7, reaches an "
+     "array in gmem at line 8",
+     false, NULL},
+    {"a dividend over -1, cdiv",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv %v, -1\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the cdiv at line 7, reaches an "
+     "array in gmem at line 8",
+     false, NULL},
+    {"a dividend over 8, cdiv",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = cdiv %v, 8\n  store %a[1], (cast %q : f32)\n", "",
+     false, NULL},
     {"a dividend over an array of 8",
      "  %v = atomic_fetch_add %n[0], 1\n  %w = broadcast %v : i32[64]\n  %q = div %w, (broadcast 8 "
      ": i32[64])\n",
      "", false, NULL},
     {"a dividend over what a load finds",
-     "  %v = atomic_fetch_add %n[0], 1\n  %d = load %n[1]\n  %q = div %v, %d\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, may leave an "
-     "integer division without a quotient at line 8",
+     "  %v = atomic_fetch_add %n[0], 1\n  %d = load %n[1]\n  %q = div %v, %d\n  store %a[1], (cast "
+     "%q : f32)\n",
+     "a value that is undefined under some schedules only, from the div at line 8, reaches an "
+     "array in gmem at line 9",
      false, NULL},
     {"a dividend without a sign",
      "  %v = atomic_fetch_add %n[0], 1\n  %d = cast (load %n[1]) : u32\n  %q = div (cast %v : "
@@ -124,9 +134,19 @@ static const struct row {
     {"a quotient of floats", "  atomic_add %a[0], 1.0\n  %v = load %a[0]\n  %q = div 1.0, %v\n", "",
      false, NULL},
     {"a divisor that is a reading of a semaphore",
-     "  %v = semaphore_read %s[0]\n  %q = div 1, %v\n",
-     "a value that depends on the schedule, from the semaphore_read at line 6, may leave an "
-     "integer division without a quotient at line 7",
+     "  %v = semaphore_read %s[0]\n  %q = div 1, %v\n  store %a[1], (cast %q : f32)\n",
+     "a value that is undefined under some schedules only, from the div at line 7, reaches an "
+     "array in gmem at line 8",
+     false, NULL},
+    {"a divisor whose quotient nobody uses",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div 10, %v\n", "", false, NULL},
+    {"a divisor whose quotient stays in smem",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div 10, %v\n  store %x[1], %q\n", "", false, NULL},
+    {"a divisor whose quotient decides a branch",
+     "  %v = atomic_fetch_add %n[0], 1\n  %q = div 10, %v\n  if (eq %q, 3) {\n    store %n[1], 1\n "
+     " }\n",
+     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch "
+     "at line 8",
      false, NULL},
     {"a print", "  %v = atomic_fetch_add %n[0], 1\n  debug_print \"{}\", %v\n",
      "a value that depends on the schedule, from the atomic_fetch_add at line 6, is printed at "

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import sys
+import traceback
 import typing
 
 import numpy
@@ -22,17 +23,23 @@ of an array, such as 'f16[1024,1024]' (check fills it with small whole numbers),
     python -m grout.pallas dump  matmul.py:matmul 'f16[512,512]' 'f16[512,512]' -o matmul.grout
     python -m grout.pallas check matmul.py:matmul 'f16[512,512]' 'f16[512,512]'
 """
+
+
+class Mistake(Exception):
+    """In the command line."""
+
+
 TYPE = re.compile(r"([a-z]\w*)\[([\d,\s]*)\]$")
 
 
 def _load(target: str) -> typing.Callable:
     place, colon, name = target.rpartition(":")
     if not colon or not name:
-        raise SystemExit(f"grout.pallas: '{target}' is no FUNCTION: write file.py:name or package.module:name")
+        raise Mistake(f"'{target}' is no FUNCTION: write file.py:name or package.module:name")
     if place.endswith(".py"):
         spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
         if spec is None or spec.loader is None or not os.path.exists(place):
-            raise SystemExit(f"grout.pallas: there is no file '{place}'")
+            raise Mistake(f"there is no file '{place}'")
         module = importlib.util.module_from_spec(spec)
         sys.modules.setdefault(spec.name, module)
         sys.path.insert(0, os.path.dirname(os.path.abspath(place)))
@@ -42,12 +49,12 @@ def _load(target: str) -> typing.Callable:
         try:
             module = importlib.import_module(place)
         except ImportError as error:
-            raise SystemExit(f"grout.pallas: cannot import '{place}': {error}") from error
+            raise Mistake(f"cannot import '{place}': {error}") from error
     function: typing.Any = module
     for part in name.split("."):
         function = getattr(function, part, None)
         if function is None:
-            raise SystemExit(f"grout.pallas: '{place}' has no '{name}'")
+            raise Mistake(f"'{place}' has no '{name}'")
     return function
 
 
@@ -58,7 +65,7 @@ def _dtype(word: str):
     try:
         return jnp.dtype(name)
     except TypeError:
-        raise SystemExit(f"grout.pallas: there is no element type '{word}'") from None
+        raise Mistake(f"there is no element type '{word}'") from None
 
 
 def _argument(text: str, with_values: bool, seed: int):
@@ -73,7 +80,10 @@ def _argument(text: str, with_values: bool, seed: int):
         numbers = numpy.random.default_rng(seed).integers(-3 if dtype.kind != "u" else 0, 4, shape)
         return jax.numpy.asarray(numbers, dtype)
     if text.endswith(".npy"):
-        array = numpy.load(text)
+        try:
+            array = numpy.load(text)
+        except (OSError, ValueError) as error:
+            raise Mistake(f"cannot read '{text}': {error}") from error
         return array if with_values else jax.ShapeDtypeStruct(array.shape, array.dtype)
     try:
         return int(text)
@@ -82,7 +92,7 @@ def _argument(text: str, with_values: bool, seed: int):
     try:
         return float(text)
     except ValueError:
-        raise SystemExit(f"grout.pallas: '{text}' is no ARGUMENT: write f16[64,64], a file.npy or a number") from None
+        raise Mistake(f"'{text}' is no ARGUMENT: write f16[64,64], a file.npy or a number") from None
 
 
 def _parse(arguments):
@@ -109,12 +119,22 @@ def _write(text: str, output: typing.Optional[str]) -> None:
             file.write(text)
         os.replace(temporary, output)
     except OSError as error:
-        raise SystemExit(f"grout.pallas: cannot write '{output}': {error.strerror}") from error
+        raise Mistake(f"cannot write '{output}': {error.strerror}") from error
 
 
 def main(arguments: typing.Optional[typing.Sequence[str]] = None) -> int:
-    """The command; 0: done or clean, 1: findings, 2: it cannot be done."""
+    """The command; 0: done or clean, 1: findings, 2: it cannot be done, 3: the checker did not see all."""
     parsed = _parse(arguments)
+    try:
+        return _run(parsed)
+    except Mistake as mistake:
+        print(f"grout.pallas: {mistake}", file=sys.stderr)
+    except Exception:  # of the function: 1 would say that it has findings
+        traceback.print_exc()
+    return 2
+
+
+def _run(parsed) -> int:
     try:
         from . import check, dump, emit  # pylint: disable=import-outside-toplevel
         from ._errors import UnsupportedError  # pylint: disable=import-outside-toplevel

@@ -110,6 +110,7 @@ def _call(session: Session, sms, function, arguments, keywords):
 
 
 def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
+          on_report: typing.Optional[typing.Callable[[Report], object]] = None,
           **options) -> typing.Callable[..., PallasReport]:
     """check(f)(x, y): calls f(x, y), with its Pallas kernels under the race checker; the report says what is wrong.
 
@@ -117,7 +118,7 @@ def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Opti
     """
     @functools.wraps(function, updated=())
     def checked(*arguments, **keywords) -> PallasReport:
-        session = Session(True, options, Options(wgmma), False)
+        session = Session(True, options, Options(wgmma), False, on_report)
         result = _call(session, sms, function, arguments, keywords)
         return PallasReport(session, result)
     return checked

@@ -11,14 +11,14 @@ from ._rules import rule
 from ._values import Val, const, dtype_of, is_bool, is_float, is_int
 
 BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "rem", "max": "max", "min": "min",
-          "and": "and", "or": "or", "xor": "xor", "shift_left": "shl", "shift_right_arithmetic": "shr",
+          "and": "and", "or": "or", "xor": "xor", "shift_left": "shl",
           "atan2": "atan2", "pow": "pow", "nextafter": ""}
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY = {"neg": "neg", "sign": "sign", "abs": "abs", "not": "not", "floor": "floor", "ceil": "ceil", "sqrt": "sqrt",
-         "exp": "exp", "exp2": "exp2", "log": "log", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
+         "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
          "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
          "clz": "clz", "population_count": "popcount"}
-APPROXIMATE = ("exp", "exp2", "log", "sin", "cos", "tanh", "rsqrt", "logistic")
+APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "logistic")
 del BINARY["nextafter"]
 
 
@@ -61,12 +61,22 @@ def _fold(name: str, a: Val, b: Val, dtype: str) -> typing.Optional[Val]:
     return const(0, dtype) if b.is_const and name == "rem" and b.const == 1 else None
 
 
+def spread(importer, a: Val, shape) -> Val:
+    """An array with its dimensions of size 1 as long as those of the shape."""
+    if not a.shape or a.shape == tuple(shape):
+        return a
+    kept = [dim for dim, (own, size) in enumerate(zip(a.shape, shape)) if own == size]
+    inner = range(kept[0], kept[-1] + 1) if kept else range(1)
+    return importer.broadcast(a, shape, inner[0])
+
+
 def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:
     """An operation of two operands; dtype: that of the result."""
     folded = _fold(name, a, b, dtype)
     if folded is not None:
         return folded
-    shape = a.shape or b.shape
+    shape = numpy.broadcast_shapes(a.shape, b.shape)
+    a, b = spread(importer, a, shape), spread(importer, b, shape)
     left = importer.operand(a, b)
     if a.is_const and b.is_const:
         left = importer.builder.typed(a.const, a.dtype)
@@ -92,17 +102,19 @@ for _name in (*BINARY, *COMPARE):
     _add_binary(_name)
 
 
-@rule("shift_right_logical")
-def import_shift_right_logical(importer, equation, a, b):
-    """Of unsigned elements 'shr' is logical."""
-    del equation
-    unsigned = "u" + a.dtype[1:]
-    if a.dtype == unsigned:
-        return binary(importer, "shift_right_arithmetic", a, b, a.dtype)
-    bits = cast_bits(importer, a, unsigned)
-    moved = importer.op("shr", unsigned, a.shape, importer.operand(bits),
-                        importer.operand(cast_bits(importer, b, unsigned), bits))
-    return cast_bits(importer, moved, a.dtype)
+def _add_shift_right(name: str, sign: str) -> None:
+    @rule(name)
+    def import_shift_right(importer, equation, a, b):
+        """'shr' goes by the type: of unsigned elements it is logical."""
+        del equation
+        dtype = sign + a.dtype[1:]
+        moved = binary(importer, "shr", cast_bits(importer, a, dtype), cast_bits(importer, b, dtype), dtype)
+        return cast_bits(importer, moved, a.dtype)
+    import_shift_right.__doc__ = name
+
+
+_add_shift_right("shift_right_logical", "u")
+_add_shift_right("shift_right_arithmetic", "i")
 
 
 def cast_bits(importer, a: Val, dtype: str) -> Val:
@@ -147,8 +159,9 @@ for _name in UNARY:
 @rule("round")
 def import_round(importer, equation, a):
     """To the nearest integer."""
-    to_even = "EVEN" in str(equation.params["rounding_method"])
-    return importer.op("round" if to_even else "round_away", a.dtype, a.shape, importer.operand(a))
+    to_even = equation.params["rounding_method"].name == "TO_NEAREST_EVEN"
+    return importer.op("round" if to_even else "round_away", a.dtype, a.shape,
+                       importer.builder.typed(a.const, a.dtype) if a.is_const else a.built)
 
 
 @rule("square")
@@ -156,6 +169,15 @@ def import_square(importer, equation, a):
     """a times a."""
     del equation
     return binary(importer, "mul", a, a, a.dtype)
+
+
+@rule("one_minus_square")
+def import_one_minus_square(importer, equation, a):
+    """(1 + a) (1 - a)."""
+    del equation
+    one = const(1, a.dtype)
+    return binary(importer, "mul", binary(importer, "add", one, a, a.dtype), binary(importer, "sub", one, a, a.dtype),
+                  a.dtype)
 
 
 @rule("integer_pow")
@@ -253,7 +275,7 @@ def import_multiple_of(importer, equation, a):
     return importer.op("multiple_of", a.dtype, a.shape, a.built, number)
 
 
-@rule("copy", "copy_p", "stop_gradient", "reduce_precision_", "pvary")
+@rule("copy", "copy_p", "stop_gradient", "pvary", "reshard")
 def import_same(importer, equation, a):
     """The value itself."""
     del importer, equation

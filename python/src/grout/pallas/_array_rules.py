@@ -107,13 +107,25 @@ def import_split(importer, equation, a):
     return parts
 
 
+@rule("unstack")
+def import_unstack(importer, equation, a):
+    """The parts at each index of a dimension, without that dimension."""
+    dim = equation.params["axis"] if "axis" in equation.params else equation.params["dimension"]
+    parts = []
+    for place in range(a.shape[dim]):
+        starts = [place if d == dim else 0 for d in range(len(a.shape))]
+        limits = [place + 1 if d == dim else size for d, size in enumerate(a.shape)]
+        parts.append(reshape(importer, slice_box(importer, a, starts, limits), a.shape[:dim] + a.shape[dim + 1:]))
+    return parts
+
+
 @rule("transpose")
 def import_transpose(importer, equation, a):
     """The dimensions in another order."""
     permutation = tuple(equation.params["permutation"])
     if permutation == tuple(range(len(permutation))):
         return a
-    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, dims=permutation)
+    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, perm=permutation)
 
 
 @rule("iota")
@@ -177,3 +189,11 @@ def import_layout_cast(importer, equation, a):
         importer.note(f"layout_cast to {equation.params['new_layout']} is left to grout: it changes no value")
         return a
     return importer.op("layout_cast", a.dtype, a.shape, a.built, **attributes)
+
+
+@rule("relayout")
+def import_relayout(importer, equation, a):
+    """The same by a layout of JAX' own: no change of values."""
+    del equation
+    importer.note("a relayout is left to grout: it changes no value")
+    return a

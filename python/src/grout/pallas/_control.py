@@ -35,7 +35,7 @@ def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
     return operands
 
 
-@rule("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint")
+@rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "eval_jaxpr")
 def import_call(importer, equation, *arguments):
     """Inlined."""
     params = equation.params
@@ -95,7 +95,7 @@ def import_jaxpr_call(importer, equation, *operands):
         rest = rest[tree.num_leaves:]
         view, transforms = reference if isinstance(reference, tuple) else (reference, ())
         if isinstance(view, View) and transforms:
-            view = apply(importer, view, transforms).but(undo=())
+            view = apply(importer, view, transforms)  # the body has a tiled one in its physical shape again
         references.append(view)
     ids = params["program_ids_treedef"].unflatten(rest)
     before, importer.program_ids = importer.program_ids, list(ids)
@@ -170,10 +170,11 @@ def _counts_up(jaxpr, const_count: int, carry: int) -> bool:
     return False
 
 
-def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1) -> list:
+def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is_counted=True) -> list:
     """for i in low..high, with the other carries. counter: the carry that is i, None: none.
 
-    body(index, carries) gives all carries of the next turn. The last ones come back.
+    body(index, carries) gives all carries of the next turn. The last ones come back; is_counted: whether that of the
+    counter is wanted.
     """
     builder = importer.builder
     carried = [number for number in range(len(init)) if number != counter]
@@ -197,7 +198,7 @@ def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1) ->
     results = list(init)
     for number, value in zip(carried, loop.results):
         results[number] = Val(init[number].dtype, init[number].shape, value)
-    if counter is not None:
+    if counter is not None and is_counted:
         results[counter] = binary(importer, "max", low, high, "i32")
     return results
 
@@ -225,8 +226,9 @@ def import_scan(importer, equation, *arguments):
     unroll = params["unroll"] if isinstance(params["unroll"], int) else 1
     init = [_spread(importer, value, variable.aval) for value, variable in
             zip(init, opened.invars[const_count:const_count + carry_count])]
+    is_counted = counter is not None and importer.is_used(equation, counter)
     return _count_loop(importer, low, high, init, counter,
-                       lambda _, values: importer.call(jaxpr, consts + values), unroll)
+                       lambda _, values: importer.call(jaxpr, consts + values, counter), unroll, is_counted)
 
 
 def _spread(importer, value, aval):
@@ -251,17 +253,18 @@ def import_while(importer, equation, *arguments):
         def turn(_, values):
             if fixed is not None:
                 values[fixed] = init[fixed]
-            return importer.call(params["body_jaxpr"], body_consts + values)
+            return importer.call(params["body_jaxpr"], body_consts + values, counter)
 
+        is_counted = importer.is_used(equation, counter)
         if fixed is None:
-            return _count_loop(importer, init[counter], high, init, counter, turn)
-        return _count_without(importer, init, counter, fixed, turn)
+            return _count_loop(importer, init[counter], high, init, counter, turn, is_counted=is_counted)
+        return _count_without(importer, init, counter, fixed, turn, is_counted)
     return _plain_while(importer, params, cond_consts, body_consts,
                         [_spread(importer, value, variable.aval) for value, variable
                          in zip(init, body.invars[body_count:])])
 
 
-def _count_without(importer, init, counter: int, fixed: int, turn) -> list:
+def _count_without(importer, init, counter: int, fixed: int, turn, is_counted: bool) -> list:
     """A counting loop whose bound is a carry that never changes: it is no carry here."""
     kept = [number for number in range(len(init)) if number != fixed]
 
@@ -273,7 +276,7 @@ def _count_without(importer, init, counter: int, fixed: int, turn) -> list:
         return [after[number] for number in kept]
 
     results = _count_loop(importer, init[counter], init[fixed], [init[number] for number in kept],
-                          kept.index(counter), body)
+                          kept.index(counter), body, is_counted=is_counted)
     full = list(init)
     for number, value in zip(kept, results):
         full[number] = value

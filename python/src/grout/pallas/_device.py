@@ -4,44 +4,69 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import types
 import typing
 
 SMS = 132  # of an H100
 
+_LOCK = threading.Lock()
+_HERE = threading.local()  # answers: those of the sessions of this thread, the innermost last
+_undo: typing.List[typing.Callable] = []
+_sessions = 0  # of all threads
+
 
 @contextlib.contextmanager
 def pretend(sms: typing.Optional[int]) -> typing.Iterator[None]:
-    """Devices have so many SMs in the body; None: those that do not know are said to have 132.
+    """Devices have so many SMs in the body, for this thread; None: those that do not know are said to have 132.
 
     Kernels ask for core_count to choose their grid, and for the version of CUDA.
     """
-    undo: typing.List[typing.Callable] = []
-    for name, value in (("core_count", SMS if sms is None else sms), ("compute_capability", "9.0")):
-        _answer(name, value, name == "core_count" and sms is not None, undo)
-    _answer_cuda_version(undo)
+    global _sessions  # pylint: disable=global-statement
+    with _LOCK:
+        if _sessions == 0:
+            _answer("core_count", SMS)
+            _answer("compute_capability", "9.0")
+            _answer_cuda_version()
+        _sessions += 1
+    before = _HERE.__dict__.setdefault("answers", [])
+    before.append({} if sms is None else {"core_count": sms})
     try:
         yield
     finally:
-        for step in reversed(undo):
-            step()
+        before.pop()
+        with _LOCK:
+            _sessions -= 1
+            while _sessions == 0 and _undo:
+                _undo.pop()()
 
 
-def _answer(name: str, value, overrides: bool, undo) -> None:
+def _answer(name: str, default) -> None:
     import jax  # pylint: disable=import-outside-toplevel
     device = jax.devices()[0]
     kind = type(device)
-    if hasattr(device, name) and not overrides:
-        return
+    knows = hasattr(device, name)
+    own = next((parent.__dict__[name] for parent in kind.__mro__ if name in parent.__dict__), None)
     before = kind.__dict__.get(name)
+
+    def answer(self):
+        answers = getattr(_HERE, "answers", ())
+        if answers and name in answers[-1]:
+            return answers[-1][name]
+        if answers and not knows:
+            return default
+        if knows and own is not None:
+            return own.__get__(self, kind)
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+
     try:
-        setattr(kind, name, property(lambda self: value))
+        setattr(kind, name, property(answer))
     except TypeError:
         return  # a device that cannot be changed: the kernel says what it misses
-    undo.append(lambda: setattr(kind, name, before) if before is not None else delattr(kind, name))
+    _undo.append(lambda: setattr(kind, name, before) if before is not None else delattr(kind, name))
 
 
-def _answer_cuda_version(undo) -> None:
+def _answer_cuda_version() -> None:
     """JAX without CUDA has None where kernels ask for the version."""
     answer = types.SimpleNamespace(cuda_runtime_get_version=lambda: 13000)
     holders = [module for name, module in list(sys.modules.items())
@@ -49,4 +74,4 @@ def _answer_cuda_version(undo) -> None:
     for module in holders:
         if getattr(module, "cuda_versions", answer) is None:
             setattr(module, "cuda_versions", answer)
-            undo.append(lambda module=module: setattr(module, "cuda_versions", None))
+            _undo.append(lambda module=module: setattr(module, "cuda_versions", None))

@@ -14,7 +14,9 @@ from .._kernel import Module
 from ..builder import Builder
 from . import _jax
 from ._errors import UnsupportedError
-from ._names import Names, find_parameter_names, find_place
+from ._memory import load, store
+from ._names import Names, find_kernel_name, find_parameter_names, find_place
+from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
 from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
 
@@ -42,7 +44,9 @@ class Source:
     """A kernel as JAX has it: a body on references, and the mesh that it runs on.
 
     aliases: by number of an input, the output that lies in it. input_count: how many of the body's references are
-    inputs; the others are outputs.
+    inputs; the others are outputs. local: those that are objects in shared memory, each with the transforms that lead
+    from its physical shape to the logical one. Behind the outputs they are scratch; an input is brought there before the
+    body runs, and an output goes out after it.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Source:
     auto_barriers: bool
     skips_floats: bool
     frames: typing.Sequence
+    local: typing.Mapping[int, typing.Sequence] = dataclasses.field(default_factory=dict)
+    scratch_count: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,24 +156,25 @@ class Importer:
         scalar = const(element, dtype)
         return self.broadcast(scalar, array.shape) if array.ndim else scalar
 
-    def walk(self, jaxpr, arguments, consts=()) -> list:
-        """Imports a jaxpr: what stands for its results."""
+    def walk(self, jaxpr, arguments, consts=(), dropped: typing.Optional[int] = None) -> list:
+        """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
         self.env.update(zip(jaxpr.invars, arguments))
-        jaxpr = _jax.drop_dead(jaxpr)
+        jaxpr = _jax.drop_dead(jaxpr, dropped)
         outer_users, self._users = self._users, _list_users(jaxpr)
         outer, scopes = self._scopes_here, sum(_opens_scope(equation) for equation in jaxpr.eqns)
         for equation in jaxpr.eqns:
             self._scopes_here = max(scopes, outer) if self.depth == 0 else scopes
             self._import(equation)
         self._scopes_here, self._users = outer, outer_users
-        return [self.read(variable) for variable in jaxpr.outvars]
+        results = [self.read(variable) for variable in jaxpr.outvars]
+        return results if dropped is None else [*results[:dropped], None, *results[dropped:]]
 
-    def call(self, jaxpr, arguments) -> list:
+    def call(self, jaxpr, arguments, dropped: typing.Optional[int] = None) -> list:
         """Imports a closed jaxpr, or one without constants."""
         opened, consts = _jax.open_jaxpr(jaxpr)
-        return self.walk(opened, arguments, consts)
+        return self.walk(opened, arguments, consts, dropped)
 
     def _import(self, equation) -> None:
         name = equation.primitive.name
@@ -222,7 +229,7 @@ class Importer:
             return value.const
         return self.builder.typed(value.const, value.dtype)
 
-    def op(self, name: str, result: str, dims, *operands, **attributes) -> Val:
+    def op(self, name: str, result: str, dims, /, *operands, **attributes) -> Val:
         """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
         operations that are written with their type."""
         return Val(result, dims, self.builder.op(name, *operands, **attributes))
@@ -297,13 +304,15 @@ class Importer:
         views: typing.List[View] = []
         inputs: typing.List[str] = []
         outputs: typing.List[str] = []
-        for number, variable in enumerate(source.jaxpr.invars):
+        for number, variable in enumerate(source.jaxpr.invars[:len(source.jaxpr.invars) - source.scratch_count]):
             output = number - source.input_count
             if output in written:  # it lies in its input
                 views.append(views[written[output]])
                 outputs.append(inputs[written[output]])
                 continue
             aval = getattr(variable.aval, "inner_aval", variable.aval)
+            if number in source.local:
+                aval = aval.update(shape=logical_shape(self, aval.shape, source.local[number]))
             direction = "out" if output >= 0 else "inout" if number in changed else "in"
             name = self.names.take(names[number])
             (outputs if output >= 0 else inputs).append(name)
@@ -325,10 +334,28 @@ class Importer:
         ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
         return View("gmem", ref, shape, dtype, padded=not shape)
 
+    def _enter(self, params: typing.Sequence[View]) -> typing.List[View]:
+        """What the body's references are: parameters, or objects in shared memory, where inputs are brought."""
+        local = self.source.local
+        views = [*params, *[None] * self.source.scratch_count]
+        declared = [describe(self, self.source.jaxpr.invars[number].aval, undo, f"local{number}")
+                    for number, undo in local.items()]
+        for number, view in zip(local, make_scratch(self, declared)):
+            views[number] = view
+            if number < self.source.input_count:
+                store(self, view, load(self, params[number], view.dtype))
+        return views
+
+    def _leave(self, params: typing.Sequence[View], views: typing.Sequence[View]) -> None:
+        """Outputs in shared memory go out."""
+        for number in self.source.local:
+            if self.source.input_count <= number < len(params):
+                store(self, params[number], load(self, views[number], params[number].dtype))
+
     def run(self) -> Imported:
         """Imports the kernel."""
         source, builder = self.source, self.builder
-        name = self.names.take(source.name or "kernel")
+        name = self.names.take(find_kernel_name(source.name, source.jaxpr))
         with builder.at(*self.home or self.where):
             grid = self._declare_axes(source.grid)
             cluster = self._declare_axes(source.cluster)
@@ -336,8 +363,10 @@ class Importer:
             self.program_axes = [axis for axis, _ in (*source.grid, *source.cluster)]
             self.program_axes += [source.threads[0]] if source.threads else []
             with builder.kernel(name, grid, cluster, threads):
-                views, inputs, outputs = self._declare_params()
+                params, inputs, outputs = self._declare_params()
+                views = self._enter(params)
                 self.walk(source.jaxpr, views, source.consts)
+                self._leave(params, views)
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
@@ -350,7 +379,9 @@ class Importer:
 
     def _finish(self) -> Module:
         try:
-            return self.builder.finish()
+            module = self.builder.finish()
+            module.unsaid = frozenset({"unused-result"})  # what JAX traces and nothing uses is nobody's mistake
+            return module
         except KernelError as error:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 

@@ -70,6 +70,8 @@ _JAX = os.path.dirname(jax.__file__) + os.sep
 # Kernels that JAX ships: their lines are what the user wants to see.
 _KERNELS = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but not the packages that lie below them
+# What runs the user's tests, whose frames say nothing.
+_RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -90,10 +92,51 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
 
 
-def drop_dead(jaxpr):
-    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs."""
+def read_check(tree, operands) -> typing.Tuple[object, str]:
+    """Of a check: what is true where it fails, and its text."""
+    error = jax.tree.unflatten(tree, operands)
+    (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
+                                             (error._pred, error._metadata, error._payload))
+    return predicate, jax.tree.unflatten(metadata, payload).fmt_string
+
+
+HINTS = ("async_prefetch",)  # for JAX they have no effects
+
+
+def _hides_effects(equation, is_inside: bool = False) -> bool:
+    """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
+    if equation.primitive.name in HINTS:
+        return True
+    is_inside = is_inside or equation.primitive.name == "run_scoped"
+    return any(is_inside and partial_eval.has_effects(nested) or _hides_effects(nested, is_inside)
+               for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
+
+
+def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
+    """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
+
+    dropped: a result that is not wanted either, and is gone.
+    """
+    if dropped is not None:
+        jaxpr = jaxpr.replace(outvars=[*jaxpr.outvars[:dropped], *jaxpr.outvars[dropped + 1:]],
+                              debug_info=jaxpr.debug_info.with_unknown_names())
+    used = {variable for variable in jaxpr.outvars if isinstance(variable, core.Var)}
+    kept = []
     with jax_config.enable_checks(False):  # they want the axes of the kernel to be bound
-        return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+        for equation in reversed(jaxpr.eqns):
+            wanted = [variable in used for variable in equation.outvars]
+            if _hides_effects(equation):
+                reads, left = [True] * len(equation.invars), equation
+            elif equation.primitive in partial_eval.dce_rules:
+                reads, left = partial_eval.dce_rules[equation.primitive](wanted, equation)
+            else:
+                is_kept = any(wanted) or partial_eval.has_effects(equation)
+                reads, left = [is_kept] * len(equation.invars), equation if is_kept else None
+            used.update(variable for variable, is_read in zip(equation.invars, reads)
+                        if is_read and isinstance(variable, core.Var))
+            if left is not None:
+                kept.append(left)
+    return jaxpr.replace(eqns=kept[::-1])
 
 
 def list_written(jaxpr) -> typing.Set[object]:
@@ -116,7 +159,8 @@ def count_scan(params) -> typing.Tuple[int, int]:
 def _is_users(file: str) -> bool:
     if file.startswith(_KERNELS):
         return True
-    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen"):
+    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
+            any(name in file for name in _RUNNERS):
         return False
     return not file.startswith(_LIBRARY) or "site-packages" in file
 

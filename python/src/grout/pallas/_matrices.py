@@ -14,7 +14,7 @@ def _orient(importer, a: Val, contracted: int, wanted: int) -> Val:
     """With the contracted dimension where it is wanted."""
     if contracted == wanted:
         return a
-    return importer.op("transpose", a.dtype, a.shape[::-1], a.built, dims=(1, 0))
+    return importer.op("transpose", a.dtype, a.shape[::-1], a.built, perm=(1, 0))
 
 
 def _multiply_at_once(importer, a: Val, b: Val) -> Val:

@@ -2,6 +2,9 @@
 """Loads, stores, copies and what orders them."""
 from __future__ import annotations
 
+import re
+
+from . import _jax
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
 from ._views import apply, at_object, split_leaves, to_val
@@ -33,7 +36,9 @@ def import_get(importer, equation, ref, *leaves):
 @rule("swap")
 def import_swap(importer, equation, ref, value, *leaves):
     """A store; what was there before is loaded where somebody wants it."""
-    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    (transforms,), mask = split_leaves(leaves, equation.params["tree"])
+    if mask:
+        raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked stores")
     if isinstance(ref, Cell):
         if importer.depth != ref.depth:
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
@@ -189,22 +194,11 @@ def import_barrier_arrive(importer, equation, barrier, *leaves):
 
 
 @rule("async_store_smem")
-def import_async_store(importer, equation, value, ref, barrier, place, *leaves):
-    """st.async to the CTA at a place of a cluster axis; the barrier there gets an arrival and the bytes."""
-    params = equation.params
-    (at_ref, at_barrier), _ = split_leaves(leaves, params["ref_transforms_treedef"],
-                                           params["barrier_transforms_treedef"])
-    names = [name for name, _ in importer.source.cluster]
-    axis = params["cluster_dim"]
-    axis = names[axis] if isinstance(axis, int) and axis not in names else axis
-    if axis not in names:
-        raise importer.unsupported(f"cluster_dim={axis!r} is no axis of the cluster")
-    places = [importer.operand(place if name == axis else importer.axis(name)) for name in names]
-    view = apply(importer, ref, at_ref)
-    there = at_object(importer, barrier, at_barrier).cluster(*places)
-    attributes = {"reduce": params["atomic"]} if params.get("atomic") is not None else {}
-    importer.builder.op("async_store_smem", importer.operand(value), view.ref.cluster(*places), there, **attributes)
-    importer.builder.op("barrier_arrive", there)  # last: the bytes are announced before the arrival counts
+def import_async_store(importer, equation, *operands):
+    """st.async: its arrival on the barrier of the other CTA has no counterpart."""
+    del equation, operands
+    raise importer.unsupported("it arrives on a barrier of another CTA alone, and a barrier of grout takes arrivals of "
+                               "its own CTA, or of the whole cluster")
 
 
 def _semaphore(importer, view, transforms):
@@ -257,9 +251,15 @@ def import_get_global(importer, equation):
 
 @rule("mgpu_atomic_store")
 def import_atomic_store(importer, equation, *operands):
-    """Not yet read."""
-    del equation, operands
-    raise importer.unsupported("an atomic store of Pallas has no counterpart yet")
+    """Element by element, each at once."""
+    params = equation.params
+    ref, transforms, value = params["args_tree"].unflatten(operands)
+    kind = getattr(params["atomic_type"], "value", params["atomic_type"])
+    view = apply(importer, ref, transforms)
+    if view.shape and not value.shape:
+        value = importer.broadcast(value, view.shape)
+    importer.builder.op(f"atomic_{kind}", view.ref.at[0] if view.padded else view.ref,
+                        importer.builder.typed(value.const, value.dtype) if value.is_const else value.built)
 
 
 @rule("set_max_registers_p", "set_max_registers")
@@ -284,10 +284,23 @@ def import_griddepcontrol_launch(importer, equation):
 
 
 @rule("delay")
-def import_delay(importer, equation, *operands):
-    """Time passes as it likes in the interpreter."""
-    del equation, operands
-    importer.note("pl.delay is left out: the checker looks at every timing")
+def import_delay(importer, equation, nanoseconds):
+    """Time passes on a GPU; the checker looks at every timing anyway."""
+    del equation
+    importer.builder.op("delay", importer.operand(nanoseconds))
+
+
+@rule("check")
+def import_check(importer, equation, *operands):
+    """pl.debug_check: nothing unless JAX' debug checks are on."""
+    params = equation.params
+    if not params["debug"]:
+        raise importer.unsupported("a check that is no debug check; JAX' lowering for GPUs takes none")
+    if not _jax.pallas_core.debug_checks_enabled():
+        return
+    is_wrong, message = _jax.read_check(params["err_tree"], operands)
+    importer.builder.op("debug_check", importer.builder.op("not", importer.operand(is_wrong)),
+                        _plain_text(importer, message))
 
 
 @rule("print_layout")
@@ -312,9 +325,18 @@ def import_debug_print(importer, equation, *operands):
 
 
 def _plain_format(importer, text: str, count: int) -> str:
-    plain = text.replace("{{", "{").replace("}}", "}")
-    if text.count("{}") != count:
-        if count == 1 and "{" not in text:  # an array, printed behind its name
-            return f"{text} {{}}"
+    """As grout has it."""
+    pieces = re.split(r"(\{\{|\}\}|\{\})", text)
+    if pieces.count("{}") == 0 and count == 1:  # an array, printed behind its name
+        return f"{_plain_text(importer, text)} {{}}"
+    if pieces.count("{}") != count:
         raise importer.unsupported(f"debug_print takes one '{{}}' for each value: {text!r} has {count} values")
-    return plain if "{{" in text else text
+    return "".join(piece if piece == "{}" else _plain_text(importer, piece) for piece in pieces)
+
+
+def _plain_text(importer, text: str) -> str:
+    """Without braces, which stand for values in grout's texts alone."""
+    plain = text.replace("{{", "{").replace("}}", "}").replace("{", "(").replace("}", ")")
+    if "(" in plain and "{" in text:
+        importer.note("braces in the texts that are printed are brackets here")
+    return plain

@@ -45,10 +45,22 @@ def short_name(name: typing.Optional[str]) -> str:
 
 
 def find_parameter_names(jaxpr, input_count: int) -> typing.List[str]:
-    """What the kernel calls its references to arrays."""
+    """What the kernel calls its references to arrays; 'in0' and 'out0' where that is not sure.
+
+    A kernel that is called with None for an input has more parameters than references. It shows where a parameter is
+    called an output and stands at another place.
+    """
     count = len(jaxpr.invars)
     found = _read_arguments(jaxpr, count)
-    return found or [f"in{number}" if number < input_count else f"out{number - input_count}" for number in range(count)]
+    first_out = next((number for number, name in enumerate(found) if re.match(r"o(ut\w*)?(_|$)", name)), input_count)
+    names = found[:count] if len(found) >= count and first_out == input_count else []
+    return names or [f"in{number}" if number < input_count else f"out{number - input_count}" for number in range(count)]
+
+
+def find_kernel_name(name: str, jaxpr) -> str:
+    """JAX calls a functools.partial 'anonymous': then the name of the function."""
+    match = _find_body(jaxpr) if name in ("", "anonymous") else None
+    return match[1] if match and match[1] != "<lambda>" else name or "kernel"
 
 
 def _find_body(jaxpr) -> typing.Optional[typing.Match]:
@@ -73,7 +85,7 @@ def _read_arguments(jaxpr, count: int) -> typing.List[str]:
     if not match:
         return []
     names = _read_function(match[2], int(match[3]), match[1])
-    return list(names[:count]) if len(names) >= count else []
+    return list(names) if len(names) >= count else []
 
 
 @functools.lru_cache(maxsize=256)

@@ -83,6 +83,11 @@ def _is_for_tma(tile, swizzle, dtype) -> bool:
     return swizzle is not None and len(tile) == 2 and tile[1] * numpy.dtype(dtype).itemsize == swizzle
 
 
+def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
+    """What an array is to its users whose physical shape and transforms back are these."""
+    return tuple(map(int, _logical(importer, shape, undo)[0]))
+
+
 def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
     dtype = dtype_of(inner.dtype)
     shape, tile, swizzle = _logical(importer, inner.shape, undo)

@@ -66,11 +66,30 @@ class _Captured(Exception):
         self.arguments = arguments
 
 
+def _of_plain_pallas_call(params, frames) -> Source:
+    """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
+    mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
+    if any(size != 1 for size in mapping.grid) or not all(block.has_trivial_window() for block in mapping.block_mappings):
+        raise UnsupportedError(f"JAX {_jax.VERSION} has no pallas_call with a grid or blocks for Mosaic GPU: use "
+                               "plgpu.kernel, or plgpu.pallas_call")
+    if any("smem" in str(getattr(variable.aval, "memory_space", "")).lower() for variable in jaxpr.invars) and \
+            params.get("mesh") is not None:
+        raise UnsupportedError("a pallas_call with a mesh and references in shared memory: use plgpu.kernel")
+    scratch = len(jaxpr.invars) - mapping.num_inputs - mapping.num_outputs
+    back = params.get("kernel_arg_transforms") or ((),) * len(jaxpr.invars)
+    local = {number: tuple(undo) for number, (variable, undo) in enumerate(zip(jaxpr.invars, back))
+             if number >= len(jaxpr.invars) - scratch or
+             "smem" in str(getattr(variable.aval, "memory_space", "")).lower()}
+    name = params.get("name") or getattr(jaxpr.debug_info, "func_name", None) or "kernel"
+    return Source(name, jaxpr, (), mapping.num_inputs, dict(params.get("input_output_aliases") or ()), grid=(), cluster=(),
+                  threads=None, frames=tuple(frames), local=local, scratch_count=scratch, **_settings_of(params))
+
+
 def _of_pallas_call(params, frames) -> Source:
     """JAX writes the pipeline around the body itself; what it would lower is taken from it."""
     lower = getattr(_jax.gpu_lowering, "lower_pipelined_jaxpr_to_module", None)
     if lower is None:
-        raise UnsupportedError(f"JAX {_jax.VERSION} has no pallas_call for Mosaic GPU: use plgpu.kernel")
+        return _of_plain_pallas_call(params, frames)
     given = params.get("compiler_params") or gpu.CompilerParams()
     mapping, mesh = params["grid_mapping"], params.get("mesh")
 

@@ -59,7 +59,11 @@ def _apply_other(importer, view: View, transform) -> View:
         return _to_cluster(importer, view, transform)
     if isinstance(transform, state_types.ReshapeTransform):
         shape = tuple(transform.shape)
-        return view if shape == view.shape else view.but(ref=view.ref.reshape(*shape), shape=shape)
+        if shape == view.shape:
+            return view
+        if view.kind != "smem":
+            raise importer.unsupported(f"a reference in {view.kind} in other dimensions: reshape what is loaded from it")
+        return view.but(ref=view.ref.reshape(*shape), shape=shape)
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
         shape = tuple(getattr(transform, "shape", view.shape))

@@ -552,35 +552,53 @@ static const struct fault_case {
     uint32_t count;
 } fault_cases[] = {
     {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (div 1, (sub (load %x), 1)) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     /* the least i32 by -1: of scalars, of a scalar and an array, in one element of both */
     {"kernel @k(%y: out gmem i32[1]) { for %i in 0..1 { store %y[0], (div (shl 1, 31 - %i), (sub "
      "%i, 1)) } }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem i32[1]) { for %i in 0..1 { store %y[0], (rem (shl 1, 31 - %i), (sub "
      "%i, 1)) } }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem i32[1]) { for %i in 0..1 { store %y[0], (cdiv (shl 1, 31 - %i), (sub "
      "%i, 1)) } }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n store %y, (div (shl 1, (sub 33, "
      "%i)), -1) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n store %y, (cdiv (shl 1, 31), "
      "(sub %i, 4)) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n store %y, (rem (shl 1, (add 28, "
      "%i)), (sub 2, %i)) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     /* side by side only, or of u32 */
     {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n store %y, (div (shl 1, (add 28, "
      "%i)), (sub (mul %i, 2), 5)) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 0},
+     GROUT_DIAG_UNINITIALISED_READ, 0},
     {"kernel @k(%y: out gmem u32[1]) { for %i in 0..1 { store %y[0], (div (cast (shl 1, 31 - %i) : "
      "u32), (cast (sub %i, 1) : u32)) } }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 0},
+     GROUT_DIAG_UNINITIALISED_READ, 0},
     {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (rem (load %x), 2) }",
-     GROUT_DIAG_DIVISION_BY_ZERO, 0},
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    /* a quotient that is not there, and is not used, or selected away element by element */
+    {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n %q = div 7, (sub %i, 1)\n store "
+     "%y, (select (eq %i, 1), 0, %q) }",
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    {"kernel @k(%y: out gmem i32[4]) { %i = iota dim(0) : i32[4]\n %q = div 7, (sub %i, 1)\n store "
+     "%y, (select (eq %i, 0), 0, %q) }",
+     GROUT_DIAG_UNINITIALISED_READ, 1},
+    {"kernel @k(%y: out gmem i32[4]) { scratch %s : smem i32[4]\n %i = iota dim(0) : i32[4]\n "
+     "store "
+     "%s, (rem 7, (sub %i, 1))\n store %y, (select (eq %i, 1), 0, (load %s)) }",
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    {"kernel @k(%y: out gmem i32[4]) { for %i in 0..1 { %q = cdiv 7, %i\n store %y, (broadcast %i "
+     ": "
+     "i32[4]) } }",
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    {"kernel @k(%y: out gmem i32[1]) { for %i in 0..1 { %q = cdiv 7, %i\n if (gt %q, 1) { store "
+     "%y[0], 1 } else { store %y[0], 2 } } }",
+     GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (load %s) }",
      GROUT_DIAG_UNINITIALISED_READ, 1},
     {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n %v = load %s\n store %y, "

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of tests/found, which give wrong data on a GPU or are in doubt there: grout finds each on the CPU."""
+import importlib
+import pathlib
+import sys
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("absl")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "found"))
+
+import grout.pallas  # noqa: E402
+
+F16, F32 = "float16", "float32"
+
+
+def codes(function, *arrays):
+    report = grout.pallas.check(function)(*arrays)
+    return sorted({finding.code for finding in report.findings if finding.severity == "error"}), report.verdict
+
+
+def plain_loads(module, is_right):
+    kernel = module.kernel_for(1, 2, module.plgpu.Layout.WGMMA, commit=is_right)
+    return codes(kernel, numpy.ones((module.TILES * module.ROWS, module.COLUMNS), F32))
+
+
+def wgmmas(module, is_right):
+    tiles, (m, n, k) = 2 * module.SLOTS, (module.M, module.N, module.K)
+    kernel = module.kernel_for(1, tiles, 1, waits=is_right)
+    return codes(kernel, numpy.ones((tiles, m, k), F16), numpy.ones((tiles, k, n), F16), numpy.full(1, 3, "int32"))
+
+
+def loads_at_the_end(module, is_right):
+    return codes(module.kernel_for(2, waits=is_right), numpy.ones((1, module.ROWS, module.COLUMNS), F32))
+
+
+@pytest.mark.parametrize("name, try_kernel, code", [
+    ("plain_loads_then_refill", plain_loads, "missing-commit-smem-war"),
+    ("plain_loads_one_thread", plain_loads, "missing-commit-smem-war"),
+    ("wgmma_then_refill", wgmmas, "mma-operand-reuse"),
+    ("exit_with_loads", loads_at_the_end, "async-at-exit")])
+def test_found(name, try_kernel, code):
+    module = importlib.import_module(name)
+    found, verdict = try_kernel(module, False)
+    assert code in found and verdict == "error"
+    assert try_kernel(module, True) == ([], "clean")

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Some of the kernels of tests/pallas_compat: JAX' own, unchanged, with the values of NumPy and the verdicts that are
+judged there. All of them: tests/pallas_compat/kernels.py."""
+import pathlib
+import re
+import sys
+
+import pytest
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("absl")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
+
+import kernels as compat  # noqa: E402
+import numpy  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
+from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+
+import cases  # noqa: E402
+import grout  # noqa: E402
+from grout import pallas  # noqa: E402
+
+FOUND = cases.load(("jax", "pages"))
+SOME = ("hopper_matmul", "hopper_matmul_c", "hopper_matmul_cluster_m", "hopper_mixed_type_matmul", "ragged_dot",
+        "attention_causal_wide", "attention_emitter_lse", "attention_backward",
+        "blackwell_matmul", "page_pallas_call", "page_semaphore", "page_warp_specialized", "page_wgmma_ring")
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_kernel(name):
+    result = compat.run_case(FOUND[name], None)
+    assert compat.find_faults(name, result, compat.read_judgements()) == []
+
+
+def test_verdicts_differ_as_wgmma_is_read():
+    result = compat.run_case(FOUND["page_wgmma_ring_slot"], None)["modes"]
+    assert "mma-operand-reuse" in result["lowered"]["codes"] and not result["lowered"]["is_right"]
+    assert not result["documented"]["codes"] and result["documented"]["is_right"]
+
+
+def test_matmul_is_clean_and_its_text_too():
+    prepared = FOUND["page_warp_specialized_own_store"].make()
+    report = pallas.check(prepared.function, sms=prepared.sms)(*prepared.inputs)
+    assert report.verdict == "clean" and not report.findings
+    assert not any(one.warnings for one in report.reports)
+
+
+def test_report_stands_in_the_kernel_that_jax_ships():
+    prepared = FOUND["hopper_mixed_type_matmul"].make()
+    report = pallas.check(prepared.function, sms=prepared.sms)(*prepared.inputs)
+    finding = next(one for one in report.findings if one.code == "missing-commit-smem-war")
+    assert finding.place.file.endswith("hopper_mixed_type_matmul_mgpu.py")
+
+
+def test_text_checks_the_same():
+    prepared = FOUND["hopper_mixed_type_matmul"].make()
+    imported, = pallas.import_kernels(prepared.function, sms=prepared.sms)(*prepared.inputs)
+    values = dict(zip(imported.inputs, prepared.inputs))
+    direct = imported.kernel.check(values=values)
+    again = grout.load(imported.text).check(values=values)
+    assert direct.verdict == again.verdict == "error"
+    assert [(one.code, one.count) for one in direct.findings] == [(one.code, one.count) for one in again.findings]
+
+
+def make_named_barrier(operation, number):
+    """As tokamax has it: the number of the barrier in the code, or an operand."""
+    def bar_op(ctx, *operands):
+        raise AssertionError((ctx, operands, operation, num_threads, barrier_id))
+
+    num_threads, barrier_id = 256, number
+    bar_op.__module__ = "tokamax._src.ops.attention.pallas_mosaic_gpu_common"
+    bar_op.__qualname__ = "_bar_operation.<locals>.bar_op"
+    if isinstance(number, int):
+        return lambda: plgpu.inline_mgpu()(bar_op)()
+    return lambda: plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_SPLAT,))(bar_op)(number)
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_named_barriers_of_tokamax(is_forgotten):
+    def body(x_ref, out, smem):
+        thread = lax.axis_index("wg")
+
+        @pl.when(thread == 0)
+        def _():
+            smem[...] = x_ref[...] + 1
+            if not is_forgotten:
+                make_named_barrier("arrive", 8)()
+
+        @pl.when(thread == 1)
+        def _():
+            if not is_forgotten:
+                make_named_barrier("sync", 7 + thread)()
+            out[...] = smem[...]
+
+    x = numpy.arange(128, dtype=numpy.float32)
+    kernel = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((128,), numpy.float32), num_threads=2, thread_name="wg",
+                          scratch_types=[plgpu.SMEM((128,), numpy.float32)])
+    report = pallas.check(kernel)(x)
+    assert {one.code for one in report.findings if one.follows_from is None} == ({"smem-race"} if is_forgotten else set())
+    if not is_forgotten:
+        assert (numpy.asarray(report.result) == x + 1).all()
+
+
+def test_names_are_those_of_the_kernel_or_plain():
+    prepared = FOUND["hopper_matmul_c"].make()
+    with_c, = pallas.import_kernels(prepared.function, sms=4)(*prepared.inputs)
+    without_c, = pallas.import_kernels(prepared.function, sms=4)(*prepared.inputs[:2])
+    assert with_c.name == "kernel" and with_c.inputs == ("a_gmem", "b_gmem", "c_gmem")
+    assert with_c.outputs == ("out_gmem",)
+    assert without_c.inputs == ("in0", "in1") and without_c.outputs == ("out0",)
+
+
+def list_names():
+    return {*FOUND, *(line.split('"')[1] for path in sorted(pathlib.Path(cases.__file__).parent.glob("tokamax_*.py"))
+                      for line in path.read_text().splitlines() if line.startswith("@case("))}
+
+
+def test_page_has_every_case():
+    page = (ROOT / "docs" / "pallas_compat.md").read_text()
+    assert {name for name in re.findall(r"^\| `(\w+)` \|", page, re.M) if name in list_names()} == list_names()
+
+
+def test_judgements_are_of_cases_that_are_there():
+    names = list_names()
+    for pattern, code, reason in compat.read_judgements():
+        assert any(compat.fnmatch.fnmatch(name, pattern) for name in names), pattern
+        assert len(reason.split()) > 1, code

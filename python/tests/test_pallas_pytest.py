@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest --grout: suites of others, run in this process and in their own."""
+import contextlib
+import importlib.metadata
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("jax")
+
+PLUGIN = [] if any(entry.value == "grout.pytest_plugin" for entry in importlib.metadata.entry_points(group="pytest11")) \
+    else ["-p", "grout.pytest_plugin"]
+
+SUITE = """
+import numpy, pytest, jax, jax.numpy as jnp
+from jax.experimental.pallas import mosaic_gpu as plgpu
+from jax import lax
+
+S, X = jax.ShapeDtypeStruct, numpy.arange(128, dtype="float32")
+
+def copy(is_right, number=1.0, size=128):
+    def body(x_ref, out, room):
+        room[...] = x_ref[...] + number
+        if is_right:
+            plgpu.commit_smem()
+        plgpu.copy_smem_to_gmem(room, out)
+        plgpu.wait_smem_to_gmem(0)
+    return plgpu.kernel(body, out_type=S((size,), jnp.float32), scratch_types=[plgpu.SMEM((size,), jnp.float32)])
+
+def half():
+    def body(x_ref, out):
+        out[pl_ds(0, 64)] = x_ref[pl_ds(0, 64)]
+    return plgpu.kernel(body, out_type=S((128,), jnp.float32))
+
+from jax.experimental import pallas as pl
+pl_ds = pl.ds
+"""
+
+
+class Outcomes:
+    """Notes how the tests of a suite end."""
+
+    def __init__(self):
+        self.by_test = {}
+        self.sections = {}
+
+    def pytest_runtest_logreport(self, report):
+        name = report.nodeid.rpartition("::")[2]
+        if report.when == "call" or report.outcome != "passed":
+            outcome = report.outcome if report.when == "call" or report.skipped else f"error in {report.when}"
+            self.by_test[name] = ("x" if hasattr(report, "wasxfail") else "") + outcome
+        self.sections[name] = "".join(text for title, text in report.sections if "grout" in title) or \
+            self.sections.get(name, "")
+
+
+def run(folder, text, *options):
+    """A suite in this process: how its tests end, and what is printed."""
+    path = folder / "test_it.py"
+    path.write_text(SUITE + text)
+    sys.modules.pop("test_it", None)  # of the run before
+    outcomes, printed = Outcomes(), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        code = pytest.main([*PLUGIN, "-q", "-p", "no:cacheprovider", "--capture=sys", f"--rootdir={folder}", "-c", "/dev/null",
+                            "--import-mode=importlib", "--tb=short", *options, str(path)], plugins=[outcomes])
+    return outcomes, printed.getvalue(), code
+
+
+TESTS = """
+def test_right():
+    assert numpy.asarray(copy(True)(X))[3] == 4
+
+def test_wrong():
+    copy(False)(X)
+
+def test_wrong_and_fails():
+    copy(False)(X)
+    assert False, "mine"
+
+@pytest.mark.xfail(strict=True)
+def test_expected():
+    copy(False)(X)
+
+@pytest.mark.parametrize("number", (1.0, 2.0))
+def test_parameters(number):
+    assert numpy.asarray(copy(number == 1, number)(X))[0] == number
+
+@pytest.fixture
+def made():
+    return copy(True)(X)
+
+@pytest.fixture
+def made_wrongly():
+    return copy(False)(X)
+
+def test_fixture(made):
+    assert numpy.asarray(made)[0] == 1
+
+def test_wrong_fixture(made_wrongly):
+    pass
+
+def test_half():
+    half()(X)
+
+def test_no_kernel():
+    assert jnp.sin(0.0) == 0
+
+def test_unsupported():
+    plgpu.kernel(lambda x_ref, out: out.__setitem__(..., lax.rem(x_ref[...], 2.0)), out_type=S((128,), jnp.float32))(X)
+"""
+
+
+def test_a_suite(tmp_path):
+    outcomes, text, code = run(tmp_path, TESTS, "--grout")
+    assert outcomes.by_test == {
+        "test_right": "passed", "test_wrong": "failed", "test_wrong_and_fails": "failed", "test_expected": "xskipped",
+        "test_parameters[1.0]": "passed", "test_parameters[2.0]": "failed", "test_fixture": "passed",
+        "test_wrong_fixture": "error in setup", "test_half": "passed", "test_no_kernel": "passed",
+        "test_unsupported": "failed"}, text
+    assert code == 1
+    assert "grout: missing-commit-smem" in text and "plgpu.copy_smem_to_gmem(room, out)" in text
+    assert "missing-commit-smem" in outcomes.sections["test_wrong_and_fails"] and "mine" in text
+    assert "'rem' takes integers" in text
+    assert "kernels read" in text and "with errors" in text
+
+
+def test_the_same_without_the_checker(tmp_path):
+    outcomes, text, _ = run(tmp_path, TESTS, "--grout-run")
+    # the bytes that TMA may miss are no numbers here
+    wrong = {name for name, outcome in outcomes.by_test.items() if outcome != "passed"}
+    assert wrong == {"test_wrong_and_fails", "test_expected", "test_parameters[2.0]", "test_unsupported"}, text
+    assert "missing-commit-smem" not in text and "checked" not in text
+
+
+def test_warnings_fail_where_they_are_to(tmp_path):
+    tests = """
+def test_half():
+    half()(X)
+
+def test_right():
+    copy(True)(X)
+"""
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-warnings")
+    assert outcomes.by_test == {"test_right": "passed", "test_half": "failed"}, text
+    assert "output-not-written" in text
+
+
+def test_its_options(tmp_path):
+    tests = """
+def test_sms():
+    assert jax.devices()[0].core_count == 5
+
+def test_slow():
+    def body(x_ref, out):
+        out[...] = lax.fori_loop(0, 10**8, lambda i, c: c + 1.0, x_ref[...])
+    plgpu.kernel(body, out_type=S((128,), jnp.float32))(X)
+"""
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-sms", "5", "--grout-timeout", "0.2")
+    assert outcomes.by_test == {"test_sms": "passed", "test_slow": "failed"}, text
+    assert "incomplete" in text
+
+
+def test_without_the_option_nothing_happens(tmp_path):
+    outcomes, text, _ = run(tmp_path, TESTS, "-k", "right or no_kernel")
+    assert outcomes.by_test == {"test_right": "failed", "test_no_kernel": "passed"}, text
+    assert "grout:" not in text
+
+
+PLAIN = """
+import sys
+
+def test_plain(request):
+    is_on = request.config.getoption("--grout")
+    assert ("grout.pallas" in sys.modules) >= is_on
+    assert is_on or "jax" not in sys.modules
+"""
+
+
+def test_suites_without_jax(tmp_path):
+    (tmp_path / "test_it.py").write_text(PLAIN)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "grout.pytest_plugin", "-q", "-p", "no:cacheprovider", "."],
+                          cwd=tmp_path, env=env, text=True, capture_output=True, check=False, timeout=120)
+    assert done.returncode == 0 and "grout" not in done.stdout, done.stdout
+    outcomes, text, code = run(tmp_path, PLAIN, "--grout")
+    assert code == 0 and "grout: 0 kernels read, 0 calls checked" in text and outcomes.by_test == {"test_plain": "passed"}
