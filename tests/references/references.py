@@ -357,6 +357,10 @@ BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D",
 CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_blackwell_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -505,6 +509,7 @@ def run_case(grout, case, options):
         path, _, kernel = name.partition("@")
         command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
         command += ["--kernel", "@" + kernel] if kernel else []
+        command += ["--arch", "sm_100a"] if "blackwell" in name else []
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)

@@ -11,7 +11,7 @@
 typedef struct column {
     const char *name;
     size_t offset;
-    uint8_t last;
+    uint32_t last;
     size_t size; /* in bytes */
 } column;
 
@@ -100,7 +100,7 @@ START_TEST(a_reason_is_printed) {
 END_TEST
 
 START_TEST(each_update_has_its_words) {
-    const column it = {"update", 0, GROUT_UPDATE_COUNT - 2};
+    const column it = {"update", 0, GROUT_UPDATE_COUNT - 2, 1};
     grout_text texts[GROUT_UPDATE_COUNT] = {{0}};
     for (int i = 1; i < GROUT_UPDATE_COUNT; i++) {
         grout_op_facts__add_update((grout_update)i, "- ", &texts[i - 1]);
