@@ -201,7 +201,7 @@ static bool check_rows(planning *p) {
     return false;
 }
 
-/* Of what N is a multiple, and why. */
+/* The number that N is a multiple of, and why. */
 static uint32_t get_column_step(const planning *p, const char **why_out) {
     const grout_wgmma *product = &p->out->product;
     const uint32_t part = product->n / p->out->part_count;
@@ -276,8 +276,8 @@ static void fill_sizes(planning *p) {
     product->m = (uint32_t)p->types[A].dims[0];
     product->k = (uint32_t)p->types[A].dims[1];
     product->n = (uint32_t)p->types[B].dims[1];
-    product->k_step =
-        (uint32_t)GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
+    product->k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES /
+                      grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
     product->block_count = 1;
     product->step_count = product->k / product->k_step;
     product->has_use = has_use(p);

@@ -25,7 +25,7 @@ typedef struct grout_wgmma_planning {
     grout_wgmma *wgmma; /* or: */
     grout_mma *mma;
     bool is_tcgen05; /* of a tcgen05_mma: the descriptors are the same, some rules are not */
-    uint32_t alone; /* the operand that alone is looked at in SMEM, 1 or 2; 0: both are */
+    uint32_t alone;  /* the operand that alone is looked at in SMEM, 1 or 2; 0: both are */
 } grout_wgmma_planning;
 
 /* wgmma_types.c: the types in which products of two element types are added up, as bits 1 <<

@@ -164,11 +164,10 @@ static bool find_direction(operand_planning *plan) {
                           "only",
                           plan->name.chars, get_letter(plan, false), get_dtype_text(plan));
         note_declaration(plan);
-        grout_wgmma__help(plan->planning,
-                          "keep it as [%s, K] in SMEM%s, or use %s, which it reads both ways",
-                          get_letter(plan, false),
-                          plan->is_a ? "" : " and write .transpose(1, 0) behind it",
-                          plan->planning->is_tcgen05 ? "16 or 8 bits" : "f16 or bf16");
+        grout_wgmma__help(
+            plan->planning, "keep it as [%s, K] in SMEM%s, or use %s, which it reads both ways",
+            get_letter(plan, false), plan->is_a ? "" : " and write .transpose(1, 0) behind it",
+            plan->planning->is_tcgen05 ? "16 or 8 bits" : "f16 or bf16");
         return false;
     }
     return true;

@@ -258,8 +258,7 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     grout_gpu_plan *plan = walk->plan;
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (grout_op_get_generation((grout_opcode)op->opcode) == GROUT_GENERATION_BLACKWELL) {
-        return refuse_blackwell(walk, op->loc,
-                                grout_op_get_info((grout_opcode)op->opcode)->text);
+        return refuse_blackwell(walk, op->loc, grout_op_get_info((grout_opcode)op->opcode)->text);
     }
     plan_operands(walk, op);
     grout_gpu__plan_cross_wait(walk, id, op);

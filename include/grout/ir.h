@@ -141,8 +141,8 @@ typedef struct grout_object {
      * byte 4096 on; start 0: from the first */
     grout_value_id alias; /* 0: it has bytes of its own */
     grout_expr_id alias_start;
-    grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
-    bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
+    grout_expr_id arrivals;  /* barrier; 0: one arrival a phase */
+    bool is_explicit;        /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool orders_tensor_core; /* barrier: an arrive and a wait are also edges of tensor memory */
     bool is_packed;          /* a tmem array: several elements in a column of 32 bits */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */

@@ -49,7 +49,7 @@ typedef struct grout_generator_info {
     bool is_float; /* for floats only */
 } grout_generator_info;
 
-/* Of which hardware an operation or a memory space is. */
+/* The hardware that has an operation or a memory space. */
 typedef enum grout_generation {
     GROUT_GENERATION_ANY,
     GROUT_GENERATION_HOPPER,

@@ -6,8 +6,9 @@
  * An actor has a clock set, an arrive leaves one and a wait joins one. Its parts are V (known), PG
  * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
  * cluster), FG (for each CTA, what its own threads have published on GMEM; only where it can differ
- * from PG), U (what of tensor memory an edge has admitted: it stays with its actor), and a word that names what is known of other clusters (foreign.c), which nothing here
- * looks at. Actors are numbered over the cluster (grout_clock_actor).
+ * from PG), U (what of tensor memory an edge has admitted: it stays with its actor), and a word
+ * that names what is known of other clusters (foreign.c), which nothing here looks at. Actors are
+ * numbered over the cluster (grout_clock_actor).
  *
  * In every clock, s is nowhere below g: whatever carries g carries s with it.
  */

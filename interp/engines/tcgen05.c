@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Eager: performed at issue. Lazy: when an actor waits for a phase that a commit behind it arrives
+ * Eager: performed at issue. Lazy: when an actor waits for a phase that a commit after it arrives
  * on, at the end of a scope whose object it uses, or of the CTA. Random: at a scheduling point
  * drawn from the seed, never later than lazy. Operands are read when the MMA is performed; of those
  * in SMEM the bytes before plain stores that were not published at the issue. The issue decides
@@ -25,11 +25,11 @@
 enum { BOX_ACC, BOX_A, BOX_B, BOXES };
 
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t number) {
-    return (grout_stamp){
-        .cluster = grout_cta__cluster(cta)->index,
-        .component = grout_clock_tc(&cta->machine->plan->shape, cta->lane_base + lane),
-        .number = number,
-        .agent = GROUT_AGENT_ENGINE};
+    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                         .component =
+                             grout_clock_tc(&cta->machine->plan->shape, cta->lane_base + lane),
+                         .number = number,
+                         .agent = GROUT_AGENT_ENGINE};
 }
 
 int64_t grout_engine__bytes_tcgen05(const grout_machine *machine, const grout_inst *inst) {
@@ -39,8 +39,8 @@ int64_t grout_engine__bytes_tcgen05(const grout_machine *machine, const grout_in
 
 void grout_engine__stamps_tcgen05(const grout_cta *cta, const grout_flight *flight,
                                   grout_stamp *read_out, grout_stamp *write_out) {
-    *read_out = *write_out = get_stamp(
-        cta, grout_machine__lane_of(cta->machine, flight->actor), flight->group);
+    *read_out = *write_out =
+        get_stamp(cta, grout_machine__lane_of(cta->machine, flight->actor), flight->group);
 }
 
 /* ---- performance ----------------------------------------------------------------------------- */
@@ -63,10 +63,10 @@ static grout_accumulator make_sums(const grout_machine *machine,
 static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    return (grout_accumulator_plan){
-        .dtype = grout_plan__box(cta->machine->plan, inst, BOX_ACC)->dtype,
-        .rows = gemm->m,
-        .cols = gemm->n};
+    return (grout_accumulator_plan){.dtype =
+                                        grout_plan__box(cta->machine->plan, inst, BOX_ACC)->dtype,
+                                    .rows = gemm->m,
+                                    .cols = gemm->n};
 }
 
 /* An MMA that is performed: its boxes, and what was captured of its operands in SMEM. */
@@ -111,10 +111,8 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     const grout_inst *inst = grout_flight__inst(machine, flight);
     const int64_t *const starts[BOXES] = {flight->start[2], flight->start[0], flight->start[1]};
     grout_box boxes[BOXES];
-    mma it = {.inst = inst,
-              .origin = &flight->origin,
-              .boxes = boxes,
-              .is_fresh = flight->is_fresh};
+    mma it = {
+        .inst = inst, .origin = &flight->origin, .boxes = boxes, .is_fresh = flight->is_fresh};
     for (uint32_t i = 0; i < BOXES; i++) {
         boxes[i] = grout_box__place(cta, grout_plan__box(machine->plan, inst, i), starts[i]);
     }
@@ -240,9 +238,8 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
     }
     const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
     const grout_stamp stamps[2] = {get_stamp(cta, lane, number), get_stamp(cta, lane, number)};
-    const grout_issue issue = {.bytes = grout_engine__bytes_tcgen05(machine, inst),
-                               .read = stamps[0],
-                               .write = stamps[1]};
+    const grout_issue issue = {
+        .bytes = grout_engine__bytes_tcgen05(machine, inst), .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, actor, inst, &issue);
     if (!is_void) {
         grout_access__publish(cta, actor, inst, boxes, stamps);
@@ -286,8 +283,7 @@ static void start_commit(const grout_cta *cta, uint32_t actor, const grout_inst 
 void grout_engine__land_tcgen05_commit(const grout_cta *cta, uint32_t index) {
     const grout_flight *flight = grout_flight__get(cta->machine, index);
     grout_flight__finish_groups(cta, GROUT_ENGINE_TCGEN05,
-                                grout_machine__lane_of(cta->machine, flight->actor),
-                                flight->group);
+                                grout_machine__lane_of(cta->machine, flight->actor), flight->group);
 }
 
 int64_t grout_engine__bytes_tcgen05_commit(const grout_machine *machine, const grout_inst *inst) {

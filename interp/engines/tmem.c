@@ -19,8 +19,8 @@ static grout_stamp get_stamp(const grout_cta *cta, uint32_t thread, bool is_load
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     const uint32_t actor = grout_cta__actor(cta, thread);
     return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                         .component = is_load ? grout_clock_tl(shape, actor)
-                                              : grout_clock_ts(shape, actor),
+                         .component =
+                             is_load ? grout_clock_tl(shape, actor) : grout_clock_ts(shape, actor),
                          .number = number,
                          .agent = GROUT_AGENT_ENGINE};
 }
@@ -152,8 +152,7 @@ static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_ins
     memcpy(grout_slots__get(cta, kept),
            grout_slot__data(cta, thread, grout_plan__slot(cta->machine->plan, inst, 0)),
            (size_t)box->plan->bytes);
-    const uint32_t index =
-        grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMEM_STORE, cta->rank);
+    const uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMEM_STORE, cta->rank);
     if (index == 0) {
         return;
     }

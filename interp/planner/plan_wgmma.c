@@ -166,8 +166,7 @@ void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     const uint8_t rule = grout_op_get_info(op->opcode)->rule;
     planner->is_wgmma = false;
     if (rule == GROUT_RULE_WGMMA) {
-        planner->is_wgmma =
-            grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
+        planner->is_wgmma = grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
         planner->failed |= !planner->is_wgmma;
     } else if (rule == GROUT_RULE_TCGEN05) {
         grout_tcgen05 mma;
@@ -196,9 +195,9 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
     if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
-        shape.core = grout_tensor_core__get_tcgen05((grout_dtype)wgmma->a_dtype,
-                                                    (grout_dtype)wgmma->b_dtype,
-                                                    (grout_dtype)wgmma->accumulator_dtype);
+        shape.core =
+            grout_tensor_core__get_tcgen05((grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
+                                           (grout_dtype)wgmma->accumulator_dtype);
     }
     add_product(planner, inst_index, &product, &shape);
 }

@@ -79,7 +79,7 @@ typedef struct grout_thread {
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
     uint32_t async_copies;                   /* cp.async groups closed */
     uint32_t parent_pc;                      /* free for the actor that forks */
-    uint32_t stage; /* of an op that blocks more than once; 0 between ops */
+    uint32_t stage;                   /* of an op that blocks more than once; 0 between ops */
     uint32_t tmem_loads, tmem_stores; /* issued */
     GROUT_STATE_END
 } grout_thread;
@@ -89,8 +89,7 @@ typedef struct grout_lane {
     /* not hashed: places in pools */
     grout_queue queues[GROUT_ENGINES];
     /* hashed, from here on */
-    uint32_t committed; /* bulk groups closed */
-    uint32_t mmas;      /* tcgen05_mma issued */
+    uint32_t committed, mmas; /* bulk groups closed, tcgen05_mma issued */
     GROUT_STATE_END
 } grout_lane;
 

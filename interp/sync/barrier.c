@@ -248,8 +248,8 @@ static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint3
     uint32_t *sealed = clocks + grout_clock_sealed(shape);
     grout_order__join(sealed, grout_order__get_admitted(order, from), order->tensor_size);
     grout_order__raise(&clocks[grout_clock_tc(shape, arrival->lane)], arrival->mmas);
-    grout_order__raise(
-        &sealed[grout_clock_admitted(shape, grout_clock_tc(shape, arrival->lane))], arrival->mmas);
+    grout_order__raise(&sealed[grout_clock_admitted(shape, grout_clock_tc(shape, arrival->lane))],
+                       arrival->mmas);
     grout_order__raise(&sealed[grout_clock_admitted_is(shape, arrival->lane)], arrival->mmas);
 }
 

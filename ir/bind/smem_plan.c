@@ -42,7 +42,7 @@ static int64_t align_up(int64_t value, int64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Of an array in tensor memory: those of the columns that it takes, which its elements need not
+/* An array in tensor memory has those of the columns that it takes, which its elements need not
  * fill. One of no good shape takes none: it is reported. */
 static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
     const grout_module *module = plan->binding->module;

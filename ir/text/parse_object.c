@@ -150,7 +150,8 @@ static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done
         return false;
     }
     if (grout_parser__is_word(p, &p->token, "orders_tensor_core")) {
-        return object->orders_tensor_core ? report_twice(p) : parse_flag(p, &object->orders_tensor_core);
+        return object->orders_tensor_core ? report_twice(p)
+                                          : parse_flag(p, &object->orders_tensor_core);
     }
     *done_out = true;
     return true;

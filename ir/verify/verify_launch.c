@@ -150,18 +150,20 @@ static void report_budget(grout_verifying *verifying, const grout_kernel *kernel
 static void report_columns(grout_verifying *verifying, const grout_kernel *kernel, int64_t bytes) {
     const grout_module *module = verifying->module;
     const space_parts parts = find_parts(verifying, GROUT_SPACE_TMEM);
-    grout_verifying__report(verifying, GROUT_DIAG_TMEM_BUDGET, kernel->loc,
-                            "kernel '@%s' needs %" PRId64 " columns of tensor memory, and a CTA "
-                            "has %" PRId64,
-                            grout_module_get_string(module, kernel->name), bytes / GROUT_TMEM_COLUMN_BYTES,
-                            grout_space_get_info(GROUT_SPACE_TMEM)->budget_bytes / GROUT_TMEM_COLUMN_BYTES);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_TMEM_BUDGET, kernel->loc,
+        "kernel '@%s' needs %" PRId64 " columns of tensor memory, and a CTA "
+        "has %" PRId64,
+        grout_module_get_string(module, kernel->name), bytes / GROUT_TMEM_COLUMN_BYTES,
+        grout_space_get_info(GROUT_SPACE_TMEM)->budget_bytes / GROUT_TMEM_COLUMN_BYTES);
     for (uint32_t k = 0; k < parts.count; k++) {
         const grout_object *object = grout_module_get_object(module, parts.largest[k]);
         grout_diags_note(verifying->diags, grout_module_get_place(module, object->loc),
                          "%s takes %" PRId64 " columns from column %" PRId64 " on",
                          grout_value__get_text(module, object->value, "an object").chars,
                          grout_tmem__count_columns(module, parts.largest[k]),
-                         grout_object_get_offset(module, parts.largest[k]) / GROUT_TMEM_COLUMN_BYTES);
+                         grout_object_get_offset(module, parts.largest[k]) /
+                             GROUT_TMEM_COLUMN_BYTES);
     }
     if (parts.dropped > 0) {
         grout_diags_note(verifying->diags, (grout_place){0}, "%" PRIu32 " smaller arrays",

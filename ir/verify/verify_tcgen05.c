@@ -40,7 +40,8 @@ static void check_object_generation(grout_verifying *verifying, const grout_obje
     }
     const bool is_hopper = generation == GROUT_GENERATION_HOPPER;
     grout_verifying__report(
-        verifying, GROUT_DIAG_UNSUPPORTED_ARCH, object->loc, "%s is %s of %s, and the kernel is "
+        verifying, GROUT_DIAG_UNSUPPORTED_ARCH, object->loc,
+        "%s is %s of %s, and the kernel is "
         "for %s",
         grout_value__get_text(verifying->module, object->value, "the object").chars,
         object->orders_tensor_core ? "a barrier that orders the tensor core, which is"
@@ -97,7 +98,8 @@ static void check_integers(grout_verifying *verifying, const grout_op *op,
     grout_verifying__report(verifying, GROUT_DIAG_UNSUPPORTED_ARCH, op->loc,
                             "'%s' of integers is there on sm_100a alone, and the kernel is for %s",
                             grout_verify__get_text(op), grout_arch_get_text(verifying->arch));
-    grout_diags_help(verifying->diags, "cast the operands to f8e4m3 or bf16, or multiply on sm_100a");
+    grout_diags_help(verifying->diags,
+                     "cast the operands to f8e4m3 or bf16, or multiply on sm_100a");
 }
 
 static void check_mma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {

@@ -143,8 +143,8 @@ static bool is_of_peer(const end_context *context, const grout_entry *entry) {
 static bool is_last(const end_context *context, const grout_entry *entry) {
     const grout_mechanism mechanism =
         grout_clock__get_mechanism(&context->checker->shape, entry->component, NULL);
-    return !context->event->u.scope.is_inner && (mechanism == GROUT_MECHANISM_TMEM_LOAD ||
-                                                 mechanism == GROUT_MECHANISM_TMEM_STORE);
+    return !context->event->u.scope.is_inner &&
+           (mechanism == GROUT_MECHANISM_TMEM_LOAD || mechanism == GROUT_MECHANISM_TMEM_STORE);
 }
 
 /* Whether it is over for the actors whose clocks are joined in 'last'. */

@@ -232,8 +232,8 @@ static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
 }
 
 bool grout_rules__is_consumption(const grout_rules *rules) {
-    return !grout_space_needs_tensor_order(rules->space) &&
-           grout_space_is_of_cta(rules->space) && is_consumption(rules, &rules->entry);
+    return !grout_space_needs_tensor_order(rules->space) && grout_space_is_of_cta(rules->space) &&
+           is_consumption(rules, &rules->entry);
 }
 
 static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,

@@ -59,8 +59,8 @@ typedef struct grout_rules {
     uint32_t ended_words;
     /*
      * For each op that is a wgmma, or a tcgen05_mma: which part of its accumulator its instructions
-     * take, and in which shape. The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL:
-     * there is none.
+     * take, and in which shape. The tensor core runs equal ones in the order of their issue. 0: no
+     * wgmma. NULL: there is none.
      */
     const uint32_t *wgmma_shapes;
     /*

@@ -54,12 +54,11 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_ORDER_HEAD,
-            &(grout_words){.object = object,
-                           .done = get_done(later),
-                           .access = grout_wording__get_access(wording, earlier),
-                           .line = line});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_ORDER_HEAD,
+                            &(grout_words){.object = object,
+                                           .done = get_done(later),
+                                           .access = grout_wording__get_access(wording, earlier),
+                                           .line = line});
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
@@ -73,9 +72,8 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
 bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *earlier = get_earlier(wording);
     if (is_about_mma(wording)) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
-            &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
+                            &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
@@ -87,9 +85,8 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_ORDER_EDGE,
-            &(grout_words){.access = grout_wording__get_access(wording, earlier)});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_ORDER_EDGE,
+                            &(grout_words){.access = grout_wording__get_access(wording, earlier)});
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {

@@ -58,9 +58,10 @@ START_TEST(it_is_parsed_and_printed) {
     run_delete(r);
     check_refused("scratch %t : tray f32[8, 8] tile(4, 8)", GROUT_DIAG_BAD_TRANSFORM,
                   "an array in tray has no 'tile': it lies in rows");
-    check_refused("scratch %t : cray f32[8]", GROUT_DIAG_UNKNOWN_TYPE,
-                  "expected 'smem', 'acc', 'tmem', 'gmem', 'tray', 'vault', 'barrier', 'mbarrier' or "
-                  "'semaphore', found 'cray'");
+    check_refused(
+        "scratch %t : cray f32[8]", GROUT_DIAG_UNKNOWN_TYPE,
+        "expected 'smem', 'acc', 'tmem', 'gmem', 'tray', 'vault', 'barrier', 'mbarrier' or "
+        "'semaphore', found 'cray'");
 }
 END_TEST
 

@@ -409,7 +409,7 @@ static const struct {
     {many_partitions, "partition_warps of 9 threads: 1 to 8"},
     {late_attribute, "parameters and axes come before the kernel's operations"},
     {arrivals_of_an_mbarrier, "only a barrier that is no mbarrier has arrivals, a cluster and "
-             "orders_tensor_core"},
+                              "orders_tensor_core"},
     {explicit_semaphore, "only barriers are explicit, and only semaphores global"},
     {global_barrier, "only barriers are explicit, and only semaphores global"},
     {semaphore_in_smem, "semaphores lie in gmem"},

@@ -147,11 +147,13 @@ static void an_engine_tells_its_object(const op_facts *it) {
          "the milestone ASYNC_COPY is that of ASYNC_COPY: see OBJECT");
     hold(it, (milestones == COVER(WGMMA)) == is_object(it, OBJECT(WGMMA)),
          "the milestone WGMMA is that of WGMMA: see OBJECT");
-    hold(it, (milestones == COVER(TCGEN05)) == is_object(it, OBJECT(TCGEN05)) &&
-                 (milestones == COVER(TMEM_LOAD)) == is_object(it, OBJECT(TMEM_LOAD)) &&
-                 (milestones == COVER(TMEM_STORE)) == is_object(it, OBJECT(TMEM_STORE)),
-         "the milestones TCGEN05, TMEM_LOAD and TMEM_STORE are those of the objects of their names: "
-         "see OBJECT");
+    hold(
+        it,
+        (milestones == COVER(TCGEN05)) == is_object(it, OBJECT(TCGEN05)) &&
+            (milestones == COVER(TMEM_LOAD)) == is_object(it, OBJECT(TMEM_LOAD)) &&
+            (milestones == COVER(TMEM_STORE)) == is_object(it, OBJECT(TMEM_STORE)),
+        "the milestones TCGEN05, TMEM_LOAD and TMEM_STORE are those of the objects of their names: "
+        "see OBJECT");
     hold(it, is_object(it, BARRIERS | GROUPS),
          "nobody can wait for what it starts: OBJECT is a barrier or a group");
 }
