@@ -38,6 +38,7 @@ def loads_at_the_end(module, is_right):
 
 @pytest.mark.parametrize("name, try_kernel, code", [
     ("plain_loads_then_refill", plain_loads, "missing-commit-smem-war"),
+    ("plain_loads_one_thread", plain_loads, "missing-commit-smem-war"),
     ("wgmma_then_refill", wgmmas, "mma-operand-reuse"),
     ("exit_with_loads", loads_at_the_end, "async-at-exit")])
 def test_found(name, try_kernel, code):

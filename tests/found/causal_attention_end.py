@@ -20,12 +20,12 @@ def spin(cycles):
     @plgpu.inline_mgpu()
     def _spin(_):
         llvm.inline_asm(
-                ir.Type.parse("!llvm.void"),
-                [],
-                "{ .reg .u32 a, b; .reg .pred p; mov.u32 a, %clock; AGAIN: mov.u32 b, %clock; sub.u32 b, b, a;"
-                f" setp.lt.u32 p, b, {cycles}; @p bra AGAIN; }}",
-                "",
-                has_side_effects=True,
+            ir.Type.parse("!llvm.void"),
+            [],
+            "{ .reg .u32 a, b; .reg .pred p; mov.u32 a, %clock; AGAIN: mov.u32 b, %clock; sub.u32 b, b, a;"
+            f" setp.lt.u32 p, b, {cycles}; @p bra AGAIN; }}",
+            "",
+            has_side_effects=True,
         )
 
     _spin()

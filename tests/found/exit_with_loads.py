@@ -45,11 +45,11 @@ def kernel_for(ctas, waits):
             out[cta - first] = worst
 
     return plgpu.kernel(
-            body,
-            out_type=jax.ShapeDtypeStruct((first, PART, COLUMNS), jnp.float32),
-            grid=(ctas,),
-            grid_names=("cta",),
-            scratch_types=[plgpu.SMEM((ROWS, COLUMNS), jnp.float32), plgpu.Barrier()],
+        body,
+        out_type=jax.ShapeDtypeStruct((first, PART, COLUMNS), jnp.float32),
+        grid=(ctas,),
+        grid_names=("cta",),
+        scratch_types=[plgpu.SMEM((ROWS, COLUMNS), jnp.float32), plgpu.Barrier()],
     )
 
 

@@ -37,24 +37,24 @@ def kernel_for(ctas, slots, layout, commit, ahead=True):
             out[cta, thread] = total + last
 
         plgpu.emit_pipeline_warp_specialized(
-                add,
-                grid=(TILES,),
-                in_specs=[plgpu.BlockSpec((ROWS, COLUMNS), lambda i: (i, 0))],
-                compute_context=context,
-                memory_registers=40,
-                wg_axis="wg",
-                num_compute_wgs=THREADS,
-                max_concurrent_steps=slots,
+            add,
+            grid=(TILES,),
+            in_specs=[plgpu.BlockSpec((ROWS, COLUMNS), lambda i: (i, 0))],
+            compute_context=context,
+            memory_registers=40,
+            wg_axis="wg",
+            num_compute_wgs=THREADS,
+            max_concurrent_steps=slots,
         )(source)
 
     return plgpu.kernel(
-            body,
-            out_type=jax.ShapeDtypeStruct((ctas, THREADS, ROWS, COLUMNS), jnp.float32),
-            grid=(ctas,),
-            grid_names=("cta",),
-            num_threads=THREADS + 1,
-            thread_name="wg",
-            compiler_params=plgpu.CompilerParams(lowering_semantics=plgpu.LoweringSemantics.Lane),
+        body,
+        out_type=jax.ShapeDtypeStruct((ctas, THREADS, ROWS, COLUMNS), jnp.float32),
+        grid=(ctas,),
+        grid_names=("cta",),
+        num_threads=THREADS + 1,
+        thread_name="wg",
+        compiler_params=plgpu.CompilerParams(lowering_semantics=plgpu.LoweringSemantics.Lane),
     )
 
 

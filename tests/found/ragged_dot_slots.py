@@ -19,8 +19,8 @@ BLOCKS = ((64, 256, 16, 16), (64, 256, 32, 8), (64, 256, 64, 4), (64, 256, 64, 2
 def product_of(block_m, block_n, block_k, slots):
     def product(a, b, sizes):
         return ragged_dot_mgpu.ragged_dot(
-                a, b, group_sizes=sizes, block_m=block_m, block_n=block_n, block_k=block_k,
-                max_concurrent_steps=slots, grid_block_n=2)
+            a, b, group_sizes=sizes, block_m=block_m, block_n=block_n, block_k=block_k,
+            max_concurrent_steps=slots, grid_block_n=2)
 
     return product
 

@@ -84,23 +84,23 @@ def kernel_for(ctas, tiles, busy_threads, waits):
         return plgpu.SMEM(shape, jnp.float16, transforms=transforms)
 
     return plgpu.kernel(
-            body,
-            out_type=[
-                    jax.ShapeDtypeStruct((ctas, M, N), jnp.float32),
-                    jax.ShapeDtypeStruct((ctas, max(busy_threads, 1), M, N), jnp.float32),
-            ],
-            grid=(ctas,),
-            grid_names=("cta",),
-            num_threads=1 + busy_threads,
-            thread_name="wg",
-            scratch_types=[
-                    operand((SLOTS, M, K), 2 * K),
-                    operand((SLOTS, K, N), 2 * K),
-                    operand((M, 64), 128),
-                    operand((64, N), 128),
-                    plgpu.Barrier(num_arrivals=2, num_barriers=SLOTS),
-                    plgpu.Barrier(),
-            ],
+        body,
+        out_type=[
+            jax.ShapeDtypeStruct((ctas, M, N), jnp.float32),
+            jax.ShapeDtypeStruct((ctas, max(busy_threads, 1), M, N), jnp.float32),
+        ],
+        grid=(ctas,),
+        grid_names=("cta",),
+        num_threads=1 + busy_threads,
+        thread_name="wg",
+        scratch_types=[
+            operand((SLOTS, M, K), 2 * K),
+            operand((SLOTS, K, N), 2 * K),
+            operand((M, 64), 128),
+            operand((64, N), 128),
+            plgpu.Barrier(num_arrivals=2, num_barriers=SLOTS),
+            plgpu.Barrier(),
+        ],
     )
 
 
