@@ -57,7 +57,8 @@ def test_shapes():
     compare([lambda a: a.reshape(128), lambda a: a.reshape(32, 4), lambda a: a.reshape(2, 2, 4, 8),
              lambda a: a.squeeze(1), lambda a: jnp.expand_dims(a, (0, 3)), lambda a: a[:1, :, :1].reshape(()) + jnp.zeros(
                  (64,), jnp.int32), lambda a: a.squeeze(1).T, lambda a: lax.transpose(a, (2, 0, 1)),
-             lambda a: lax.transpose(a, (0, 1, 2))], a)
+             lambda a: lax.transpose(a, (0, 1, 2)), lambda a: sum(x * i for i, x in enumerate(a)),
+             lambda a: sum(list(a.reshape(32, 4).T))], a)
 
 
 def test_slices_and_concatenations():

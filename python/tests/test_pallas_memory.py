@@ -204,6 +204,22 @@ def test_groups_of_stores_and_a_prefetch():
 
     x = count(3, 64)
     assert_same(tma(body, S((3, 64), F32), x, [SMEM((3, 64), F32), Barrier()]), x)
+    f = kernel(body, S((3, 64), F32), scratch_types=[SMEM((3, 64), F32), Barrier()])
+    assert "async_prefetch" in grout.pallas.dump(f)(x)
+
+
+def test_additions_to_references():
+    def body(x_ref, out, room):
+        room[...] = x_ref[...]
+        jax.ref.addupdate(room, slice(None), x_ref[...] * 2)
+        jax.ref.addupdate(room, pl.ds(0, 8), jnp.ones(8, F32))
+        out[...] = room[...]
+        jax.ref.addupdate(out, 5, jnp.float32(100))
+
+    wanted = count(64) * 3
+    wanted[:8] += 1
+    wanted[5] += 100
+    assert_same(check(kernel(body, S((64,), F32), scratch_types=[SMEM((64,), F32)]), count(64)).result, wanted)
 
 
 def test_loads_with_layouts():

@@ -274,6 +274,43 @@ def test_semaphores_of_the_launch():
     assert_same(report.result[0], numpy.stack([x[0] + 1 + i for i in range(3)]).astype("float32"))
 
 
+def test_signals_together_are_refused():
+    def body(out):
+        one = pl.get_global(plgpu.SemaphoreType.REGULAR)
+        plgpu.semaphore_signal_parallel(plgpu.SemaphoreSignal(one, device_id=0, inc=1))
+        out[0] = 1
+    with pytest.raises(grout.pallas.UnsupportedError, match="one device"):
+        grout.pallas.check(kernel(body, S((1,), jnp.int32)))()
+
+
+def test_dependent_launches():
+    def body(x_ref, out):
+        plgpu.griddepcontrol_launch_dependents()
+        plgpu.griddepcontrol_wait()
+        out[...] = x_ref[...]
+    assert_same(check(kernel(body, S((64,), F32)), count(64)).result, count(64))
+
+
+def _negate(ctx, x):
+    """What Mosaic GPU would be given."""
+    del ctx
+    return x
+
+
+def test_inline_code_by_its_name():
+    negate = plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_STRIDED((128,), 1),), return_type=plgpu.ShapeDtypeStruct(
+        (128,), F32, plgpu.Layout.WG_STRIDED((128,), 1)))(_negate)
+
+    def body(x_ref, out):
+        out[...] = negate(x_ref[...])
+
+    f = kernel(body, S((128,), F32))
+    with pytest.raises(grout.pallas.UnsupportedError, match="_negate.*register_inline"):
+        grout.pallas.check(f)(count(128))
+    grout.pallas.register_inline(f"{__name__}._negate", lambda builder, x: builder.op("neg", x))
+    assert_same(check(f, count(128)).result, -count(128))
+
+
 def test_semaphores_of_several_dimensions_kept_at_their_value():
     def body(out, marks):
         wg = lax.axis_index("wg")

@@ -106,7 +106,10 @@ class Machine(SyncOps):
             if self.program.objects[key[2]]["explicit"]:
                 continue
             waits = [w for a in state.actors.values() for k, w in a.waits.items() if k == key]
-            if it.pending != it.count or any(w < it.phases for w in waits):
+            # An mbarrier of the CTA ends with it, whatever its phase; that of a scope is handed on.
+            is_missed = any(w < it.phases for w in waits) if key[2] in self.program.scoped else (
+                it.phases > 0 and key[2] not in self.program.awaited)
+            if it.pending != it.count or is_missed:
                 self.report("leftover", 0, 0)
         if any(m.arrived for k, m in state.meetings.items()) or any(
                 "cluster" in str(k) for a in state.actors.values() for k in a.round):

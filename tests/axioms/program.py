@@ -61,6 +61,7 @@ class Program:
         self.code = []
         self.scopes = []  # the objects of those around
         self.scoped = find_scoped(exported["body"], set())
+        self.awaited = find_awaited(exported["body"], set())
         self.while_depth = 0
         self.part_depth = 0
         self.masks = {}
@@ -262,6 +263,16 @@ def find_scoped(block, found):
             found.update(made for _, made in op["blocks"][0]["args"])
         for inner in op.get("blocks", []):
             find_scoped(inner, found)
+    return found
+
+
+def find_awaited(block, found):
+    """The barriers that some operation waits on, or tests."""
+    for op in block["ops"]:
+        if op["op"] in ("barrier_wait", "barrier_test"):
+            found.add(op["operands"][0]["object"])
+        for inner in op.get("blocks", []):
+            find_awaited(inner, found)
     return found
 
 

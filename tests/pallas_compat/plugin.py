@@ -23,6 +23,7 @@ MODE = os.environ["COMPAT_MODE"]
 RESULTS = os.environ["COMPAT_RESULTS"]
 ONLY = os.environ.get("COMPAT_ONLY", "")
 SECONDS = float(os.environ["COMPAT_SECONDS"])
+IS_GPU = os.environ.get("COMPAT_GPU") == "1"
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
 _reports = []  # of the case at hand
@@ -92,15 +93,30 @@ def _get_case(item):
     return "::".join(item.nodeid.split("::")[1:])
 
 
+def _say_it_is_an_h100():
+    from jax._src import test_util
+    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= 9.0
+    test_util.is_cuda_compute_capability_equal = lambda version: version == "9.0"
+
+
+def pytest_sessionstart():
+    if IS_GPU:
+        _say_it_is_an_h100()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     if MODE == "jax":
         return (yield)
+    if IS_GPU:
+        import grout.pallas
+        with grout.pallas.interpret(check=True, on_report=_reports.append, timeout=SECONDS / 2) as item.grout_session:
+            return (yield)
     from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
     import grout.pallas
     interpret_pallas_call.get_races = _get_races
     unittest.TestCase.assertRaisesRegex = _assert_raises_regex
-    with grout.pallas.interpret(check=True, arch="any", on_report=_note):
+    with grout.pallas.interpret(check=True, arch="any", on_report=_note) as item.grout_session:
         return (yield)
 
 
@@ -126,15 +142,18 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.outcome != "passed" and item.compat["outcome"] == "passed":
         item.compat["outcome"] = report.outcome
-        item.compat["message"] = _describe(call.excinfo)
+        item.compat["message"] = _describe(call.excinfo.value, getattr(item, "grout_session", None))
     return report
 
 
-def _describe(excinfo):
-    """The error and those that it came from, as text."""
-    texts, error, seen = [], excinfo.value, set()
+def _describe(error, session):
+    """The error and those that it came from, as text: that of the kernel first, which JAX shows inside of its own."""
+    texts, seen = [], set()
+    errors = [session.error] if session is not None and session.error is not None else []
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        texts.append(f"{type(error).__module__}.{type(error).__name__}: {error}")
+        errors.append(error)
         error = error.__cause__ or error.__context__
-    return "\n".join(texts)[-6000:]
+    for error in errors:
+        texts.append(f"{type(error).__module__}.{type(error).__name__}: {error}"[:2000])
+    return "\n".join(texts)

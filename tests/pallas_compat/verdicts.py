@@ -57,8 +57,8 @@ def _find_reason(case, message):
 
 
 def _get_refusal(message):
-    """The primitive and the reason, if grout refused to import the kernel; ''."""
-    found = re.search(r"(?:UnsupportedError|Unsupported): ([^\n]+)", message)
+    """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
+    found = re.search(r"(?:UnsupportedError|KernelError): ([^\n]+)", message)
     if found is None:
         return ""
     return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))

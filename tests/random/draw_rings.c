@@ -190,11 +190,13 @@ static void add_step_of_filler(ring *r, uint32_t filler) {
     add_announcement(r, way);
 }
 
-/* Everybody who ever waits for a barrier waits for all of its phases. */
+/* Waits for the last phases of what says that slots are free. Some rings that wait for others leave
+ * these out, since the barriers end with the CTA. */
 static void add_drain(ring *r) {
     const uint32_t open = r->is_early ? r->stages : r->trips < r->stages ? r->trips : r->stages;
     const uint32_t first = r->is_early ? r->trips : r->trips - open;
-    if (r->is_explicit || open == 0) {
+    const bool is_refilled = r->is_early || r->trips > r->stages;
+    if (r->is_explicit || open == 0 || (is_refilled && draw_below(&r->d, 3) == 0)) {
         return;
     }
     if (draw_below(&r->d, 2)) {

@@ -106,6 +106,7 @@ def _call(session: Session, sms, function, arguments, keywords):
             cause = find_cause(session, error)
             if cause is None:
                 raise
+            _jax.forget_effects()
             raise cause from None
 
 
