@@ -95,6 +95,15 @@ def test_dimensions_of_size_1_are_stretched():
         assert numpy.array_equal(grout.pallas.run(body)(given, whole), given + whole)
 
 
+def test_what_the_body_of_run_state_returns_comes_first():
+    @kernel((64, 64), jnp.float32)
+    def body(given, out):
+        def scope(acc):
+            return jax.lax.fori_loop(0, 4, lambda _, total: total + acc[...], acc[...])
+        out[...] = pl.run_state(scope)(plgpu.ACC.init(given[...]))
+    assert (grout.pallas.run(body)(jnp.ones((64, 64), jnp.float32)) == 5).all()
+
+
 def test_elements_one_by_one():
     @kernel(())
     def body(given, out):

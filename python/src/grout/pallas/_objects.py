@@ -286,10 +286,12 @@ def import_run_state(importer, equation, *arguments):
         for cell in bound:
             if isinstance(cell, Cell):
                 cell.depth = importer.depth
-        importer.walk(jaxpr, bound, equation.params.get("consts", ()))
+        returned = importer.walk(jaxpr, bound, equation.params.get("consts", ()))
         from ._memory import load  # pylint: disable=import-outside-toplevel
-        return [cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype) for cell in bound
-                if isinstance(cell, Cell) or cell.kind == "acc"]
+        left = [cell for cell in bound if isinstance(cell, Cell) or cell.kind == "acc"]
+        # What a body returns comes before what its references hold in the end, and JAX' lowering takes the first ones.
+        return [*returned, *[cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype)
+                             for cell in left[:max(len(left) - len(returned), 0)]]][:len(left)]
 
     values = iter(in_scope(importer, [item for _, item in accumulators], False, body) if accumulators else body([]))
     return [next(values) if isinstance(cell, Cell) or cell.kind == "acc" else cell for cell in bound]
