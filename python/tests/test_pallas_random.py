@@ -6,7 +6,7 @@ pytest.importorskip("jax")
 import pallas_random  # noqa: E402
 
 
-@pytest.mark.parametrize("first", [0, 8, 16])
+@pytest.mark.parametrize("first", [0, 8])
 def test_random_kernels(first):
     for seed in range(first, first + 8):
         pallas_random.try_case(seed)
