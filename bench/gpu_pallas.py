@@ -11,7 +11,6 @@ import os
 import pathlib
 import statistics
 import sys
-import time
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 try:
@@ -45,8 +44,8 @@ SIZES = {
 }
 
 
-def _list_ours(session):
-    return ", ".join(f"{name} {statistics.median(times):.1f}" for name, times in session.times.items())
+def _list(times):
+    return ", ".join(f"{name} {time:.1f}" for name, time in times.items())
 
 
 def make_session(wgmma):
@@ -70,8 +69,8 @@ def make_session(wgmma):
                     tensors[name] = to_torch(numpy.zeros(aval.shape or (1,), aval.dtype))
             kernel.launch(values=tensors)
             results = [to_numpy(tensors[name], aval) for name, aval in zip(imported.outputs, avals)]
-            self.times[imported.name + "_" * (imported.name in self.times)] = time_on_device(
-                lambda: kernel.launch(values=tensors))
+            for time in time_on_device(lambda: kernel.launch(values=tensors)).values():
+                self.times[imported.name + "_" * (imported.name in self.times)] = time
             return results
 
     return OnGpu()
@@ -90,41 +89,23 @@ def to_numpy(tensor, aval):
     return tensor.cpu().numpy().reshape(aval.shape)
 
 
-def time_on_device(launch):
-    times = []
-    for _ in range(COUNT + 3):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        launch()
-        end.record()
-        end.synchronize()
-        times.append(1000 * start.elapsed_time(end))
-    return times[3:]
-
-
-def time_jax(function, inputs):
-    """Microseconds of each kernel that JAX runs, by CUPTI; without it the time of a call that is waited for."""
+def time_on_device(call):
+    """Microseconds of each kernel that a call runs, by CUPTI: the kernel alone, for JAX' and ours alike."""
+    from jax._src.lib import mosaic_gpu
+    call()
+    torch.cuda.synchronize()
+    mosaic_gpu._mosaic_gpu_ext._cupti_init()
     try:
-        from jax.experimental.mosaic.gpu import profiler
-        _, runs = profiler.measure(function, aggregate=False, iterations=COUNT)(*inputs)
-        by_name = {}
-        for run in runs:
-            seen = {}
-            for name, milliseconds in run:
-                seen[name] = seen.get(name, 0) + 1
-                by_name.setdefault(f"{name[:48]}{'_' * (seen[name] - 1)}", []).append(1000 * milliseconds)
-        return {name: statistics.median(times) for name, times in by_name.items()}
-    except Exception as error:  # pylint: disable=broad-exception-caught
-        print(f"  no CUPTI ({type(error).__name__}: {str(error)[:200]}); wall times:")
-    jax.block_until_ready(function(*inputs))
-    times = []
-    for _ in range(COUNT):
-        start = time.perf_counter()
-        for _ in range(10):
-            results = function(*inputs)
-        jax.block_until_ready(results)
-        times.append(1e5 * (time.perf_counter() - start))
-    return {"call": statistics.median(times)}
+        for _ in range(COUNT):
+            call()
+        torch.cuda.synchronize()
+    finally:
+        runs = mosaic_gpu._mosaic_gpu_ext._cupti_get_timings(True)
+    if not runs or len(runs) % COUNT:
+        raise RuntimeError(f"CUPTI has seen {len(runs or ())} kernels of {COUNT} calls")
+    kernels = len(runs) // COUNT
+    return {f"{runs[first][0][:48]}{'_' * first}": statistics.median(1000 * time for _, time in runs[first::kernels])
+            for first in range(kernels)}
 
 
 def largest_difference(left, right):
@@ -138,7 +119,7 @@ def compare(case, wgmma):
     function = jax.jit(prepared.function)
     inputs = [jax.device_put(array, gpu) for array in prepared.inputs]
     theirs = jax.tree.leaves(jax.block_until_ready(function(*inputs)))
-    times = time_jax(function, inputs)
+    times = time_on_device(lambda: jax.block_until_ready(function(*inputs)))
     from grout.pallas import _api
     session = make_session(wgmma)
     # The JAX around the kernels runs on the CPU; what the kernels do, on the GPU.
@@ -149,8 +130,8 @@ def compare(case, wgmma):
         raise RuntimeError("no results")
     difference = max(map(largest_difference, theirs, ours))
     print(f"{case.name} wgmma={wgmma}: largest difference {difference:.3g} (allowed {2 * prepared.tolerance})")
-    print(f"  grout: {_list_ours(session)}")
-    print(f"  JAX: {', '.join(f'{name} {time_:.1f}' for name, time_ in times.items())}", flush=True)
+    print(f"  grout: {_list(session.times)}")
+    print(f"  JAX: {_list(times)}", flush=True)
 
 
 def main():

@@ -5,12 +5,26 @@ import numpy
 import jax
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
+import grout.pallas
+
 S = jax.ShapeDtypeStruct
 
 
 def kernel(body, out_type, **options):
     """plgpu.kernel."""
     return plgpu.kernel(body, out_type=out_type, **options)
+
+
+def count(*shape, dtype="float32"):
+    """0, 1, 2 .. in this shape."""
+    return numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype)
+
+
+def check(function, *arrays, verdict="clean", **options):
+    """The report of a check, which has this verdict."""
+    report = grout.pallas.check(function, **options)(*arrays)
+    assert report.verdict == verdict, str(report)
+    return report
 
 
 def assert_same(got, wanted, what="", **tolerance):

@@ -68,7 +68,8 @@ def test_slices_and_concatenations():
              lambda a, b: lax.concatenate([a], 0),
              lambda a, b: lax.concatenate([a, jnp.full((8, 2), 4, jnp.int32)], 1),
              *[lambda a, b, part=part: lax.split(a, (8, 16, 8), 1)[part] for part in range(3)],
-             lambda a, b: lax.split(b, (6, 2), 0)[1]], a, b)
+             lambda a, b: lax.split(b, (6, 2), 0)[1],
+             lambda a, b: jnp.unstack(b, axis=0)[5], lambda a, b: jnp.unstack(a, axis=1)[3]], a, b)
 
 
 @pytest.mark.parametrize("dtype", ("int32", "uint8", "float32", "bfloat16"))

@@ -86,6 +86,24 @@ def test_parts_at_computed_places(dtype, start):
     assert numpy.array_equal(got, jax.lax.dynamic_slice(given, (start, 1), (2, 3)))
 
 
+def test_dimensions_of_size_1_are_stretched():
+    @kernel((4, 3, 8))
+    def body(rows, whole, out):
+        out[...] = rows[...] + whole[...]
+    rows, whole = jnp.arange(24, dtype=I32).reshape(1, 3, 8), jnp.arange(96, dtype=I32).reshape(4, 3, 8)
+    for given in (rows, rows[:, :1], whole[:, :1], whole[:, :, :1]):
+        assert numpy.array_equal(grout.pallas.run(body)(given, whole), given + whole)
+
+
+def test_what_the_body_of_run_state_returns_comes_first():
+    @kernel((64, 64), jnp.float32)
+    def body(given, out):
+        def scope(acc):
+            return jax.lax.fori_loop(0, 4, lambda _, total: total + acc[...], acc[...])
+        out[...] = pl.run_state(scope)(plgpu.ACC.init(given[...]))
+    assert (grout.pallas.run(body)(jnp.ones((64, 64), jnp.float32)) == 5).all()
+
+
 def test_elements_one_by_one():
     @kernel(())
     def body(given, out):

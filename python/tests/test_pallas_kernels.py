@@ -54,6 +54,14 @@ def test_report_stands_in_the_kernel_that_jax_ships():
     assert finding.place.file.endswith("hopper_mixed_type_matmul_mgpu.py")
 
 
+def test_error_of_a_kernel_is_raised_once():
+    prepared = FOUND["attention_emitter"].make(block_q=128, block_kv=256, positions=512)
+    for wgmma in ("documented", "lowered"):
+        with pytest.raises(grout.KernelError, match="256 registers"):
+            pallas.check(prepared.function, wgmma=wgmma)(*prepared.inputs)
+        jax.effects_barrier()
+
+
 def test_text_checks_the_same():
     prepared = FOUND["hopper_mixed_type_matmul"].make()
     imported, = pallas.import_kernels(prepared.function, sms=prepared.sms)(*prepared.inputs)

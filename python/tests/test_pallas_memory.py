@@ -12,21 +12,11 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, kernel  # noqa: E402
+from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
 
 SMEM, Barrier = plgpu.SMEM, plgpu.Barrier
 TILES = (plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(128))
 F32 = jnp.float32
-
-
-def count(*shape, dtype="float32"):
-    return numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype)
-
-
-def check(function, *arrays, verdict="clean", **options):
-    report = grout.pallas.check(function, **options)(*arrays)
-    assert report.verdict == verdict, str(report)
-    return report
 
 
 def test_indices_of_loads_and_stores():

@@ -10,20 +10,10 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, kernel  # noqa: E402
+from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
 
 SMEM, Barrier, F32 = plgpu.SMEM, plgpu.Barrier, jnp.float32
 TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
-
-
-def count(*shape, dtype="float32"):
-    return numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype)
-
-
-def check(function, *arrays, verdict="clean", **options):
-    report = grout.pallas.check(function, **options)(*arrays)
-    assert report.verdict == verdict, str(report)
-    return report
 
 
 THREADS = {"num_threads": 2, "thread_name": "wg"}
@@ -447,3 +437,13 @@ def test_pallas_call():
                                              max_concurrent_steps=2))
     report = grout.pallas.check(f)(a, b)
     assert_same(report.result, (a.astype("f4") @ b.astype("f4")).astype("float16"))
+
+
+def test_lanes_without_barriers_are_not_called_clean():
+    def body(x_ref, out, room):
+        room[...] = x_ref[...]
+        out[...] = room[...]
+    f = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32)],
+               compiler_params=plgpu.CompilerParams(unsafe_no_auto_barriers=True))
+    report = check(f, count(128), verdict="incomplete")
+    assert "incomplete: unsafe_no_auto_barriers=True" in str(report) and report.gaps

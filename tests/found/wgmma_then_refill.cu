@@ -8,7 +8,7 @@
 
 #include "barriers.cuh"
 
-enum { N = 256, SLOT = N * 128, TURNS = 5000, QUEUED = 32 };
+enum { N = 256, SLOT = N * 128, TURNS = 5000 };
 
 // The 128 accumulator registers of m64n256, as operands of asm.
 #define D4(i)  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -53,28 +53,6 @@ static __device__ void wait_for_all(float *d) {
 }
 static __device__ void meet() {
     asm volatile("bar.sync 1, 128;" : : : "memory");
-}
-
-// The clock after the issue of each wgmma, and after the wait for all.
-__global__ void queue(unsigned *clocks) {
-    float d[128] = {};
-    unsigned clock[QUEUED + 2];
-    begin(d);
-    clock[0] = read_clock();
-#pragma unroll
-    for (int i = 0; i < QUEUED; i++) {
-        multiply(d, describe(memory), describe(memory + 8192));
-        clock[i + 1] = read_clock();
-    }
-    commit();
-    wait_for_all(d);
-    clock[QUEUED + 1] = read_clock();
-    float sum = 0;
-    for (int i = 0; i < 128; i++)
-        sum += d[i];
-    if (threadIdx.x == 0)
-        for (int i = 0; i < QUEUED + 2; i++)
-            clocks[i] = clock[i] - clock[0] + (sum == 12345);
 }
 
 // A and both slots are ones; the refill brings threes. The threads from 128 on keep the tensor
@@ -173,17 +151,6 @@ template <int COUNT> static void print(const __half *source) {
 }
 
 int main() {
-    unsigned *clocks;
-    OR_EXIT(cudaMallocManaged(&clocks, 4 * (QUEUED + 2)));
-    OR_EXIT(cudaFuncSetAttribute(queue, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
-    for (int i = 0; i < 2; i++) {
-        queue<<<1, 128, 65536>>>(clocks);
-        OR_EXIT(cudaDeviceSynchronize());
-    }
-    std::printf("clock after the issue of each wgmma, and after the wait:");
-    for (int i = 1; i < QUEUED + 2; i++)
-        std::printf(" %u", clocks[i]);
-    std::printf("\n");
     std::vector<__half> values(SLOT, __float2half(1));
     for (int i = SLOT / 2; i < SLOT; i++)
         values[i] = __float2half(3);

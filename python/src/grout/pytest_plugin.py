@@ -54,22 +54,28 @@ def _count(config, session) -> None:
     counts["calls"] += len(session.calls)
     for verdict, name in (("error", "errors"), ("incomplete", "incomplete")):
         counts[name] += sum(report.verdict == verdict for report in session.reports)
+    counts["incomplete"] += sum(call.report is not None and call.report.verdict != "error" and bool(call.imported.gaps)
+                                for call in session.calls)
 
 
 def _run(item) -> typing.Generator:
-    """One phase of a test, in a session."""
+    """One phase of a test, with an option of ours in a session."""
+    if not _is_on(item.config):
+        yield
+        return
     with _interpret(item.config) as session:
         outcome = yield
     _count(item.config, session)
     bad = [report for report in session.reports if _is_bad(report, item.config)]
-    notes = [f"note: {note}" for kernel in session.kernels for note in kernel.notes]
-    if bad:
+    gaps = [f"incomplete: {gap}" for call in session.calls if call.report is not None for gap in call.imported.gaps]
+    notes = gaps + [f"note: {note}" for kernel in session.kernels for note in kernel.notes]
+    if bad or gaps:
         text = "\n\n".join(map(str, bad)) + "".join(f"\n{note}" for note in dict.fromkeys(notes))
         item.add_report_section("call", "grout", text)
     if session.error is not None and outcome.excinfo is not None:
         session.error.__suppress_context__ = True
         outcome.force_exception(session.error)
-    elif bad and outcome.excinfo is None:
+    elif (bad or gaps) and outcome.excinfo is None:
         codes = sorted({finding.code for report in bad for finding in report.findings} or {"incomplete"})
         outcome.force_exception(pytest.fail.Exception(f"grout: {', '.join(codes)}; see 'grout' below", pytrace=False))
 
@@ -77,19 +83,13 @@ def _run(item) -> typing.Generator:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_setup(item):
     """Fixtures call kernels, too."""
-    if _is_on(item.config):
-        yield from _run(item)
-    else:
-        yield
+    yield from _run(item)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     """The test."""
-    if _is_on(item.config):
-        yield from _run(item)
-    else:
-        yield
+    yield from _run(item)
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:

@@ -67,9 +67,14 @@ class PallasReport:
     @property
     def verdict(self) -> str:
         """The worst of the calls; 'clean' without any."""
-        verdicts = [report.verdict for report in self.reports]
+        verdicts = [report.verdict for report in self.reports] + ["incomplete"] * bool(self.gaps)
         return max(verdicts, key=lambda verdict: ORDER.index(verdict) if verdict in ORDER else len(ORDER),
                    default="clean")
+
+    @property
+    def gaps(self) -> typing.List[str]:
+        """What the checker does not see of the kernels: with any of these the verdict is never 'clean'."""
+        return list(dict.fromkeys(gap for call in self.calls for gap in call.imported.gaps))
 
     @property
     def notes(self) -> typing.Dict[str, int]:
@@ -79,7 +84,7 @@ class PallasReport:
     def __str__(self) -> str:
         if not self.calls:
             return "no kernel for Mosaic GPU was called"
-        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        notes = "".join(f"\nincomplete: {gap}" for gap in self.gaps) + "".join(f"\nnote: {note}" for note in self.notes)
         return "\n\n".join(map(str, self.reports)) + notes
 
     def __repr__(self) -> str:
@@ -89,11 +94,14 @@ class PallasReport:
         """To the terminal, in colours."""
         for report in self.reports:
             report.show()
+        for gap in self.gaps:
+            print(f"incomplete: {gap}")
         for note in self.notes:
             print(f"note: {note}")
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>incomplete: {html.escape(gap)}</p>" for gap in self.gaps)
+        notes += "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
         return "".join(report._repr_html_() for report in self.reports) + notes
 
 
@@ -106,6 +114,7 @@ def _call(session: Session, sms, function, arguments, keywords):
             cause = find_cause(session, error)
             if cause is None:
                 raise
+            _jax.forget_effects()
             raise cause from None
 
 

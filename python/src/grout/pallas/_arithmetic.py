@@ -65,9 +65,7 @@ def spread(importer, a: Val, shape) -> Val:
     """An array with its dimensions of size 1 as long as those of the shape."""
     if not a.shape or a.shape == tuple(shape):
         return a
-    kept = [dim for dim, (own, size) in enumerate(zip(a.shape, shape)) if own == size]
-    inner = range(kept[0], kept[-1] + 1) if kept else range(1)
-    return importer.broadcast(a, shape, inner[0])
+    return importer.broadcast(a, shape, 0)
 
 
 def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:

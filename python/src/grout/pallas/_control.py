@@ -13,11 +13,6 @@ from ._values import Val, View, const, index
 core = _jax.core
 
 
-def after_region(results, built) -> list:
-    """What a region yields, by what its body computed."""
-    return [Val(result.dtype, result.shape, value) for result, value in zip(results, built)]
-
-
 @contextlib.contextmanager
 def _deeper(importer) -> typing.Iterator[None]:
     importer.depth += 1

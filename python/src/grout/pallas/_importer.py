@@ -22,6 +22,8 @@ from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
 
 core = _jax.core
 FRAMES_MAX = 16
+NO_AUTO_BARRIERS = ("unsafe_no_auto_barriers=True takes away the barriers between the lanes of a warpgroup; what lanes do "
+                    "to each other is not looked at")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Imported:
     aliases: typing.Mapping[int, int]
     changed: typing.FrozenSet[int]
     notes: typing.Mapping[str, int]
+    gaps: typing.Tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
     @property
     def kernel(self):
@@ -370,7 +373,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes))
+                        dict(self.notes), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
 
     @property
     def is_wgmma_async(self) -> bool:

@@ -6,6 +6,7 @@ versions that it was tried with are in TESTED.
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -43,6 +44,7 @@ try:
     from jax._src import callback as jax_callback
     from jax._src import config as jax_config
     from jax._src import core
+    from jax._src import dispatch
     from jax._src import source_info_util
     from jax._src.interpreters import mlir
     from jax._src.interpreters import partial_eval
@@ -145,6 +147,13 @@ def list_written(jaxpr) -> typing.Set[object]:
     found = [effect.input for effect in jaxpr.effects
              if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect))]
     return {variables[place] if isinstance(place, int) else place for place in found}
+
+
+def forget_effects() -> None:
+    """After an exception of a callback, which JAX would raise once more when Python ends."""
+    with contextlib.suppress(Exception):
+        dispatch.runtime_tokens.block_until_ready()
+    dispatch.runtime_tokens.clear()
 
 
 def count_scan(params) -> typing.Tuple[int, int]:

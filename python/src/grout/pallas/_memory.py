@@ -245,8 +245,7 @@ def import_semaphore_read(importer, equation, *operands):
 def import_get_global(importer, equation):
     """A semaphore of the launch: each place of the program has its own."""
     from ._objects import declare_global  # pylint: disable=import-outside-toplevel
-    what = equation.params.get("what", equation.outvars[0].aval)
-    return declare_global(importer, equation.outvars[0].aval, what)
+    return declare_global(importer, equation.outvars[0].aval)
 
 
 @rule("mgpu_atomic_store")

@@ -13,7 +13,7 @@ from ..builder import Object
 from . import _jax
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, dtype_of
+from ._values import Cell, View, after_region, dtype_of
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
 
@@ -197,7 +197,7 @@ def in_scope(importer, declared: typing.Sequence[Declared], collective: bool, bo
         results = _with_members(importer, declared, views, body)
         region.yield_(*[importer.operand(result) for result in results])
     importer.depth -= 1
-    return _results(results, region.results)
+    return after_region(results, region.results)
 
 
 def _with_members(importer, declared, views, body) -> list:
@@ -215,12 +215,6 @@ def _with_members(importer, declared, views, body) -> list:
         return body(bound)
 
     return in_scope(importer, [member for _, _, member in members], False, inner)
-
-
-def _results(results, built) -> list:
-    """The results of a region: constants stay what they are."""
-    from ._control import after_region  # pylint: disable=import-outside-toplevel
-    return after_region(results, built)
 
 
 def _check_collective(importer, axes, avals) -> None:
@@ -286,18 +280,19 @@ def import_run_state(importer, equation, *arguments):
         for cell in bound:
             if isinstance(cell, Cell):
                 cell.depth = importer.depth
-        importer.walk(jaxpr, bound, equation.params.get("consts", ()))
+        returned = importer.walk(jaxpr, bound, equation.params.get("consts", ()))
         from ._memory import load  # pylint: disable=import-outside-toplevel
-        return [cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype) for cell in bound
-                if isinstance(cell, Cell) or cell.kind == "acc"]
+        left = [cell for cell in bound if isinstance(cell, Cell) or cell.kind == "acc"]
+        # What a body returns comes before what its references hold in the end, and JAX' lowering takes the first ones.
+        return [*returned, *[cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype)
+                             for cell in left[:max(len(left) - len(returned), 0)]]][:len(left)]
 
     values = iter(in_scope(importer, [item for _, item in accumulators], False, body) if accumulators else body([]))
     return [next(values) if isinstance(cell, Cell) or cell.kind == "acc" else cell for cell in bound]
 
 
-def declare_global(importer, aval, what) -> View:
+def declare_global(importer, aval) -> View:
     """pl.get_global: a semaphore that all CTAs of the launch share."""
-    del what
     inner = aval.inner_aval
     if not _is_semaphore(inner.dtype):
         raise importer.unsupported("get_global of what is no semaphore")

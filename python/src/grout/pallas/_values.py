@@ -99,6 +99,11 @@ class Cell:
     depth: int
 
 
+def after_region(results, built) -> list:
+    """What a region yields, by what its body computed."""
+    return [Val(result.dtype, result.shape, value) for result, value in zip(results, built)]
+
+
 def splat_of(array: numpy.ndarray):
     """The element that all of an array are, or None."""
     flat = array.reshape(-1)
