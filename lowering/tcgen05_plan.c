@@ -23,6 +23,7 @@ enum {
     OPERANDS,
     ROWS = 128,
     COLUMNS_MAX = 512,
+    PAIR_COLUMNS_MAX = 256, /* of both CTAs: another instruction would take the halves in turns */
     COLUMN_STEP = 8,
     INTEGER_STEP_FROM = 32 /* columns of integers: from here on twice the step */
 };
@@ -167,17 +168,23 @@ static bool check_agreement(planning *p) {
     static const char *const names[] = {"the accumulator", "a", "b"};
     for (uint32_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
         const grout_type *left = &p->types[pairs[k].left], *right = &p->types[pairs[k].right];
-        const int64_t size = left->dims[pairs[k].left_dim];
+        const uint32_t ctas = pairs[k].letter == 'N' ? p->out->ctas : 1;
+        const int64_t size = left->dims[pairs[k].left_dim] * ctas;
         const int64_t other = right->dims[pairs[k].right_dim];
         if (size == other) {
             continue;
         }
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, pairs[k].left),
-                          "%c is %" PRId64 " in %s, %s, and %" PRId64 " in %s, %s", pairs[k].letter,
-                          size, names[pairs[k].left], grout_type__get_shape_text(left).chars, other,
+                          "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
+                          pairs[k].letter, size, names[pairs[k].left],
+                          grout_type__get_shape_text(left).chars,
+                          ctas > 1 ? " in each of two CTAs" : "", other,
                           names[pairs[k].right], grout_type__get_shape_text(right).chars);
-        grout_wgmma__help(&p->wgmma, "a is [M, K], b is [K, N], the accumulator [M, N]: "
-                                     ".transpose(1, 0) turns one that lies the other way");
+        grout_wgmma__help(&p->wgmma, ctas > 1
+                                         ? "each CTA has half the columns of b, and the "
+                                           "accumulator of each has all of them"
+                                         : "a is [M, K], b is [K, N], the accumulator [M, N]: "
+                                           ".transpose(1, 0) turns one that lies the other way");
         return false;
     }
     return true;
@@ -226,9 +233,62 @@ static uint32_t get_column_step(const planning *p, const char **why_out) {
     return COLUMN_STEP;
 }
 
+/* Of a pair: N of both CTAs, up to what one instruction takes. */
+static bool check_pair_columns(planning *p, uint32_t n) {
+    const bool is_8_bit = grout_dtype_get_info((grout_dtype)p->out->product.b_dtype)->bits == 8;
+    const bool is_wide = p->out->has_tmem_a || (is_8_bit && p->out->product.b.is_transposed) ||
+                         p->out->product.accumulator_dtype == GROUT_DTYPE_I32;
+    const uint32_t step = (is_wide ? 4 : 2) * COLUMN_STEP;
+    if (n <= PAIR_COLUMNS_MAX && n % step == 0) {
+        return true;
+    }
+    if (n > PAIR_COLUMNS_MAX) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                          "N is %" PRIu32 " for both CTAs: a tcgen05_mma of a pair takes up to %d "
+                          "columns",
+                          n, PAIR_COLUMNS_MAX);
+        grout_wgmma__help(&p->wgmma, "multiply by slices of %d columns of each b, each with an "
+                                     "accumulator of its own",
+                          PAIR_COLUMNS_MAX / GROUT_PAIR);
+        return false;
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                      "N is %" PRIu32 " for both CTAs: a tcgen05_mma of a pair%s takes multiples "
+                      "of %" PRIu32 " columns",
+                      n,
+                      p->out->has_tmem_a ? " with an a in tmem"
+                      : is_wide && p->out->product.accumulator_dtype == GROUT_DTYPE_I32
+                          ? " of integers"
+                      : is_wide ? " with a b of 8 bits whose rows lie along N"
+                                : "",
+                      step);
+    grout_wgmma__help(&p->wgmma, "pad the tile of each CTA to %" PRIu32 " columns",
+                      (n + step - 1) / step * step / GROUT_PAIR);
+    return false;
+}
+
+/* With 64 rows in each CTA the halves of the columns lie in different lanes: the instruction takes
+ * all columns of its accumulator (PTX ISA 9.1, 'Data path layout organization', layout B). */
+static bool check_pair_slice(planning *p) {
+    const grout_type *type = grout_object_get_type(p->wgmma.module, p->out->object);
+    if (p->out->ctas == 1 || p->out->product.m == ROWS || p->out->object == 0 ||
+        p->out->columns == (uint32_t)type->dims[type->rank - 1]) {
+        return true;
+    }
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                      "the accumulator is %" PRIu32 " columns of %s: with 64 rows in each CTA of a "
+                      "pair it is all of them, whose halves lie in different lanes",
+                      p->out->columns, grout_type__get_text(type).chars);
+    grout_wgmma__help(&p->wgmma, "declare one array, or one slot, for each accumulator");
+    return false;
+}
+
 static bool check_columns(planning *p) {
     const uint32_t n = p->out->product.n;
     const char *why;
+    if (p->out->ctas > 1) {
+        return check_pair_columns(p, n * p->out->ctas);
+    }
     const uint32_t step = get_column_step(p, &why);
     if (n > COLUMNS_MAX || (n > COLUMNS_MAX / 2 && n != COLUMNS_MAX)) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
@@ -284,7 +344,7 @@ static void fill_sizes(planning *p) {
     product->a_dtype = p->types[A].dtype;
     product->b_dtype = p->types[B].dtype;
     product->accumulator_dtype = p->types[ACC].dtype;
-    p->out->part_count = product->n > COLUMNS_MAX / 2 ? 2 : 1;
+    p->out->part_count = p->out->ctas == 1 && product->n > COLUMNS_MAX / 2 ? 2 : 1;
 }
 
 static bool plan_operands(planning *p) {
@@ -315,6 +375,10 @@ static bool plan_tcgen05(planning *p) {
         p->types[k] = grout_module_get_operand_type(p->wgmma.module, get_operand(p, k));
     }
     p->out->has_tmem_a = p->types[A].space == GROUT_SPACE_TMEM;
+    p->out->ctas = grout_module_find_attr(p->wgmma.module, p->wgmma.op,
+                                          GROUT_ATTR_COLLECTIVE_AXIS) != NULL
+                       ? GROUT_PAIR
+                       : 1;
     if (!check_spaces(p)) {
         return false;
     }
@@ -327,7 +391,8 @@ static bool plan_tcgen05(planning *p) {
     }
     fill_sizes(p);
     p->out->is_aligned = has_fixed_slice(p);
-    const bool has_sizes = check_rows(p) && check_depth(p) && check_columns(p);
+    const bool has_sizes =
+        check_rows(p) && check_depth(p) && check_columns(p) && check_pair_slice(p);
     return has_sizes && plan_operands(p) && check_columns(p); /* once more: which way b lies */
 }
 

@@ -148,8 +148,16 @@ static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) 
  * chunks. Both views become one part. */
 static bool choose_part(planning *plan) {
     const uint32_t count = count_parts(plan);
+    const int64_t kept =
+        grout_op_get_attr_integer(plan->module, plan->op, GROUT_ATTR_PARTITIONED, -1);
     grout_tma *tma = plan->tma;
     tma->part_count = 1;
+    if (kept >= 0 && kept < plan->gmem.view_rank) { /* each CTA keeps its part */
+        tma->part_count = GROUT_PAIR;
+        tma->part_dim = (uint8_t)kept;
+        tma->part_elements = plan->gmem.extent[plan->gmem.view_dim[kept]] /= GROUT_PAIR;
+        return true;
+    }
     for (uint8_t k = 0; count > 1 && k < plan->gmem.view_rank && k < plan->smem.view_rank; k++) {
         int64_t *from = &plan->gmem.extent[plan->gmem.view_dim[k]];
         int64_t *to = &plan->smem.extent[plan->smem.view_dim[k]];

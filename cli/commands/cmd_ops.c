@@ -74,7 +74,7 @@ static void add_attrs(const grout_op_info *info, const char *start, const char *
                       const char *choice_start, grout_text *out) {
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
-        if ((info->attrs & 1u << i) != 0) {
+        if ((info->attrs >> i & 1) != 0) {
             grout_text_add(out, "%s%s", start, quote);
             grout_attr_print_syntax((grout_attr)i, out);
             grout_text_add(out, "%s: %s\n", quote, attr->doc);

@@ -108,7 +108,7 @@ void grout_emit__read_accumulator(grout_emitter *e, const grout_op *op, const gr
     const part p = find_part(e, view);
     /* What can say how long it waits waits only if it does; what cannot waits for all. */
     const bool can_say =
-        (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
+        (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0;
     const int64_t pending =
         grout_op_get_attr_integer(e->module, op, GROUT_ATTR_WAIT_GROUPS, can_say ? -1 : 0);
     if (!check_layout(e, op, value)) {

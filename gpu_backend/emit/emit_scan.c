@@ -23,7 +23,7 @@ typedef struct scan {
 } scan;
 
 static scan describe(grout_emitter *e, const grout_op *op) {
-    const uint32_t attrs = grout_op_get_attr_bits(e->module, op);
+    const uint64_t attrs = grout_op_get_attr_bits(e->module, op);
     scan s = {.op = op,
               .value = op->first_result,
               .source = grout_module_get_operand(e->module, op, 0),
@@ -32,8 +32,8 @@ static scan describe(grout_emitter *e, const grout_op *op) {
               .reduce = grout_op_get_scanned((grout_opcode)op->opcode),
               .dim = (uint32_t)grout_op_get_attr_integer(e->module, op, GROUT_ATTR_DIM, 0),
               .stride = 1,
-              .is_reverse = (attrs & GROUT_ATTR_BIT_REVERSE) != 0,
-              .is_exclusive = (attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0};
+              .is_reverse = (attrs & GROUT_ATTR_BIT(REVERSE)) != 0,
+              .is_exclusive = (attrs & GROUT_ATTR_BIT(EXCLUSIVE)) != 0};
     s.partial_dtype = grout_emit__get_partial((grout_dtype)s.type->dtype);
     s.partial = grout_gpu__get_type_name(s.partial_dtype);
     s.bytes = grout_dtype_get_info(s.partial_dtype)->bytes;

@@ -13,14 +13,14 @@ static bool is_wide(const grout_emitter *e, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (sync == NULL || sync->side == GROUT_SYNC_SIDE_NONE ||
-        (info->attrs & GROUT_ATTR_BIT_ORDER) == 0 || grout_emit__is_relaxed(e, op)) {
+        (info->attrs & GROUT_ATTR_BIT(ORDER)) == 0 || grout_emit__is_relaxed(e, op)) {
         return false;
     }
     const grout_object_id object = grout_edges__find_barrier(e->module, op);
     const uint32_t number = grout_gpu__plan_find_barrier(e->plan, object);
     if (object != 0 && number != UINT32_MAX) {
         /* An async_copy_arrive, which has no scope, counts in another way if it is relaxed. */
-        return (info->attrs & GROUT_ATTR_BIT_SCOPE) != 0 &&
+        return (info->attrs & GROUT_ATTR_BIT(SCOPE)) != 0 &&
                grout_emit__is_wide(e, op, &e->plan->barriers[number]);
     }
     /* Not where a cluster meets: once, most often to make mbarriers known to the peers. */

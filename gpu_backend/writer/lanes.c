@@ -106,7 +106,7 @@ static bool is_settling(const grout_emitter *e, const grout_op *op) {
         (sync->lanes != GROUT_SYNC_LANES_MEET && sync->lanes != GROUT_SYNC_LANES_VOTE)) {
         return false;
     }
-    return (grout_op_get_info(opcode)->attrs & GROUT_ATTR_BIT_COLLECTIVE) == 0 ||
+    return (grout_op_get_info(opcode)->attrs & GROUT_ATTR_BIT(COLLECTIVE)) == 0 ||
            grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
 }
 

@@ -140,6 +140,8 @@ typedef struct grout_build_object {
     bool is_explicit;             /* of a barrier: mbarrier */
     bool orders_tensor_core;      /* of a barrier that is no mbarrier */
     bool is_packed;               /* of a tmem array */
+    bool is_collective;           /* of a tmem array: of a pair of CTAs */
+    bool is_leader_tracked;       /* of a cluster barrier, or an mbarrier: two_ctas */
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;
@@ -188,7 +190,7 @@ typedef struct grout_build_op_args {
     grout_dtype type_dtype;
     uint32_t type_rank;
     const grout_expr_id *type_dims;
-    uint32_t attrs;                   /* GROUT_ATTR_BIT_* */
+    uint64_t attrs;                   /* GROUT_ATTR_BIT(..) */
     grout_expr_id attr_value;         /* of the one INT attribute */
     const grout_expr_id *attr_values; /* of several, in the order of the table; NULL: attr_value */
     uint32_t attr_axes; /* of the one AXES attribute: bit i for axis i of the kernel */
@@ -256,10 +258,10 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                                 grout_operand b, grout_operand c);
 #define GROUT_BUILD_V1_ATTRS(name)                                                       \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
-                                                uint32_t attrs);
+                                                uint64_t attrs);
 #define GROUT_BUILD_V3_ATTRS(name)                                                       \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
-                                                grout_operand b, grout_operand c, uint32_t attrs);
+                                                grout_operand b, grout_operand c, uint64_t attrs);
 #define GROUT_BUILD_N0(name) GROUT_API void grout_build_##name(grout_builder *builder);
 #define GROUT_BUILD_N1(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a);
@@ -271,20 +273,20 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 /* of an op with one operand more, which is left away */
 #define GROUT_BUILD_N3_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      grout_operand c, uint32_t attrs);
+                                      grout_operand c, uint64_t attrs);
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      grout_operand c, grout_operand d, uint32_t attrs);
+                                      grout_operand c, grout_operand d, uint64_t attrs);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      uint32_t attrs);
+                                      uint64_t attrs);
 #define GROUT_BUILD_N1_K(name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_expr_id n);
 #define GROUT_BUILD_V1_K(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id n);
 #define GROUT_BUILD_K1_ATTRS(name) \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint64_t attrs);
 #define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
 #define GROUT_BUILD_TEST(name)    GROUT_BUILD_V1(name)
 #define GROUT_BUILD_BINARY(name)  GROUT_BUILD_V2(name)
@@ -293,7 +295,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_MATH(name)    GROUT_BUILD_V1_ATTRS(name)
 #define GROUT_BUILD_MATH_BINARY(name)                                                    \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
-                                                grout_operand b, uint32_t attrs);
+                                                grout_operand b, uint64_t attrs);
 #define GROUT_BUILD_CAST(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype);
@@ -318,7 +320,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 /* dimension 0 (no expression): that of an array which has one */
 #define GROUT_BUILD_SCAN(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
-                                                grout_expr_id dimension, uint32_t attrs);
+                                                grout_expr_id dimension, uint64_t attrs);
 /* mask of kind GROUT_OPERAND_NONE: without one; dimension 0 (no expression): without dim(d) */
 #define GROUT_BUILD_GATHER(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,   \

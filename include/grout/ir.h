@@ -38,6 +38,7 @@ extern "C" {
 #define GROUT_THREADS_MAX    8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
 #define GROUT_WARPS          4          /* warps of a thread, unless 'partition_warps' says fewer */
 #define GROUT_CLUSTER_MAX    16         /* CTAs of a cluster; more than 8 is not portable */
+#define GROUT_PAIR           2          /* CTAs of a pair, which share the tensor core's work */
 #define GROUT_NAMED_IDS      15         /* named barriers; each thread of a CTA takes one */
 #define GROUT_NAMED_MAX      14         /* those left to a kernel of one thread */
 #define GROUT_WARP_LANES     32         /* CUDA threads of a warp */
@@ -145,6 +146,10 @@ typedef struct grout_object {
     bool is_explicit;        /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool orders_tensor_core; /* barrier: an arrive and a wait are also edges of tensor memory */
     bool is_packed;          /* a tmem array: several elements in a column of 32 bits */
+    bool is_collective;      /* a tmem array: both CTAs of a pair have it, in the same columns */
+    /* barrier: those of the CTA that leads count for all: 'leader_tracked' of a cluster barrier,
+     * 'two_ctas' of an mbarrier, which is that of a pair */
+    bool is_leader_tracked;
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
     /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
      * one set. Printed in the order of the axes. */
@@ -462,8 +467,8 @@ GROUT_API uint32_t grout_op_count_texts(const grout_op *op);
 /* The first op that calls each such function, in the order of the text: at most GROUT_EXTERNS_MAX,
  * for which ops_out has room. Their number; a verified module has no more. */
 GROUT_API uint32_t grout_module_find_externs(const grout_module *module, grout_op_id *ops_out);
-/* Attributes that the op is written with: GROUT_ATTR_BIT_*. */
-GROUT_API uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op);
+/* Attributes that the op is written with: GROUT_ATTR_BIT(..). */
+GROUT_API uint64_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op);
 GROUT_API const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id);
 GROUT_API const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id);
 GROUT_API const grout_object *grout_module_get_object(const grout_module *module,

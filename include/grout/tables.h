@@ -177,14 +177,8 @@ typedef enum grout_attr {
     GROUT_ATTR_COUNT
 } grout_attr;
 
-/* The bits of a uint32_t; that of the 32nd is a negative int, as the constants of an enum are ints.
- */
-enum {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) \
-    GROUT_ATTR_BIT_##NAME = (int)(1u << GROUT_ATTR_##NAME),
-#include "grout/ops.def"
-    GROUT_ATTR_BIT_NONE = 0
-};
+/* The bit of an attribute in a set of them: GROUT_ATTR_BIT(UNROLL). */
+#define GROUT_ATTR_BIT(NAME) (UINT64_C(1) << GROUT_ATTR_##NAME)
 
 /* What an AXES or CHOICE attribute says. */
 typedef enum grout_choice {
@@ -414,7 +408,7 @@ typedef struct grout_op_info {
     const char *expression; /* of an ALU, MATH or REDUCE op, in the functions of num.h; else NULL */
     const char *operands;   /* letters of the form: see ops.def */
     const char *syntax;     /* of the form */
-    uint32_t attrs;         /* GROUT_ATTR_BIT_* it takes */
+    uint64_t attrs;         /* GROUT_ATTR_BIT(..) it takes */
     uint8_t form;           /* grout_form */
     uint8_t shape;          /* grout_shape, of the form */
     uint8_t rule;           /* grout_rule, of the form */

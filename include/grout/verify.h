@@ -164,9 +164,10 @@ GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
 
 /* How a tcgen05_mma maps to tcgen05.mma instructions. Filled by grout_tcgen05_plan. */
 typedef struct grout_tcgen05 {
-    /* Sizes, types and operands in SMEM; m is 64 or 128, and one block. */
+    /* Sizes, types and operands in SMEM, of one CTA; m is 64 or 128, and one block. */
     grout_wgmma product;
     bool has_tmem_a;
+    uint32_t ctas;       /* that multiply: 2 of a pair, whose accumulators have so many times n */
     uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
     /* The accumulator: its object, and the columns of the slice. is_aligned: slices of that many
      * columns are the same or share none. first_column: -1 if only the run tells. */

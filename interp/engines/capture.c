@@ -31,7 +31,7 @@ static void make_room(const grout_cta *cta) {
     }
 }
 
-/* There are at least three slots, and a caller has at most two that are not in flight yet. */
+/* There are at least five slots, and a caller has at most four that are not in flight yet. */
 uint32_t grout_slots__take(const grout_cta *cta) {
     grout_cta_state *head = grout_cta__head(cta);
     if (head->payload_used == cta->machine->payload_slots) {

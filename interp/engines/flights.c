@@ -17,6 +17,7 @@ grout_flight grout_flight__describe(const grout_cta *cta, uint32_t actor, const 
     return (grout_flight){.pc = (uint32_t)(inst - grout_plan__inst(cta->machine->plan, 0)),
                           .engine = (uint8_t)engine,
                           .actor = actor,
+                          .home = cta->rank,
                           .serial = grout_cta__head(cta)->async_serial - 1,
                           .origin = grout_cta__origin(cta, actor, inst)};
 }
@@ -40,6 +41,7 @@ uint32_t grout_flight__add(const grout_cta *cta, uint32_t actor, const grout_ins
     }
     grout_flight *flight = grout_flight__get(machine, index);
     *flight = grout_flight__describe(cta, actor, inst, engine);
+    flight->home = rank;
     flight->order = machine->run.stats.async_ops;
     draw_delays(machine, flight);
     grout_flight__link(grout_cta__peer(cta, rank), index);
@@ -52,6 +54,7 @@ void grout_flight__attach(const grout_cta *cta, uint32_t element, uint32_t recor
     grout_flight *flight = grout_flight__get(machine, index);
     grout_phase *phase = grout_machine__phase(machine, record);
     flight->held |= GROUT_HELD_BY_PHASE;
+    flight->phase.rank = cta->rank;
     flight->phase.element = element;
     flight->phase.number = grout_cta__barrier(cta, element)->phase_base + phase->number;
     flight->phase_record = record;
@@ -142,7 +145,8 @@ void grout_flight__finish(const grout_cta *cta, uint32_t index) {
         grout_flight__pop(cta, grout_flight__queue(cta, flight.engine, flight.owner));
     }
     if ((flight.held & GROUT_HELD_BY_PHASE) != 0) {
-        grout_barrier__land(cta, flight.phase.element, flight.phase_record, 0);
+        grout_barrier__land(grout_cta__peer(cta, flight.phase.rank), flight.phase.element,
+                            flight.phase_record, 0);
     }
 }
 
@@ -186,8 +190,9 @@ void grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t 
         uint32_t record = barrier->first_open;
         for (uint32_t i = grout_machine__phase(machine, record)->first_flight; i != 0;) {
             uint32_t next = grout_flight__get(machine, i)->phase_next;
-            if (!grout_flight__get(machine, i)->is_done) {
-                grout_flight__land(cta, i);
+            const grout_flight *flight = grout_flight__get(machine, i);
+            if (!flight->is_done) {
+                grout_flight__land(grout_cta__peer(cta, flight->home), i);
             }
             i = next;
         }
@@ -226,6 +231,10 @@ static bool is_touched(const grout_machine *machine, const grout_scope_plan *sco
 void grout_flight__finish_scope(const grout_cta *cta, const grout_scope_plan *scope,
                                 uint32_t thread) {
     grout_machine *machine = cta->machine;
+    if (machine->plan->has_pairs && !grout_cta__leads_pair(cta)) { /* its MMAs use what ends here */
+        grout_flight__finish_scope(grout_cta__peer(cta, grout_pair_leader(cta->rank)), scope,
+                                   thread);
+    }
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         uint32_t next = grout_flight__get(machine, i)->next;
         if (is_touched(machine, scope, grout_flight__get(machine, i), thread)) {

@@ -29,7 +29,9 @@ static bool add_mma(grout_machine *machine) {
     machine->sums =
         grout_machine__keep(machine, plan->sums_max * (sizeof(float) + 1) + plan->sums_max / 8);
     machine->turned = grout_machine__keep(machine, plan->turned_max);
-    return machine->sums != NULL && machine->turned != NULL;
+    machine->pair_sums =
+        grout_machine__keep(machine, plan->has_pairs ? (size_t)plan->linear_bytes_max : 0);
+    return machine->sums != NULL && machine->turned != NULL && machine->pair_sums != NULL;
 }
 
 bool grout_operand__new(grout_machine *machine) {
@@ -173,11 +175,16 @@ static uint32_t get_tile(const grout_cta *cta, const grout_operand_source *sourc
     return index;
 }
 
+/* The CTA whose SMEM it is: with a pair, the other one too. */
+static const grout_cta *get_owner(const grout_cta *cta, const grout_operand_source *source) {
+    return source->rows != NULL ? cta : grout_cta__peer(cta, source->box->rank);
+}
+
 void grout_operand__pack(const grout_cta *cta, const grout_operand_source sources[2],
                          const float *packed_out[2]) {
     grout_machine *machine = cta->machine;
-    uint32_t first = get_tile(cta, &sources[0], NO_TILE);
-    uint32_t second = get_tile(cta, &sources[1], first);
+    uint32_t first = get_tile(get_owner(cta, &sources[0]), &sources[0], NO_TILE);
+    uint32_t second = get_tile(get_owner(cta, &sources[1]), &sources[1], first);
     packed_out[0] = machine->tiles[first].data;
     packed_out[1] = machine->tiles[second].data;
 }

@@ -60,43 +60,83 @@ static grout_accumulator make_sums(const grout_machine *machine,
     return sums;
 }
 
-static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst) {
+/* CTAs that multiply: one, or both of a pair. */
+static uint32_t count_ctas(const grout_inst *inst) {
+    return (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 ? GROUT_PAIR : 1;
+}
+
+/* Sums of so many times the columns that a CTA has of b. */
+static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst,
+                                        uint32_t parts) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     return (grout_accumulator_plan){.dtype =
                                         grout_plan__box(cta->machine->plan, inst, BOX_ACC)->dtype,
                                     .rows = gemm->m,
-                                    .cols = gemm->n};
+                                    .cols = gemm->n * parts};
 }
 
-/* An MMA that is performed: its boxes, and what was captured of its operands in SMEM. */
+/* An MMA: its boxes in each CTA that multiplies, and what was captured of its operands in SMEM. */
 typedef struct mma {
     const grout_inst *inst;
     const grout_origin *origin;
-    const grout_box *boxes;
-    const uint8_t *captured[2]; /* or NULL */
+    uint32_t ctas;
+    grout_box boxes[GROUT_PAIR][BOXES];
+    const uint8_t *captured[GROUT_PAIR][2]; /* or NULL */
     bool is_fresh;
 } mma;
 
-static void perform(const grout_cta *cta, const mma *it) {
+/* Adds to sums of the rows that one CTA has, by the columns that one has; both are row by row. */
+static void multiply(const grout_cta *cta, const mma *it, uint32_t rows_of, uint32_t columns_of) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
-    const grout_accumulator_plan shape = get_shape(cta, it->inst);
+    const grout_accumulator_plan shape = get_shape(cta, it->inst, 1);
     const grout_accumulator sums = make_sums(machine, &shape);
-    grout_factors factors = {.product = product,
-                             .sources = {{.plan = &product->a, .box = &it->boxes[BOX_A]},
-                                         {.plan = &product->b, .box = &it->boxes[BOX_B]}}};
-    factors.sources[0].rows = it->captured[0];
-    factors.sources[1].rows = it->captured[1];
-    grout_box__gather(machine, &it->boxes[BOX_ACC], machine->linear);
+    const grout_box *a = &it->boxes[rows_of][BOX_A];
+    grout_factors factors = {
+        .product = product,
+        .sources = {{.plan = &product->a, .box = a},
+                    {.plan = &product->b, .box = &it->boxes[columns_of][BOX_B]}}};
+    factors.sources[0].rows = it->captured[rows_of][0];
+    factors.sources[1].rows = it->captured[columns_of][1];
     grout_accumulator__store(&sums, machine->linear);
     if (product->a.is_register) { /* it lies in tensor memory */
-        grout_box__gather(machine, &it->boxes[BOX_A], machine->linear);
+        grout_box__gather(machine, a, machine->linear);
         factors.sources[0].rows = machine->linear;
     }
     grout_factors__multiply(cta, it->origin, &factors, &sums, it->is_fresh);
     grout_accumulator__load(&sums, machine->linear);
-    grout_box__scatter(machine, &it->boxes[BOX_ACC], machine->linear);
+}
+
+/* Between all columns of an accumulator, row by row, and those of one part. */
+static void move_columns(const grout_cta *cta, const mma *it, uint32_t part, bool is_out) {
+    grout_machine *machine = cta->machine;
+    const grout_accumulator_plan shape = get_shape(cta, it->inst, 1);
+    const size_t size = shape.cols * (size_t)grout_dtype_get_info((grout_dtype)shape.dtype)->bytes;
+    for (uint32_t row = 0; row < shape.rows; row++) {
+        uint8_t *one = machine->linear + row * size;
+        uint8_t *all = machine->pair_sums + (row * (size_t)it->ctas + part) * size;
+        memcpy(is_out ? all : one, is_out ? one : all, size);
+    }
+}
+
+static void perform(const grout_cta *cta, const mma *it) {
+    grout_machine *machine = cta->machine;
+    if (it->ctas == 1) {
+        grout_box__gather(machine, &it->boxes[0][BOX_ACC], machine->linear);
+        multiply(cta, it, 0, 0);
+        grout_box__scatter(machine, &it->boxes[0][BOX_ACC], machine->linear);
+        return;
+    }
+    for (uint32_t i = 0; i < it->ctas; i++) {
+        grout_box__gather(machine, &it->boxes[i][BOX_ACC], machine->pair_sums);
+        for (uint32_t part = 0; part < it->ctas; part++) {
+            move_columns(cta, it, part, false);
+            multiply(cta, it, i, part);
+            move_columns(cta, it, part, true);
+        }
+        grout_box__scatter(machine, &it->boxes[i][BOX_ACC], machine->pair_sums);
+    }
 }
 
 /* Whether the operand use_acc says now that the accumulator does not count. */
@@ -105,22 +145,30 @@ static bool is_fresh(const grout_cta *cta, uint32_t actor, const grout_inst *ins
            grout_slot__get_integer(cta, actor, grout_plan__slot(cta->machine->plan, inst, 0)) == 0;
 }
 
+/* The CTA that is so many behind the one which issues. */
+static const grout_cta *get_member(const grout_cta *cta, uint32_t index) {
+    return grout_cta__peer(cta, cta->rank + index);
+}
+
 /* Later, from what its record says. */
 static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     const grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);
     const int64_t *const starts[BOXES] = {flight->start[2], flight->start[0], flight->start[1]};
-    grout_box boxes[BOXES];
-    mma it = {
-        .inst = inst, .origin = &flight->origin, .boxes = boxes, .is_fresh = flight->is_fresh};
-    for (uint32_t i = 0; i < BOXES; i++) {
-        boxes[i] = grout_box__place(cta, grout_plan__box(machine->plan, inst, i), starts[i]);
+    mma it = {.inst = inst,
+              .origin = &flight->origin,
+              .ctas = count_ctas(inst),
+              .is_fresh = flight->is_fresh};
+    for (uint32_t i = 0; i < it.ctas * BOXES; i++) {
+        it.boxes[i / BOXES][i % BOXES] =
+            grout_box__place(get_member(cta, i / BOXES),
+                             grout_plan__box(machine->plan, inst, i % BOXES), starts[i % BOXES]);
     }
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < it.ctas * 2; i++) {
         const uint32_t slot = flight->bytes.operands[i];
         if (slot != 0) {
-            grout_capture__read(cta, &boxes[BOX_A + i], slot);
-            it.captured[i] = grout_slots__get(cta, slot);
+            grout_capture__read(cta, &it.boxes[i / 2][BOX_A + i % 2], slot);
+            it.captured[i / 2][i % 2] = grout_slots__get(cta, slot);
         }
     }
     perform(cta, &it);
@@ -141,13 +189,14 @@ void grout_engine__land_tcgen05(const grout_cta *cta, uint32_t index) {
 
 /* ---- what becomes undefined ------------------------------------------------------------------ */
 
-/* The rows of M, or columns of N, that have an undefined element, become undefined. */
+/* The rows of M, or columns of N from first on, that have an undefined element become undefined. */
 static void spoil(const grout_cta *cta, const grout_accumulator *sums,
-                  const grout_operand_plan *operand, const grout_box *box, bool is_a) {
+                  const grout_operand_plan *operand, const grout_box *box, uint32_t first) {
     grout_machine *machine = cta->machine;
     if (grout_box__is_defined(machine, box)) {
         return;
     }
+    const bool is_a = first == UINT32_MAX;
     const uint32_t rows = operand->pack.rows, cols = (uint32_t)(box->plan->count / rows);
     memset(machine->mask_linear, 0, (size_t)box->plan->count);
     grout_box__get_undefined(machine, box, machine->mask_linear);
@@ -156,42 +205,47 @@ static void spoil(const grout_cta *cta, const grout_accumulator *sums,
         if (machine->mask_linear[i] != 0 && is_a) {
             grout_accumulator__spoil_row(sums, place);
         } else if (machine->mask_linear[i] != 0) {
-            grout_accumulator__spoil_column(sums, place);
+            grout_accumulator__spoil_column(sums, first + place);
         }
     }
 }
 
-static void spread_undefined(const grout_cta *cta, const grout_inst *inst, const grout_box *boxes,
-                             bool is_new) {
+/* In the accumulator of one CTA. */
+static void spread_undefined_in(const grout_cta *cta, const mma *it, uint32_t member) {
     grout_machine *machine = cta->machine;
-    const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    const grout_accumulator_plan shape = get_shape(cta, inst);
+    const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
+    const grout_accumulator_plan shape = get_shape(cta, it->inst, it->ctas);
     const grout_accumulator sums = make_sums(machine, &shape);
-    const grout_box *acc = &boxes[BOX_ACC];
+    const grout_box *acc = &it->boxes[member][BOX_ACC];
     grout_accumulator__set_undefined(&sums, NULL);
     memset(sums.masks, 0, (size_t)(shape.rows + 63) / 64 * shape.cols * sizeof *sums.masks);
-    if (!is_new && !grout_box__is_defined(machine, acc)) {
+    if (!it->is_fresh && !grout_box__is_defined(machine, acc)) {
         memset(machine->mask_linear, 0, (size_t)acc->plan->count);
         grout_box__get_undefined(machine, acc, machine->mask_linear);
         grout_accumulator__set_undefined(&sums, machine->mask_linear);
     }
-    spoil(cta, &sums, &product->a, &boxes[BOX_A], true);
-    spoil(cta, &sums, &product->b, &boxes[BOX_B], false);
+    spoil(cta, &sums, &product->a, &it->boxes[member][BOX_A], UINT32_MAX);
+    for (uint32_t i = 0; i < it->ctas; i++) {
+        spoil(cta, &sums, &product->b, &it->boxes[i][BOX_B], i * (shape.cols / it->ctas));
+    }
     const bool is_undefined = grout_accumulator__get_undefined(&sums, machine->mask_linear);
     grout_box__set_written(machine, acc, is_undefined ? machine->mask_linear : NULL);
 }
 
 /* ---- issue ----------------------------------------------------------------------------------- */
 
-static void put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          const grout_box *boxes, bool is_void) {
+static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     grout_machine *machine = cta->machine;
+    const grout_inst *inst = it->inst;
+    const grout_box *boxes = it->boxes[0];
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     uint32_t slots[GROUT_FLIGHT_SLOTS] = {0};
-    for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        const bool is_in_smem = i == 1 || !product->a.is_register;
-        slots[i] = is_in_smem ? grout_capture__take(cta, actor, &boxes[BOX_A + i], cta->rank) : 0;
+    for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
+        const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
+        slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
+                                                    cta->rank)
+                              : 0;
     }
     const uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_TCGEN05, cta->rank);
     if (index == 0) {
@@ -199,7 +253,7 @@ static void put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst
     }
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = is_void;
-    flight->is_fresh = is_fresh(cta, actor, inst);
+    flight->is_fresh = it->is_fresh;
     memcpy(flight->bytes.operands, slots, sizeof slots);
     memcpy(flight->start[0], boxes[BOX_A].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[BOX_B].start, sizeof flight->start[1]);
@@ -226,38 +280,56 @@ static void note_issue(const grout_cta *cta, uint32_t actor, uint32_t lane, uint
                        number);
 }
 
+bool grout_tcgen05__check_leader(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    if ((inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) == 0 || grout_cta__leads_pair(cta)) {
+        return true;
+    }
+    const grout_fault fault = {.code = GROUT_DIAG_PAIR_LEADER, .cta = grout_cta__head(cta)->index};
+    grout_cta__fault(cta, actor, inst, 0, &fault);
+    return false;
+}
+
+/* The boxes in each CTA; false, after a report, if an operand leaves its object. */
+static bool resolve(const grout_cta *cta, uint32_t actor, mma *it) {
+    bool is_inside = true;
+    for (uint32_t i = 0; i < BOXES; i++) {
+        it->boxes[0][i] = grout_box__resolve(cta, actor, it->inst, i);
+        is_inside &= grout_box__check_inside(cta, actor, it->inst, &it->boxes[0][i]);
+        if (it->ctas > 1) {
+            it->boxes[1][i] = it->boxes[0][i];
+            grout_box__set_rank(cta, &it->boxes[1][i], cta->rank + 1);
+        }
+    }
+    return is_inside;
+}
+
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
-    grout_box boxes[BOXES];
-    bool is_void = false;
-    for (uint32_t i = 0; i < BOXES; i++) {
-        boxes[i] = grout_box__resolve(cta, actor, inst, i);
-        /* An operand that leaves its object is refused, and with it the product. */
-        is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[i]);
-    }
+    const grout_origin origin = grout_cta__origin(cta, actor, inst);
+    mma it = {.inst = inst,
+              .origin = &origin,
+              .ctas = count_ctas(inst),
+              .is_fresh = is_fresh(cta, actor, inst)};
+    /* An operand that leaves its object is refused, and with it the product. */
+    const bool is_void = !resolve(cta, actor, &it);
     const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
     const grout_stamp stamps[2] = {get_stamp(cta, lane, number), get_stamp(cta, lane, number)};
     const grout_issue issue = {
         .bytes = grout_engine__bytes_tcgen05(machine, inst), .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, actor, inst, &issue);
-    if (!is_void) {
-        grout_access__publish(cta, actor, inst, boxes, stamps);
+    for (uint32_t i = 0; i < it.ctas && !is_void; i++) {
+        grout_access__publish(cta, actor, inst, it.boxes[i], stamps);
     }
     note_issue(cta, actor, lane, number);
-    if (machine->tracks && !is_void) {
-        spread_undefined(cta, inst, boxes, is_fresh(cta, actor, inst));
+    for (uint32_t i = 0; i < it.ctas && machine->tracks && !is_void; i++) {
+        spread_undefined_in(cta, &it, i);
     }
     if (machine->is_lazy) {
-        put_in_flight(cta, actor, inst, boxes, is_void);
+        put_in_flight(cta, actor, &it, is_void);
         return;
     }
     if (!is_void) {
-        const grout_origin origin = grout_cta__origin(cta, actor, inst);
-        const mma it = {.inst = inst,
-                        .origin = &origin,
-                        .boxes = boxes,
-                        .is_fresh = is_fresh(cta, actor, inst)};
         perform(cta, &it);
     }
     publish_complete(cta, actor, inst, number);
@@ -265,7 +337,7 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
 
 /* ---- commits --------------------------------------------------------------------------------- */
 
-/* An arrival that waits for MMAs, in flight. */
+/* An arrival that waits for MMAs, in flight to the barrier of a CTA. */
 static void start_commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_arrival *arrival, uint32_t record) {
     const uint32_t index =
@@ -275,7 +347,7 @@ static void start_commit(const grout_cta *cta, uint32_t actor, const grout_inst 
         flight->is_part = true;
         flight->group = arrival->mmas;
         flight->phase.bytes = arrival->bytes;
-        grout_flight__attach(cta, arrival->element, record, index);
+        grout_flight__attach(grout_cta__peer(cta, arrival->rank), arrival->element, record, index);
     }
 }
 
@@ -300,26 +372,27 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
  * it waits for one byte, which the last of them brings. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                           uint32_t element) {
+                           uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
-    const grout_arrival arrival = {.rank = cta->rank,
-                                   .element = element,
-                                   .count = 1,
-                                   .is_deferred = true,
-                                   .bytes = 1,
-                                   .order = inst->order,
-                                   .scope = inst->edge_scope,
-                                   .is_tensor = true,
-                                   .lane = cta->lane_base + lane,
-                                   .mmas = grout_cta__lane(cta, lane)->mmas};
-    const uint32_t record = grout_barrier__arrive(cta, actor, inst, &arrival);
-    if (record == 0) {
-        return;
-    }
-    if (machine->is_lazy) {
-        start_commit(cta, actor, inst, &arrival, record);
-    } else {
-        grout_barrier__land(cta, element, record, arrival.bytes);
+    uint32_t records[GROUT_CLUSTER_MAX];
+    grout_arrival arrival = {.rank = cta->rank,
+                             .element = element,
+                             .count = 1,
+                             .is_deferred = true,
+                             .bytes = 1,
+                             .order = inst->order,
+                             .scope = inst->edge_scope,
+                             .is_tensor = true,
+                             .lane = cta->lane_base + lane,
+                             .mmas = grout_cta__lane(cta, lane)->mmas};
+    grout_barrier__arrive_all(cta, actor, inst, &arrival, ranks, records);
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        arrival.rank = rank;
+        if (records[rank] != 0 && machine->is_lazy) {
+            start_commit(cta, actor, inst, &arrival, records[rank]);
+        } else if (records[rank] != 0) {
+            grout_barrier__land(grout_cta__peer(cta, rank), element, records[rank], arrival.bytes);
+        }
     }
 }

@@ -9,11 +9,14 @@
 
 #include "memory.h"
 
+/* Whether the CTA may issue an op that is for both CTAs of a pair; if not, it is a finding. */
+bool grout_tcgen05__check_leader(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* An MMA: faults, events, definedness, its effect if it is due. */
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
-/* One arrival on an element of the CTA, when all MMAs of the actor's lane so far are done. */
+/* One arrival on an element of each CTA of some ranks, when all MMAs of the actor's lane so far are
+ * done. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                           uint32_t element);
+                           uint32_t element, uint32_t ranks);
 
 /* A load of tensor memory into the result; the memory is in use until the wait. */
 void grout_tmem__load(const grout_cta *cta, uint32_t thread, const grout_inst *inst);

@@ -20,9 +20,10 @@ void grout_tma__commit_group(const grout_cta *cta, uint32_t thread, const grout_
 
 /* ---- between the issue and the engines ------------------------------------------------------- */
 
-/* One destination of a load: the box and the barrier of the CTA of a rank. */
+/* One destination of a load: the box of the CTA of a rank, and the barrier. */
 typedef struct grout_load {
     uint32_t rank, element;
+    uint32_t owner;  /* rank of the CTA whose barrier it is: that of a pair is the leader's */
     uint32_t record; /* of the phase that its bytes are in flight to */
     uint32_t phase;  /* over all lives of the element */
     int64_t bytes;

@@ -158,12 +158,23 @@ typedef struct load_issue {
     uint32_t thread;
     grout_box boxes[2]; /* of the own CTA; from is the own part's */
     uint32_t element;
-    uint32_t mask;                      /* ranks */
+    uint32_t mask, set; /* ranks that it goes to; those that issue it together */
     uint32_t phases[GROUT_CLUSTER_MAX]; /* by rank: where its bytes count, over all lives */
     uint32_t part, parts;
     int64_t bytes; /* that it brings to each CTA */
     bool is_void, is_explicit;
+    bool is_led; /* bytes for both CTAs of a pair count on the barrier of the one that leads */
 } load_issue;
+
+/* The CTA on whose barrier the bytes for another one count. */
+static uint32_t get_owner(const load_issue *load, uint32_t rank) {
+    return load->is_led ? grout_pair_leader(rank) : rank;
+}
+
+/* Whether it makes an arrival: on a barrier, once for all whose bytes that counts. */
+static bool has_arrival(const grout_cta *cta, const load_issue *load) {
+    return !load->is_explicit && get_owner(load, cta->rank) == cta->rank;
+}
 
 static grout_box get_destination(const grout_cta *cta, const load_issue *load, uint32_t rank) {
     grout_box to = load->boxes[1];
@@ -233,36 +244,52 @@ static bool find_phases(const grout_cta *cta, load_issue *load) {
     uint32_t number = 0;
     for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
-            load->phases[rank] =
-                grout_barrier__find_unknown(cta, load->thread, rank, load->element);
+            load->phases[rank] = grout_barrier__find_unknown(cta, load->thread,
+                                                             get_owner(load, rank), load->element);
         }
     }
     if (load->is_explicit) {
-        return load->mask == 1u << cta->rank || find_rounds(cta, load);
+        return load->mask == 1u << cta->rank || load->is_led || find_rounds(cta, load);
     }
-    load->phases[cta->rank] = grout_cta__barrier(cta, load->element)->phase_base +
-                              grout_barrier__get_phase(cta, load->element);
+    for (uint32_t rank = 0; has_arrival(cta, load) && rank < GROUT_CLUSTER_MAX; rank++) {
+        if (get_owner(load, rank) == cta->rank) {
+            load->phases[rank] = grout_cta__barrier(cta, load->element)->phase_base +
+                                 grout_barrier__get_phase(cta, load->element);
+        }
+    }
     if (inst->u.copy.is_collective) {
         const grout_collective_issue issue = {.element = load->element,
                                               .phase = load->phases[cta->rank],
-                                              .mask = load->mask,
+                                              .mask = load->set,
                                               .boxes = load->boxes};
         number = grout_cluster__note_collective(cta, load->thread, inst, &issue);
-        grout_cluster__find_phases(cta, inst, &issue, number, load->phases);
+        if (!load->is_led) {
+            grout_cluster__find_phases(cta, inst, &issue, number, load->phases);
+        }
     }
     return true;
+}
+
+/* Each CTA of a pair has its own part of the source, and keeps it. */
+static void take_part(const grout_cta *cta, load_issue *load) {
+    const int32_t dim = load->inst->u.copy.split_dim;
+    if (dim >= 0) {
+        grout_box__shift(cta, &load->boxes[0], (uint32_t)dim,
+                         (cta->rank % GROUT_PAIR) * load->boxes[0].plan->extent[dim]);
+    }
 }
 
 static void set_parts(const grout_cta *cta, load_issue *load) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
-    load->mask = 1u << cta->rank;
+    load->mask = load->set = 1u << cta->rank;
     load->bytes = load->boxes[1].plan->bytes;
     if (inst->u.copy.axes == 0) {
         return;
     }
-    load->mask = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
-                                               inst->u.copy.axes, cta->rank);
+    load->set = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
+                                              inst->u.copy.axes, cta->rank);
+    load->mask = inst->u.copy.split_dim >= 0 ? load->mask : load->set;
     for (uint32_t i = 0; inst->u.copy.part_dim >= 0 && i < machine->plan->shape.cta_count; i++) {
         load->parts += load->mask >> i & 1u;
         load->part += i < cta->rank ? load->mask >> i & 1u : 0;
@@ -276,8 +303,9 @@ static void set_parts(const grout_cta *cta, load_issue *load) {
 static void publish_load(const grout_cta *cta, const load_issue *load) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
-    const grout_flight facts = {
-        .phase = {.element = load->element, .number = load->phases[cta->rank]}};
+    const grout_flight facts = {.phase = {.rank = get_owner(load, cta->rank),
+                                          .element = load->element,
+                                          .number = load->phases[cta->rank]}};
     grout_stamp stamps[2];
     grout_engine__stamps_tma_load(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
@@ -297,7 +325,8 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
-            uint32_t number = rank * machine->plan->element_count + load->element;
+            uint32_t number =
+                get_owner(load, rank) * machine->plan->element_count + load->element;
             stamps[0].component = stamps[1].component =
                 grout_clock_ph(&machine->plan->shape, number);
             stamps[0].number = stamps[1].number = load->phases[rank] + 1;
@@ -335,11 +364,12 @@ static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load
 
 /* The record of the phase that the bytes for a CTA are in flight to. */
 static uint32_t deliver(const grout_cta *cta, const load_issue *load, uint32_t rank) {
-    grout_delivery delivery = {.rank = rank,
+    const uint32_t owner = get_owner(load, rank);
+    grout_delivery delivery = {.rank = owner,
                                .element = load->element,
                                .phase = load->phases[rank],
                                .bytes = load->bytes,
-                               .is_told = load->is_explicit || rank != cta->rank};
+                               .is_told = load->is_explicit || owner != cta->rank};
     return grout_barrier__deliver(cta, load->thread, load->inst, &delivery);
 }
 
@@ -347,6 +377,7 @@ static void send(const grout_cta *cta, const load_issue *load, uint32_t rank, ui
                  uint32_t spoilt, bool is_part) {
     grout_box boxes[2] = {load->boxes[0], get_destination(cta, load, rank)};
     const grout_load sent = {.rank = rank,
+                             .owner = get_owner(load, rank),
                              .element = load->element,
                              .record = record,
                              .phase = load->phases[rank],
@@ -371,12 +402,13 @@ static void send_all(const grout_cta *cta, const load_issue *load) {
             spoilt[rank] = prepare_destination(cta, load, &to);
         }
     }
-    if (!load->is_explicit) {
+    if (has_arrival(cta, load)) {
         const grout_arrival arrival = {.rank = own,
                                        .element = load->element,
                                        .count = 1,
                                        .by_copy = true,
-                                       .bytes = load->boxes[1].plan->bytes,
+                                       .bytes = (load->is_led ? GROUT_PAIR : 1) *
+                                                load->boxes[1].plan->bytes,
                                        .flying = load->bytes};
         record = grout_barrier__arrive(cta, load->thread, load->inst, &arrival);
     } else {
@@ -405,13 +437,16 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
         return true;
     }
     set_parts(cta, &load);
-    if (grout_mbarrier__awaits_init(cta, thread, load.element, load.mask)) {
+    load.is_led = inst->u.copy.is_led || grout_barrier__is_of_pair(cta, load.element);
+    if (grout_mbarrier__awaits_init(cta, thread, load.element,
+                                    grout_barrier__get_owners(cta, load.element, load.mask))) {
         return false;
     }
     load.is_explicit = machine->plan->elements[load.element].is_explicit;
     if (!find_phases(cta, &load)) {
         return false;
     }
+    take_part(cta, &load);
     load.is_void = grout_tensor_map__is_void(cta, thread, inst, load.boxes[0].plan->operand);
     load.is_void = load.is_void || check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
@@ -419,7 +454,8 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
         grout_im2col__is_mode_of(inst) && grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
     publish_load(cta, &load);
     send_all(cta, &load);
-    if (machine->has_clocks && (load.is_explicit || load.mask != 1u << cta->rank)) {
+    if (machine->has_clocks &&
+        (load.is_explicit || load.is_led || load.mask != 1u << cta->rank)) {
         grout_cta__advance(cta, thread); /* its bytes carry the clock as of now */
     }
     return true;
@@ -464,7 +500,7 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
         grout_move__definedness(cta, thread, inst, boxes);
     }
     grout_tma__start_store(cta, thread, inst, boxes, is_void);
-    if ((inst->attrs & GROUT_ATTR_BIT_NO_COMMIT_GROUP) == 0) {
+    if ((inst->attrs & GROUT_ATTR_BIT(NO_COMMIT_GROUP)) == 0) {
         grout_tma__commit_group(cta, thread, inst);
     }
 }

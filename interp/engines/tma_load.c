@@ -63,7 +63,9 @@ void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *fli
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     *read_out = (grout_stamp){
         .cluster = grout_cta__cluster(cta)->index,
-        .component = grout_clock_ph(shape, grout_cta__element(cta, flight->phase.element)),
+        .component = grout_clock_ph(
+            shape, grout_cta__element(grout_cta__peer(cta, flight->phase.rank),
+                                      flight->phase.element)),
         .number = flight->phase.number + 1,
         .agent = GROUT_AGENT_ENGINE};
     *write_out = *read_out;
@@ -122,10 +124,12 @@ static void load_now(const grout_cta *cta, uint32_t thread, const grout_inst *in
     }
     grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMA_LOAD);
     flight.is_part = load->is_part;
+    flight.phase.rank = load->owner;
     flight.phase.element = load->element;
     flight.phase.number = load->phase;
     grout_flight__publish_complete(cta, &flight);
-    grout_barrier__land(grout_cta__peer(cta, load->rank), load->element, load->record, load->bytes);
+    grout_barrier__land(grout_cta__peer(cta, load->owner), load->element, load->record,
+                        load->bytes);
 }
 
 void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -153,5 +157,5 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
     flight->limits = boxes[0].limits;
-    grout_flight__attach(grout_cta__peer(cta, load->rank), load->element, load->record, index);
+    grout_flight__attach(grout_cta__peer(cta, load->owner), load->element, load->record, index);
 }

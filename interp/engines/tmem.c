@@ -59,32 +59,43 @@ static void note_wait(const grout_cta *cta, uint32_t thread, const grout_inst *i
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* The columns that an MMA in flight may still change hold poison. */
-static void poison_in_flight(const grout_cta *cta, const grout_box *box, uint8_t *array) {
-    const grout_machine *machine = cta->machine;
+/* The columns of the box that an MMA in flight may still change, of either CTA of its pair, hold
+ * poison. */
+static void poison_columns(const grout_cta *cta, const grout_box *box, const grout_flight *flight,
+                           uint8_t *array) {
     const grout_box_plan *plan = box->plan;
     const uint32_t column = plan->rank - 1u, row = plan->rank - 2u;
-    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
-        const grout_flight *flight = grout_flight__get(machine, i);
-        const grout_box_plan *other =
-            flight->engine == GROUT_ENGINE_TCGEN05
-                ? grout_plan__box(machine->plan, grout_flight__inst(machine, flight), 0)
-                : NULL;
-        i = flight->next;
-        if (other == NULL || flight->is_void || other->object != plan->object) {
-            continue;
-        }
-        const int64_t *start = flight->start[2];
-        int64_t low = start[column] - box->start[column], high = low + other->extent[column];
-        low = low < 0 ? 0 : low;
-        high = high > plan->extent[column] ? plan->extent[column] : high;
-        if (memcmp(start, box->start, column * sizeof *start) != 0) {
-            continue; /* of another slot */
-        }
-        for (int64_t k = 0; low < high && k < plan->extent[row]; k++) {
-            grout_fill_poison(plan->dtype,
-                              array + (k * plan->extent[column] + low) * plan->element_bytes,
-                              high - low);
+    const grout_inst *inst = grout_flight__inst(cta->machine, flight);
+    const grout_box_plan *other = flight->engine == GROUT_ENGINE_TCGEN05
+                                      ? grout_plan__box(cta->machine->plan, inst, 0)
+                                      : NULL;
+    const bool is_of_peer = flight->home != cta->rank;
+    if (other == NULL || flight->is_void || other->object != plan->object ||
+        (is_of_peer && (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) == 0)) {
+        return;
+    }
+    const int64_t *start = flight->start[2];
+    int64_t low = start[column] - box->start[column], high = low + other->extent[column];
+    low = low < 0 ? 0 : low;
+    high = high > plan->extent[column] ? plan->extent[column] : high;
+    if (memcmp(start, box->start, column * sizeof *start) != 0) {
+        return; /* of another slot */
+    }
+    for (int64_t k = 0; low < high && k < plan->extent[row]; k++) {
+        grout_fill_poison(plan->dtype,
+                          array + (k * plan->extent[column] + low) * plan->element_bytes,
+                          high - low);
+    }
+}
+
+static void poison_in_flight(const grout_cta *cta, const grout_box *box, uint8_t *array) {
+    const grout_machine *machine = cta->machine;
+    const uint32_t leader = machine->plan->has_pairs ? grout_pair_leader(cta->rank) : cta->rank;
+    for (uint32_t rank = leader; rank <= cta->rank; rank++) {
+        for (uint32_t i = grout_cta__head(grout_cta__peer(cta, rank))->first_flight; i != 0;) {
+            const grout_flight *flight = grout_flight__get(machine, i);
+            poison_columns(cta, box, flight, array);
+            i = flight->next;
         }
     }
 }

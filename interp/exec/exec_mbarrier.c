@@ -18,11 +18,17 @@ static uint32_t get_count(const grout_cta *cta, uint32_t thread, const grout_ins
                                              grout_plan__slot(cta->machine->plan, inst, 0));
 }
 
+/* Whether the CTA keeps the mbarrier: that of a pair lies in the CTA which leads. */
+static bool is_kept(const grout_cta *cta, uint32_t element) {
+    return !grout_barrier__is_of_pair(cta, element) || grout_cta__leads_pair(cta);
+}
+
 grout_outcome grout_exec_mbarrier_init(const grout_cta *cta, uint32_t thread,
                                        const grout_inst *inst) {
     uint32_t element;
-    if (grout_barrier__find_element(cta, thread, inst, 0, &element)) {
-        grout_mbarrier__init(cta, thread, inst, element, get_count(cta, thread, inst));
+    if (grout_barrier__find_element(cta, thread, inst, 0, &element) && is_kept(cta, element)) {
+        const uint32_t ctas = grout_barrier__is_of_pair(cta, element) ? 2 : 1;
+        grout_mbarrier__init(cta, thread, inst, element, ctas * get_count(cta, thread, inst));
     }
     return GROUT_OUTCOME_NEXT;
 }
@@ -30,7 +36,7 @@ grout_outcome grout_exec_mbarrier_init(const grout_cta *cta, uint32_t thread,
 grout_outcome grout_exec_mbarrier_invalidate(const grout_cta *cta, uint32_t thread,
                                              const grout_inst *inst) {
     uint32_t element;
-    if (grout_barrier__find_element(cta, thread, inst, 0, &element)) {
+    if (grout_barrier__find_element(cta, thread, inst, 0, &element) && is_kept(cta, element)) {
         grout_mbarrier__invalidate(cta, thread, inst, element);
     }
     return GROUT_OUTCOME_NEXT;
@@ -70,13 +76,18 @@ static grout_outcome contribute(const grout_cta *cta, uint32_t thread, const gro
     if (box.is_nowhere || !grout_barrier__find_element(cta, thread, inst, 0, &arrival.element)) {
         return GROUT_OUTCOME_NEXT;
     }
-    uint32_t targets = get_targets(cta, inst, box.rank);
+    const uint32_t targets =
+        grout_barrier__get_owners(cta, arrival.element, get_targets(cta, inst, box.rank));
+    uint32_t records[GROUT_CLUSTER_MAX];
     if (grout_mbarrier__awaits_init(cta, thread, arrival.element, targets)) {
         return GROUT_OUTCOME_BLOCKED;
     }
     arrival.order = inst->order;
     arrival.scope = inst->edge_scope;
-    grout_barrier__arrive_all(cta, thread, inst, &arrival, targets);
+    if (grout_barrier__is_of_pair(cta, arrival.element)) { /* that of the leader says for both */
+        arrival.bytes = grout_cta__leads_pair(cta) ? 2 * arrival.bytes : 0;
+    }
+    grout_barrier__arrive_all(cta, thread, inst, &arrival, targets, records);
     return GROUT_OUTCOME_NEXT;
 }
 
@@ -163,6 +174,9 @@ grout_outcome grout_exec_mbarrier_wait(const grout_cta *cta, uint32_t thread,
         return GROUT_OUTCOME_NEXT;
     }
     read_parity(cta, thread, inst, &wait);
+    if (!is_kept(cta, wait.element)) {
+        return GROUT_OUTCOME_NEXT; /* the CTA that leads waits, and the other learns nothing */
+    }
     if (grout_mbarrier__awaits_init(cta, thread, wait.element, 1u << cta->rank)) {
         return GROUT_OUTCOME_BLOCKED;
     }
@@ -201,6 +215,9 @@ grout_outcome grout_exec_mbarrier_test(const grout_cta *cta, uint32_t thread,
         return set_result(cta, thread, inst, true);
     }
     read_parity(cta, thread, inst, &wait);
+    if (!is_kept(cta, wait.element)) {
+        return set_result(cta, thread, inst, true);
+    }
     if (!grout_mbarrier__check(cta, thread, inst, wait.element)) {
         return set_result(cta, thread, inst, true);
     }

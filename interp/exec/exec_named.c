@@ -71,7 +71,7 @@ static bool find_number(const grout_cta *cta, uint32_t thread, const grout_inst 
 /* What the op is about; false, and a fault, if the CTA has no such barrier, or never so many. */
 static bool find_use(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      grout_named_use *use) {
-    const bool counts_lanes = (inst->attrs & GROUT_ATTR_BIT_LANES) != 0;
+    const bool counts_lanes = (inst->attrs & GROUT_ATTR_BIT(LANES)) != 0;
     const int64_t threads = cta->machine->plan->shape.thread_count;
     const int64_t unit = counts_lanes ? GROUT_WARP_LANES : 1;
     const int64_t warps = cta->machine->plan->warp_count;

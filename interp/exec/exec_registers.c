@@ -35,7 +35,7 @@ grout_outcome grout_exec_set_max_registers(const grout_cta *cta, uint32_t thread
     grout_thread *own = grout_cta__thread(cta, thread);
     const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
     uint32_t wanted = (uint32_t)grout_slot__get_integer(cta, thread, slot);
-    bool is_increase = (inst->attrs & GROUT_ATTR_BIT_INCREASE) != 0;
+    bool is_increase = (inst->attrs & GROUT_ATTR_BIT(INCREASE)) != 0;
     if (is_increase && wanted > own->registers) {
         uint32_t more = wanted - own->registers;
         if (more > head->registers_free) {

@@ -96,8 +96,8 @@ grout_outcome grout_exec_scan(const grout_cta *cta, uint32_t thread, const grout
                     .columns = inst->u.reduce.rows.columns,
                     .bytes = grout_dtype_get_info(grout_loops__get_compute_dtype(dtype))->bytes,
                     .number_bytes = to->element_bytes,
-                    .is_reverse = (inst->attrs & GROUT_ATTR_BIT_REVERSE) != 0,
-                    .is_exclusive = (inst->attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0};
+                    .is_reverse = (inst->attrs & GROUT_ATTR_BIT(REVERSE)) != 0,
+                    .is_exclusive = (inst->attrs & GROUT_ATTR_BIT(EXCLUSIVE)) != 0};
     const int64_t size = s.rows * s.columns * s.number_bytes;
     const int64_t all = (int64_t)to->count * s.number_bytes;
     const uint8_t *data = grout_slot__data(cta, thread, from);

@@ -15,7 +15,7 @@ static bool find_op(const grout_cta *cta, uint32_t thread, const grout_inst *ins
                     grout_semaphore_op *op) {
     grout_machine *machine = cta->machine;
     *op = (grout_semaphore_op){.key.cta = grout_cta__head(cta)->index,
-                               .no_decrement = (inst->attrs & GROUT_ATTR_BIT_NO_DECREMENT) != 0,
+                               .no_decrement = (inst->attrs & GROUT_ATTR_BIT(NO_DECREMENT)) != 0,
                                .order = inst->order,
                                .scope = inst->edge_scope};
     if (!grout_barrier__find_element(cta, thread, inst, 0, &op->key.element)) {

@@ -15,7 +15,7 @@ grout_outcome grout_exec_commit_smem(const grout_cta *cta, uint32_t thread,
     if (machine->has_clocks) {
         grout_order__commit_smem(&machine->plan->order, grout_cta__clocks(cta, thread),
                                  grout_cta__actor(cta, thread), cta->rank,
-                                 (inst->attrs & GROUT_ATTR_BIT_CLUSTER) != 0);
+                                 (inst->attrs & GROUT_ATTR_BIT(CLUSTER)) != 0);
     }
     return GROUT_OUTCOME_NEXT;
 }
@@ -72,7 +72,8 @@ grout_outcome grout_exec_barrier_arrive(const grout_cta *cta, uint32_t thread,
     if (mask == 1u << cta->rank) {
         grout_barrier__arrive(cta, thread, inst, &arrival);
     } else {
-        grout_barrier__arrive_all(cta, thread, inst, &arrival, mask);
+        uint32_t records[GROUT_CLUSTER_MAX];
+        grout_barrier__arrive_all(cta, thread, inst, &arrival, mask, records);
     }
     return GROUT_OUTCOME_NEXT;
 }
@@ -106,7 +107,7 @@ static void wait_lane(const grout_cta *cta, uint32_t thread, const grout_inst *i
     grout_machine *machine = cta->machine;
     const grout_clock_shape *shape = &machine->plan->shape;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_read_only = (inst->attrs & GROUT_ATTR_BIT_READ_ONLY) != 0;
+    bool is_read_only = (inst->attrs & GROUT_ATTR_BIT(READ_ONLY)) != 0;
     uint32_t allowed = (uint32_t)grout_slot__get_integer(cta, thread, slot);
     uint32_t committed = grout_cta__lane(cta, lane)->committed;
     uint32_t done = committed > allowed ? committed - allowed : 0;

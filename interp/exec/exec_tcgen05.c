@@ -10,21 +10,34 @@
 
 grout_outcome grout_exec_tcgen05_mma(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
-    grout_tcgen05__issue(cta, thread, inst);
+    if (grout_tcgen05__check_leader(cta, thread, inst)) {
+        grout_tcgen05__issue(cta, thread, inst);
+    }
     return GROUT_OUTCOME_NEXT;
+}
+
+/* CTAs on whose barriers a commit arrives: the one it names, or all along some axes. */
+static uint32_t get_targets(const grout_cta *cta, const grout_inst *inst, uint32_t rank) {
+    const grout_machine *machine = cta->machine;
+    return inst->u.arrive.axes == 0
+               ? 1u << rank
+               : grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
+                                               inst->u.arrive.axes, cta->rank);
 }
 
 grout_outcome grout_exec_tcgen05_commit_arrive(const grout_cta *cta, uint32_t thread,
                                                const grout_inst *inst) {
-    uint32_t element;
-    if (!grout_barrier__find_element(cta, thread, inst, 0, &element)) {
+    uint32_t element, rank;
+    if (!grout_barrier__find_peer_element(cta, thread, inst, 0, &element, &rank)) {
         return GROUT_OUTCOME_NEXT;
     }
-    if (grout_mbarrier__awaits_init(cta, thread, element, 1u << cta->rank)) {
+    const uint32_t ranks =
+        grout_barrier__get_owners(cta, element, get_targets(cta, inst, rank));
+    if (grout_mbarrier__awaits_init(cta, thread, element, ranks)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    if (grout_mbarrier__check(cta, thread, inst, element)) {
-        grout_tcgen05__commit(cta, thread, inst, element);
+    if (grout_tcgen05__check_leader(cta, thread, inst)) {
+        grout_tcgen05__commit(cta, thread, inst, element, ranks);
     }
     return GROUT_OUTCOME_NEXT;
 }

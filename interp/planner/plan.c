@@ -62,6 +62,7 @@ static void fill_elements(grout_planner *planner, grout_object_id id, bool is_in
             .arrivals = object->is_explicit ? 0 : grout_object_get_arrivals(planner->module, id),
             .is_explicit = object->is_explicit,
             .orders_tensor = object->is_explicit || object->orders_tensor_core,
+            .is_leader_tracked = object->is_leader_tracked,
             .is_shared = planner->object_is_shared[id],
             .group_count = object->cluster_group_count};
         plan->element_objects[element] = id;
@@ -310,7 +311,8 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
                              .module = launch->module,
                              .kernel = grout_module_get_kernel(launch->module, launch->kernel),
                              .launch = launch,
-                             .diags = diags};
+                             .diags = diags,
+                             .split = -1};
     if (begin_planner(&planner)) {
         lower_kernel(&planner);
     } else {

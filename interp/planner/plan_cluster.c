@@ -8,6 +8,8 @@
 
 #include "grout/verify.h"
 
+#include <string.h>
+
 /* ---- the kernel as a whole ------------------------------------------------------------------- */
 
 /* An object that an operand names: other CTAs reach it. */
@@ -104,7 +106,8 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
                                               : planner->plan->order.owners;
         }
         planner->object_uses[view.object] |= get_use((grout_opcode)op->opcode, i);
-        planner->object_is_shared[view.object] |= object->cluster_group_count > 0;
+        planner->object_is_shared[view.object] |=
+            object->cluster_group_count > 0 || object->is_leader_tracked;
         planner->plan->needs_clocks |= object->is_explicit;
         const bool is_semaphore = object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global;
         const bool is_foreign_fetch = is_fetch && grout_space_is_of_launch(object->space);
@@ -113,6 +116,26 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
         planner->plan->has_foreign_loop |=
             is_look || ((is_semaphore || is_foreign_fetch) && op->result_count > 0 &&
                         grout_planner__is_in_while(planner, op));
+    }
+}
+
+/* The letters of operands in which other CTAs have a part, by what the op is written with. */
+static const char *get_shared_letters(const grout_planner *planner, const grout_op *op) {
+    const uint64_t attrs = grout_op_get_attr_bits(planner->module, op);
+    const bool posts = grout_op_find_letter((grout_opcode)op->opcode, 'b') != UINT32_MAX;
+    if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0) {
+        return posts ? "b" : "Tnh";
+    }
+    return (attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0 ? "Hb" : "";
+}
+
+/* Operands that other CTAs reach without a '.cluster(..)'. */
+static void share_operands(grout_planner *planner, const grout_op *op) {
+    const char *letters = get_shared_letters(planner, op);
+    for (uint32_t i = 0; letters[0] != '\0' && i < op->operand_count; i++) {
+        if (strchr(letters, grout_op_get_letter((grout_opcode)op->opcode, i)) != NULL) {
+            share_operand(planner, op, i);
+        }
     }
 }
 
@@ -137,10 +160,9 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
         add_collective(plan, collective);
     }
     plan->has_multicast |= grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0;
-    if (collective != 0 || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
-        share_operand(planner, op, 1);
-        share_operand(planner, op, 2);
-    }
+    plan->has_pairs |= grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) != 0;
+    plan->needs_clocks |= grout_module_find_attr(module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
+    share_operands(planner, op);
     if (waits_for_grid(op)) {
         plan->shape.grid_count = 1;
     }
@@ -299,7 +321,14 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
     const grout_plan *plan = planner->plan;
     uint32_t axes = grout_op_get_axes(planner->module, op, GROUT_ATTR_COLLECTIVE_AXES);
     inst->u.copy.is_collective = axes != 0;
-    inst->u.copy.part_dim = -1;
+    inst->u.copy.part_dim = inst->u.copy.split_dim = -1;
+    inst->u.copy.is_led = grout_module_find_attr(planner->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
+    const int64_t split = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_PARTITIONED, -1);
+    grout_view from;
+    if (split >= 0 && grout_module_get_view(planner->module,
+                                            grout_module_get_operand(planner->module, op, 0), &from)) {
+        inst->u.copy.split_dim = (int8_t)from.view_dim[split];
+    }
     inst->u.copy.axes =
         (uint8_t)(axes != 0 ? axes : grout_op_get_axes(planner->module, op, GROUT_ATTR_MULTICAST));
     if (inst->u.copy.is_collective) {
@@ -307,7 +336,7 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
                plan->collective_axes[inst->u.copy.collective] != axes) {
             inst->u.copy.collective++;
         }
-        if (count_group(planner, axes) > 1) {
+        if (count_group(planner, axes) > 1 && inst->u.copy.split_dim < 0) {
             inst->u.copy.part_dim = find_part_dim(planner, inst, op);
         }
     }
@@ -323,7 +352,7 @@ bool grout_planner__is_for_all(const grout_planner *planner, const grout_op *op)
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op) {
     const grout_module *module = planner->module;
     grout_inst *inst = grout_planner__get_inst(planner, index);
-    uint32_t attrs = grout_op_get_info(op->opcode)->attrs;
+    uint64_t attrs = grout_op_get_info(op->opcode)->attrs;
     inst->order = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
     inst->edge_scope = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_SCOPE);
     inst->reduction =
@@ -339,7 +368,10 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     if (inst->edge_scope == GROUT_CHOICE_NONE) {
         inst->edge_scope = get_default_scope(planner, inst, op);
     }
-    if ((attrs & (GROUT_ATTR_BIT_COLLECTIVE_AXES | GROUT_ATTR_BIT_MULTICAST)) != 0) {
+    if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 && (attrs & GROUT_ATTR_BIT(MULTICAST)) != 0) {
+        inst->u.arrive.axes = (uint8_t)(grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) |
+                                        grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST));
+    } else if ((attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0) {
         lower_axes(planner, inst, op);
     }
 }

@@ -520,7 +520,9 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     grout_planner__begin_wgmma(planner, id);
     grout_pick pick;
     planner->pick = grout_op_get_pick(planner->module, op, &pick) ? &pick : NULL;
+    planner->split = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_PARTITIONED, -1);
     grout_planner__add_operands(planner, index, op);
+    planner->split = -1;
     /* A descriptor is no value: the references through it say everything. */
     const bool has_values = grout_op_get_info(op->opcode)->rule != GROUT_RULE_DESCRIPTOR;
     for (uint32_t i = 0; has_values && i < op->result_count; i++) {

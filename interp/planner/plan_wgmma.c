@@ -190,7 +190,9 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
                         .has_k_rows = !product.b.has_mn_rows,
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating};
-    raise(&planner->plan->sums_max, wgmma->m * wgmma->n);
+    /* Both CTAs of a pair have the columns of both. */
+    const bool is_of_pair = (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0;
+    raise(&planner->plan->sums_max, (is_of_pair ? 2 : 1) * wgmma->m * wgmma->n);
     if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
@@ -284,7 +286,7 @@ void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, cons
         return;
     }
     /* A load waits for all groups; an op that takes wait(n) waits for what this says. */
-    bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
+    bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0;
     inst->exec = grout_exec_acc_load;
     inst->u.acc_load.groups_left =
         !takes_wait ? 0

@@ -65,6 +65,8 @@ typedef struct grout_planner {
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
     bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
     const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
+    int64_t split; /* of the op that is lowered: the dimension of its source that the CTAs of a pair
+                      divide; -1: none */
     bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;

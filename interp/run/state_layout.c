@@ -10,7 +10,7 @@
 #include "undo.h"
 
 #define PAYLOAD_BYTES   (512u << 10) /* of a CTA's stores that have read and not written */
-#define PAYLOAD_MIN     3
+#define PAYLOAD_MIN     5
 #define PAYLOAD_MAX     1024
 #define UNDO_DATA_BYTES (256u << 10)
 #define CTAS_FEW        16 /* past that many in flight these two are less */

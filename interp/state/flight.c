@@ -61,7 +61,7 @@ void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder) {
         return;
     }
     if (!flight->is_done) {
-        grout_flight__unlink(cta, index);
+        grout_flight__unlink(grout_cta__peer(cta, flight->home), index);
     }
     grout_pool__give(&machine->pools[GROUT_POOL_FLIGHTS], index);
 }

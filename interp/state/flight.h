@@ -17,7 +17,7 @@ enum { GROUT_HELD_BY_PHASE = 1, GROUT_HELD_BY_QUEUE = 2 };
 
 GROUT_NO_PADDING_BEGIN
 
-#define GROUT_FLIGHT_SLOTS 3
+#define GROUT_FLIGHT_SLOTS 4
 
 typedef struct grout_flight {
     /* not hashed: places in pools, and the order of issue in the launch */
@@ -25,7 +25,7 @@ typedef struct grout_flight {
     uint32_t previous, next; /* all in flight in the CTA, by serial */
     uint32_t held;           /* the lists that still hold the record: GROUT_HELD_.. */
     uint32_t phase_record, phase_next;
-    uint32_t queue_next;
+    uint32_t queue_next, reserved_next;
     /* Slots of bytes of the CTA's (capture.h), plus 1; 0: none. */
     union {
         uint32_t slots[GROUT_FLIGHT_SLOTS];
@@ -34,8 +34,9 @@ typedef struct grout_flight {
             uint32_t
                 spoilt; /* mask of destination bytes that an older, unpublished store may win */
         } copy;
-        uint32_t operands[GROUT_FLIGHT_SLOTS]; /* wgmma: copied from registers, or captured; the
-                                                  last is of the metadata of a */
+        /* wgmma: copied from registers, or captured; the third is of the metadata of a. tcgen05_mma:
+         * a and b, then those of the other CTA of a pair */
+        uint32_t operands[GROUT_FLIGHT_SLOTS];
         uint32_t elements;                     /* st.async */
         uint32_t picks; /* cp.async by indices or with a mask: what grout_picks__note notes */
     } bytes;
@@ -59,11 +60,13 @@ typedef struct grout_flight {
                                          accumulator's in tensor memory */
     grout_box_limits limits;          /* of the box of GMEM, through a made descriptor */
     uint32_t group;                   /* in a queue */
-    uint32_t reserved_group;
+    uint32_t home;                    /* rank of the CTA in whose list it is */
     /* due at a phase */
     struct {
-        uint32_t element, number; /* number: over all lives of the element */
-        int64_t bytes;            /* that it brings */
+        uint32_t rank, element; /* of the barrier: that of a pair is that of the CTA which leads */
+        uint32_t number;        /* over all lives of the element */
+        uint32_t reserved;
+        int64_t bytes; /* that it brings */
     } phase;
     /* what only one engine asks */
     union {

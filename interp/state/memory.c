@@ -221,6 +221,16 @@ grout_box grout_box__place_inside(const grout_cta *cta, const grout_box_plan *pl
     return box;
 }
 
+void grout_box__shift(const grout_cta *cta, grout_box *box, uint32_t dim, int64_t distance) {
+    box->start[dim] += distance;
+    box->offset = 0;
+    box->is_empty = false;
+    place(cta->machine, box);
+    if (cta->machine->claims != NULL) {
+        grout_claims__note(cta->machine, box);
+    }
+}
+
 void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts) {
     uint32_t cut = box->plan->order[box->plan->rank - 1 - dim];
     int64_t step = box->plan->extent[cut] / parts;

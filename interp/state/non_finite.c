@@ -179,9 +179,9 @@ static grout_finiteness get_worst_scanned(const computing *it, uint32_t i) {
     const grout_slot *from = &it->slots[0];
     const int64_t columns = it->inst->u.reduce.rows.columns, rows = it->inst->u.reduce.rows.rows;
     const int64_t row = i / columns % rows, first = i - row * columns;
-    const bool is_reverse = (it->inst->attrs & GROUT_ATTR_BIT_REVERSE) != 0;
+    const bool is_reverse = (it->inst->attrs & GROUT_ATTR_BIT(REVERSE)) != 0;
     const int64_t number = (is_reverse ? rows - row : row + 1) -
-                           ((it->inst->attrs & GROUT_ATTR_BIT_EXCLUSIVE) != 0 ? 1 : 0);
+                           ((it->inst->attrs & GROUT_ATTR_BIT(EXCLUSIVE)) != 0 ? 1 : 0);
     grout_finiteness worst = number == 0 ? GROUT_FINITENESS_COUNT : GROUT_FINITE;
     for (int64_t k = 0; k < number; k++) {
         const int64_t at = first + (is_reverse ? rows - 1 - k : k) * columns;

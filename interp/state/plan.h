@@ -233,7 +233,7 @@ typedef struct grout_inst {
     uint32_t first_decider, decider_count; /* of a look, and of a while's way back */
     uint32_t scope;
     uint32_t work;             /* in elements, the same on every machine (plan_work.c) */
-    uint32_t attrs;            /* GROUT_ATTR_BIT_* that are written */
+    uint64_t attrs;            /* GROUT_ATTR_BIT(..) that are written */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
     uint8_t reduction;         /* grout_update, of a copy or async_store_smem; NONE: overwrites */
     uint8_t update;            /* grout_update, of an atomic */
@@ -256,6 +256,7 @@ typedef struct grout_inst {
         struct { /* ops that post to an mbarrier */
             uint32_t count;
             int32_t from_cta; /* mask of from_cta(..); -1: it is not written */
+            uint8_t axes;     /* of multicast or collective_axis: every CTA along them */
         } arrive;
         struct { /* copies between GMEM and SMEM */
             uint32_t first_transfer, transfer_count;
@@ -264,6 +265,8 @@ typedef struct grout_inst {
             bool is_collective; /* collective_axes */
             uint8_t collective; /* which of the kernel's sets of axes */
             int8_t part_dim;    /* the dimension of the boxes that it splits; -1: none */
+            bool is_led;        /* leader_tracked: bytes count on the barrier of the leader */
+            int8_t split_dim;   /* partitioned: the source's dimension that it splits; -1: none */
             uint8_t oob;        /* what comes from outside the array: a choice of oob(..) */
             bool is_bulk;       /* one run of bytes, without a tensor map */
             bool is_unplanned;  /* no TMA moves it ('--arch any'): it may start anywhere */
@@ -303,6 +306,7 @@ typedef struct grout_element_plan {
     bool is_explicit;         /* an mbarrier */
     bool is_shared;           /* other CTAs of the cluster reach it */
     bool orders_tensor;       /* its arrives and waits are edges of tensor memory too */
+    bool is_leader_tracked;   /* that of the CTA which leads counts for all */
     uint32_t group_count;     /* of a cluster barrier: its groups of axes; 0: it is none */
 } grout_element_plan;
 
@@ -330,6 +334,7 @@ typedef struct grout_plan {
     bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
     bool has_exit_sync;
     bool has_multicast; /* copies of one CTA to several */
+    bool has_pairs;     /* MMAs of both CTAs of a pair */
     bool
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look

@@ -391,11 +391,12 @@ uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grou
 }
 
 void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                               const grout_arrival *arrival, uint32_t mask) {
+                               const grout_arrival *arrival, uint32_t mask, uint32_t *records) {
     grout_machine *machine = cta->machine;
     const contributor who = {cta, thread, inst};
-    uint32_t numbers[GROUT_CLUSTER_MAX], records[GROUT_CLUSTER_MAX] = {0};
+    uint32_t numbers[GROUT_CLUSTER_MAX];
     grout_arrival each = *arrival;
+    memset(records, 0, GROUT_CLUSTER_MAX * sizeof *records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((mask >> rank & 1u) != 0) {
             const grout_cta *to = grout_cta__peer(cta, rank);
@@ -410,10 +411,23 @@ void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grou
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if (records[rank] != 0) {
+            grout_machine__phase(machine, records[rank])->bytes_flying +=
+                each.is_deferred ? each.bytes : 0;
             finish_arrive(grout_cta__peer(cta, rank), &who, each.element, numbers[rank],
                           records[rank]);
         }
     }
+}
+
+uint32_t grout_barrier__get_owners(const grout_cta *cta, uint32_t element, uint32_t ranks) {
+    uint32_t owners = 0;
+    if (!grout_barrier__is_of_pair(cta, element)) {
+        return ranks;
+    }
+    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
+        owners |= (ranks >> rank & 1u) << grout_pair_leader(rank);
+    }
+    return owners;
 }
 
 uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element) {
@@ -427,7 +441,8 @@ uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element) {
                                                   object->cluster_groups[i], cta->rank);
         }
     }
-    return mask;
+    /* The leader has index 0 along each axis: the lowest of the ranks. */
+    return plan->is_leader_tracked ? mask & (0u - mask) : mask;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------

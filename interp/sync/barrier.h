@@ -99,9 +99,9 @@ void grout_barrier__init(const grout_cta *cta, uint32_t element, uint32_t needed
  * or on an mbarrier that is not initialised. */
 uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival);
-/* The same on the element of each rank in mask, at once. */
+/* The same on the element of each rank in mask, at once: by rank, GROUT_CLUSTER_MAX records. */
 void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                               const grout_arrival *arrival, uint32_t mask);
+                               const grout_arrival *arrival, uint32_t mask, uint32_t *records);
 /* Bytes are in flight to a phase. Returns its record, in the pool of the machine. */
 uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_delivery *delivery);
@@ -109,6 +109,12 @@ uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const gro
  * complete: where bytes that it sends go, if no other contribution of its own says more. */
 uint32_t grout_barrier__find_unknown(const grout_cta *cta, uint32_t thread, uint32_t rank,
                                      uint32_t element);
+/* The CTAs whose barriers count for those of some ranks: themselves, or of pairs those that lead. */
+uint32_t grout_barrier__get_owners(const grout_cta *cta, uint32_t element, uint32_t ranks);
+static inline bool grout_barrier__is_of_pair(const grout_cta *cta, uint32_t element) {
+    const grout_element_plan *plan = &cta->machine->plan->elements[element];
+    return plan->is_explicit && plan->is_leader_tracked;
+}
 /* The ranks for whose elements an arrive on the element of its own CTA counts. */
 uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element);
 

@@ -7,6 +7,8 @@
 
 #include "grout/text.h"
 
+#include <inttypes.h>
+
 static void set_result(grout_binding *binding, const grout_op *op, const grout_type *type) {
     grout_infer__set_type(binding, op->first_result, op->parent, type);
 }
@@ -302,18 +304,49 @@ static bool check_copied_types(grout_binding *binding, const grout_op *op,
     return true;
 }
 
-static bool check_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
-    grout_type from = types[0], to = types[1];
-    if (!check_copied_types(binding, op, types)) {
+/* The part of its source that one CTA of a pair takes: half of a dimension. */
+static bool take_part(grout_binding *binding, const grout_op *op, grout_type *from) {
+    const grout_attr_value *attr =
+        grout_module_find_attr(binding->module, op, GROUT_ATTR_PARTITIONED);
+    const int64_t dim =
+        grout_op_get_attr_integer(binding->module, op, GROUT_ATTR_PARTITIONED, -1);
+    if (attr == NULL) {
+        return true;
+    }
+    if (dim < 0 || dim >= from->rank) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+                              "partitioned(%" PRId64 "): the source is %s", dim,
+                              grout_type__get_text(from).chars);
+        grout_diags_help(binding->diags, "name a dimension of the source: the outermost is 0");
         return false;
     }
+    if (from->dims[dim] % GROUT_PAIR != 0) {
+        grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, attr->loc,
+                              "two CTAs divide dimension %" PRId64 " of %s, which has %" PRId64
+                              " elements",
+                              dim, grout_type__get_text(from).chars, from->dims[dim]);
+        grout_diags_help(binding->diags, "take a box with an even number of them");
+        return false;
+    }
+    from->dims[dim] /= GROUT_PAIR;
+    return true;
+}
+
+static bool check_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    grout_type from = types[0], to = types[1];
+    if (!check_copied_types(binding, op, types) || !take_part(binding, op, &from)) {
+        return false;
+    }
+    const bool is_part = !grout_type__is_same_shape(&from, &types[0]);
     if (!grout_type__is_same_shape(&from, &to)) {
         grout_binding__report(
             binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-            "'%s' copies a box of one shape: the source is %s, the destination %s",
+            "'%s' copies a box of one shape: the source is %s%s, the destination %s",
             grout_infer__get_mnemonic(op), grout_type__get_text(&from).chars,
-            grout_type__get_text(&to).chars);
-        grout_diags_help(binding->diags, "slice the larger one with ds(start, size)");
+            is_part ? " for each CTA" : "", grout_type__get_text(&to).chars);
+        grout_diags_help(binding->diags,
+                         is_part ? "the source is the box of both CTAs: 'partitioned' halves it"
+                                 : "slice the larger one with ds(start, size)");
         return false;
     }
     return true;

@@ -29,9 +29,9 @@
 #define DEFINE_V3(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
 #define DEFINE_V1_ATTRS(OP, name) \
-    VALUE(OP, name, (BUILDER, OPERAND(a), uint32_t attrs), OPERANDS(a), .attrs = attrs)
+    VALUE(OP, name, (BUILDER, OPERAND(a), uint64_t attrs), OPERANDS(a), .attrs = attrs)
 #define DEFINE_V3_ATTRS(OP, name)                                                  \
-    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint64_t attrs), \
           OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N0(OP, name) NOTHING(OP, name, (BUILDER), .operand_count = 0)
 #define DEFINE_N1(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a)), OPERANDS(a))
@@ -39,25 +39,25 @@
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
 #define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \
-    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint32_t attrs), \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint64_t attrs), \
             OPERANDS(a, b, c), .attrs = attrs)
 #define DEFINE_N4_OPTION_ATTRS(OP, name)                                                         \
-    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), uint32_t attrs), \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), uint64_t attrs), \
             OPERANDS(a, b, c, d), .attrs = attrs)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
-    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint64_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
 #define DEFINE_N1_K(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
 #define DEFINE_V1_K(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
 #define DEFINE_K1_ATTRS(OP, name) \
-    NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
+    NOTHING(OP, name, (BUILDER, grout_expr_id n, uint64_t attrs), OPERANDS(K(n)), .attrs = attrs)
 #define DEFINE_UNARY(OP, name) DEFINE_V1(OP, name)
 #define DEFINE_TEST(OP, name)  DEFINE_V1(OP, name)
 #define DEFINE_MATH(OP, name)  DEFINE_V1_ATTRS(OP, name)
 #define DEFINE_MATH_BINARY(OP, name)                                                   \
-    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint64_t attrs), OPERANDS(a, b), \
           .attrs = attrs)
 #define DEFINE_BINARY(OP, name)  DEFINE_V2(OP, name)
 #define DEFINE_COMPARE(OP, name) DEFINE_V2(OP, name)
@@ -73,13 +73,13 @@
           WRITTEN_TYPE, .operands = values, .operand_count = count)
 #define DEFINE_IOTA(OP, name)                                                           \
     VALUE(OP, name, (BUILDER, grout_expr_id dimension, SHAPE_PARAMETERS), WRITTEN_TYPE, \
-          .attrs = GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+          .attrs = GROUT_ATTR_BIT(DIM), .attr_value = dimension)
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
-          .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+          .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension)
 /* An operand of kind NONE, the last, is left away. */
 #define DIMENSION \
-    .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension
+    .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension
 #define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
 #define DEFINE_GATHER(OP, name)                                                            \
     VALUE(OP, name,                                                                        \
@@ -96,17 +96,17 @@
              grout_expr_id dimension),                                         \
             .operands = (const grout_operand[]){a, b, indices, mask}, LEAST(3, mask), DIMENSION)
 #define DEFINE_SCAN(OP, name)                                                                    \
-    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint32_t attrs), OPERANDS(a), \
-          .attrs = attrs | (dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM),                  \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint64_t attrs), OPERANDS(a), \
+          .attrs = attrs | (dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM)),                  \
           .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
-          .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT_DIM,         \
+          .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT(DIM),         \
           .attr_value = dimension)
 #define DEFINE_TRANSPOSE(OP, name)                                                       \
     VALUE(OP, name##_value, (BUILDER, OPERAND(a), uint32_t count, const uint32_t *dims), \
-          OPERANDS(a), .attrs = GROUT_ATTR_BIT_PERM,                                     \
+          OPERANDS(a), .attrs = GROUT_ATTR_BIT(PERM),                                     \
           .attr_dims = grout_builder__pack_dims(count, dims))
 #define DEFINE_RELAYOUT(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), const char *text), OPERANDS(a), .text = text)
@@ -147,7 +147,7 @@
         (void)grout_build_op(builder, GROUT_OP_##OP,                                           \
                              &(grout_build_op_args){.operands = operands,                      \
                                                     .operand_count = 3 + count,                \
-                                                    .attrs = GROUT_ATTR_BIT_PIXELS,            \
+                                                    .attrs = GROUT_ATTR_BIT(PIXELS),            \
                                                     .attr_ranges = pixels,                     \
                                                     .attr_range_count = count});               \
     }

@@ -36,8 +36,11 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    if (from->is_packed) {
-        return grout_builder__error(b, "%s are not packed", what);
+    if (from->is_packed || from->is_collective) {
+        return grout_builder__error(b, "%s are not packed or collective", what);
+    }
+    if (from->is_leader_tracked && !is_barrier) {
+        return grout_builder__error(b, "only barriers are tracked by a leader");
     }
     bool is_plain =
         from->arrivals == 0 && from->cluster_group_count == 0 && !from->orders_tensor_core;
@@ -62,11 +65,12 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
         return grout_builder__error(b, "only arrays in smem have an alias");
     }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
-        from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core) {
+        from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core ||
+        from->is_leader_tracked) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
     }
-    if (from->is_packed && !grout_space_needs_tensor_order(space)) {
-        return grout_builder__error(b, "only arrays in tmem are packed");
+    if ((from->is_packed || from->is_collective) && !grout_space_needs_tensor_order(space)) {
+        return grout_builder__error(b, "only arrays in tmem are packed or collective");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");
@@ -141,7 +145,9 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .arrivals = from->arrivals,
                          .is_explicit = from->is_explicit,
                          .orders_tensor_core = from->orders_tensor_core,
-                         .is_packed = from->is_packed};
+                         .is_packed = from->is_packed,
+                         .is_collective = from->is_collective,
+                         .is_leader_tracked = from->is_leader_tracked};
     to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));
     to->type.dtype = (uint8_t)(is_array ? from->dtype : GROUT_DTYPE_NONE);
     to->type.rank = (uint8_t)from->rank;
@@ -273,7 +279,7 @@ void grout_build_unroll(grout_builder *builder, grout_expr_id copies) {
     grout_module *module = builder->module;
     grout_op *op = GROUT_TABLE_AT(module->ops, grout_op,
                                   builder->regions.count > 1 ? get_innermost(builder)->op : 0);
-    if ((grout_op_get_info((grout_opcode)op->opcode)->attrs & (uint32_t)GROUT_ATTR_BIT_UNROLL) ==
+    if ((grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(UNROLL)) ==
             0 ||
         op->attr_count > 0) {
         (void)grout_builder__error(builder, "'unroll' is for a loop, once");

@@ -129,10 +129,11 @@ const grout_attr_value *grout_module_find_attr(const grout_module *module, const
     return NULL;
 }
 
-uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op) {
-    uint32_t bits = 0;
+uint64_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op) {
+    uint64_t bits = 0;
     for (uint32_t i = 0; i < op->attr_count; i++) {
-        bits |= 1u << GROUT_TABLE_AT(module->attrs, grout_attr_value, op->first_attr + i)->attr;
+        bits |= UINT64_C(1)
+                << GROUT_TABLE_AT(module->attrs, grout_attr_value, op->first_attr + i)->attr;
     }
     return bits;
 }

@@ -56,7 +56,7 @@ void grout_op_print_usage(grout_opcode opcode, grout_text *out) {
     const char *separator = "; attributes: ";
     grout_op_print_syntax(opcode, out);
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
-        if ((info->attrs & 1u << i) != 0) {
+        if ((info->attrs >> i & 1) != 0) {
             const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
             grout_text_add(out, "%s", separator);
             if (attr->argument == GROUT_ARGUMENT_CHOICE) { /* all of them would be too much here */

@@ -16,19 +16,29 @@
     };
 #include "grout/ops.def"
 
-/* A list in a column, (A, B), as bits or'ed: PREFIX names what a word becomes. */
-#define BITS_1(PREFIX, A)                PREFIX##A
-#define BITS_2(PREFIX, A, B)             (PREFIX##A | PREFIX##B)
-#define BITS_3(PREFIX, A, B, C)          (PREFIX##A | PREFIX##B | PREFIX##C)
-#define BITS_4(PREFIX, A, B, C, D)       (BITS_2(PREFIX, A, B) | BITS_2(PREFIX, C, D))
-#define BITS_5(PREFIX, A, B, C, D, E)    (BITS_3(PREFIX, A, B, C) | BITS_2(PREFIX, D, E))
-#define BITS_6(PREFIX, A, B, C, D, E, F) (BITS_3(PREFIX, A, B, C) | BITS_3(PREFIX, D, E, F))
+/* A list in a column, (A, B), as bits or'ed: BIT says what a word becomes. */
+#define BITS_1(BIT, A)                BIT(A)
+#define BITS_2(BIT, A, B)             (BIT(A) | BIT(B))
+#define BITS_3(BIT, A, B, C)          (BIT(A) | BIT(B) | BIT(C))
+#define BITS_4(BIT, A, B, C, D)       (BITS_2(BIT, A, B) | BITS_2(BIT, C, D))
+#define BITS_5(BIT, A, B, C, D, E)    (BITS_3(BIT, A, B, C) | BITS_2(BIT, D, E))
+#define BITS_6(BIT, A, B, C, D, E, F) (BITS_3(BIT, A, B, C) | BITS_3(BIT, D, E, F))
 #define PICK_7(A, B, C, D, E, F, G, ...) G
-#define BITS(PREFIX, ...) \
-    PICK_7(__VA_ARGS__, BITS_6, BITS_5, BITS_4, BITS_3, BITS_2, BITS_1, )(PREFIX, __VA_ARGS__)
+#define BITS(BIT, ...) \
+    PICK_7(__VA_ARGS__, BITS_6, BITS_5, BITS_4, BITS_3, BITS_2, BITS_1, )(BIT, __VA_ARGS__)
 #define UNWRAP(...)         __VA_ARGS__
-#define ATTR_BITS(...)      (uint32_t)(BITS(GROUT_ATTR_BIT_, __VA_ARGS__))
-#define MILESTONE_BITS(...) BITS(MILESTONE_BIT_, __VA_ARGS__)
+#define ATTR_BIT(NAME)      (PLACE_##NAME < 0 ? 0 : UINT64_C(1) << (PLACE_##NAME & 63))
+#define ATTR_BITS(...)      BITS(ATTR_BIT, __VA_ARGS__)
+#define MILESTONE_BIT(NAME) MILESTONE_BIT_##NAME
+#define MILESTONE_BITS(...) BITS(MILESTONE_BIT, __VA_ARGS__)
+
+/* The bits of attributes in a set, and (NONE). */
+enum {
+#define GROUT_ATTR(NAME, ...) PLACE_##NAME = GROUT_ATTR_##NAME,
+#include "grout/ops.def"
+    PLACE_NONE = -1
+};
+_Static_assert(GROUT_ATTR_COUNT <= 64, "a set of attributes is a uint64_t");
 
 #define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC)         \
     {                                                                                    \

@@ -120,22 +120,38 @@ static bool parse_flag(grout_parser *p, bool *flag_out) {
     return true;
 }
 
+/* A word of the other kind of barrier than this. */
+static bool refuse_word(grout_parser *p, const char *help) {
+    (void)grout_parser__unexpected(p, "the end of the object");
+    grout_parser__help(p, "%s", help);
+    return false;
+}
+
+/* Whose barriers count: 'leader_tracked' of a barrier, 'two_ctas' of an mbarrier. */
+static bool parse_leader(grout_parser *p, grout_object *object) {
+    const bool is_of_mbarrier = grout_parser__is_word(p, &p->token, "two_ctas");
+    if (is_of_mbarrier != object->is_explicit) {
+        return refuse_word(p, is_of_mbarrier
+                                  ? "two_ctas is of an mbarrier; of a barrier for all CTAs of a "
+                                    "cluster axis it is 'cluster(..) leader_tracked'"
+                                  : "leader_tracked is of a 'barrier cluster(..)'; an mbarrier of "
+                                    "a pair of CTAs is 'two_ctas'");
+    }
+    return object->is_leader_tracked ? report_twice(p) : parse_flag(p, &object->is_leader_tracked);
+}
+
 /* What says more about a barrier; *done_out if nothing stands next. */
 static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done_out) {
     bool is_arrivals = grout_parser__is_word(p, &p->token, "arrivals");
     if (is_arrivals && object->is_explicit) {
-        (void)grout_parser__unexpected(p, "the end of the object");
-        grout_parser__help(p, "mbarrier_init says how many arrivals a phase of an mbarrier takes");
-        return false;
+        return refuse_word(p, "mbarrier_init says how many arrivals a phase of an mbarrier takes");
     }
     if (is_arrivals) {
         return object->arrivals != 0 ? report_twice(p) : parse_list(p, &object->arrivals, 1) > 0;
     }
     if (grout_parser__is_word(p, &p->token, "cluster") && object->is_explicit) {
-        (void)grout_parser__unexpected(p, "the end of the object");
-        grout_parser__help(p, "an mbarrier of another CTA is named by .cluster(..) where it is "
+        return refuse_word(p, "an mbarrier of another CTA is named by .cluster(..) where it is "
                               "used; only a 'barrier' is one of the cluster");
-        return false;
     }
     if (grout_parser__is_word(p, &p->token, "cluster")) {
         if (object->cluster_group_count > 0) {
@@ -145,13 +161,15 @@ static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done
         return grout_parser__axis_groups(p, object);
     }
     if (grout_parser__is_word(p, &p->token, "orders_tensor_core") && object->is_explicit) {
-        (void)grout_parser__unexpected(p, "the end of the object");
-        grout_parser__help(p, "leave it out: an mbarrier always orders the tensor core");
-        return false;
+        return refuse_word(p, "leave it out: an mbarrier always orders the tensor core");
     }
     if (grout_parser__is_word(p, &p->token, "orders_tensor_core")) {
         return object->orders_tensor_core ? report_twice(p)
                                           : parse_flag(p, &object->orders_tensor_core);
+    }
+    if (grout_parser__is_word(p, &p->token, "leader_tracked") ||
+        grout_parser__is_word(p, &p->token, "two_ctas")) {
+        return parse_leader(p, object);
     }
     *done_out = true;
     return true;
@@ -204,6 +222,20 @@ static bool refuse_transforms(grout_parser *p, const grout_object *object) {
         is_fragment ? "it lies in registers as the tensor core wants it" : "it lies in rows");
 }
 
+/* What says more about an array in tensor memory. */
+static bool parse_tmem(grout_parser *p, grout_object *object) {
+    for (;;) {
+        const bool is_packed = grout_parser__is_word(p, &p->token, "packed");
+        if (!is_packed && !grout_parser__is_word(p, &p->token, "collective")) {
+            return true;
+        }
+        bool *flag = is_packed ? &object->is_packed : &object->is_collective;
+        if (*flag ? !report_twice(p) : !parse_flag(p, flag)) {
+            return false;
+        }
+    }
+}
+
 /* An array, after the word of its space; one in gmem is the launch's, as a parameter is. */
 static bool parse_array(grout_parser *p, grout_object *object, grout_space space) {
     object->kind = GROUT_OBJECT_ARRAY;
@@ -216,8 +248,8 @@ static bool parse_array(grout_parser *p, grout_object *object, grout_space space
     if (!object->type.is_array) {
         return grout_parser__expected(p, "'[' and the dimensions of the array");
     }
-    if (grout_space_needs_tensor_order(space) && grout_parser__is_word(p, &p->token, "packed")) {
-        (void)parse_flag(p, &object->is_packed);
+    if (grout_space_needs_tensor_order(space) && !parse_tmem(p, object)) {
+        return false;
     }
     return grout_space_has_transforms(space) ? parse_transforms(p, object)
                                              : refuse_transforms(p, object);

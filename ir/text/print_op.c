@@ -111,6 +111,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_printer__type(pr, &object->type);
         grout_printer__text(pr, object->infers_tile ? " tile(infer)" : "");
         grout_printer__text(pr, object->is_packed ? " packed" : "");
+        grout_printer__text(pr, object->is_collective ? " collective" : "");
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);
@@ -123,6 +124,9 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
         print_groups(pr, kernel, object);
         grout_printer__text(pr, object->orders_tensor_core ? " orders_tensor_core" : "");
+        grout_printer__text(pr, !object->is_leader_tracked ? ""
+                                : object->is_explicit      ? " two_ctas"
+                                                           : " leader_tracked");
         break;
     case GROUT_OBJECT_SEMAPHORE:
         grout_printer__text(pr, "semaphore");

@@ -25,7 +25,7 @@ static bool find_use(const grout_op *op, barrier_use *use) {
     }
     use->takes_barrier = sync->object != GROUT_SYNC_OBJECT_MBARRIER;
     use->takes_mbarrier = sync->object != GROUT_SYNC_OBJECT_BARRIER;
-    use->takes_cluster = sync->reach != GROUT_SYNC_REACH_OWN;
+    use->takes_cluster = sync->reach == GROUT_SYNC_REACH_CLUSTER;
     use->takes_peer = sync->reach == GROUT_SYNC_REACH_PEER;
     return true;
 }
@@ -80,6 +80,11 @@ static void check_peer(grout_verifying *verifying, const grout_op *op, const bar
                      grout_verify__get_remedy(op, GROUT_REMEDY_PEER_BARRIER));
 }
 
+/* A commit has no bytes: its multicast is of arrivals. */
+static bool starts_engine(const grout_op *op) {
+    return grout_op_get_sync((grout_opcode)op->opcode)->mode == GROUT_SYNC_MODE_STARTS;
+}
+
 /* Every CTA issues a collective copy and so arrives in its own; one CTA issues a multicast. */
 static void check_copy(grout_verifying *verifying, const grout_op *op, const grout_view *view,
                        const grout_object *object) {
@@ -121,5 +126,7 @@ void grout_verify__barrier_kind(grout_verifying *verifying, const grout_op *op) 
     check_face(verifying, op, &use, operand, &view, object);
     check_cluster(verifying, op, &use, operand, &view, object);
     check_peer(verifying, op, &use, operand, &view);
-    check_copy(verifying, op, &view, object);
+    if (starts_engine(op)) {
+        check_copy(verifying, op, &view, object);
+    }
 }

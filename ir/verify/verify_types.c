@@ -46,6 +46,9 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
         break;
     case GROUT_ATTR_ARRIVE_COUNT: /* verify_sync.c */
     case GROUT_ATTR_COLLECTIVE_AXES:
+    case GROUT_ATTR_COLLECTIVE_AXIS: /* verify_pair.c */
+    case GROUT_ATTR_LEADER_TRACKED:
+    case GROUT_ATTR_PARTITIONED:
     case GROUT_ATTR_MULTICAST:
     case GROUT_ATTR_REDUCE:
     case GROUT_ATTR_OOB:    /* verify_oob.c */
@@ -78,7 +81,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
 }
 
 /* "wgmma, wgmma_row or wg_strided": the attributes that an op takes. */
-static void add_attr_texts(uint32_t attrs, grout_text *out) {
+static void add_attr_texts(uint64_t attrs, grout_text *out) {
     const char *separator = "";
     for (int k = 0; k < GROUT_ATTR_COUNT; k++) {
         if ((attrs >> k & 1u) != 0) {
@@ -134,7 +137,7 @@ static void check_spelt_layout(grout_verifying *verifying, const grout_op *op) {
 }
 
 static void check_attrs(grout_verifying *verifying, const grout_op *op) {
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     for (uint32_t k = 0; k < op->attr_count; k++) {
         const grout_attr_value *attr = get_attr(verifying->module, op, k);
         if ((seen >> attr->attr & 1u) != 0) {
@@ -143,10 +146,10 @@ static void check_attrs(grout_verifying *verifying, const grout_op *op) {
                                     grout_attr_get_info((grout_attr)attr->attr)->text);
             continue;
         }
-        seen |= 1u << attr->attr;
+        seen |= UINT64_C(1) << attr->attr;
         check_attr(verifying, op, attr);
     }
-    if (get_rule(op) == GROUT_RULE_IOTA && (seen & GROUT_ATTR_BIT_DIM) == 0) {
+    if (get_rule(op) == GROUT_RULE_IOTA && (seen & GROUT_ATTR_BIT(DIM)) == 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, op->loc,
                                 "'iota' needs dim(d), the dimension that counts");
         grout_diags_help(verifying->diags, "write dim(0) to count rows");

@@ -383,6 +383,28 @@ static const char *name_divergence(grout_divergence divergence) {
     return "";
 }
 
+/* ---- pairs of CTAs ---- */
+
+static bool add_leader_headline(const grout_wording *wording, grout_text *out) {
+    const grout_origin *origin = &wording->facts->sides[0].origin;
+    grout_sentence__add(out, GROUT_SENTENCE_LEADER_HEAD,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, origin),
+                                       .cta = grout_wording__name_cta(wording, origin->cta)});
+    return true;
+}
+
+static bool add_leader_edge(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_sentence__add(out, GROUT_SENTENCE_LEADER_EDGE, NULL);
+    return true;
+}
+
+static bool add_leader_repair(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_sentence__add(out, GROUT_SENTENCE_LEADER_HELP, NULL);
+    return true;
+}
+
 static bool add_copy_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_words words = {.cta_index = facts->sides[0].origin.cta,
@@ -584,6 +606,8 @@ static const words_row ROWS[] = {
      GROUT_PHRASE_NOTHING},
     {GROUT_DIAG_COLLECTIVE_DIVERGENCE, GROUT_SUBJECT_COPY, add_copy_headline, add_copy_edge,
      add_copy_repair, GROUT_PHRASE_RELATED_COPY},
+    {GROUT_DIAG_PAIR_LEADER, GROUT_SUBJECT_USUAL, add_leader_headline, add_leader_edge,
+     add_leader_repair, GROUT_PHRASE_NOTHING},
     {GROUT_DIAG_SEMAPHORE_AMBIGUOUS, GROUT_SUBJECT_USUAL, add_ambiguous_headline,
      add_ambiguous_edge, add_ambiguous_repair, GROUT_PHRASE_RELATED_SIGNAL},
     {GROUT_DIAG_SEMAPHORE_NOT_RESTORED, GROUT_SUBJECT_USUAL, add_restored_headline, NULL,

@@ -76,7 +76,7 @@ static const char *name_wait(const grout_wording *wording, const grout_origin *w
     grout_text_add(&text, "%s", info->text);
     if (info->operands[0] == 'k') {
         grout_text_add(&text, " %" PRIu32, allowed);
-    } else if ((info->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0) {
+    } else if ((info->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0) {
         grout_text_add(&text, " wait(%" PRIu32 ")", allowed);
     }
     return grout_wording__keep(wording, &text);

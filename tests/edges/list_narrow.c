@@ -43,7 +43,7 @@ static grout_module *bind(const char *path, const grout_text *text) {
 }
 
 static bool may_be_narrowed(const grout_module *module, const grout_op *op) {
-    return (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT_SCOPE) != 0 &&
+    return (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(SCOPE)) != 0 &&
            grout_module_find_attr(module, op, GROUT_ATTR_SCOPE) == NULL &&
            grout_op_get_choice(module, op, GROUT_ATTR_ORDER) != GROUT_CHOICE_ORDER_RELAXED;
 }

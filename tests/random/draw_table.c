@@ -214,7 +214,7 @@ static void draw_elementwise(table *t) {
     }
     const uint32_t value = t->d.value_count++;
     const grout_dtype result = is_compare ? GROUT_DTYPE_BOOL : t->now.from;
-    const bool is_fast = (info->attrs & GROUT_ATTR_BIT_APPROX) != 0 && draw_below(&t->d, 8) == 0;
+    const bool is_fast = (info->attrs & GROUT_ATTR_BIT(APPROX)) != 0 && draw_below(&t->d, 8) == 0;
     draw_line(&t->d, "%%v%" PRIu32 " = %s %s%s", value, info->text, operands,
               is_fast ? " approx" : "");
     if (layout != NULL) {

@@ -102,7 +102,7 @@ static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info
             snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, names[k]);
     }
     /* approx changes nothing on the CPU */
-    const bool is_fast = (info->attrs & GROUT_ATTR_BIT_APPROX) != 0 && draw_below(&v->d, 4) == 0;
+    const bool is_fast = (info->attrs & GROUT_ATTR_BIT(APPROX)) != 0 && draw_below(&v->d, 4) == 0;
     draw_line(&v->d, "%%v%" PRIu32 " = %s %s%s", name, info->text, operands,
               is_fast ? " approx" : "");
 }

@@ -22,7 +22,7 @@
 #define MODE(NAME)   (1u << GROUT_SYNC_MODE_##NAME)
 #define REACH(NAME)  (1u << GROUT_SYNC_REACH_##NAME)
 #define COMES(NAME)  (1u << GROUT_SYNC_ARRIVAL_##NAME)
-#define ATTR(NAME)   GROUT_ATTR_BIT_##NAME
+#define ATTR(NAME)   GROUT_ATTR_BIT(NAME)
 
 /* ---- what ops work on --------------------------------------------------------------------------
  */
@@ -60,7 +60,8 @@ enum { POSTS = MODE(POSTS), LOOKS = MODE(WAITS) | MODE(TESTS), ASKED = POSTS | L
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order in which it is written */
 typedef struct question {
     const char *name;
-    uint32_t faces, modes, reaches, comes, attrs;
+    uint32_t faces, modes, reaches, comes;
+    uint64_t attrs;
     uint32_t arrivals;   /* of each CTA that a phase has, or units that a wait takes */
     const char *written; /* attributes of the statement */
     const char *cluster; /* "": the kernel has none */

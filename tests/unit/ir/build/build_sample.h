@@ -84,7 +84,7 @@ static inline void build_step(sample *s, grout_value_id j, grout_expr_id ahead) 
     grout_value_id left = grout_build_load(b, slot_of(s, s->as, slot));
     grout_value_id right = grout_build_load(b, slot_of(s, s->bs, slot));
     grout_value_id sum = grout_build_add(b, grout_value_operand(left), grout_value_operand(right));
-    grout_build_wait_smem_to_gmem(b, grout_build_int(b, 0), GROUT_ATTR_BIT_READ_ONLY);
+    grout_build_wait_smem_to_gmem(b, grout_build_int(b, 0), GROUT_ATTR_BIT(READ_ONLY));
     grout_build_store(b, grout_value_operand(s->cs), grout_value_operand(sum));
     grout_build_commit_smem(b);
     grout_value_id column = grout_build_mul(b, grout_value_operand(j), grout_expr_operand(s->yb));

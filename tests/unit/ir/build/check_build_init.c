@@ -79,7 +79,7 @@ START_TEST(elements_of_every_type) {
     grout_operand large = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_U64, UINT64_MAX));
     (void)grout_build_name(b, grout_build_popcount(b, large), "d");
     grout_operand one = grout_expr_operand(grout_build_element(b, GROUT_DTYPE_F16, 0x3c00));
-    (void)grout_build_name(b, grout_build_pow(b, one, one, GROUT_ATTR_BIT_APPROX), "e");
+    (void)grout_build_name(b, grout_build_pow(b, one, one, GROUT_ATTR_BIT(APPROX)), "e");
     grout_builder_end_kernel(b);
     grout_module *built = grout_builder_finish(b, diags);
     ck_assert_ptr_nonnull(built);

@@ -190,15 +190,15 @@ START_TEST(attributes_of_each_kind_are_built) {
     grout_operand copy[] = {value(a), value(tile), at(full, 0)};
     grout_build_op_args args = {.operands = copy,
                                 .operand_count = 3,
-                                .attrs = GROUT_ATTR_BIT_MULTICAST,
+                                .attrs = GROUT_ATTR_BIT(MULTICAST),
                                 .attr_axes = AXIS_CX | AXIS_CY};
     (void)grout_build_op(b, GROUT_OP_COPY_GMEM_TO_SMEM, &args);
     grout_expr_id integers[] = {grout_build_int(b, 2), grout_build_int(b, 0)};
     grout_operand barrier = at(full, 0);
     args = (grout_build_op_args){.operands = &barrier,
                                  .operand_count = 1,
-                                 .attrs = GROUT_ATTR_BIT_ARRIVE_COUNT | GROUT_ATTR_BIT_FROM_CTA |
-                                          GROUT_ATTR_BIT_SCOPE | GROUT_ATTR_BIT_ORDER,
+                                 .attrs = GROUT_ATTR_BIT(ARRIVE_COUNT) | GROUT_ATTR_BIT(FROM_CTA) |
+                                          GROUT_ATTR_BIT(SCOPE) | GROUT_ATTR_BIT(ORDER),
                                  .attr_values = integers,
                                  .choices = choices,
                                  .choice_count = 2};
@@ -311,7 +311,7 @@ static void group_of_a_grid_axis(void) {
     build_object((grout_build_object){
         .kind = GROUT_OBJECT_BARRIER, .cluster_group_count = 1, .cluster_groups = groups});
 }
-static void build_copy(uint32_t attrs, uint32_t axes) {
+static void build_copy(uint64_t attrs, uint32_t axes) {
     begin_objects();
     grout_operand copy[] = {value(a), value(tile), at(full, 0)};
     grout_build_op_args args = {
@@ -319,13 +319,13 @@ static void build_copy(uint32_t attrs, uint32_t axes) {
     (void)grout_build_op(b, GROUT_OP_COPY_GMEM_TO_SMEM, &args);
 }
 static void multicast_over_nothing(void) {
-    build_copy(GROUT_ATTR_BIT_MULTICAST, 0);
+    build_copy(GROUT_ATTR_BIT(MULTICAST), 0);
 }
 static void multicast_over_the_grid(void) {
-    build_copy(GROUT_ATTR_BIT_MULTICAST, AXIS_X);
+    build_copy(GROUT_ATTR_BIT(MULTICAST), AXIS_X);
 }
 static void multicast_over_an_unknown_axis(void) {
-    build_copy(GROUT_ATTR_BIT_MULTICAST, 1u << 31);
+    build_copy(GROUT_ATTR_BIT(MULTICAST), 1u << 31);
 }
 static void build_pixels(uint32_t count) {
     const grout_expr_id one = grout_build_int(b, 1);
@@ -348,7 +348,7 @@ static void build_wait(grout_choice choice) {
     grout_operand barrier = at(peers, 0);
     grout_build_op_args args = {.operands = &barrier,
                                 .operand_count = 1,
-                                .attrs = GROUT_ATTR_BIT_ORDER,
+                                .attrs = GROUT_ATTR_BIT(ORDER),
                                 .choices = &choice,
                                 .choice_count = 1};
     (void)grout_build_op(b, GROUT_OP_BARRIER_WAIT, &args);

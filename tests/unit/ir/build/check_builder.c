@@ -191,13 +191,13 @@ START_TEST(tensor_cores_are_built) {
         grout_build_op(b, GROUT_OP_ACC_LOAD,
                        &(grout_build_op_args){.operands = &waiting,
                                               .operand_count = 1,
-                                              .attrs = GROUT_ATTR_BIT_WAIT_GROUPS,
+                                              .attrs = GROUT_ATTR_BIT(WAIT_GROUPS),
                                               .attr_value = grout_build_int(b, 0)});
     grout_operand all = value(grout_build_name(b, loaded, "all"));
     grout_operand rows = value(grout_build_reduce_max(b, all, grout_build_int(b, 1)));
-    (void)grout_build_layout_cast(b, rows, GROUT_ATTR_BIT_LAYOUT_ROW);
-    (void)grout_build_exp(b, value(grout_build_reduce_sum(b, all, 0)), GROUT_ATTR_BIT_APPROX);
-    grout_build_set_max_registers(b, grout_build_int(b, 24), GROUT_ATTR_BIT_DECREASE);
+    (void)grout_build_layout_cast(b, rows, GROUT_ATTR_BIT(LAYOUT_ROW));
+    (void)grout_build_exp(b, value(grout_build_reduce_sum(b, all, 0)), GROUT_ATTR_BIT(APPROX));
+    grout_build_set_max_registers(b, grout_build_int(b, 24), GROUT_ATTR_BIT(DECREASE));
     expect_body("  scratch %acc : acc f32[64, 128]\n"
                 "  acc_store %acc, (broadcast 0 : f32[64, 128])\n"
                 "  wgmma %acc, %a, %a.transpose(1, 0)\n"
@@ -242,7 +242,7 @@ START_TEST(other_forms_are_built) {
     (void)grout_build_select(b, expr(1), expr(2), expr(3));
     grout_operand printed[] = {value(n), value(n)};
     grout_build_debug_print(b, "n \"{}\"\n", 1, printed);
-    grout_build_copy_smem_to_gmem(b, value(a), value(a), GROUT_ATTR_BIT_NO_COMMIT_GROUP);
+    grout_build_copy_smem_to_gmem(b, value(a), value(a), GROUT_ATTR_BIT(NO_COMMIT_GROUP));
     expect_body("  %0 = iota dim(0) : i32[4]\n  %1 = cast %0 : f32\n  %2 = broadcast 1 : i32[4]\n"
                 "  %3 = fma 1, 2, 3\n  %4 = select 1, 2, 3\n  debug_print \"n \\\"{}\\\"\\n\", %n\n"
                 "  copy_smem_to_gmem %a, %a no_commit_group\n");
@@ -350,7 +350,7 @@ static void too_many_operands(void) {
 }
 static void wrong_attribute(void) {
     begin_kernel();
-    grout_build_copy_smem_to_gmem(b, value(a), value(a), GROUT_ATTR_BIT_READ_ONLY);
+    grout_build_copy_smem_to_gmem(b, value(a), value(a), GROUT_ATTR_BIT(READ_ONLY));
 }
 static void unknown_axis(void) {
     begin_kernel();

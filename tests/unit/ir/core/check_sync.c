@@ -82,7 +82,7 @@ static void an_object_is_the_one_that_the_op_needs(const op_facts *it) {
          "FENCES, and nothing else, works on PROXY");
     hold(it,
          is_object(it, OBJECT(REGISTERS)) ==
-             takes(it, GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE),
+             takes(it, GROUT_ATTR_BIT(INCREASE) | GROUT_ATTR_BIT(DECREASE)),
          "what takes increase or decrease, and nothing else, works on REGISTERS");
     hold(it, is_object(it, OBJECT(OBJECTS)) == (it->region->kind == GROUT_REGION_SCOPE),
          "a region of kind SCOPE, and nothing else, works on OBJECTS");
@@ -187,7 +187,7 @@ static void an_arrival_fits_the_mode(const op_facts *it) {
            "what waits for others has come itself: ARRIVAL is NOW");
     expect(it, is_mode(it, SILENT), !has_arrival(it), "its MODE posts nothing: ARRIVAL is NONE");
     expect(it, is_mode(it, MODE(WAITS)),
-           has_arrival(it) == takes(it, GROUT_ATTR_BIT_DECREASE) && !is_later,
+           has_arrival(it) == takes(it, GROUT_ATTR_BIT(DECREASE)) && !is_later,
            "WAITS posts nothing (NONE), unless it can give back (decrease: NOW)");
     expect(it, is_mode(it, MODE(STARTS)),
            has_arrival(it) == is_object(it, BARRIERS) && is_later == has_arrival(it),
@@ -350,7 +350,7 @@ static void a_scope_fits_the_object(const op_facts *it) {
 static void a_reach_fits_the_object(const op_facts *it) {
     uint8_t reach = it->line.reach;
     uint8_t of_mbarrier =
-        takes(it, GROUT_ATTR_BIT_FROM_CTA) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
+        takes(it, GROUT_ATTR_BIT(FROM_CTA)) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
     uint8_t of_any =
         has_effect(it, ACCESS(BYTES)) ? GROUT_SYNC_REACH_CLUSTER : GROUT_SYNC_REACH_OWN;
     expect(it, is_object(it, OBJECT(BARRIER) | OBJECT(CLUSTER)), reach == GROUT_SYNC_REACH_CLUSTER,
@@ -424,7 +424,7 @@ static void what_is_started_can_be_waited_for(const op_facts *it) {
     hold(it, waiting > 0 || is_object(it, OBJECT(TCGEN05)),
          "no op WAITS for its groups, and no commit tells a barrier");
     hold(it, closing <= 1, "several ops close its groups: one of them has the wrong OBJECT");
-    expect(it, takes(it, GROUT_ATTR_BIT_NO_COMMIT_GROUP), closing == 1,
+    expect(it, takes(it, GROUT_ATTR_BIT(NO_COMMIT_GROUP)), closing == 1,
            "it can leave its group open, and no op CLOSES it");
 }
 

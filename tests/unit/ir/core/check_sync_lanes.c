@@ -158,11 +158,11 @@ static void an_order_is_said_where_there_is_one(const op_facts *it) {
     bool has_side = it->sync != NULL && it->line.side != GROUT_SYNC_SIDE_NONE;
     bool is_wide =
         it->line.scope == GROUT_SYNC_SCOPE_SHARERS || it->line.scope == GROUT_SYNC_SCOPE_SYS;
-    expect(it, takes(it, GROUT_ATTR_BIT_ORDER), has_side || is_update,
+    expect(it, takes(it, GROUT_ATTR_BIT(ORDER)), has_side || is_update,
            "it takes order(..): SIDE says what it is without, or it is a GROUT_ATOMIC");
-    expect(it, takes(it, GROUT_ATTR_BIT_SCOPE), (has_side && is_wide) || is_update,
+    expect(it, takes(it, GROUT_ATTR_BIT(SCOPE)), (has_side && is_wide) || is_update,
            "it takes scope(..): its SIDE is not NONE, and its SCOPE not a fixed one");
-    expect(it, takes(it, GROUT_ATTR_BIT_ORDER) && it->sync != NULL,
+    expect(it, takes(it, GROUT_ATTR_BIT(ORDER)) && it->sync != NULL,
            it->line.arrival != GROUT_SYNC_ARRIVAL_LATER || is_mode(it, MODE(POSTS)),
            "what an engine did is released in any case: what STARTS one takes no order(..)");
 }
@@ -177,13 +177,13 @@ static void an_order_and_its_scope_go_together(const op_facts *it) {
     bool is_edge = is_mode(it, SPEAKING) && is_wide && !is_of_grids &&
                    it->line.side != GROUT_SYNC_SIDE_NONE &&
                    it->line.arrival != GROUT_SYNC_ARRIVAL_LATER;
-    expect(it, is_edge, takes(it, GROUT_ATTR_BIT_ORDER),
+    expect(it, is_edge, takes(it, GROUT_ATTR_BIT(ORDER)),
            "ATTRS lacks ORDER: its SIDE is not NONE, and a kernel may say order(relaxed)");
-    expect(it, is_edge || is_update, takes(it, GROUT_ATTR_BIT_SCOPE),
+    expect(it, is_edge || is_update, takes(it, GROUT_ATTR_BIT(SCOPE)),
            "ATTRS lacks SCOPE: several scopes can be meant, and what orders says for whom");
-    expect(it, takes(it, GROUT_ATTR_BIT_SCOPE), takes(it, GROUT_ATTR_BIT_ORDER) || is_update,
+    expect(it, takes(it, GROUT_ATTR_BIT(SCOPE)), takes(it, GROUT_ATTR_BIT(ORDER)) || is_update,
            "it takes scope(..) and no order(..): remove SCOPE from ATTRS");
-    expect(it, is_update, takes(it, GROUT_ATTR_BIT_ORDER) == (it->info->results == 1),
+    expect(it, is_update, takes(it, GROUT_ATTR_BIT(ORDER)) == (it->info->results == 1),
            "an atomic that returns the old value can acquire and release (ORDER), and no other");
 }
 
@@ -301,62 +301,62 @@ static bool is_ordered(const op_facts *it) {
 /* Attributes, and what an op has to be to take them. An op that takes another is accepted, and
  * nobody reads what is written there. */
 typedef struct attr_rule {
-    uint32_t attrs; /* GROUT_ATTR_BIT_* */
+    uint64_t attrs; /* GROUT_ATTR_BIT(..) */
     bool (*fits)(const op_facts *it);
     const char *advice;
 } attr_rule;
 
 enum {
-    LAYOUTS = GROUT_ATTR_BIT_LAYOUT_WGMMA | GROUT_ATTR_BIT_LAYOUT_WGMMA_8BIT |
-              GROUT_ATTR_BIT_LAYOUT_ROW | GROUT_ATTR_BIT_LAYOUT_COL |
-              GROUT_ATTR_BIT_LAYOUT_STRIDED | GROUT_ATTR_BIT_LAYOUT
+    LAYOUTS = GROUT_ATTR_BIT(LAYOUT_WGMMA) | GROUT_ATTR_BIT(LAYOUT_WGMMA_8BIT) |
+              GROUT_ATTR_BIT(LAYOUT_ROW) | GROUT_ATTR_BIT(LAYOUT_COL) |
+              GROUT_ATTR_BIT(LAYOUT_STRIDED) | GROUT_ATTR_BIT(LAYOUT)
 };
 
 static const attr_rule attr_rules[] = {
-    {GROUT_ATTR_BIT_DIM, has_dimensions,
+    {GROUT_ATTR_BIT(DIM), has_dimensions,
      "DIM is of the RULEs BROADCAST, IOTA, REDUCE, CONCATENATE, SCAN, GATHER, SCATTER and "
      "GATHER_COPY"},
-    {GROUT_ATTR_BIT_CONTIGUOUS, copies_picks,
+    {GROUT_ATTR_BIT(CONTIGUOUS), copies_picks,
      "CONTIGUOUS is of the RULEs MASKED_COPY and GATHER_COPY"},
-    {GROUT_ATTR_BIT_PERM, is_transposition, "PERM is of the RULE TRANSPOSE"},
-    {GROUT_ATTR_BIT_REVERSE | GROUT_ATTR_BIT_EXCLUSIVE, is_scan,
+    {GROUT_ATTR_BIT(PERM), is_transposition, "PERM is of the RULE TRANSPOSE"},
+    {GROUT_ATTR_BIT(REVERSE) | GROUT_ATTR_BIT(EXCLUSIVE), is_scan,
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
-    {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
+    {GROUT_ATTR_BIT(APPROX), is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
-    {(uint32_t)GROUT_ATTR_BIT_UNROLL, counts_up,
+    {GROUT_ATTR_BIT(UNROLL), counts_up,
      "UNROLL is of loops that count (a LOOP with an index)"},
-    {GROUT_ATTR_BIT_COLLECTIVE, is_scope, "COLLECTIVE is of scopes"},
-    {GROUT_ATTR_BIT_ARRIVE_COUNT, makes_arrivals,
+    {GROUT_ATTR_BIT(COLLECTIVE), is_scope, "COLLECTIVE is of scopes"},
+    {GROUT_ATTR_BIT(ARRIVE_COUNT), makes_arrivals,
      "ARRIVE_COUNT is of what POSTS arrivals on a barrier NOW, and no bytes"},
-    {GROUT_ATTR_BIT_FROM_CTA, posts_on_mbarriers,
+    {GROUT_ATTR_BIT(FROM_CTA), posts_on_mbarriers,
      "FROM_CTA is of what POSTS on an MBARRIER, that of another CTA too"},
-    {GROUT_ATTR_BIT_NO_DECREMENT, takes_units, "NO_DECREMENT is of WAITS for units (SEMAPHORE)"},
-    {GROUT_ATTR_BIT_SATURATE, adds_products,
+    {GROUT_ATTR_BIT(NO_DECREMENT), takes_units, "NO_DECREMENT is of WAITS for units (SEMAPHORE)"},
+    {GROUT_ATTR_BIT(SATURATE), adds_products,
      "SATURATE is of what adds up products of the tensor core (TYPES MMA)"},
-    {GROUT_ATTR_BIT_WAIT_GROUPS, may_wait_for_groups,
+    {GROUT_ATTR_BIT(WAIT_GROUPS), may_wait_for_groups,
      "WAIT_GROUPS is of WAITS for groups that have no constant (k) for it"},
-    {GROUT_ATTR_BIT_READ_ONLY, waits_for_both_sides,
+    {GROUT_ATTR_BIT(READ_ONLY), waits_for_both_sides,
      "READ_ONLY chooses between BULK_READ and BULK_WRITE: it is of WAITS that COVER both"},
-    {GROUT_ATTR_BIT_NO_COMMIT_GROUP, fills_a_group,
+    {GROUT_ATTR_BIT(NO_COMMIT_GROUP), fills_a_group,
      "NO_COMMIT_GROUP is of what STARTS something in a group"},
-    {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
-    {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
+    {GROUT_ATTR_BIT(CLUSTER), fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
+    {GROUT_ATTR_BIT(MULTICAST) | GROUT_ATTR_BIT(COLLECTIVE_AXES), loads_by_tma,
      "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
-    {GROUT_ATTR_BIT_PIXELS, loads_pixels,
+    {GROUT_ATTR_BIT(PIXELS), loads_pixels,
      "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
-    {GROUT_ATTR_BIT_OOB, moves_boxes,
+    {GROUT_ATTR_BIT(OOB), moves_boxes,
      "OOB is of what moves a box of GMEM by TMA (G), and of descriptors of such boxes"},
-    {GROUT_ATTR_BIT_LANES, counts_lanes, "LANES is of NAMED barriers, which count warps"},
-    {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
+    {GROUT_ATTR_BIT(LANES), counts_lanes, "LANES is of NAMED barriers, which count warps"},
+    {GROUT_ATTR_BIT(INCREASE) | GROUT_ATTR_BIT(DECREASE), changes_registers,
      "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},
-    {GROUT_ATTR_BIT_REDUCE, writes_by_an_engine,
+    {GROUT_ATTR_BIT(REDUCE), writes_by_an_engine,
      "REDUCE is of what STARTS a write by TMA (G) or of values (RULE STORE)"},
-    {GROUT_ATTR_BIT_ORDER | GROUT_ATTR_BIT_SCOPE, is_ordered,
+    {GROUT_ATTR_BIT(ORDER) | GROUT_ATTR_BIT(SCOPE), is_ordered,
      "ORDER and SCOPE are of what has a line in sync.def, and of GROUT_ATOMIC lines"},
 };
 
 static void an_attribute_is_read(const op_facts *it) {
-    uint32_t known = 0;
+    uint64_t known = 0;
     for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules; i++) {
         known |= attr_rules[i].attrs;
         if (takes(it, attr_rules[i].attrs) && !attr_rules[i].fits(it)) {
@@ -395,7 +395,7 @@ static void operands_of_synchronisation_are_followed(const op_facts *it) {
     expect(it, is_object(it, OBJECT(NAMED)), is_kind(first, KIND(INTEGER)),
            "the first operand is the number of the named barrier, an integer (i)");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, GROUPS),
-           is_count || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS) ||
+           is_count || takes(it, GROUT_ATTR_BIT(WAIT_GROUPS)) ||
                is_object(it, OBJECT(TMEM_LOAD) | OBJECT(TMEM_STORE)),
            "a wait for groups says how many may stay in flight: a k, or the attribute wait; of "
            "tensor memory alone it waits for all");

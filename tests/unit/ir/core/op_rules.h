@@ -110,7 +110,7 @@ static inline bool has_kind(const op_facts *it, uint32_t kinds) {
     return is_found;
 }
 
-static inline bool takes(const op_facts *it, uint32_t attrs) {
+static inline bool takes(const op_facts *it, uint64_t attrs) {
     return (it->info->attrs & attrs) != 0;
 }
 
