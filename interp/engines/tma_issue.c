@@ -213,6 +213,20 @@ static bool find_round(const grout_cta *cta, load_issue *load, uint32_t rank) {
     return room != GROUT_BYTES_ROOM_OPEN;
 }
 
+/*
+ * The CTA that does not lead a pair has no arrivals of its own to count phases by. It issues a copy
+ * with each one that arrives there, at most as many for a phase as the phase has arrivals; what it
+ * knows to be complete may say more.
+ */
+static void find_led_phase(const grout_cta *cta, load_issue *load) {
+    const uint32_t arrivals = cta->machine->plan->elements[load->element].arrivals;
+    const uint32_t count = grout_cluster__count_led(cta, load->inst, load->element);
+    const uint32_t least = count / (arrivals == 0 ? 1 : arrivals);
+    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
+        load->phases[rank] = load->phases[rank] < least ? least : load->phases[rank];
+    }
+}
+
 /* Blocks the actor while another can run that may say what the bytes are for: what follows is the
  * same as when the copy comes late. */
 static bool find_rounds(const grout_cta *cta, load_issue *load) {
@@ -256,6 +270,9 @@ static bool find_phases(const grout_cta *cta, load_issue *load) {
             load->phases[rank] = grout_cta__barrier(cta, load->element)->phase_base +
                                  grout_barrier__get_phase(cta, load->element);
         }
+    }
+    if (inst->u.copy.is_led && !has_arrival(cta, load)) {
+        find_led_phase(cta, load);
     }
     if (inst->u.copy.is_collective) {
         const grout_collective_issue issue = {.element = load->element,

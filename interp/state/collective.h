@@ -35,6 +35,7 @@ typedef struct grout_collective {
 typedef struct grout_collective_progress {
     uint32_t phases; /* that have such copies */
     uint32_t end;    /* the newest of them, over all lives of the element, plus 1; 0: none yet */
+    uint32_t copies; /* that count on the barrier of the CTA which leads, and this one does not */
 } grout_collective_progress;
 
 /* The CTA's newest multicast for a barrier element, and one of the peers that it went to. */

@@ -38,7 +38,10 @@ typedef struct grout_collective_issue {
     const grout_box *boxes; /* whole: source and destination */
 } grout_collective_issue;
 
-/* collective.c: a CTA issues one. Returns the number of its phase, among those with such copies. */
+/* collective.c: copies that the CTA has issued for an element and that count on the barrier of the
+ * CTA which leads; one more from now on. */
+uint32_t grout_cluster__count_led(const grout_cta *cta, const grout_inst *inst, uint32_t element);
+/* A CTA issues one. Returns the number of its phase, among those with such copies. */
 uint32_t grout_cluster__note_collective(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst,
                                         const grout_collective_issue *issue);

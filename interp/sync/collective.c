@@ -277,6 +277,10 @@ void grout_cluster__check_crossed(grout_machine *machine) {
     }
 }
 
+uint32_t grout_cluster__count_led(const grout_cta *cta, const grout_inst *inst, uint32_t element) {
+    return get_progress(cta, inst, element)->copies++;
+}
+
 /* ---- issue ----------------------------------------------------------------------------------- */
 
 /* The number of the phase among those with copies of the set; a later one is a new one. */

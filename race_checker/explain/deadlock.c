@@ -59,8 +59,36 @@ static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t
            grout_module_get_expr_value(text->module, operand->id).integer == (int64_t)id;
 }
 
+/* Whether a thread's CTA leads those whose arrivals its barriers count: it has index 0 along the
+ * axes, so that its rank is the lowest. */
+static bool is_leader(const grout_deadlock *text, const grout_thread_fact *thread, uint32_t axes) {
+    const uint32_t rank = thread->origin.cta % text->checker->shape.cta_count;
+    const uint32_t mask = grout_kernel_get_cluster_mask(
+        text->module, text->checker->info.kernel, axes, rank);
+    return (mask & (0u - mask)) == 1u << rank;
+}
+
+/* Whether what the op brings counts on the barrier of another CTA, which leads this one. */
+static bool counts_elsewhere(const grout_deadlock *text, const grout_need *need,
+                             const grout_op *op) {
+    const grout_object *object =
+        need->object ? grout_module_get_object(text->module, need->object) : NULL;
+    uint32_t axes = 0;
+    if (object != NULL && object->is_leader_tracked) {
+        for (uint32_t k = 0; k < object->cluster_group_count; k++) {
+            axes |= object->cluster_groups[k];
+        }
+    } else if (grout_module_find_attr(text->module, op, GROUT_ATTR_LEADER_TRACKED)) {
+        axes = grout_op_get_axes(text->module, op, GROUT_ATTR_COLLECTIVE_AXES);
+    }
+    return axes != 0 && !is_leader(text, need->thread, axes);
+}
+
 bool grout_deadlock__needs(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
+    if (counts_elsewhere(text, need, op)) {
+        return false;
+    }
     switch ((grout_thread_state)need->thread->state) {
     case GROUT_THREAD_BLOCKED_BARRIER:
     case GROUT_THREAD_BLOCKED_PARITY:
@@ -98,6 +126,7 @@ static bool reaches_peers(const grout_deadlock *text, const grout_need *need, gr
     if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER ||
         (object && object->cluster_group_count > 0) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXES) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXIS) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_MULTICAST) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_FROM_CTA)) {
         return true;
@@ -224,6 +253,19 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
     }
 }
 
+/* Whether there is something that would arrive if the CTA led the others. */
+static bool is_led(const grout_deadlock *text, const grout_need *need) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        const grout_op *op = grout_module_get_op(text->module, i);
+        if (grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
+            grout_op__has_effect_on(text->module, op, need->object, BRINGS) &&
+            counts_elsewhere(text, need, op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     const grout_kernel *kernel = grout_module_get_kernel(text->module, text->checker->info.kernel);
     grout_text sentence = {.allocator = text->checker->allocator};
@@ -235,6 +277,8 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_SIGNALS, &words);
         } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_CHANGES, &words);
+        } else if (is_led(text, need)) {
+            grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_LED, &words);
         } else {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_ARRIVES, &words);
         }
@@ -323,9 +367,19 @@ static bool is_alike(const grout_thread_fact *a, const grout_thread_fact *b) {
            a->state != GROUT_THREAD_BLOCKED_REGISTERS;
 }
 
+/* Whether two threads that wait for one barrier, each for that of its CTA, wait for different
+ * things: only that of the CTA which leads counts. */
+static bool has_own_leader(const grout_deadlock *text, const grout_thread_fact *a,
+                           const grout_thread_fact *b) {
+    const grout_need first = grout_deadlock__get_need(text, a);
+    const grout_need second = grout_deadlock__get_need(text, b);
+    return first.object == 0 || is_led(text, &first) == is_led(text, &second);
+}
+
 static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
     for (uint32_t t = 0; t < index; t++) {
-        if (is_alike(&text->threads[t], &text->threads[index])) {
+        if (is_alike(&text->threads[t], &text->threads[index]) &&
+            has_own_leader(text, &text->threads[t], &text->threads[index])) {
             return true;
         }
     }
