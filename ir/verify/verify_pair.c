@@ -44,6 +44,23 @@ static void check_axis(grout_verifying *verifying, const grout_op *op,
     grout_diags_help(verifying->diags, "%s", get_axis_help(verifying));
 }
 
+/* ---- hardware -------------------------------------------------------------------------------- */
+
+/* What a pair of CTAs shares is of Blackwell. False after a report. */
+static bool check_generation(grout_verifying *verifying, grout_loc_id loc, const char *what,
+                             const char *instead) {
+    if (grout_arch_has(verifying->arch, GROUT_GENERATION_BLACKWELL)) {
+        return true;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_UNSUPPORTED_ARCH, loc,
+                            "%s is for pairs of CTAs, of Blackwell (sm_100a, sm_103a, sm_110a), "
+                            "and the kernel is for %s",
+                            what, grout_arch_get_text(verifying->arch));
+    grout_diags_help(verifying->diags, "on %s: %s; or say --arch sm_100a",
+                     grout_arch_get_text(verifying->arch), instead);
+    return false;
+}
+
 /* ---- objects --------------------------------------------------------------------------------- */
 
 static bool is_tmem(const grout_object *object) {
@@ -106,7 +123,9 @@ static void check_barrier(grout_verifying *verifying, const grout_object *object
     }
     if (!object->is_explicit) {
         check_led_barrier(verifying, object);
-    } else if (find_pair_axis(verifying) == 0) {
+    } else if (check_generation(verifying, object->loc, "two_ctas",
+                                "an mbarrier of each CTA, or one that '.cluster(..)' names") &&
+               find_pair_axis(verifying) == 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_PAIR, object->loc,
                                 "the mbarrier is of a pair of CTAs, and the kernel has none");
         grout_diags_help(verifying->diags, "%s", get_axis_help(verifying));
@@ -188,6 +207,11 @@ static void check_led_copy(grout_verifying *verifying, const grout_op *op) {
     const grout_attr_value *parts = grout_module_find_attr(module, op, GROUT_ATTR_PARTITIONED);
     const grout_attr_value *axes =
         grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXES);
+    if (led != NULL &&
+        !check_generation(verifying, led->loc, "leader_tracked",
+                          "each CTA waits on its own barrier: 'collective_axes(..)' alone")) {
+        return;
+    }
     if (led == NULL && parts != NULL) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_PAIR, parts->loc,
                                 "partitioned is of copies that are leader_tracked: on a barrier of "

@@ -130,15 +130,15 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
  * How many barriers of its CTA the reading actor knows a phase of. Barriers of which it knew none
  * at its last read, and does now, are marked with the new number.
  */
-static uint16_t count_told(const access_context *context) {
+static uint16_t count_told(const access_context *context, grout_cta_state *reader) {
     const grout_checker *checker = context->checker;
     const grout_clock_shape *shape = &checker->shape;
     const grout_event *event = context->event;
     uint32_t actor = grout_checker__get_local(checker, &event->origin);
     uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
     uint32_t elements = checker->local_elements;
-    grout_thread_history *thread = &context->owner->notes.threads[actor];
-    uint16_t *since = &context->owner->facts.told_since[(size_t)actor * elements];
+    grout_thread_history *thread = &reader->notes.threads[actor];
+    uint16_t *since = &reader->facts.told_since[(size_t)actor * elements];
     const uint32_t *phases =
         &event->clocks->known[grout_clock_ph(shape, grout_clock_barrier(shape, rank, 0))];
     uint16_t told = thread->told;
@@ -205,11 +205,39 @@ static void set_rules(access_context *context) {
     rules->entry = make_entry(checker, context->event);
 }
 
+/* Finds the states of the CTA whose memory it is, and of the one that leads its pair, if there are
+ * pairs. Each may be new, and then others have moved. */
+static grout_cta_state *find_owner(access_context *context, grout_cta_state **leader_out) {
+    grout_checker *checker = context->checker;
+    const uint32_t owner = context->rules.owner;
+    const uint32_t leader = owner - grout_checker__get_rank(checker, owner) % GROUT_PAIR;
+    *leader_out = NULL;
+    context->owner = grout_checker__find_cta(checker, owner);
+    if (checker->has_pairs && context->owner) {
+        (void)grout_checker__find_cta(checker, leader);
+        context->owner = grout_checker__find_cta(checker, owner);
+        *leader_out = grout_checker__find_cta(checker, leader);
+    }
+    return context->owner;
+}
+
+/* What the reading actor knows of barriers: those of its own CTA, or with a pair, where the MMAs of
+ * one CTA read what lies in both, of the CTA that leads. */
+static void note_reader(access_context *context, grout_cta_state *leader) {
+    context->rules.told_since = context->owner->facts.told_since;
+    context->rules.leader_told_since = leader == NULL ? NULL : leader->facts.told_since;
+    if (grout_rules__is_consumption(&context->rules)) {
+        const bool is_own = context->event->origin.cta == context->rules.owner;
+        context->rules.entry.told = count_told(context, is_own ? context->owner : leader);
+    }
+}
+
 bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_home *home = &checker->homes[access->object];
     access_context context = {.checker = checker, .event = event};
     grout_visitor visitor = {grout_rules__visit, &context.rules};
+    grout_cta_state *leader = NULL;
     checker->run.accesses++;
     if (checker->info.earlier_count > 0 && !grout_checker__compare_grids(checker, event)) {
         return grout_checker__fail(checker);
@@ -218,17 +246,13 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
         return true; /* an 'in' array: nobody writes it */
     }
     set_rules(&context);
-    context.owner = grout_checker__find_cta(checker, context.rules.owner);
-    if (!context.owner) {
+    if (!find_owner(&context, &leader)) {
         return !checker->has_failed && access_ended(&context);
     }
     context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
     context.shadow =
         grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
-    context.rules.told_since = context.owner->facts.told_since;
-    if (grout_rules__is_consumption(&context.rules)) {
-        context.rules.entry.told = count_told(&context);
-    }
+    note_reader(&context, leader);
     if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
         return checker->has_failed ? false : grout_checker__fail(checker);
     }

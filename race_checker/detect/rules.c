@@ -225,10 +225,13 @@ static bool is_wgmma(const grout_rules *rules, const grout_entry *entry) {
                                get_mechanism(rules, entry) == GROUT_MECHANISM_TCGEN05);
 }
 
-/* A read that its thread must have waited for a load to make: by the thread, or by its wgmma. */
+/* A read that its thread must have waited for a load to make: by the thread, or by its MMA, which
+ * reads what the other CTA of a pair loads, too. */
 static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
-    return !is_write(entry) && entry->origin.cta == rules->owner &&
-           (!is_by_engine(entry) || is_wgmma(rules, entry));
+    const bool is_own = entry->origin.cta == rules->owner;
+    const bool is_of_leader = rules->leader_told_since != NULL;
+    return !is_write(entry) && ((is_own && !is_by_engine(entry)) ||
+                                ((is_own || is_of_leader) && is_wgmma(rules, entry)));
 }
 
 bool grout_rules__is_consumption(const grout_rules *rules) {
@@ -254,8 +257,10 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
     uint32_t elements = shape->barrier_count / shape->cta_count;
     uint32_t element = (load->component - grout_clock_ph(shape, 0)) % elements;
     uint32_t actor = grout_clock_local_actor(shape, read->origin.thread, read->origin.warp);
-    GROUT_ASSERT(rules->told_since != NULL && actor < shape->actor_count / shape->cta_count);
-    uint32_t since = rules->told_since[(size_t)actor * elements + element];
+    const uint16_t *told_since =
+        read->origin.cta == rules->owner ? rules->told_since : rules->leader_told_since;
+    GROUT_ASSERT(told_since != NULL && actor < shape->actor_count / shape->cta_count);
+    uint32_t since = told_since[(size_t)actor * elements + element];
     bool is_told = since != 0 && since <= read->told;
     grout_conflict conflict = {.code = get_race(rules)};
     if (!is_told) {

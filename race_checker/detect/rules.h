@@ -69,6 +69,7 @@ typedef struct grout_rules {
      * less knew of one too. SMEM only.
      */
     const uint16_t *told_since;
+    const uint16_t *leader_told_since; /* the same of the CTA that leads the owner's pair */
     /* Whether the later actor heard, by an edge that carries no memory facts, from a thread that
      * had waited for the write of this bulk copy. NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);

@@ -234,11 +234,14 @@ static void repair_own_exit(const grout_wording *wording, grout_text *out) {
 static void repair_peer_exit(grout_wording *wording, grout_text *out) {
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
+    const grout_words words = {.cta = grout_wording__name_cta(wording, wording->facts->owner),
+                               .line = get_line(wording, 0)};
+    if (grout_wording__is_tcgen05(wording, &wording->facts->sides[0])) {
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_MMA_HELP, &words);
+        return;
+    }
     if (wording->facts->sides[0].stamp.agent != GROUT_AGENT_ACTOR) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_PEER_EXIT_BYTES_HELP,
-            &(grout_words){.cta = grout_wording__name_cta(wording, wording->facts->owner),
-                           .line = get_line(wording, 0)});
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_BYTES_HELP, &words);
         return;
     }
     repair_own_exit(wording, out);

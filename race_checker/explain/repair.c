@@ -466,6 +466,13 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
 
 /* ---- the end of scopes ---- */
 
+/* Whether it is a copy whose bytes count on the barrier of another CTA of its pair. */
+static bool is_led_elsewhere(const grout_wording *wording, const grout_origin *copy) {
+    const grout_op *op = grout_module_get_op(wording->module, copy->op);
+    return copy->cta % wording->checker->shape.cta_count % GROUT_PAIR != 0 &&
+           grout_module_find_attr(wording->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
+}
+
 static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_checker *checker = wording->checker;
@@ -480,6 +487,10 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_words words = {.ops = get_group_ops(wording, true),
                                .scope = grout_wording__get_scope(wording),
                                .by = grout_wording__name_by(wording, &copy->origin)};
+    if (is_led_elsewhere(wording, &copy->origin)) {
+        grout_sentence__add(out, GROUT_SENTENCE_EXIT_LED_HELP, &words);
+        return;
+    }
     if (copy->is_write) {
         grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_HELP, &words);
         return;

@@ -101,10 +101,14 @@ bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *
     const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
     const char *by = grout_wording__name_by(wording, &earlier->origin);
     if (is_about_mma(wording) || has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
-        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP,
-                            &(grout_words){.barrier = get_barrier(wording),
-                                           .line = line,
-                                           .by = grout_wording__name_by(wording, &later->origin)});
+        const grout_words words = {.barrier = get_barrier(wording),
+                                   .line = line,
+                                   .by = grout_wording__name_by(wording, &later->origin)};
+        if (later->origin.cta == earlier->origin.cta) {
+            grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP, &words);
+        } else {
+            grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_PAIR_HELP, &words);
+        }
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {

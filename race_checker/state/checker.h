@@ -160,6 +160,7 @@ struct grout_checker {
     uint32_t local_plane_count;
     uint64_t *local_plane_sizes, *local_plane_pitches;
     uint32_t *wgmma_shapes; /* by op: see grout_rules */
+    bool has_pairs;         /* some MMA works for both CTAs of a pair */
     uint32_t *sync_ops;     /* by op: number of a synchronising one, plus 1 */
     uint32_t sync_op_count;
     grout_run_state run;
