@@ -216,6 +216,7 @@ syntax keyword groutStorage
     \ global
     \ orders_tensor_core
     \ packed
+    \ two_ctas
     \ tile
     \ infer
     \ swizzle
@@ -265,6 +266,9 @@ syntax keyword groutAttribute
     \ lanes
     \ collective
     \ collective_axes
+    \ collective_axis
+    \ leader_tracked
+    \ partitioned
     \ multicast
     \ reduce
     \ oob
