@@ -70,8 +70,8 @@ def load():
             sys.exit("%s: its head is not 'litmus', 'ruling', 'source'" % name)
         group, what, ruling, why, source = head.groups()
         is_clean = "// expect: clean" in text
-        if is_clean != (ruling == "ordered") or (not is_clean and ruling not in re.findall(
-                r"// expect-(?:error|warning): .*", text)[0]):
+        if is_clean != (ruling == "ordered") or (not is_clean and ruling not in " ".join(re.findall(
+                r"// expect-(?:error|warning): .*", text))):
             sys.exit("%s: the ruling and the expectation differ" % name)
         rows.append((group, what, ruling, why or "", source, name))
     return rows
