@@ -44,6 +44,21 @@ bool grout_element__check_bytes_met(grout_checker *checker, const grout_element_
     return done;
 }
 
+static uint32_t get_lane(const grout_checker *checker, const grout_origin *origin) {
+    const grout_clock_shape *shape = &checker->shape;
+    return grout_clock_lane(shape, grout_checker__get_rank(checker, origin->cta),
+                            grout_clock_local_lane(shape, origin->thread, origin->warp));
+}
+
+/* MMAs that the actor of the event has issued; its own it knows. */
+static uint32_t count_mmas(const grout_checker *checker, const grout_event *event) {
+    const grout_clock_shape *shape = &checker->shape;
+    return shape->has_tensor_facts == 0
+               ? 0
+               : event->clocks->admitted[grout_clock_admitted_is(
+                     shape, get_lane(checker, &event->origin))];
+}
+
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
                                      const grout_element_at *at) {
     grout_element_state *element = at->element;
@@ -76,12 +91,27 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
                               .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
                               .phase = number,
                               .arms = arms,
-                              .is_of_engine = is_of_engine};
+                              .is_of_engine = is_of_engine,
+                              .is_later = event->u.arrive.is_deferred,
+                              .mmas = count_mmas(checker, event)};
     return true;
+}
+
+/*
+ * The lane's queue makes its arrivals in their order: who has heard of a later commit knows those
+ * before it. It has heard of what the actor did after this one, and that the MMAs are done.
+ */
+static bool is_passed(const grout_checker *checker, const grout_contributor *it,
+                      const uint32_t *known) {
+    const grout_clock_shape *shape = &checker->shape;
+    return it->is_later && shape->has_tensor_facts != 0 &&
+           known[grout_clock_x(shape, it->actor)] > it->epoch &&
+           known[grout_clock_tc(shape, get_lane(checker, &it->origin))] >= it->mmas;
 }
 
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
                                  uint32_t barrier, const uint32_t *known) {
     return known[grout_clock_ph(&checker->shape, barrier)] > it->phase ||
+           is_passed(checker, it, known) ||
            (!it->is_of_engine && known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch);
 }

@@ -57,7 +57,9 @@ typedef struct grout_contributor {
     uint32_t phase; /* plus the base: component ph */
     /* bytes, or an arrival that the engine makes: known by its phase only */
     bool is_of_engine;
-    bool reserved_facts[3];
+    bool is_later; /* an engine makes it some time after its actor's op: a commit */
+    bool reserved_facts[2];
+    uint32_t mmas; /* a commit: those of the lane up to it */
     GROUT_STATE_END
 } grout_contributor;
 

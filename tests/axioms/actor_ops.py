@@ -218,6 +218,8 @@ class ActorOps:
         ruling = order.find_ruling(old, new, state.fences, self.program.cluster)
         if not ruling and self.is_vouched(state, old, new):
             ruling = "vouched"
+        if not ruling and is_queued(state, old, new):
+            ruling = "queue"
         kind = "init" if old.place[0] == "barrier" else "proxy" if order.is_before(old, new) else "race"
         self.report("exit" if new.mode == "end" else kind, old.line, new.line, ruling)
 
@@ -471,11 +473,19 @@ def compute(function, values):
     return tuple(function(*(v[i] if isinstance(v, tuple) else v for v in values)) for i in range(count))
 
 
+def is_queued(state, old, new):
+    """Whether old is the arrival of a commit, and the end of its memory knows a later one by the same lane to be over."""
+    return new.mode == "end" and old.shape and old.shape[0] == "commit" and any(
+        a.shape and a.shape[:2] == old.shape[:2] and a.shape[2] > old.shape[2] and new.know.time & a.bit
+        for a in state.accesses)
+
+
 def take_part(starts, extents, part):
-    """The part of a box that one of several CTAs brings: a slice along the first dimension that divides."""
-    number, count = part
+    """The part of a box that one of several CTAs brings: a slice along the first dimension that divides, or the one that
+    is named."""
+    number, count, *named = part
     for dim, extent in enumerate(extents):
-        if extent % count == 0:
+        if extent % count == 0 and named in ([], [dim]):
             size = extent // count
             return (starts[:dim] + (starts[dim] + number * size,) + starts[dim + 1:],
                     extents[:dim] + (size,) + extents[dim + 1:])

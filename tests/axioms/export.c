@@ -257,6 +257,7 @@ static void add_object(export *it, grout_object_id id) {
         object->is_packed ? "true" : "false", object->orders_tensor_core ? "true" : "false",
         object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info((grout_dtype)type->dtype)->text
                                            : "");
+    grout_text_add(&it->out, ",\"led\":%s", object->is_leader_tracked ? "true" : "false");
     add_sharing(it, id);
     for (uint32_t i = 0; i < object->cluster_group_count; i++) {
         add_comma(it, i);

@@ -113,6 +113,7 @@ ONLY_GROUT = {
     "cluster-two-rounds": "an arrival takes the place of another one, which nobody can tell from the accesses",
     "co-two-slots-overrun": "bytes of the second round may count in the first phase, which no access here depends on",
     "phase-skipped-mbarrier": "a phase that nobody waits for breaks a rule of mbarrier.arrive, and orders nothing here",
+    "pr-two-rounds-too-early": "the bytes of one CTA count in one phase or the next, which no access here depends on",
     "co-boxes-differ": "a collective copy is one copy: its boxes are equal by a rule of grout's, whatever is accessed",
     "mc-uneven-phases": "the bytes count in one phase or the next of the peer, which no access here depends on",
     "ga-two-values": "the lanes of one scatter are one access of the judge, which asks nothing of their order",

@@ -210,7 +210,12 @@ class Program:
         ctas = {cta}
         for axes in self.objects[object_id]["groups"]:
             ctas.update(self.along(axes, cta))
-        return sorted(ctas)
+        return sorted(ctas)[:1] if self.objects[object_id]["led"] else sorted(ctas)
+
+    def pair(self, cta):
+        """The CTAs of a pair, the one that leads first: they differ in the lowest bit of the rank."""
+        first = cta - cta % self.cluster % 2
+        return [first, first + 1]
 
     # ---- bytes -------------------------------------------------------------------------------------
 

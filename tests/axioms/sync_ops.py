@@ -17,7 +17,19 @@ class SyncOps(TensorOps):
 
     def barrier_key(self, actor, view, cta=None):
         starts, _ = self.find_starts(actor, view)
-        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts)
+        cta = self.find_cta(actor, view) if cta is None else cta
+        return ("barrier", self.find_keeper(view["object"], cta), view["object"], starts)
+
+    def is_of_pair(self, object_id):
+        return self.program.objects[object_id]["led"] and self.program.objects[object_id]["explicit"]
+
+    def find_keeper(self, object_id, cta):
+        """The CTA whose mbarrier it is: that of a pair is the leader's."""
+        return self.program.pair(cta)[0] if self.is_of_pair(object_id) else cta
+
+    def is_left_out(self, actor, view):
+        """Whether an operation on the mbarrier of a pair is the leader's alone, and this is the other CTA."""
+        return self.find_keeper(view["object"], actor.cta) != actor.cta
 
     def barrier(self, state, key):
         if key not in state.barriers:
@@ -26,9 +38,9 @@ class SyncOps(TensorOps):
                 is_alive=True, count=it["arrivals"], pending=it["arrivals"])
         return state.barriers[key]
 
-    def use(self, state, actor, key, line, bit, know=None, is_async=False, mode="a", proxy="generic"):
+    def use(self, state, actor, key, line, bit, know=None, is_async=False, mode="a", proxy="generic", shape=None):
         """The access of an operation to the barrier itself."""
-        self.access(state, actor, (key, 1, key[1]), mode, line, bit, proxy, know=know, is_async=is_async)
+        self.access(state, actor, (key, 1, key[1]), mode, line, bit, proxy, know=know, is_async=is_async, shape=shape)
         if mode == "a" and not self.barrier(state, key).is_alive:
             self.report("init", line, 0)
 
@@ -40,6 +52,8 @@ class SyncOps(TensorOps):
         return count & 1, count
 
     def is_phase_over(self, state, actor, it):
+        if self.is_left_out(actor, it.operands[0]):
+            return True
         key = self.barrier_key(actor, it.operands[0])
         phases = self.barrier(state, key).phases
         parity, count = self.parity_of(state, actor, it)
@@ -94,13 +108,14 @@ class SyncOps(TensorOps):
             actor.waits[key] = actor.waits.get(key, 0) + 1
 
     def do_barrier_wait(self, state, actor, it):
-        self.acquire_phase(state, actor, it)
+        if not self.is_left_out(actor, it.operands[0]):
+            self.acquire_phase(state, actor, it)
 
     do_mbarrier_wait = do_barrier_wait
 
     def do_barrier_test(self, state, actor, it):
         result = self.is_phase_over(state, actor, it)
-        if result:
+        if result and not self.is_left_out(actor, it.operands[0]):
             self.acquire_phase(state, actor, it)
         actor.env[it.results[0]] = result
         actor.trace = hash((actor.trace, result))
@@ -115,7 +130,9 @@ class SyncOps(TensorOps):
             first, size = actor.cta - actor.cta % self.program.cluster, self.program.cluster
             ctas = [first + r for r in range(size) if r & it.attrs["from_cta"] == actor.cta - first]
         elif not view["cluster"]:
-            ctas = self.program.arrival_ctas(view["object"], actor.cta)
+            ctas = self.program.arrival_ctas(view["object"], key[1])
+        if self.is_of_pair(view["object"]):  # the leader says for both how many bytes come
+            expects *= 0 if self.is_left_out(actor, view) else 2
         for cta in ctas:
             self.arrive(state, actor, (key[0], cta) + key[2:], it.line, count=it.attrs.get("count", 1),
                         scope=self.scope(it, 4), releases=it.attrs.get("order") != "relaxed", expects=expects,
@@ -131,7 +148,9 @@ class SyncOps(TensorOps):
 
     def do_mbarrier_init(self, state, actor, it):
         key = self.barrier_key(actor, it.operands[0])
-        count = self.value(actor, it.operands[1])
+        if self.is_left_out(actor, it.operands[0]):
+            return
+        count = self.value(actor, it.operands[1]) * (2 if self.program.objects[key[2]]["led"] else 1)
         if self.barrier(state, key).is_alive:
             self.report("init", it.line, 0)
         bit = self.event(state, actor, "init", key, count)
@@ -141,6 +160,8 @@ class SyncOps(TensorOps):
 
     def do_mbarrier_invalidate(self, state, actor, it):
         key = self.barrier_key(actor, it.operands[0])
+        if self.is_left_out(actor, it.operands[0]):
+            return
         if not self.barrier(state, key).is_alive:
             self.report("init", it.line, 0)
         bit = self.event(state, actor, "invalidate", key)
@@ -154,16 +175,22 @@ class SyncOps(TensorOps):
         source, target, tells = it.operands[:3]
         key = self.barrier_key(actor, tells)
         size = self.count_bytes(target)
-        if not self.program.objects[key[2]]["explicit"]:
-            self.arrive(state, actor, key, it.line, expects=size)
         axes = it.attrs.get("collective_axes", it.attrs.get("multicast", 0))
         ctas = self.program.along(axes, actor.cta) if axes else [actor.cta]
-        part = None
-        if "collective_axes" in it.attrs:
-            part, size = (ctas.index(actor.cta), len(ctas)), size // len(ctas)
+        is_led = "leader_tracked" in it.attrs  # the barrier of the leader counts the bytes of both CTAs of a pair
+        if not self.program.objects[key[2]]["explicit"] and not (is_led and actor.cta != ctas[0]):
+            self.arrive(state, actor, key, it.line, expects=size * (len(ctas) if is_led else 1))
+        part = taken = None
+        if "partitioned" in it.attrs:  # each keeps the part that it loads
+            dims = [i for i, box in enumerate(source["box"]) if not box["squeezed"]]
+            part, ctas = (ctas.index(actor.cta), len(ctas), dims[it.attrs["partitioned"]]), [actor.cta]
+        elif "collective_axes" in it.attrs:
+            part = taken = (ctas.index(actor.cta), len(ctas))
+            size //= len(ctas)
         for cta in ctas:
+            keeper = self.program.pair(cta)[0] if is_led else self.find_keeper(key[2], cta)
             self.start_copy(state, actor, it, self.find_place(actor, source, part=part),
-                            self.find_place(actor, target, cta, part), (key[0], cta) + key[2:], size, "async", "w")
+                            self.find_place(actor, target, cta, taken), (key[0], keeper) + key[2:], size, "async", "w")
 
     # of an array that nobody writes
     do_copy_gmem_to_smem_im2col = do_copy_gmem_to_smem
@@ -202,14 +229,23 @@ class SyncOps(TensorOps):
     def do_tcgen05_commit_arrive(self, state, actor, it):
         """An arrival when the MMAs of the lane so far are over, with a fence before it, and with nothing else that its
         actor did (PTX ISA, tcgen05.commit)."""
-        key = self.barrier_key(actor, it.operands[0])
+        view = it.operands[0]
+        if not self.leads(actor, it):
+            return
+        axes = it.attrs.get("collective_axis", it.attrs.get("multicast", 0))
+        ctas = self.program.along(axes, actor.cta) if axes else [self.find_cta(actor, view)]
         issued = sum(self.list_operations(state, ("mma", actor.lane)))
         over = issued << 1 | issued << 2
-        bit = self.event(state, actor, "commit", key, over)
-        self.use(state, actor, key, it.line, bit << 2, is_async=True, proxy="tensor")
-        self.seal(state, actor, bit << 2, issued | over)
-        state.pending |= {("arrive", key, 1, join(only_time(actor.know), bits(over | bit << 2)), it.line)}
-        self.learn(actor, bits(bit))
+        know = only_time(actor.know)
+        number = ("commit", actor.lane, len(self.list_operations(state, ("commit", actor.lane))))
+        for cta in ctas:
+            key = self.barrier_key(actor, view, cta)
+            bit = self.event(state, actor, "commit", key, over)
+            self.use(state, actor, key, it.line, bit << 2, is_async=True, proxy="tensor", shape=number)
+            self.seal(state, actor, bit << 2, issued | over)
+            state.pending |= {("arrive", key, 1, join(know, bits(over | bit << 2)), it.line)}
+            self.learn(actor, bits(bit))
+        self.add_operation(state, ("commit", actor.lane), bit)
 
     def end_operation(self, state, item):
         """The end of an asynchronous operation. Its past is its own accesses, and nothing else (PTX ISA, Asynchronous

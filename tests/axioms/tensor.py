@@ -75,17 +75,28 @@ class TensorOps(ActorOps):
 
     def tensor_tcgen05_mma(self, state, actor, it):
         acc, a, b = it.operands[:3]
-        places = [self.find_place(actor, view) for view in (acc, a, b)]
-        bit = self.event(state, actor, it.name, actor.pc, tuple(places))
-        for place in places[1:]:
-            proxy = "tensor" if place[0][0] == "tmem" else "async"
-            self.access(state, actor, place, "r", it.line, bit << 1, proxy, is_async=True)
-        rows, columns = [box["extent"] for box in acc["box"]][-2:]
-        shape = (places[0], rows, columns, KINDS[self.program.objects[a["object"]]["dtype"]])
-        self.access(state, actor, places[0], "w", it.line, bit << 2, "tensor", is_async=True, shape=shape)
+        if not self.leads(actor, it):
+            return
+        ctas = self.program.pair(actor.cta) if "collective_axis" in it.attrs else [actor.cta]
+        bit = self.event(state, actor, it.name, actor.pc, self.find_place(actor, acc))
+        for cta in ctas:
+            places = [self.find_place(actor, view, cta) for view in (acc, a, b)]
+            for place in places[1:]:
+                proxy = "tensor" if place[0][0] == "tmem" else "async"
+                self.access(state, actor, place, "r", it.line, bit << 1, proxy, is_async=True)
+            rows, columns = [box["extent"] for box in acc["box"]][-2:]
+            shape = (places[0], rows, columns, KINDS[self.program.objects[a["object"]]["dtype"]])
+            self.access(state, actor, places[0], "w", it.line, bit << 2, "tensor", is_async=True, shape=shape)
         self.learn(actor, bits(bit))
         actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)
+
+    def leads(self, actor, it):
+        """Whether an operation for a pair is issued by the CTA that leads; the other one's is a mistake, and nothing."""
+        is_right = "collective_axis" not in it.attrs or self.program.pair(actor.cta)[0] == actor.cta
+        if not is_right:
+            self.report("leader", it.line, 0)
+        return is_right
 
     def start_of_thread(self, state, actor, it, mode):
         where = self.find_place(actor, it.operands[0])
