@@ -357,7 +357,9 @@ class Builder(Operations):
                                                 "is_explicit": object_.kind == "MBARRIER",
                                                 "is_global": object_.is_global, "infers_tile": object_.infers_tile,
                                                 "orders_tensor_core": object_.orders_tensor_core,
-                                                "is_packed": object_.is_packed})
+                                                "is_packed": object_.is_packed,
+                                                "is_collective": object_.is_collective,
+                                                "is_leader_tracked": object_.is_leader_tracked})
         keep.append(made)
         if object_.space:
             made.space, made.dtype = getattr(lib, f"GROUT_SPACE_{object_.space}"), self._dtype(object_.dtype)

@@ -253,6 +253,8 @@ class Object:
     is_global: bool = False
     orders_tensor_core: bool = False
     is_packed: bool = False
+    is_collective: bool = False
+    is_leader_tracked: bool = False
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
@@ -268,9 +270,10 @@ def acc(dtype: str, *dims) -> Object:
     return Object("ARRAY", "ACC", dtype, dims)
 
 
-def tmem(dtype: str, *dims, packed: bool = False) -> Object:
-    """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits."""
-    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed)
+def tmem(dtype: str, *dims, packed: bool = False, collective: bool = False) -> Object:
+    """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits. collective: both CTAs
+    of a pair have it."""
+    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed, is_collective=collective)
 
 
 def gmem(dtype: str, *dims) -> Object:
@@ -278,15 +281,17 @@ def gmem(dtype: str, *dims) -> Object:
     return Object("ARRAY", "GMEM", dtype, dims)
 
 
-def barrier(count=1, arrivals=None, cluster=(), orders_tensor_core: bool = False) -> Object:
-    """barrier[count] arrivals(n). cluster: sets of axes. orders_tensor_core: of Blackwell, for tensor memory too."""
+def barrier(count=1, arrivals=None, cluster=(), orders_tensor_core: bool = False,
+            leader_tracked: bool = False) -> Object:
+    """barrier[count] arrivals(n). cluster: sets of axes. orders_tensor_core: of Blackwell, for tensor memory too.
+    leader_tracked: arrives count in the CTA that has index 0 along the axis alone."""
     return Object("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster),
-                  orders_tensor_core=orders_tensor_core)
+                  orders_tensor_core=orders_tensor_core, is_leader_tracked=leader_tracked)
 
 
-def mbarrier(count=1) -> Object:
-    """mbarrier[count], which the kernel initialises and whose parities it knows."""
-    return Object("MBARRIER", dims=(count,))
+def mbarrier(count=1, two_ctas: bool = False) -> Object:
+    """mbarrier[count], which the kernel initialises and whose parities it knows. two_ctas: of a pair of CTAs."""
+    return Object("MBARRIER", dims=(count,), is_leader_tracked=two_ctas)
 
 
 def semaphore(count=1, is_global: bool = False) -> Object:
