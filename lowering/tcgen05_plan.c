@@ -178,8 +178,8 @@ static bool check_agreement(planning *p) {
                           "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
                           pairs[k].letter, size, names[pairs[k].left],
                           grout_type__get_shape_text(left).chars,
-                          ctas > 1 ? " in each of two CTAs" : "", other,
-                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+                          ctas > 1 ? " in each of two CTAs" : "", other, names[pairs[k].right],
+                          grout_type__get_shape_text(right).chars);
         grout_wgmma__help(&p->wgmma, ctas > 1
                                          ? "each CTA has half the columns of b, and the "
                                            "accumulator of each has all of them"
@@ -233,7 +233,7 @@ static uint32_t get_column_step(const planning *p, const char **why_out) {
     return COLUMN_STEP;
 }
 
-/* Of a pair: N of both CTAs, up to what one instruction takes. */
+/* N of both CTAs of a pair: up to what one instruction takes. */
 static bool check_pair_columns(planning *p, uint32_t n) {
     const bool is_8_bit = grout_dtype_get_info((grout_dtype)p->out->product.b_dtype)->bits == 8;
     const bool is_wide = p->out->has_tmem_a || (is_8_bit && p->out->product.b.is_transposed) ||
@@ -247,8 +247,9 @@ static bool check_pair_columns(planning *p, uint32_t n) {
                           "N is %" PRIu32 " for both CTAs: a tcgen05_mma of a pair takes up to %d "
                           "columns",
                           n, PAIR_COLUMNS_MAX);
-        grout_wgmma__help(&p->wgmma, "multiply by slices of %d columns of each b, each with an "
-                                     "accumulator of its own",
+        grout_wgmma__help(&p->wgmma,
+                          "multiply by slices of %d columns of each b, each with an "
+                          "accumulator of its own",
                           PAIR_COLUMNS_MAX / GROUT_PAIR);
         return false;
     }
@@ -375,10 +376,10 @@ static bool plan_tcgen05(planning *p) {
         p->types[k] = grout_module_get_operand_type(p->wgmma.module, get_operand(p, k));
     }
     p->out->has_tmem_a = p->types[A].space == GROUT_SPACE_TMEM;
-    p->out->ctas = grout_module_find_attr(p->wgmma.module, p->wgmma.op,
-                                          GROUT_ATTR_COLLECTIVE_AXIS) != NULL
-                       ? GROUT_PAIR
-                       : 1;
+    p->out->ctas =
+        grout_module_find_attr(p->wgmma.module, p->wgmma.op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL
+            ? GROUT_PAIR
+            : 1;
     if (!check_spaces(p)) {
         return false;
     }

@@ -5,6 +5,7 @@
  */
 #include "barrier.h"
 #include "engine.h"
+#include "pair.h"
 
 #include <string.h>
 

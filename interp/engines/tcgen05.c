@@ -15,6 +15,7 @@
 #include "barrier.h"
 #include "capture.h"
 #include "engine.h"
+#include "pair.h"
 #include "wgmma.h"
 
 #include <string.h>
@@ -145,7 +146,7 @@ static bool is_fresh(const grout_cta *cta, uint32_t actor, const grout_inst *ins
            grout_slot__get_integer(cta, actor, grout_plan__slot(cta->machine->plan, inst, 0)) == 0;
 }
 
-/* The CTA that is so many behind the one which issues. */
+/* The CTA whose rank is so many more than that of the one which issues. */
 static const grout_cta *get_member(const grout_cta *cta, uint32_t index) {
     return grout_cta__peer(cta, cta->rank + index);
 }

@@ -16,6 +16,7 @@
 #include "im2col.h"
 #include "mbarrier.h"
 #include "move.h"
+#include "pair.h"
 #include "tensor_map.h"
 #include "undo.h"
 
@@ -158,7 +159,7 @@ typedef struct load_issue {
     uint32_t thread;
     grout_box boxes[2]; /* of the own CTA; from is the own part's */
     uint32_t element;
-    uint32_t mask, set; /* ranks that it goes to; those that issue it together */
+    uint32_t mask, set;                 /* ranks that it goes to; those that issue it together */
     uint32_t phases[GROUT_CLUSTER_MAX]; /* by rank: where its bytes count, over all lives */
     uint32_t part, parts;
     int64_t bytes; /* that it brings to each CTA */
@@ -342,8 +343,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
-            uint32_t number =
-                get_owner(load, rank) * machine->plan->element_count + load->element;
+            uint32_t number = get_owner(load, rank) * machine->plan->element_count + load->element;
             stamps[0].component = stamps[1].component =
                 grout_clock_ph(&machine->plan->shape, number);
             stamps[0].number = stamps[1].number = load->phases[rank] + 1;
@@ -471,8 +471,7 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
         grout_im2col__is_mode_of(inst) && grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
     publish_load(cta, &load);
     send_all(cta, &load);
-    if (machine->has_clocks &&
-        (load.is_explicit || load.is_led || load.mask != 1u << cta->rank)) {
+    if (machine->has_clocks && (load.is_explicit || load.is_led || load.mask != 1u << cta->rank)) {
         grout_cta__advance(cta, thread); /* its bytes carry the clock as of now */
     }
     return true;

@@ -61,13 +61,13 @@ int64_t grout_engine__bytes_tma_load(const grout_machine *machine, const grout_i
 void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *flight,
                                    grout_stamp *read_out, grout_stamp *write_out) {
     const grout_clock_shape *shape = &cta->machine->plan->shape;
-    *read_out = (grout_stamp){
-        .cluster = grout_cta__cluster(cta)->index,
-        .component = grout_clock_ph(
-            shape, grout_cta__element(grout_cta__peer(cta, flight->phase.rank),
-                                      flight->phase.element)),
-        .number = flight->phase.number + 1,
-        .agent = GROUT_AGENT_ENGINE};
+    *read_out =
+        (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                      .component = grout_clock_ph(
+                          shape, grout_cta__element(grout_cta__peer(cta, flight->phase.rank),
+                                                    flight->phase.element)),
+                      .number = flight->phase.number + 1,
+                      .agent = GROUT_AGENT_ENGINE};
     *write_out = *read_out;
 }
 

@@ -10,6 +10,7 @@
 #include "capture.h"
 #include "convert.h"
 #include "engine.h"
+#include "pair.h"
 #include "tcgen05.h"
 
 #include <string.h>

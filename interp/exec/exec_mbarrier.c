@@ -9,6 +9,7 @@
 #include "exec.h"
 #include "mbarrier.h"
 #include "memory.h"
+#include "pair.h"
 #include "spin.h"
 
 #include <string.h>

@@ -31,8 +31,7 @@ grout_outcome grout_exec_tcgen05_commit_arrive(const grout_cta *cta, uint32_t th
     if (!grout_barrier__find_peer_element(cta, thread, inst, 0, &element, &rank)) {
         return GROUT_OUTCOME_NEXT;
     }
-    const uint32_t ranks =
-        grout_barrier__get_owners(cta, element, get_targets(cta, inst, rank));
+    const uint32_t ranks = grout_barrier__get_owners(cta, element, get_targets(cta, inst, rank));
     if (grout_mbarrier__awaits_init(cta, thread, element, ranks)) {
         return GROUT_OUTCOME_BLOCKED;
     }

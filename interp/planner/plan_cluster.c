@@ -322,11 +322,14 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
     uint32_t axes = grout_op_get_axes(planner->module, op, GROUT_ATTR_COLLECTIVE_AXES);
     inst->u.copy.is_collective = axes != 0;
     inst->u.copy.part_dim = inst->u.copy.split_dim = -1;
-    inst->u.copy.is_led = grout_module_find_attr(planner->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
-    const int64_t split = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_PARTITIONED, -1);
+    inst->u.copy.is_led =
+        grout_module_find_attr(planner->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
+    const int64_t split =
+        grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_PARTITIONED, -1);
     grout_view from;
-    if (split >= 0 && grout_module_get_view(planner->module,
-                                            grout_module_get_operand(planner->module, op, 0), &from)) {
+    if (split >= 0 &&
+        grout_module_get_view(planner->module, grout_module_get_operand(planner->module, op, 0),
+                              &from)) {
         inst->u.copy.split_dim = (int8_t)from.view_dim[split];
     }
     inst->u.copy.axes =
@@ -368,7 +371,8 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     if (inst->edge_scope == GROUT_CHOICE_NONE) {
         inst->edge_scope = get_default_scope(planner, inst, op);
     }
-    if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 && (attrs & GROUT_ATTR_BIT(MULTICAST)) != 0) {
+    if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 &&
+        (attrs & GROUT_ATTR_BIT(MULTICAST)) != 0) {
         inst->u.arrive.axes = (uint8_t)(grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) |
                                         grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST));
     } else if ((attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0) {

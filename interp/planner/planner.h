@@ -67,7 +67,7 @@ typedef struct grout_planner {
     const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
     int64_t split; /* of the op that is lowered: the dimension of its source that the CTAs of a pair
                       divide; -1: none */
-    bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
+    bool is_wgmma; /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;
 

@@ -34,11 +34,11 @@ typedef struct grout_flight {
             uint32_t
                 spoilt; /* mask of destination bytes that an older, unpublished store may win */
         } copy;
-        /* wgmma: copied from registers, or captured; the third is of the metadata of a. tcgen05_mma:
-         * a and b, then those of the other CTA of a pair */
+        /* wgmma: copied from registers, or captured; the third is of the metadata of a.
+         * tcgen05_mma: a and b, then those of the other CTA of a pair */
         uint32_t operands[GROUT_FLIGHT_SLOTS];
-        uint32_t elements;                     /* st.async */
-        uint32_t picks; /* cp.async by indices or with a mask: what grout_picks__note notes */
+        uint32_t elements; /* st.async */
+        uint32_t picks;    /* cp.async by indices or with a mask: what grout_picks__note notes */
     } bytes;
     uint64_t order;
     /* hashed, from here on */

@@ -373,9 +373,8 @@ struct grout_machine {
     uint64_t *all_page_versions;
     int32_t *chunk_offsets;
     uint32_t tile_count;
-    float *sums;     /* of an mma, as those of an accumulator, with their masks and marks */
-    uint8_t *turned; /* its b of integers, column by column */
-    uint8_t *pair_sums; /* of an MMA of two CTAs: an accumulator, row by row */
+    float *sums; /* of an mma, as those of an accumulator, with their masks and marks */
+    uint8_t *turned, *pair_sums; /* its b of integers, by columns; rows of a pair's accumulator */
     uint64_t tile_clock, tiles_packed;
     uint32_t *clock_scratch;
     uint8_t *strips;             /* see strip.h */
@@ -428,14 +427,6 @@ const grout_cta *grout_machine__next_cta(const grout_machine *machine, const gro
 static inline const grout_cta *grout_cta__peer(const grout_cta *cta, uint32_t rank) {
     GROUT_ASSERT(rank < cta->machine->plan->shape.cta_count);
     return cta + ((ptrdiff_t)rank - (ptrdiff_t)cta->rank);
-}
-
-/* Pairs of CTAs: those whose ranks differ in bit 0. The even one leads. */
-static inline uint32_t grout_pair_leader(uint32_t rank) {
-    return rank & ~1u;
-}
-static inline bool grout_cta__leads_pair(const grout_cta *cta) {
-    return grout_pair_leader(cta->rank) == cta->rank;
 }
 
 /* ---- the parts of the state ------------------------------------------------------------------ */

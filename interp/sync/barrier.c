@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pair.h"
 #include "phase.h"
 
 #include <string.h>

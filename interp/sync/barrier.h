@@ -109,7 +109,8 @@ uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const gro
  * complete: where bytes that it sends go, if no other contribution of its own says more. */
 uint32_t grout_barrier__find_unknown(const grout_cta *cta, uint32_t thread, uint32_t rank,
                                      uint32_t element);
-/* The CTAs whose barriers count for those of some ranks: themselves, or of pairs those that lead. */
+/* The CTAs whose barriers count for those of some ranks: themselves, or of pairs those that lead.
+ */
 uint32_t grout_barrier__get_owners(const grout_cta *cta, uint32_t element, uint32_t ranks);
 static inline bool grout_barrier__is_of_pair(const grout_cta *cta, uint32_t element) {
     const grout_element_plan *plan = &cta->machine->plan->elements[element];

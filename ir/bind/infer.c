@@ -308,8 +308,7 @@ static bool check_copied_types(grout_binding *binding, const grout_op *op,
 static bool take_part(grout_binding *binding, const grout_op *op, grout_type *from) {
     const grout_attr_value *attr =
         grout_module_find_attr(binding->module, op, GROUT_ATTR_PARTITIONED);
-    const int64_t dim =
-        grout_op_get_attr_integer(binding->module, op, GROUT_ATTR_PARTITIONED, -1);
+    const int64_t dim = grout_op_get_attr_integer(binding->module, op, GROUT_ATTR_PARTITIONED, -1);
     if (attr == NULL) {
         return true;
     }

@@ -78,8 +78,7 @@
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension)
 /* An operand of kind NONE, the last, is left away. */
-#define DIMENSION \
-    .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension
+#define DIMENSION        .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension
 #define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
 #define DEFINE_GATHER(OP, name)                                                            \
     VALUE(OP, name,                                                                        \
@@ -97,16 +96,15 @@
             .operands = (const grout_operand[]){a, b, indices, mask}, LEAST(3, mask), DIMENSION)
 #define DEFINE_SCAN(OP, name)                                                                    \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension, uint64_t attrs), OPERANDS(a), \
-          .attrs = attrs | (dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM)),                  \
-          .attr_value = dimension)
+          .attrs = attrs | (dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM)), .attr_value = dimension)
 #define DEFINE_CONCATENATE(OP, name)                                                       \
     VALUE(OP, name,                                                                        \
           (BUILDER, grout_expr_id dimension, uint32_t count, const grout_operand *values), \
-          .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT(DIM),         \
+          .operands = values, .operand_count = count, .attrs = GROUT_ATTR_BIT(DIM),        \
           .attr_value = dimension)
 #define DEFINE_TRANSPOSE(OP, name)                                                       \
     VALUE(OP, name##_value, (BUILDER, OPERAND(a), uint32_t count, const uint32_t *dims), \
-          OPERANDS(a), .attrs = GROUT_ATTR_BIT(PERM),                                     \
+          OPERANDS(a), .attrs = GROUT_ATTR_BIT(PERM),                                    \
           .attr_dims = grout_builder__pack_dims(count, dims))
 #define DEFINE_RELAYOUT(OP, name) \
     VALUE(OP, name, (BUILDER, OPERAND(a), const char *text), OPERANDS(a), .text = text)
@@ -147,7 +145,7 @@
         (void)grout_build_op(builder, GROUT_OP_##OP,                                           \
                              &(grout_build_op_args){.operands = operands,                      \
                                                     .operand_count = 3 + count,                \
-                                                    .attrs = GROUT_ATTR_BIT(PIXELS),            \
+                                                    .attrs = GROUT_ATTR_BIT(PIXELS),           \
                                                     .attr_ranges = pixels,                     \
                                                     .attr_range_count = count});               \
     }

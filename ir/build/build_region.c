@@ -279,8 +279,7 @@ void grout_build_unroll(grout_builder *builder, grout_expr_id copies) {
     grout_module *module = builder->module;
     grout_op *op = GROUT_TABLE_AT(module->ops, grout_op,
                                   builder->regions.count > 1 ? get_innermost(builder)->op : 0);
-    if ((grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(UNROLL)) ==
-            0 ||
+    if ((grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(UNROLL)) == 0 ||
         op->attr_count > 0) {
         (void)grout_builder__error(builder, "'unroll' is for a loop, once");
         return;

@@ -17,12 +17,12 @@
 #include "grout/ops.def"
 
 /* A list in a column, (A, B), as bits or'ed: BIT says what a word becomes. */
-#define BITS_1(BIT, A)                BIT(A)
-#define BITS_2(BIT, A, B)             (BIT(A) | BIT(B))
-#define BITS_3(BIT, A, B, C)          (BIT(A) | BIT(B) | BIT(C))
-#define BITS_4(BIT, A, B, C, D)       (BITS_2(BIT, A, B) | BITS_2(BIT, C, D))
-#define BITS_5(BIT, A, B, C, D, E)    (BITS_3(BIT, A, B, C) | BITS_2(BIT, D, E))
-#define BITS_6(BIT, A, B, C, D, E, F) (BITS_3(BIT, A, B, C) | BITS_3(BIT, D, E, F))
+#define BITS_1(BIT, A)                   BIT(A)
+#define BITS_2(BIT, A, B)                (BIT(A) | BIT(B))
+#define BITS_3(BIT, A, B, C)             (BIT(A) | BIT(B) | BIT(C))
+#define BITS_4(BIT, A, B, C, D)          (BITS_2(BIT, A, B) | BITS_2(BIT, C, D))
+#define BITS_5(BIT, A, B, C, D, E)       (BITS_3(BIT, A, B, C) | BITS_2(BIT, D, E))
+#define BITS_6(BIT, A, B, C, D, E, F)    (BITS_3(BIT, A, B, C) | BITS_3(BIT, D, E, F))
 #define PICK_7(A, B, C, D, E, F, G, ...) G
 #define BITS(BIT, ...) \
     PICK_7(__VA_ARGS__, BITS_6, BITS_5, BITS_4, BITS_3, BITS_2, BITS_1, )(BIT, __VA_ARGS__)

@@ -110,10 +110,9 @@ static void check_led_barrier(grout_verifying *verifying, const grout_object *ob
     grout_verifying__report(verifying, GROUT_DIAG_BAD_PAIR, object->loc,
                             "the barrier is leader_tracked along %" PRIu32 " axes: it takes one, "
                             "and the CTA with index 0 leads",
-                            object->cluster_group_count == 0
-                                ? 0
-                                : (uint32_t)__builtin_popcount(axes) + object->cluster_group_count -
-                                      1);
+                            object->cluster_group_count == 0 ? 0
+                                                             : (uint32_t)__builtin_popcount(axes) +
+                                                                   object->cluster_group_count - 1);
     grout_diags_help(verifying->diags, "write cluster(NAME) leader_tracked, with one axis");
 }
 
@@ -157,11 +156,10 @@ static void check_operands(grout_verifying *verifying, const grout_op *op, bool 
         if (object == NULL || !is_tmem(object) || object->is_collective == is_of_pair) {
             continue;
         }
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_PAIR, operand->loc,
-                                "'%s' is for %s, and %s is of %s", grout_verify__get_text(op),
-                                is_of_pair ? "a pair of CTAs" : "one CTA",
-                                grout_verify__get_name(verifying, &view).chars,
-                                is_of_pair ? "one" : "a pair");
+        grout_verifying__report(
+            verifying, GROUT_DIAG_BAD_PAIR, operand->loc, "'%s' is for %s, and %s is of %s",
+            grout_verify__get_text(op), is_of_pair ? "a pair of CTAs" : "one CTA",
+            grout_verify__get_name(verifying, &view).chars, is_of_pair ? "one" : "a pair");
         grout_verify__note_object(verifying, view.object);
         grout_diags_help(verifying->diags, "%s",
                          is_of_pair ? "write 'collective' behind its type"
@@ -205,8 +203,7 @@ static void check_led_copy(grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
     const grout_attr_value *led = grout_module_find_attr(module, op, GROUT_ATTR_LEADER_TRACKED);
     const grout_attr_value *parts = grout_module_find_attr(module, op, GROUT_ATTR_PARTITIONED);
-    const grout_attr_value *axes =
-        grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXES);
+    const grout_attr_value *axes = grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXES);
     if (led != NULL &&
         !check_generation(verifying, led->loc, "leader_tracked",
                           "each CTA waits on its own barrier: 'collective_axes(..)' alone")) {

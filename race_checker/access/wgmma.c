@@ -58,9 +58,8 @@ bool grout_checker__find_shapes(grout_checker *checker) {
         } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
                    GROUT_RULE_TCGEN05) {
             checker->wgmma_shapes[i] = get_tcgen05_shape(module, i);
-            checker->has_pairs |=
-                grout_op_get_axes(module, grout_module_get_op(module, i),
-                                  GROUT_ATTR_COLLECTIVE_AXIS) != 0;
+            checker->has_pairs |= grout_op_get_axes(module, grout_module_get_op(module, i),
+                                                    GROUT_ATTR_COLLECTIVE_AXIS) != 0;
         }
     }
     return checker->wgmma_shapes != NULL;

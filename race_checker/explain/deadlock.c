@@ -63,8 +63,8 @@ static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t
  * axes, so that its rank is the lowest. */
 static bool is_leader(const grout_deadlock *text, const grout_thread_fact *thread, uint32_t axes) {
     const uint32_t rank = thread->origin.cta % text->checker->shape.cta_count;
-    const uint32_t mask = grout_kernel_get_cluster_mask(
-        text->module, text->checker->info.kernel, axes, rank);
+    const uint32_t mask =
+        grout_kernel_get_cluster_mask(text->module, text->checker->info.kernel, axes, rank);
     return (mask & (0u - mask)) == 1u << rank;
 }
 

@@ -94,9 +94,8 @@ static bool report_unobserved(grout_checker *checker, const grout_event *event,
 /* A copy of which other CTAs bring a part. */
 static bool is_shared_copy(const grout_checker *checker, const grout_origin *origin) {
     const grout_module *module = checker->info.module;
-    return origin->op != 0 &&
-           grout_op_get_axes(module, grout_module_get_op(module, origin->op),
-                             GROUT_ATTR_COLLECTIVE_AXES) != 0;
+    return origin->op != 0 && grout_op_get_axes(module, grout_module_get_op(module, origin->op),
+                                                GROUT_ATTR_COLLECTIVE_AXES) != 0;
 }
 
 static bool check_barrier(grout_checker *checker, const grout_event *event,

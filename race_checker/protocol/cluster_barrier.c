@@ -118,7 +118,8 @@ bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
         grout_element_at at = grout_checker__find_element(checker, state->life.cta, i);
         for (uint32_t k = 0; k < at.element->contributor_count; k++) {
             const grout_contributor *it = &at.element->contributors[k];
-            /* Bytes are accesses, which say it; what the tensor core sends is known by its phase. */
+            /* Bytes are accesses, which say it; what the tensor core sends is known by its phase.
+             */
             if (it->origin.cta != state->life.cta && (!it->is_of_engine || it->is_later) &&
                 !grout_contributor__is_known(checker, it, at.barrier, event->u.scope.last) &&
                 !report_arrival(checker, i, state->life.cta, &it->origin)) {

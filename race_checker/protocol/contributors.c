@@ -55,8 +55,8 @@ static uint32_t count_mmas(const grout_checker *checker, const grout_event *even
     const grout_clock_shape *shape = &checker->shape;
     return shape->has_tensor_facts == 0
                ? 0
-               : event->clocks->admitted[grout_clock_admitted_is(
-                     shape, get_lane(checker, &event->origin))];
+               : event->clocks
+                     ->admitted[grout_clock_admitted_is(shape, get_lane(checker, &event->origin))];
 }
 
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
@@ -98,8 +98,8 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
 }
 
 /*
- * The lane's queue makes its arrivals in their order: who has heard of a later commit knows those
- * before it. It has heard of what the actor did after this one, and that the MMAs are done.
+ * The lane's queue makes its arrivals in their order: a CTA that has heard of a later commit knows
+ * those before it. It has heard of what the actor did after this one, and that the MMAs are done.
  */
 static bool is_passed(const grout_checker *checker, const grout_contributor *it,
                       const uint32_t *known) {

@@ -351,9 +351,9 @@ static void a_reach_fits_the_object(const op_facts *it) {
     uint8_t reach = it->line.reach;
     uint8_t of_mbarrier =
         takes(it, GROUT_ATTR_BIT(FROM_CTA)) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
-    uint8_t of_any = has_effect(it, ACCESS(BYTES))                 ? GROUT_SYNC_REACH_CLUSTER
+    uint8_t of_any = has_effect(it, ACCESS(BYTES))                ? GROUT_SYNC_REACH_CLUSTER
                      : it->line.tensor == GROUT_SYNC_TENSOR_SEALS ? GROUT_SYNC_REACH_PEER
-                                                                   : GROUT_SYNC_REACH_OWN;
+                                                                  : GROUT_SYNC_REACH_OWN;
     expect(it, is_object(it, OBJECT(BARRIER) | OBJECT(CLUSTER)), reach == GROUT_SYNC_REACH_CLUSTER,
            "a cluster shares barriers, and has one of its own: REACH is CLUSTER");
     expect(it, is_object(it, OBJECT(SEMAPHORE)), reach == GROUT_SYNC_REACH_GRID,
@@ -361,9 +361,10 @@ static void a_reach_fits_the_object(const op_facts *it) {
     expect(it, is_object(it, OBJECT(MBARRIER)), reach == of_mbarrier,
            "what takes from_cta is done by any CTA (PEER), and all else where the mbarrier lies "
            "(OWN)");
-    expect(it, is_object(it, OBJECT(ANY_BARRIER)), reach == of_any,
-           "a cluster barrier counts the arrives of CTAs: OWN, CLUSTER for what only brings bytes, or "
-           "PEER for what the tensor core sends");
+    expect(
+        it, is_object(it, OBJECT(ANY_BARRIER)), reach == of_any,
+        "a cluster barrier counts the arrives of CTAs: OWN, CLUSTER for what only brings bytes, or "
+        "PEER for what the tensor core sends");
     expect(it, is_object(it, OBJECT(GRIDS)), reach == GROUT_SYNC_REACH_GRID,
            "a grid waits for another one, and lets a third begin: REACH is GRID");
     expect(it, it->sync != NULL && !is_object(it, OPERANDS | OBJECT(CLUSTER) | OBJECT(GRIDS)),

@@ -337,8 +337,7 @@ static const attr_rule attr_rules[] = {
      "REVERSE and EXCLUSIVE are of GROUT_SCAN lines"},
     {GROUT_ATTR_BIT(APPROX), is_function, "APPROX is of GROUT_MATH lines"},
     {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
-    {GROUT_ATTR_BIT(UNROLL), counts_up,
-     "UNROLL is of loops that count (a LOOP with an index)"},
+    {GROUT_ATTR_BIT(UNROLL), counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
     {GROUT_ATTR_BIT(COLLECTIVE), is_scope, "COLLECTIVE is of scopes"},
     {GROUT_ATTR_BIT(ARRIVE_COUNT), makes_arrivals,
      "ARRIVE_COUNT is of what POSTS arrivals on a barrier NOW, and no bytes"},
@@ -354,8 +353,7 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT(NO_COMMIT_GROUP), fills_a_group,
      "NO_COMMIT_GROUP is of what STARTS something in a group"},
     {GROUT_ATTR_BIT(CLUSTER), fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
-    {GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(LEADER_TRACKED) |
-         GROUT_ATTR_BIT(PARTITIONED),
+    {GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(LEADER_TRACKED) | GROUT_ATTR_BIT(PARTITIONED),
      loads_by_tma,
      "COLLECTIVE_AXES, LEADER_TRACKED and PARTITIONED are of what STARTS a load by TMA (letters G "
      "and b)"},
