@@ -19,6 +19,7 @@ class Tensors(Drawn):
         self.seed = seed
         self.choose_shape()
         self.halves = self.committed = self.told = self.plain = self.explicit = self.semaphores = self.names_used = 0
+        self.filled = 0
         self.waits = [[], []]  # for each CTA: barriers of commits that nobody has waited for yet
         self.extra = [[], []]  # before and after the partitions
         turn = self.draw.randrange(self.actors)
@@ -40,6 +41,7 @@ class Tensors(Drawn):
                     self.lines[turn if self.find_cta(turn) == cta else 2 * cta].append("barrier_wait " + barrier)
         if self.chance(0.55):
             self.spoil(1.0, KEPT)
+        self.has_auto_fence = self.chance(0.2)
 
     def choose_shape(self):
         self.has_partitions = self.chance(0.25)
@@ -88,9 +90,21 @@ class Tensors(Drawn):
             return ["async_store_tmem %s, (broadcast 2.0 : f32[128, %d])" % (ref, columns)] + self.mostly("commit_tmem")
         if way == 10:
             return ["async_store_tmem %p, (broadcast 1.0 : f16[128, 16])"] + self.mostly("commit_tmem")
+        if way == 11 and self.chance(0.3):
+            return self.fill(cta)
         if way == 11:
             return ["store %%s[%d], (broadcast 2.0 : f16[16, 32])" % self.slot()] + self.mostly("commit_smem")
         return self.pick(["wait_load_tmem"], ["commit_tmem"], ["commit_smem"])
+
+    def fill(self, cta):
+        """A TMA load of an operand; it counts as work of its CTA that somebody waits for, as an MMA does."""
+        self.filled += 1
+        barrier = "%%l[%d]" % (self.filled - 1)
+        lines = ["copy_gmem_to_smem %%x, %%s[%d], %s" % (self.slot(), barrier)]
+        if self.chance(0.7):
+            return lines + ["barrier_wait " + barrier]
+        self.waits[cta].append(barrier)
+        return lines
 
     def mostly(self, text):
         return [text] if self.chance(0.85) else []
@@ -157,7 +171,8 @@ class Tensors(Drawn):
                    "%f : smem f32[16, 8] tile(8, 8) swizzle(32)", "%t : tmem f32[2, 128, 32]",
                    "%p : tmem f16[128, 16] packed"]
         for count, text in ((self.committed, "%%c : barrier[%d] orders_tensor_core"), (self.plain, "%%b : barrier[%d]"),
-                            (self.told, "%%o : barrier[%d] orders_tensor_core"), (self.explicit, "%%r : mbarrier[%d]"),
+                            (self.told, "%%o : barrier[%d] orders_tensor_core"), (self.filled, "%%l : barrier[%d]"),
+                            (self.explicit, "%%r : mbarrier[%d]"),
                             (self.semaphores, "%%u : semaphore[%d]" + (" global" if self.axis else ""))):
             objects += [text % count] if count else []
         start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 32])",
@@ -167,7 +182,9 @@ class Tensors(Drawn):
         inits = ["mbarrier_init %%r[%d], 1" % i for i in range(self.explicit)]
         start = inits + start
         head = "threads(wg = %d)" % self.actors if self.axis is None else "%s(g = 2) threads(wg = 2)" % self.axis
-        out = ["kernel @k(%%y: inout gmem f32[%d, 128, 32]) %s" % (max(self.halves, 1), head), "{"]
+        head += " attr auto_fence = 1" if self.has_auto_fence else ""
+        out = ["kernel @k(%%x: in gmem f16[16, 32], %%y: inout gmem f32[%d, 128, 32]) %s" % (
+            max(self.halves, 1), head), "{"]
         out += ["  scratch " + text for text in objects]
         return HEAD + "\n".join(out + (self.specialise(start) if self.has_partitions else self.divide(start)) + ["}", ""])
 
