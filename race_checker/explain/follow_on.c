@@ -119,6 +119,14 @@ static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *r
            record->facts.have > 0 && names(checker, cause, record->facts.fault.object);
 }
 
+/* Whether the op of a finding is one whose bytes come to a barrier by themselves (st.async). */
+static bool brings_bytes(const grout_checker *checker, const grout_record *record) {
+    const grout_op_id op = record->facts.sides[0].origin.op;
+    return op != 0 &&
+           grout_op_has_access((grout_opcode)grout_module_get_op(checker->info.module, op)->opcode,
+                               GROUT_ACCESS_BYTES);
+}
+
 /* An arrival that may find the CTA of the barrier gone; or bytes on that barrier, in whose place
  * the arrival may stand too, where one line of another language makes both. */
 static bool is_arrival_of_gone(const grout_checker *checker, const grout_record *record,
@@ -128,7 +136,8 @@ static bool is_arrival_of_gone(const grout_checker *checker, const grout_record 
     }
     return cause->facts.subject == GROUT_SUBJECT_ARRIVAL
                ? cause->facts.element == record->facts.element
-               : names(checker, cause, checker->info.element_objects[record->facts.element]);
+               : brings_bytes(checker, cause) &&
+                     names(checker, cause, checker->info.element_objects[record->facts.element]);
 }
 
 static bool is_effect(const grout_checker *checker, const grout_record *record,
