@@ -60,6 +60,9 @@ void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Threads and warps that meet in every way, within and without warp_specialize. */
 void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Threads that hand tensor memory to each other: MMAs of Blackwell, loads, stores. */
+void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
+
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
 /* Sizes sums; without memory the test ends. */
