@@ -135,12 +135,19 @@ static columns get_columns(const tensors *t, uint32_t user) {
     return (columns){user * width, width};
 }
 
+/* The first column of the tile's accumulator. */
+static void add_left(tensors *t) {
+    if (t->is_side_by_side) {
+        draw_line(&t->d, "%%left = mul %%half, %" PRIu32, draw_tensors_get_form(t)->width);
+    }
+}
+
 /* The accumulator of the tile, or columns of it. */
 static void get_accumulator(const tensors *t, columns of, char *text, size_t size) {
     const uint32_t width = draw_tensors_get_form(t)->width;
     if (t->is_side_by_side) {
-        (void)snprintf(text, size, "%%acc[:, ds(%%half * %" PRIu32 " + %" PRIu32 ", %" PRIu32 ")]",
-                       width, of.first, of.width);
+        (void)snprintf(text, size, "%%acc[:, ds(%%left + %" PRIu32 ", %" PRIu32 ")]", of.first,
+                       of.width);
     } else if (of.width == width) {
         (void)snprintf(text, size, "%%acc[%%half]");
     } else {
@@ -236,6 +243,7 @@ static void add_first_starts(tensors *t, columns of, bool is_handed) {
     draw_line(d, "for %%half in 0..%" PRIu32 " {", count);
     d->indent++;
     if (of.width > 0) {
+        add_left(t);
         add_start_of_tile(t, of, "(add %base, %half)");
     }
     if (is_handed) {
@@ -417,6 +425,7 @@ static void open_tiles(tensors *t) {
     draw_line(&t->d, "for %%t in 0..%" PRIu32 " {", t->tiles);
     t->d.indent++;
     draw_line(&t->d, "%%half = rem %%t, %" PRIu32, t->slots);
+    add_left(t);
 }
 
 static void close_tiles(tensors *t) {

@@ -5,7 +5,7 @@
  *
  * A product with the unit matrix adds a source to a tile. The kernels have what the contract asks
  * for and no more: a barrier orders the tensor core where tensor memory is handed on, a commit
- * stands behind the MMAs that it is for, a wait before what it makes known.
+ * stands after the MMAs that it is for, a wait before what it makes known.
  */
 #include "draw_tensors.h"
 

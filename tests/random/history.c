@@ -13,7 +13,7 @@ typedef struct access_set {
     uint64_t words[WORDS];
 } access_set;
 
-/* Of accesses by the tensor core, and of tensor memory. */
+/* Accesses by the tensor core, and of tensor memory. */
 typedef struct tensor_sets {
     access_set over, issued;
 } tensor_sets;

@@ -186,8 +186,7 @@ static operand_form get_form(const oracle *it, grout_op_id id, uint32_t operand)
 }
 
 /* Two MMAs that add to the same columns in the same shape and of the same types follow each other
- * in the tensor core's pipeline: the order of their issue is enough. Each touches whole slots or
- * columns, so those of one shape that share a byte share all. */
+ * in the tensor core's pipeline: the order of their issue is enough. */
 static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     uint32_t lane = 0;
     if (!x->access.is_write || !y->access.is_write || !get_mma_lane(it, x, &lane) ||
@@ -195,7 +194,9 @@ static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
         return false;
     }
     const operand_form sums[2] = {get_form(it, x->origin.op, 0), get_form(it, y->origin.op, 0)};
-    bool is_same = memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0;
+    bool is_same = memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
+                   x->access.run_count == y->access.run_count &&
+                   memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
     for (uint32_t i = 1; i < 3; i++) {
         is_same =
             is_same && get_form(it, x->origin.op, i).dtype == get_form(it, y->origin.op, i).dtype;
