@@ -275,6 +275,23 @@ def compute_attention(arrays, sizes):
     return result
 
 
+def derive_decode(arrays, sizes):
+    """From one key to all, the first sequence with one."""
+    return {"lengths": [value % sizes["SK"] + 1 if i > 0 else 1 for i, value in enumerate(arrays["lengths"])]}
+
+
+def compute_decode(arrays, sizes):
+    result = []
+    queries, keys, values = (cut_rows(arrays[name], count * sizes["D"]) for name, count in (
+        ("q", sizes["GROUP"]), ("k", sizes["SK"]), ("v", sizes["SK"])))
+    for head, query in enumerate(queries):
+        length = arrays["lengths"][head // 2]
+        rows = (cut_rows(part, sizes["D"])[:count] for part, count in (
+            (query, sizes["GROUP"]), (keys[head], length), (values[head], length)))
+        result += compute_attention_head(*rows, False)[0]
+    return {"o": result}
+
+
 def compute_backward_rows(arrays, sizes):
     rows, padded = sizes["S"], sizes["ROWS"]
     products = list(map(operator.mul, arrays["o"], arrays["do"]))
@@ -361,6 +378,10 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_blackwell_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640"]),
+    ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
+    ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64 SMS=2", "M=264 N=400 K=72 SMS=1 ACCS=3"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -432,6 +453,13 @@ CASES = [
     ("attention_hopper", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
       "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
+    ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330",
+      "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
+    ("attention_blackwell_decode", compute_decode,
+     {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
+     ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
+      "BATCH=4 SK=130 GROUP=1 SPLITS=2"]),
     ("attention_hopper_backward_rows@attention_backward_rows", compute_backward_rows,
      {"o": "HEADS S D", "do": "HEADS S D", "lse": "HEADS ROWS"}, 2 ** -20, 1e-5,
      ["S=1", "S=70", "S=130 D=128", "S=70 D=256"]),
@@ -444,8 +472,8 @@ CASES = [
      ["S=1 SK=1", "S=70 SK=70 CAUSAL=1 GROUP=2", "S=130 SK=40", "S=40 SK=136 CAUSAL=1"]),
 ]
 # Inputs that are computed from the drawn ones.
-DERIVED = {"embedding_bag": derive_embedding, "attention_hopper_backward": derive_backward,
-           "attention_hopper_backward_wide": derive_backward}
+DERIVED = {"attention_blackwell_decode": derive_decode, "embedding_bag": derive_embedding,
+           "attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
 
 
 def draw_codes(generator, count):
@@ -465,6 +493,7 @@ GROUPS = {"G": 4}
 FILTER = {"R": 3, "S": 3, "PAD": 1, "STRIDE": 1, "DILATION": 1}
 DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_ragged": GROUPS, "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
+            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
@@ -493,7 +522,9 @@ def run_case(grout, case, options):
     name, compute, inputs, relative, absolute, _ = case
     given = {key: int(value) for key, value in (option.split("=") for option in options.split())}
     sizes = {**DEFAULTS.get(name.partition("@")[0], {}), **given}
-    if "HEADS" in sizes:
+    if name == "attention_blackwell_decode":
+        sizes.update(HEADS=2 * sizes["BATCH"])
+    elif "HEADS" in sizes:
         sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
     if name == "conv_implicit_gemm":
         sizes.update(TAPS=sizes["R"] * sizes["S"])
