@@ -407,6 +407,9 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_blackwell_ragged", compute_matmul_ragged,
+     {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 N=8 K=8", "TOTAL=130 N=72 K=72", "TOTAL=300 N=192 K=64 SMS=2", "TOTAL=500 N=136 K=328 SMS=1"]),
     ("matmul_grouped", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=8 K=8", "TOTAL=130 N=72 K=72", "TOTAL=300 N=192 K=64 SMS=2", "TOTAL=500 N=136 K=328 SMS=1"]),
     ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
@@ -491,7 +494,8 @@ def draw_offsets(generator, sizes):
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
 FILTER = {"R": 3, "S": 3, "PAD": 1, "STRIDE": 1, "DILATION": 1}
-DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_ragged": GROUPS, "matmul_grouped": GROUPS,
+DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "matmul_ragged": GROUPS,
+            "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
             "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
