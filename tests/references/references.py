@@ -378,7 +378,7 @@ CASES = [
     ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640", "M=70 N=72 K=136 bf16=f16"]),
     ("matmul_blackwell_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
-     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640"]),
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640 TILES=1", "M=9 N=8 K=8 TILES=1"]),
     ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
     ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
