@@ -19,6 +19,12 @@ static bool is_about_mma(const grout_wording *wording) {
            grout_wording__is_tcgen05(wording, get_earlier(wording));
 }
 
+/* Whether a scope ends over an access of tensor memory that its thread has not waited for. */
+static bool is_left_behind(const grout_wording *wording) {
+    return has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
+           grout_wording__is_tmem(wording, &wording->facts->sides[0]);
+}
+
 static const char *get_done(const grout_side *side) {
     return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
 }
@@ -76,11 +82,12 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
                             &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+    const bool is_left = is_left_behind(wording);
+    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED) || (is_left && !earlier->is_write)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_EDGE, NULL);
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED) || is_left) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_EDGE, NULL);
         return true;
     }
@@ -96,10 +103,66 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
     return false;
 }
 
-bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out) {
+/* What says that an access of tensor memory is over, and tells others. */
+static const char *get_arrives(const grout_wording *wording, const grout_side *side) {
+    grout_phrase_id phrase = GROUT_PHRASE_TENSOR_COMMIT_ARRIVES;
+    if (!grout_wording__is_tcgen05(wording, side)) {
+        phrase =
+            side->is_write ? GROUT_PHRASE_TENSOR_STORE_ARRIVES : GROUT_PHRASE_TENSOR_LOAD_ARRIVES;
+    }
+    return grout_phrase__get(phrase);
+}
+
+static void repair_race(const grout_wording *wording, grout_text *out) {
+    const grout_side *sides = wording->facts->sides;
+    grout_sentence__add(
+        out, GROUT_SENTENCE_TENSOR_RACE_HELP,
+        &(grout_words){.op = get_arrives(wording, &sides[1]),
+                       .line = grout_wording__get_line(wording, &sides[1].origin),
+                       .other_op = get_arrives(wording, &sides[0]),
+                       .other_line = grout_wording__get_line(wording, &sides[0].origin),
+                       .barrier = get_barrier(wording)});
+}
+
+/* The line behind the access at which its thread waits for it: that never does harm. */
+static void add_wait(grout_wording *wording, const grout_side *access) {
+    const grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+    const grout_spot spot = grout_statement__get_after(wording->module, statement);
+    const grout_opcode wait = access->is_write ? GROUT_OP_COMMIT_TMEM : GROUT_OP_WAIT_LOAD_TMEM;
+    grout_wording__set_edit(wording, &spot, grout_op_get_info(wait)->text);
+}
+
+/* The scope ends too early for one of its accesses. */
+static void repair_exit(grout_wording *wording, grout_text *out) {
+    const grout_side *access = &wording->facts->sides[0];
+    const grout_words words = {.barrier = get_barrier(wording),
+                               .ops = grout_phrase__get(access->is_write
+                                                            ? GROUT_PHRASE_QUOTED_COMMIT_TMEM
+                                                            : GROUT_PHRASE_QUOTED_WAIT_LOAD_TMEM),
+                               .line = grout_wording__get_line(wording, &access->origin),
+                               .scope = grout_wording__get_scope(wording),
+                               .by = grout_wording__name_by(wording, &access->origin)};
+    if (grout_wording__is_tcgen05(wording, access)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_EXIT_HELP, &words);
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
+    add_wait(wording, access);
+}
+
+bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
     const grout_side *later = &wording->facts->sides[0], *earlier = get_earlier(wording);
     const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
     const char *by = grout_wording__name_by(wording, &earlier->origin);
+    if (has_code(wording, GROUT_DIAG_TMEM_RACE)) {
+        repair_race(wording, out);
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
+        (is_about_mma(wording) || is_left_behind(wording))) {
+        repair_exit(wording, out);
+        return true;
+    }
     if (is_about_mma(wording) || has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP,
                             &(grout_words){.barrier = get_barrier(wording),
@@ -110,11 +173,13 @@ bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *
     if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HELP,
                             &(grout_words){.line = line, .by = by});
+        add_wait(wording, earlier);
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_HELP,
                             &(grout_words){.line = line, .by = by});
+        add_wait(wording, earlier);
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
