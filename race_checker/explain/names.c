@@ -125,8 +125,7 @@ const char *grout_wording__get_who(const grout_wording *wording, const grout_sid
         return grout_phrase__get(GROUT_PHRASE_WHO_TENSOR_CORE);
     }
     if (grout_wording__is_tmem(wording, side)) {
-        return grout_phrase__get(side->is_write ? GROUT_PHRASE_WHO_TMEM_STORE
-                                                : GROUT_PHRASE_WHO_TMEM_LOAD);
+        return grout_wording__get_mnemonic(wording, &side->origin);
     }
     if (grout_wording__is_map_read(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TMA);

@@ -19,10 +19,13 @@ static bool is_about_mma(const grout_wording *wording) {
            grout_wording__is_tcgen05(wording, get_earlier(wording));
 }
 
-/* Whether a scope ends over an access of tensor memory that its thread has not waited for. */
-static bool is_left_behind(const grout_wording *wording) {
-    return has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
-           grout_wording__is_tmem(wording, &wording->facts->sides[0]);
+/* Whether it is about a load, or a store, of tensor memory that its thread has not waited for. */
+static bool is_about_tmem(const grout_wording *wording, bool is_load) {
+    const grout_side *earlier = get_earlier(wording);
+    return has_code(wording, is_load ? GROUT_DIAG_TMEM_LOAD_NOT_AWAITED
+                                     : GROUT_DIAG_TMEM_STORE_NOT_COMMITTED) ||
+           (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
+            grout_wording__is_tmem(wording, earlier) && earlier->is_write != is_load);
 }
 
 static const char *get_done(const grout_side *side) {
@@ -82,12 +85,11 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
                             &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
         return true;
     }
-    const bool is_left = is_left_behind(wording);
-    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED) || (is_left && !earlier->is_write)) {
+    if (is_about_tmem(wording, true)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_EDGE, NULL);
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED) || is_left) {
+    if (is_about_tmem(wording, false)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_EDGE, NULL);
         return true;
     }
@@ -124,7 +126,7 @@ static void repair_race(const grout_wording *wording, grout_text *out) {
                        .barrier = get_barrier(wording)});
 }
 
-/* The line behind the access at which its thread waits for it: that never does harm. */
+/* The thread of the access waits for it right after it: that never does harm. */
 static void add_wait(grout_wording *wording, const grout_side *access) {
     const grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     const grout_spot spot = grout_statement__get_after(wording->module, statement);
@@ -132,22 +134,14 @@ static void add_wait(grout_wording *wording, const grout_side *access) {
     grout_wording__set_edit(wording, &spot, grout_op_get_info(wait)->text);
 }
 
-/* The scope ends too early for one of its accesses. */
-static void repair_exit(grout_wording *wording, grout_text *out) {
+/* The scope ends while the tensor core is at work. */
+static void repair_exit(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
-    const grout_words words = {.barrier = get_barrier(wording),
-                               .ops = grout_phrase__get(access->is_write
-                                                            ? GROUT_PHRASE_QUOTED_COMMIT_TMEM
-                                                            : GROUT_PHRASE_QUOTED_WAIT_LOAD_TMEM),
-                               .line = grout_wording__get_line(wording, &access->origin),
-                               .scope = grout_wording__get_scope(wording),
-                               .by = grout_wording__name_by(wording, &access->origin)};
-    if (grout_wording__is_tcgen05(wording, access)) {
-        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_EXIT_HELP, &words);
-        return;
-    }
-    grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
-    add_wait(wording, access);
+    grout_sentence__add(out, GROUT_SENTENCE_TENSOR_EXIT_HELP,
+                        &(grout_words){.barrier = get_barrier(wording),
+                                       .line = grout_wording__get_line(wording, &access->origin),
+                                       .scope = grout_wording__get_scope(wording),
+                                       .by = grout_wording__name_by(wording, &access->origin)});
 }
 
 bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
@@ -158,8 +152,7 @@ bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
         repair_race(wording, out);
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
-        (is_about_mma(wording) || is_left_behind(wording))) {
+    if (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) && is_about_mma(wording)) {
         repair_exit(wording, out);
         return true;
     }
@@ -170,13 +163,13 @@ bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
                                            .by = grout_wording__name_by(wording, &later->origin)});
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+    if (is_about_tmem(wording, true)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HELP,
                             &(grout_words){.line = line, .by = by});
         add_wait(wording, earlier);
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+    if (is_about_tmem(wording, false)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_HELP,
                             &(grout_words){.line = line, .by = by});
         add_wait(wording, earlier);
