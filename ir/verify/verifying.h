@@ -10,7 +10,8 @@
 /* A bound module being verified, one kernel at a time. */
 typedef struct grout_verifying {
     const grout_module *module;
-    grout_arch arch;
+    grout_arch arch; /* of this kernel */
+    bool is_asked;   /* the caller chose it, not the kernel */
     grout_diags *diags;
     grout_kernel_id kernel;
     bool *holds_maps;                       /* by object: slots of make_tensor_descriptor */

@@ -361,7 +361,7 @@ static void export_text(export *it, const char *path, const grout_text *text) {
     grout_module *bound = symbolic != NULL ? grout_module_bind(symbolic, NULL, 0, diags) : NULL;
     it->module = bound;
     it->kernel = 1;
-    const bool is_good = bound != NULL && grout_verify(bound, GROUT_ARCH_SM_90A, diags);
+    const bool is_good = bound != NULL && grout_verify(bound, GROUT_ARCH_OWN, diags);
     if (is_good && grout_module_get_launch_count(bound) > 1) {
         add_list(it, path);
         grout_text_add(&it->out, "\n");

@@ -411,7 +411,7 @@ static bool bind(trial *t, const grout_text *text, grout_diags *diags) {
     grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
-    if (t->bound == NULL || !grout_verify(t->bound, GROUT_ARCH_SM_90A, diags)) {
+    if (t->bound == NULL || !grout_verify(t->bound, GROUT_ARCH_OWN, diags)) {
         return false;
     }
     t->kernel = grout_module_get_kernel(t->bound, 1);

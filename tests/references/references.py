@@ -509,7 +509,6 @@ def run_case(grout, case, options):
         path, _, kernel = name.partition("@")
         command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
         command += ["--kernel", "@" + kernel] if kernel else []
-        command += ["--arch", "sm_100a"] if "blackwell" in name else []
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)
