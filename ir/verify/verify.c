@@ -57,6 +57,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__partitions(verifying, op);
     grout_verify__wgmma(verifying, id, op);
     grout_verify__tcgen05(verifying, id, op);
+    grout_verify__cancel(verifying, op);
     grout_verify__extern(verifying, id, op);
     grout_verify__ptx(verifying, op);
 }

@@ -96,7 +96,10 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
         grout_diags_help(verifying->diags, "on an mbarrier: multicast(..), issued by one CTA for "
                                            "all");
     }
-    if (multicast != NULL && collective == NULL && !object->is_explicit) {
+    /* An answer of launch control announces its bytes itself. */
+    const bool is_copy =
+        grout_op_get_info((grout_opcode)op->opcode)->effect_row != GROUT_EFFECT_ROW_CANCEL;
+    if (multicast != NULL && collective == NULL && !object->is_explicit && is_copy) {
         grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, multicast->loc,
                                 "a multicast brings bytes and no arrival to the other CTAs, which "
                                 "takes an mbarrier, and %s is a barrier",

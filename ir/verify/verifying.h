@@ -70,6 +70,7 @@ void grout_verify__partition_warps(grout_verifying *verifying);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op);
+void grout_verify__cancel(grout_verifying *verifying, const grout_op *op);
 void grout_verify__tcgen05(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 
 /* ---- verify_uniform.c -------------------------------------------------------------------------
