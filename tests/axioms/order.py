@@ -33,8 +33,9 @@ def only_time(know):
 
 
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
-# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
-Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
+# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor memory.
+Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape tensor",
+                                defaults=(0,))
 # A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask), executed in which CTA, for the SMEM of which CTAs (None: all), its
 # bit, what it knew, and in whose program order it is.
 Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")
@@ -56,7 +57,8 @@ def is_conflict(x, y):
 
 def is_race_free_atomic(x, y, cluster):
     """Atomics that are morally strong: in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
-    return x.mode == "a" and y.mode == "a" and x.proxy == y.proxy and is_strong_pair(
+    is_same = x.proxy == y.proxy or x.place[0] == "barrier"  # whoever arrives, it is one object
+    return x.mode == "a" and y.mode == "a" and is_same and is_strong_pair(
         (x.scope, x.cta), (y.scope, y.cta), cluster)
 
 
@@ -112,6 +114,8 @@ def is_over_in_time(x):
 
 def find_ruling(x, y, fences, cluster):
     """The ruling by which two accesses are in order after all, or None."""
+    if x.place[0] == "barrier" and x.proxy == "tensor" and y.mode == "end" and x.cta == x.owner:
+        return "drained"
     if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
         return "time"
     if x.thread[0] == "launch" and y.know.time & x.bit:
