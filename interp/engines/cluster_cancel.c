@@ -167,7 +167,6 @@ static uint32_t announce(const grout_cta *cta, const request *it, uint32_t rank)
                                      .element = it->element,
                                      .phase = it->phases[rank],
                                      .bytes = it->box.plan->bytes,
-                                     .is_armed = !it->is_explicit,
                                      .is_told = true};
     return grout_barrier__deliver(cta, it->thread, it->inst, &delivery);
 }

@@ -37,7 +37,7 @@ static int64_t count_sms(uint32_t cluster_size, uint32_t sm_count) {
     return sms * usable / 132;
 }
 
-/* Of a launch whose clusters are handed out: a part of them begins, so that there are some to hand
+/* A launch that hands its clusters out begins with a part of them, so that there are some to hand
  * out. On a GPU with room for all of them nobody would get one. */
 static int64_t get_beginners(const grout_plan *plan) {
     const int64_t clusters = plan->cta_count / plan->shape.cta_count;

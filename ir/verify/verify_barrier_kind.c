@@ -96,17 +96,17 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
         grout_diags_help(verifying->diags, "on an mbarrier: multicast(..), issued by one CTA for "
                                            "all");
     }
-    /* An answer of launch control announces its bytes itself. */
-    const bool is_copy =
-        grout_op_get_info((grout_opcode)op->opcode)->effect_row != GROUT_EFFECT_ROW_CANCEL;
-    if (multicast != NULL && collective == NULL && !object->is_explicit && is_copy) {
+    if (multicast != NULL && collective == NULL && !object->is_explicit) {
         grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, multicast->loc,
                                 "a multicast brings bytes and no arrival to the other CTAs, which "
                                 "takes an mbarrier, and %s is a barrier",
                                 grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
-        grout_diags_help(verifying->diags, "on a barrier: collective_axes(..), issued by every "
-                                           "CTA");
+        const bool can_collect = (grout_op_get_info((grout_opcode)op->opcode)->attrs &
+                                  GROUT_ATTR_BIT_COLLECTIVE_AXES) != 0;
+        grout_diags_help(verifying->diags, "%s",
+                         can_collect ? "on a barrier: collective_axes(..), issued by every CTA"
+                                     : "use an mbarrier, on which each CTA expects the bytes");
     }
 }
 

@@ -83,7 +83,7 @@ static bool touches(const grout_verifying *verifying, const grout_op *op, grout_
     return false;
 }
 
-/* Of one kernel: arrays that share the bytes are reported as touching them. */
+/* Arrays that share the bytes are reported as touching them. */
 static bool shares(const grout_verifying *verifying, const grout_op *op, grout_object_id answers) {
     const grout_module *module = verifying->module;
     const grout_value_id value = grout_module_get_object(module, answers)->value;

@@ -198,6 +198,8 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_BARRIER] = "@ %a[0]&",
     [GROUT_FORM_FENCE] = "@&",
     [GROUT_FORM_COPY_IN] = "@ %a, %a[:], %a[0]&",
+    [GROUT_FORM_CANCEL] = "@ %a[%n], %a[0]&",
+    [GROUT_FORM_CANCEL_QUERY] = "%r = @ %a[%n]&",
     [GROUT_FORM_COPY_OUT] = "@ %a, %a[:]&",
     [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
     [GROUT_FORM_WGMMA_SP] = "@ %a, (load %a), %a.transpose(1, 0), (load %a)&",
