@@ -142,6 +142,8 @@ syntax keyword groutOperation
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
+    \ try_cluster_cancel
+    \ query_cluster_cancel
     \ atomic_add
     \ atomic_max
     \ atomic_min
