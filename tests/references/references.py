@@ -566,7 +566,6 @@ def run_case(grout, case, words):
         source = f"kernels/{path}.grout"
         command = [grout, "run", "--check", "-q", copy_with_types(source, types, folder) if types else source]
         command += ["--kernel", "@" + kernel] if kernel else []
-        command += ["--arch", "sm_100a"] if "blackwell" in name else []
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)
