@@ -11,24 +11,11 @@
 extern "C" {
 #endif
 
-typedef enum grout_arch {
-    GROUT_ARCH_SM_90A,  /* Hopper: the default */
-    GROUT_ARCH_SM_100A, /* Blackwell of the data centre */
-    GROUT_ARCH_SM_103A, /* its successor: no products of integers on the tensor core */
-    GROUT_ARCH_SM_110A, /* the same in a module */
-    GROUT_ARCH_ANY /* rules of no particular GPU: limits that only hardware has are not checked */
-} grout_arch;
-
-/* By its name: "sm_90a", "sm_100a", "sm_103a", "sm_110a" or "any"; false if it is none of these. */
-GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
-GROUT_API const char *grout_arch_get_text(grout_arch arch);
-/* Whether it has the operations and memory spaces of a generation. */
-GROUT_API bool grout_arch_has(grout_arch arch, grout_generation generation);
-
 /*
  * Checks every rule of every kernel of a bound module: spaces, directions, transforms, TMA boxes,
  * barriers, launch, SMEM budget. Goes on after a fault. True if there is no error; warnings may
- * have been added.
+ * have been added. arch: the rules of which hardware; GROUT_ARCH_OWN: of each kernel's own. Another
+ * one than a kernel says is a warning, and counts.
  */
 GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
 
@@ -169,11 +156,12 @@ typedef struct grout_tcgen05 {
     bool has_tmem_a;
     uint32_t ctas;       /* that multiply: 2 of a pair, whose accumulators have so many times n */
     uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
-    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of that many
-     * columns are the same or share none. first_column: -1 if only the run tells. */
+    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of so many
+     * columns with the same step and rest are the same or share none. They start at multiples of
+     * step, plus rest; step 0: at rest. */
     grout_object_id object;
     uint32_t columns;
-    int64_t first_column;
+    int64_t step, rest;
     bool is_aligned;
 } grout_tcgen05;
 

@@ -126,7 +126,7 @@ static const char *get_shared_letters(const grout_planner *planner, const grout_
     if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0) {
         return posts ? "b" : "Tnh";
     }
-    return (attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0 ? "Hb" : "";
+    return (attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0 ? "Hhb" : "";
 }
 
 /* Operands that other CTAs reach without a '.cluster(..)'. */
@@ -163,6 +163,10 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
     plan->has_pairs |= grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) != 0;
     plan->needs_clocks |= grout_module_find_attr(module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
     share_operands(planner, op);
+    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL) {
+        plan->hands_out = true;
+        plan->has_foreign_order = true; /* which clusters run depends on how far others are */
+    }
     if (waits_for_grid(op)) {
         plan->shape.grid_count = 1;
     }

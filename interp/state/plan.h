@@ -335,6 +335,7 @@ typedef struct grout_plan {
     bool has_exit_sync;
     bool has_multicast; /* copies of one CTA to several */
     bool has_pairs;     /* MMAs of both CTAs of a pair */
+    bool hands_out;     /* try_cluster_cancel takes clusters off the launch */
     bool
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look

@@ -25,7 +25,8 @@ static bool find_use(const grout_op *op, barrier_use *use) {
     }
     use->takes_barrier = sync->object != GROUT_SYNC_OBJECT_MBARRIER;
     use->takes_mbarrier = sync->object != GROUT_SYNC_OBJECT_BARRIER;
-    use->takes_cluster = sync->reach == GROUT_SYNC_REACH_CLUSTER;
+    use->takes_cluster =
+        sync->reach != GROUT_SYNC_REACH_OWN && sync->tensor != GROUT_SYNC_TENSOR_SEALS;
     use->takes_peer = sync->reach == GROUT_SYNC_REACH_PEER;
     return true;
 }
@@ -85,6 +86,35 @@ static bool starts_engine(const grout_op *op) {
     return grout_op_get_sync((grout_opcode)op->opcode)->mode == GROUT_SYNC_MODE_STARTS;
 }
 
+/* The barrier of one other CTA: it has to be there before that CTA's peers use it, and its arrives
+ * have to count there alone. */
+static void check_peer_object(grout_verifying *verifying, const grout_op *op,
+                              const grout_operand *operand, const grout_view *view,
+                              const grout_object *object) {
+    if (view->cluster_index_count == 0 || object->is_explicit) {
+        return;
+    }
+    if (object->cluster_group_count > 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, operand->loc,
+                                "'%s' names one CTA of the cluster barrier %s, whose arrives count "
+                                "in all CTAs of its axes",
+                                grout_verify__get_text(op),
+                                grout_verify__get_name(verifying, view).chars);
+        grout_verify__note_object(verifying, view->object);
+        grout_diags_help(verifying->diags, "leave out .cluster(..), or declare a barrier without "
+                                           "cluster(..) for arrives on one CTA's");
+    } else if (grout_module_get_value(verifying->module, view->base)->block != 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, operand->loc,
+                                "'%s' may come before the other CTA has entered the scope that "
+                                "makes %s",
+                                grout_verify__get_text(op),
+                                grout_verify__get_name(verifying, view).chars);
+        grout_verify__note_object(verifying, view->object);
+        grout_diags_help(verifying->diags, "make the barrier by scratch: it is there before any "
+                                           "CTA of the cluster goes on");
+    }
+}
+
 /* Every CTA issues a collective copy and so arrives in its own; one CTA issues a multicast. */
 static void check_copy(grout_verifying *verifying, const grout_op *op, const grout_view *view,
                        const grout_object *object) {
@@ -107,8 +137,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
                                 "takes an mbarrier, and %s is a barrier",
                                 grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
-        grout_diags_help(verifying->diags, "on a barrier: collective_axes(..), issued by every "
-                                           "CTA");
+        const bool can_collect = (grout_op_get_info((grout_opcode)op->opcode)->attrs &
+                                  GROUT_ATTR_BIT(COLLECTIVE_AXES)) != 0;
+        grout_diags_help(verifying->diags, "%s",
+                         can_collect ? "on a barrier: collective_axes(..), issued by every CTA"
+                                     : "use an mbarrier, on which each CTA expects the bytes");
     }
 }
 
@@ -126,6 +159,9 @@ void grout_verify__barrier_kind(grout_verifying *verifying, const grout_op *op) 
     check_face(verifying, op, &use, operand, &view, object);
     check_cluster(verifying, op, &use, operand, &view, object);
     check_peer(verifying, op, &use, operand, &view);
+    if (use.takes_peer) {
+        check_peer_object(verifying, op, operand, &view, object);
+    }
     if (starts_engine(op)) {
         check_copy(verifying, op, &view, object);
     }

@@ -72,7 +72,7 @@ enum { COMPARISONS = TYPES(CMP) | TYPES(CMP_ANY) | TYPES(CMP_FLOAT) };
 static const rule_row rule_rows[] = {
     [GROUT_RULE_NONE] = {"NONE", "R?~", NULL, GROUT_SHAPE_PLAIN, 0, false, 0},
     [GROUT_RULE_TRUTH] = {"TRUTH", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
-    [GROUT_RULE_INTEGER] = {"INTEGER", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
+    [GROUT_RULE_INTEGER] = {"INTEGER", "R?~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
     [GROUT_RULE_JOIN] = {"JOIN", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
     [GROUT_RULE_COMPARE] = {"COMPARE", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, COMPARISONS},
     [GROUT_RULE_SELECT] = {"SELECT", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
@@ -317,7 +317,8 @@ static void any_other_syntax_has_the_mnemonic(const op_facts *it) {
  * written with grout_build_op.
  */
 static bool has_flags(const op_facts *it) {
-    enum { OF_BUILD_OP = GROUT_ATTR_BIT(CLUSTER) | GROUT_ATTR_BIT(NO_DECREMENT) };
+    const uint64_t of_build_op = GROUT_ATTR_BIT(CLUSTER) | GROUT_ATTR_BIT(NO_DECREMENT) |
+                                 GROUT_ATTR_BIT(LEADER_TRACKED);
     uint64_t attrs = 0;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         const grout_op_info *other = grout_op_get_info((grout_opcode)i);
@@ -325,7 +326,7 @@ static bool has_flags(const op_facts *it) {
     }
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         bool is_flag = grout_attr_get_info((grout_attr)i)->argument == GROUT_ARGUMENT_FLAG;
-        if (is_flag && ((attrs & ~(uint32_t)OF_BUILD_OP) >> i & 1) != 0) {
+        if (is_flag && ((attrs & ~of_build_op) >> i & 1) != 0) {
             return true;
         }
     }

@@ -80,12 +80,18 @@ static void lanes_of_groups(const op_facts *it) {
          "one op starts its groups with one lane, another with all");
 }
 
+/* What launch control does. */
+static bool asks_for_clusters(const op_facts *it) {
+    return it->info->effect_row == GROUT_EFFECT_ROW_CANCEL;
+}
+
 static void lanes_of_all_else(const op_facts *it) {
     bool is_tma = has_letter(it, "G"); /* the tensor map */
     const bool is_mma = is_object(it, OBJECT(TCGEN05));
-    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma || is_mma ? LANES(ONE) : LANES(OWN)),
-           "one lane issues the copies of TMA and the MMAs of tcgen05 (ONE), of all else each has "
-           "its share (OWN)");
+    const bool is_of_one = is_tma || is_mma || asks_for_clusters(it);
+    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_of_one ? LANES(ONE) : LANES(OWN)),
+           "one lane issues the copies of TMA, the MMAs of tcgen05 and requests of launch control "
+           "(ONE), of all else each has its share (OWN)");
     const bool is_of_memory = has_effect(it, ACCESS(READ));
     expect(it, is_mode(it, MODE(FENCES)) && !is_of_memory, is_lanes(it, LANES(MEET)),
            "each lane fences what it did, and then one lets the engine go: LANES is MEET");
@@ -276,7 +282,7 @@ static bool is_commit(const op_facts *it) {
 }
 
 static bool sends_to_several(const op_facts *it) {
-    return loads_by_tma(it) || is_commit(it);
+    return loads_by_tma(it) || asks_for_clusters(it) || is_commit(it);
 }
 
 static bool works_for_pairs(const op_facts *it) {
@@ -358,7 +364,8 @@ static const attr_rule attr_rules[] = {
      "COLLECTIVE_AXES, LEADER_TRACKED and PARTITIONED are of what STARTS a load by TMA (letters G "
      "and b)"},
     {GROUT_ATTR_BIT(MULTICAST), sends_to_several,
-     "MULTICAST is of loads by TMA, and of arrivals that the tensor core makes (TENSOR SEALS)"},
+     "MULTICAST is of loads by TMA, of launch control, and of arrivals that the tensor core makes "
+     "(TENSOR SEALS)"},
     {GROUT_ATTR_BIT(COLLECTIVE_AXIS), works_for_pairs,
      "COLLECTIVE_AXIS is of the RULE TCGEN05, and of arrivals that the tensor core makes"},
     {GROUT_ATTR_BIT(PIXELS), loads_pixels,
