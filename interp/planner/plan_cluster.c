@@ -126,7 +126,8 @@ static const char *get_shared_letters(const grout_planner *planner, const grout_
     if ((attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0) {
         return posts ? "b" : "Tnh";
     }
-    return (attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0 ? "Hhb" : "";
+    return (attrs & (GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(MULTICAST))) != 0 ? "Hhb"
+                                                                                        : "";
 }
 
 /* Operands that other CTAs reach without a '.cluster(..)'. */

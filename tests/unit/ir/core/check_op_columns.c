@@ -317,8 +317,8 @@ static void any_other_syntax_has_the_mnemonic(const op_facts *it) {
  * written with grout_build_op.
  */
 static bool has_flags(const op_facts *it) {
-    const uint64_t of_build_op = GROUT_ATTR_BIT(CLUSTER) | GROUT_ATTR_BIT(NO_DECREMENT) |
-                                 GROUT_ATTR_BIT(LEADER_TRACKED);
+    const uint64_t of_build_op =
+        GROUT_ATTR_BIT(CLUSTER) | GROUT_ATTR_BIT(NO_DECREMENT) | GROUT_ATTR_BIT(LEADER_TRACKED);
     uint64_t attrs = 0;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         const grout_op_info *other = grout_op_get_info((grout_opcode)i);
