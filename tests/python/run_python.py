@@ -31,6 +31,8 @@ OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyE
                           r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
 # What the tests of jax_call and grout.pallas need, and what pip says where there is no wheel of it for this machine.
 JAX = ["jax", "absl-py"]
+# What XLA makes is to come soon, not to be fast: a flag of the version in constraints.txt.
+XLA = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 NO_WHEEL = re.compile(r"Could not find a version that satisfies the requirement \S+|Requires-Python \S+|"
                       r"not a supported wheel on this platform|Failed to build \S+")
 
@@ -83,8 +85,11 @@ def test(build, work):
         if OUT_OF_REACH.search(str(failed)):
             return skip(f"PyPI is out of reach: {OUT_OF_REACH.search(str(failed)).group(0)}")
         raise
-    environment = {**os.environ, "GROUT_WHEEL_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("GROUT_LIBRARY", None)
+    # What is imported is compiled once, for all processes of the tests, and nothing is written beside the sources.
+    environment = {**os.environ, "GROUT_WHEEL_BUILD": str(build), "PYTHONPYCACHEPREFIX": str(work / "bytecode"),
+                   "XLA_FLAGS": XLA}
+    for name in ("GROUT_LIBRARY", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     # The build leaves a folder beside the sources: a copy keeps them clean.
     source = work / "source" / "python"
     shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",
