@@ -220,10 +220,12 @@ class Drawer:
         self.emit(other, "semaphore_wait %s, 1%s%s" % (unit, self.order(), self.draw.choice(scopes)))
 
     def by_remote(self, actor, other):
-        barrier = self.new_mbarrier()
+        is_explicit = self.draw.random() < 0.6
+        barrier = self.new_mbarrier() if is_explicit else self.new_barrier()
+        face, parity = ("mbarrier", ", 0") if is_explicit else ("barrier", "")
         scope = self.draw.choice(("", "", "", " scope(cta)", " scope(cluster)"))
-        self.emit(actor, "mbarrier_arrive %s.cluster(%d)%s%s" % (barrier, other, self.order(), scope))
-        self.emit(other, "mbarrier_wait %s, 0%s" % (barrier, self.order()))
+        self.emit(actor, "%s_arrive %s.cluster(%d)%s%s" % (face, barrier, other, self.order(), scope))
+        self.emit(other, "%s_wait %s%s%s" % (face, barrier, parity, self.order()))
 
     def by_meeting(self, _actor, _other):
         for each in range(2):
