@@ -31,10 +31,10 @@ OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyE
                           r"Temporary failure in name resolution|Network is unreachable|\(from versions: none\)")
 # What the tests of jax_call and grout.pallas need, and what pip says where there is no wheel of it for this machine.
 JAX = ["jax", "absl-py"]
-# What XLA makes is to come soon, not to be fast: a flag of the version in constraints.txt.
-XLA = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 NO_WHEEL = re.compile(r"Could not find a version that satisfies the requirement \S+|Requires-Python \S+|"
                       r"not a supported wheel on this platform|Failed to build \S+")
+# What XLA makes is to come soon, not to be fast. The second flag is one of the version in constraints.txt.
+XLA = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 
 
 class Failed(Exception):
