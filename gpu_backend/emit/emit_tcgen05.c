@@ -1,5 +1,5 @@
 /*
- * emit_tcgen05.c - operations of Blackwell's tensor core: there is no CUDA of them yet.
+ * emit_tcgen05.c - operations of Blackwell: there is no CUDA of them yet.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -39,6 +39,16 @@ void grout_emit__async_store_tmem(grout_emitter *e, grout_op_id id, const grout_
 }
 
 void grout_emit__commit_tmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__query_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     refuse(e, op);
 }

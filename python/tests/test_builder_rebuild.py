@@ -116,7 +116,7 @@ class Rebuilding:
                       self.expr(it.arrivals) if it.arrivals else None,
                       tuple([axis for i, axis in enumerate(self.axes) if group >> i & 1]
                             for group in it.cluster_groups[0:it.cluster_group_count]),
-                      it.is_global and kind == "SEMAPHORE")
+                      it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed)
 
     def name(self, value):
         return self.string(lib.grout_module_get_value(self.m, value).name) or None
@@ -202,6 +202,7 @@ class Rebuilding:
         leaves = enum_text("grout_cluster_exit", it.cluster_exit, "GROUT_CLUSTER_EXIT_")
         with self.b.kernel(self.string(it.name), **axes, cluster_exit=None if leaves == "unwritten" else leaves,
                            auto_fence=it.auto_fence if it.has_auto_fence else None,
+                           arch=ffi.string(lib.grout_arch_get_text(it.arch)).decode() if it.has_arch else None,
                            partition_warps=list(it.partition_warps)[:it.partition_count]):
             for i in range(it.param_count):
                 self.param(lib.grout_module_get_param(self.m, it, i))

@@ -29,6 +29,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
+from cancels import draw_cancels
 from chances import draw_chances
 from handovers import draw_handovers
 from kernel import Kernel
@@ -37,13 +38,14 @@ from meetings import draw_meetings
 from mistakes import make_mistakes
 from oracle import draw_graphs
 from phases import draw_phases
-from running import Crash, list_options, list_rejected, make_file, run
+from running import Crash, list_rejected, make_file, run
 from tensors import draw_tensors
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
-            "tensors": (draw_tensors, 0)}
+            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0)}
 TENSORS_EVERY = 16  # so many numbers: the others draw what they have drawn without this family
+AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 
@@ -53,7 +55,7 @@ def draw_kernel(number, family=None):
     drawn = kernel.draw.choices(list(FAMILIES), [weight for _, weight in FAMILIES.values()])[0]
     kernel.family = family or ("tensors" if number % TENSORS_EVERY == 0 else drawn)
     FAMILIES[kernel.family][0](kernel)
-    if kernel.expected is None and kernel.draw.random() < 0.45:
+    if kernel.expected is None and kernel.family not in AS_DRAWN and kernel.draw.random() < 0.45:
         make_mistakes(kernel)
     return kernel
 
@@ -128,7 +130,7 @@ class Tally:
         if self.keep:
             os.makedirs(self.keep, exist_ok=True)
             with open(os.path.join(self.keep, kernel.name + ".grout"), "w", encoding="utf-8") as file:
-                file.write(f"{head}// options: {' '.join(list_options([kernel]))}\n{text}")
+                file.write(f"{head}// options: {' '.join(kernel.options)}\n{text}")
 
     def add(self, kernel, outcomes):
         counts = self.counts
@@ -194,18 +196,6 @@ def judge_kernel(kernel, outcomes, explored, tally):
         tally.add_fault(kernel, faults)
 
 
-def check_all(grout, kernels, runs, tally):
-    """A batch; after a crash each of its kernels alone, to say which of them it was."""
-    try:
-        check_batch(grout, kernels, runs, tally)
-    except Crash as crash:
-        if len(kernels) == 1:
-            tally.add_fault(kernels[0], [str(crash)])
-            return
-        for kernel in kernels:
-            check_all(grout, [kernel], runs, tally)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
@@ -220,8 +210,17 @@ def main():
     numbers = range(arguments.first, arguments.first + arguments.count)
     for start in range(0, len(numbers), BATCH):
         kernels = [draw_kernel(number, arguments.family) for number in numbers[start:start + BATCH]]
-        for arch in sorted({kernel.arch for kernel in kernels}):
-            check_all(os.path.abspath(arguments.grout), [k for k in kernels if k.arch == arch], runs, tally)
+        try:
+            check_batch(os.path.abspath(arguments.grout), kernels, runs, tally)
+        except Crash as crash:
+            if len(kernels) > 1:  # which of them
+                for kernel in kernels:
+                    try:
+                        check_batch(os.path.abspath(arguments.grout), [kernel], runs, tally)
+                    except Crash as again:
+                        tally.add_fault(kernel, [str(again)])
+            else:
+                tally.add_fault(kernels[0], [str(crash)])
     for line in tally.listed:
         print("hidden", line)
     print("rejected:", dict(tally.rejected.most_common()))

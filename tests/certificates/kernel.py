@@ -17,7 +17,6 @@ class Kernel:
         self.number = number
         self.draw = random.Random(number)
         self.family = ""
-        self.arch = "sm_90a"
         self.params, self.outputs, self.options = [], [], []
         self.launch = ""
         self.scratch, self.lines = [], []

@@ -58,11 +58,6 @@ def make_file(kernels):
     return text, lines
 
 
-def list_options(kernels):
-    """Those that the kernels of a file, all of one target, need together."""
-    return ["--arch", kernels[0].arch] + [o for kernel in kernels for o in kernel.options]
-
-
 def call(grout, path, options):
     command = [grout, "check", path, "--format", "json", "-q", *LIMITS, *options]
     try:
@@ -90,7 +85,8 @@ def list_rejected(grout, kernels, folder):
         text, lines = make_file(rest)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        report = call(grout, path, ["--max-steps", "1"] + list_options(rest)) if rest else {"verdict": "clean"}
+        options = [o for k in rest for o in k.options]
+        report = call(grout, path, ["--max-steps", "1"] + options) if rest else {"verdict": "clean"}
         if report["verdict"] != "invalid":
             return rejected
         before = len(rejected)
@@ -110,7 +106,7 @@ def run(grout, kernels, folder, options):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     files = {name: os.path.join(folder, name + ".npy") for kernel in kernels for name in kernel.outputs}
-    more = list_options(kernels)
+    more = [o for kernel in kernels for o in kernel.options]
     if "--explore" not in options:
         more += [o for name, file in files.items() for o in ("--output", f"{name}={file}")]
     report = call(grout, path, options + more)

@@ -104,7 +104,6 @@ class Tensors:
             consumers = sorted(draw.sample(later, min(len(later), draw.choice((1, 1, 2)))))
             self.channels.append(Channel(self, producer, consumers))
         kernel.add_param("y", "out", f"f32[{self.row_count}, {self.rounds}, 128, {COLUMNS}]")
-        kernel.arch = "sm_100a"
         self.emit_body()
 
     def take_row(self):
@@ -133,7 +132,7 @@ class Tensors:
 
     def emit_body(self):
         kernel = self.kernel
-        kernel.launch = f"threads(wg = {self.threads})"
+        kernel.launch = f'threads(wg = {self.threads}) attr arch = "sm_100a"'
         used = [a for a in range(self.threads)
                 if any(a == c.producer or a in c.consumers for c in self.channels)]
         if kernel.draw.random() < 0.4:

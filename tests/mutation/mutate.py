@@ -25,7 +25,7 @@ SYNC = re.compile(
     r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
     r"wait_smem_to_gmem|wgmma_wait|wgmma_sp|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
     r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
-    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|"
+    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|try_cluster_cancel|"
     r"tcgen05_commit_arrive|wait_load_tmem|commit_tmem|atomic_\w+)\b(.*)$")
 WRITTEN_ORDER = re.compile(r"\border\((release|acquire|acq_rel)\)")
 NUMBER = re.compile(r"^\s*(\d+)\b")
