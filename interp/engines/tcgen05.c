@@ -126,9 +126,39 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     perform(cta, &it);
 }
 
+/* Whether two MMAs in flight add to the same columns. */
+static bool share_columns(const grout_machine *machine, const grout_flight *a,
+                          const grout_flight *b) {
+    const grout_box_plan *first = grout_plan__box(machine->plan, grout_flight__inst(machine, a), 0);
+    const grout_box_plan *then = grout_plan__box(machine->plan, grout_flight__inst(machine, b), 0);
+    const uint32_t column = first->rank - 1u;
+    return first->object == then->object &&
+           memcmp(a->start[2], b->start[2], column * sizeof a->start[2][0]) == 0 &&
+           a->start[2][column] < b->start[2][column] + then->extent[column] &&
+           b->start[2][column] < a->start[2][column] + first->extent[column];
+}
+
+/* The tensor core is one: what other lanes have issued before on the same columns it does first.
+ * (Each lane's own MMAs are in order as they are.) */
+static void perform_earlier(const grout_cta *cta, uint32_t index) {
+    const grout_machine *machine = cta->machine;
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0 && i != index;) {
+        const grout_flight *other = grout_flight__get(machine, i);
+        const grout_flight *own = grout_flight__get(machine, index);
+        if (other->engine == GROUT_ENGINE_TCGEN05 && other->owner != own->owner &&
+            !other->is_void && share_columns(machine, other, own)) {
+            grout_flight__finish_groups(cta, GROUT_ENGINE_TCGEN05, other->owner, other->group);
+            i = grout_cta__head(cta)->first_flight;
+        } else {
+            i = other->next;
+        }
+    }
+}
+
 void grout_engine__land_tcgen05(const grout_cta *cta, uint32_t index) {
     grout_flight *flight = grout_flight__get(cta->machine, index);
     if (!flight->is_void) {
+        perform_earlier(cta, index);
         perform_flight(cta, flight);
     }
     for (uint32_t i = 0; i < GROUT_FLIGHT_SLOTS; i++) {

@@ -145,7 +145,7 @@ void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out
 /* Findings about tensor memory and tcgen05_mma. False: it is something else. */
 bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out);
-bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out);
 
 /* ---- protocol_words.c ---- */
 

@@ -27,7 +27,7 @@ LOADS = ("load", "acc_load", "query_cluster_cancel")
 WGMMAS = ("wgmma", "wgmma_async", "wgmma_sp", "wgmma_sp_async")
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
-               "copy_gmem_to_smem_im2col": {1: "w"}, "try_cluster_cancel": {0: "w"},
+               "copy_gmem_to_smem_im2col": {1: "w"}, "try_cluster_cancel": {0: "w"}, "tcgen05_mma": {1: "r", 2: "r"},
                **{name: {1: "r", 2: "r"} for name in WGMMAS}}
 
 
