@@ -139,7 +139,9 @@ typedef struct grout_build_object {
     grout_expr_id arrivals;       /* of a barrier; 0: 1 */
     bool is_explicit;             /* of a barrier: mbarrier */
     bool orders_tensor_core;      /* of a barrier that is no mbarrier */
-    bool is_packed;               /* of a tmem array */
+    bool is_packed;               /* of a tmem array; so are the next two, one at most */
+    bool is_scales;
+    bool is_metadata;
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;
@@ -275,6 +277,10 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, uint32_t attrs);
+#define GROUT_BUILD_N5_OPTION_ATTRS(name)                                                       \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, grout_operand e,        \
+                                      uint32_t attrs);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);

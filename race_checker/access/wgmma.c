@@ -34,7 +34,9 @@ static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
     }
     const uint32_t facts[] = {plan.object,          plan.columns,
                               plan.product.m,       plan.product.a_dtype,
-                              plan.product.b_dtype, plan.product.accumulator_dtype};
+                              plan.product.b_dtype, plan.product.accumulator_dtype,
+                              plan.scale_block,     plan.scale_dtype,
+                              plan.product.is_sparse};
     const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
     return (uint32_t)(hash ^ hash >> 32) | 1u;
 }
@@ -58,6 +60,9 @@ bool grout_checker__find_shapes(grout_checker *checker) {
         } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
                    GROUT_RULE_TCGEN05) {
             checker->wgmma_shapes[i] = get_tcgen05_shape(module, i);
+        } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
+                   GROUT_RULE_TCGEN05_COPY) {
+            checker->wgmma_shapes[i] = GROUT_SHAPE_OF_COPY;
         }
     }
     return checker->wgmma_shapes != NULL;
