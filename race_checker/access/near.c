@@ -158,10 +158,13 @@ static grout_near find_copy_wait(const grout_checker *checker, const grout_side 
     return near;
 }
 
+static grout_mechanism get_mechanism(const grout_checker *checker, const grout_side *side) {
+    return grout_clock__get_mechanism(&checker->shape, side->stamp.component, NULL);
+}
+
 static bool is_async_copy(const grout_checker *checker, const grout_side *side) {
     return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
-           grout_clock__get_mechanism(&checker->shape, side->stamp.component, NULL) ==
-               GROUT_MECHANISM_ASYNC_COPY;
+           get_mechanism(checker, side) == GROUT_MECHANISM_ASYNC_COPY;
 }
 
 /* GMEM that a load reads, written by a thread that knows of its issue. */
@@ -239,15 +242,17 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
         return find_group_wait(checker, related, primary, clocks);
     }
     if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
-        const grout_mechanism mechanism =
-            grout_clock__get_mechanism(&checker->shape, related->stamp.component, NULL);
+        const grout_mechanism mechanism = get_mechanism(checker, related);
         return mechanism == GROUT_MECHANISM_BULK_READ
                    ? find_group_wait(checker, related, primary, clocks)
                : mechanism == GROUT_MECHANISM_PHASE ? find_reading(checker, related)
                                                     : nothing;
     }
     if (grout_code__is_about_wgmma(code)) {
-        return grout_near__find_wgmma(checker, facts, clocks);
+        /* An MMA of tcgen05 is waited for by a commit: it has no groups. */
+        return get_mechanism(checker, related) == GROUT_MECHANISM_WGMMA
+                   ? grout_near__find_wgmma(checker, facts, clocks)
+                   : nothing;
     }
     if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue &&
         related->stamp.agent != GROUT_AGENT_ACTOR && !related->is_write &&

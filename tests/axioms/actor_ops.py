@@ -105,11 +105,14 @@ class ActorOps:
 
     def fork(self, state, actor, it):
         actor.pc, actor.status = it.to, "joins"
+        self.seal(state, actor)
         cta, thread, _ = actor.key
         for number, pc in enumerate(it.entries * 4 if it.kind_of == "warps" else it.entries):
             key = (cta, thread, number) if it.kind_of == "warps" else (cta, number, -2)
             child = Actor(key, pc, dict(actor.env), actor.know, actor.key)
             child.trace = hash((actor.trace, key))
+            child.tensor = actor.tensor
+            self.admit(state, child)
             if it.kind_of == "warps":
                 child.env[it.warp] = number
             if key[1] == thread:
@@ -125,6 +128,7 @@ class ActorOps:
         for child in children:
             parent.know = join(parent.know, child.know)
             parent.trace = hash((parent.trace, child.trace))
+            parent.tensor |= child.tensor
             if child.key[1] == parent.key[1]:
                 for key, count in child.waits.items():
                     parent.waits[key] = max(parent.waits.get(key, 0), count)
@@ -132,6 +136,7 @@ class ActorOps:
                 parent.env.update(child.env)
             child.parent = None
         parent.status = "runs"
+        self.admit(state, parent)
 
     # ---- events and accesses ---------------------------------------------------------------------------
 
@@ -178,6 +183,9 @@ class ActorOps:
         if it["space"] == "smem":
             base, shift = self.program.smem_base[view["object"]]
             return ("smem", cta, base), mask << shift, cta
+        if it["space"] == "tmem":
+            base, shift = self.program.smem_base[view["object"]]
+            return ("tmem", cta, base), mask << shift, None
         if it["space"] == "acc":
             return ("acc",) + actor.key[:2] + (view["object"],), mask, None
         return ("gmem", self.program.same.get(view["object"], view["object"])), mask, None
@@ -189,7 +197,7 @@ class ActorOps:
         if mask == 0:
             return
         new = Access(place, mask, mode, proxy, scope, actor.cta, actor.key, bit, know or actor.know, is_async, line,
-                     owner, shape)
+                     owner, shape, actor.tensor)
         if owner in state.ended:
             self.report("exit", line, 0)
         for old in state.accesses:
@@ -198,6 +206,9 @@ class ActorOps:
         state.accesses += (new,)
 
     def judge(self, state, old, new):
+        if old.place[0] == "tmem":
+            self.judge_tensor(state, old, new)
+            return
         if old.shape and old.shape == new.shape and old.thread == new.thread:
             return  # the tensor core runs those of one shape in order (wgmma.fence, wgmma.mma_async)
         if order.is_ordered(old, new, state.fences) or order.is_race_free_atomic(old, new, self.program.cluster):
@@ -286,6 +297,8 @@ class ActorOps:
             mechanism = {"wait_smem_to_gmem": "bulk", "async_copy_wait": "copy", "wgmma_wait": "wgmma"}[name]
             self.wait_for_groups(state, actor, mechanism, self.value(actor, it.operands[0]),
                                  bool(it.attrs.get("read_only")))
+        elif hasattr(self, "tensor_" + name):
+            getattr(self, "tensor_" + name)(state, actor, it)
         elif it.results and not any(isinstance(o, dict) and "object" in o for o in it.operands):
             actor.env.update((r, None) for r in it.results)  # pure, and no value that decides anything
         else:
@@ -431,8 +444,8 @@ class ActorOps:
         for base, mask in self.program.find_scope_bytes(it.around).items():
             for old in state.accesses:
                 issue = 1 << (old.bit.bit_length() - 1) // 3 * 3
-                if old.is_async and old.place == ("smem", actor.cta, base) and old.mask & mask and (
-                        actor.know.time & issue):
+                is_open = old.place == ("smem", actor.cta, base) or self.is_mma_at(old, ("tmem", actor.cta, base))
+                if old.is_async and is_open and old.mask & mask and actor.know.time & issue:
                     self.end_bytes(actor, old, it.line)
 
     def leave_scope(self, state, actor, it):

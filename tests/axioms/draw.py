@@ -11,10 +11,11 @@ import re
 
 import draw_scopes
 import draw_sync
+import draw_tensor
 
 # Those that take turns; the others are drawn where they are asked for, so that a seed stays the kernel that it was.
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
-OTHERS = ("scopes",)
+OTHERS = {"scopes": draw_scopes.Scopes, "tensors": draw_tensor.Tensors}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
@@ -331,6 +332,6 @@ def make_table(text, seed):
 
 def draw(kind, seed):
     if kind in OTHERS:
-        return draw_scopes.Scopes(seed).text()
+        return OTHERS[kind](seed).text()
     drawer = draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)
     return make_table(give_another_name(drawer.text(), seed), seed)

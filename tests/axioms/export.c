@@ -235,7 +235,7 @@ static void add_object(export *it, grout_object_id id) {
                                         [GROUT_OBJECT_SEMAPHORE] = "semaphore"};
     const grout_object *object = grout_module_get_object(it->module, id);
     const grout_type *type = grout_object_get_type(it->module, id);
-    const bool is_smem = object->space == GROUT_SPACE_SMEM;
+    const bool has_offset = object->space == GROUT_SPACE_SMEM || object->space == GROUT_SPACE_TMEM;
     const bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
     grout_text_add(&it->out, "\"%" PRIu32 "\":{\"kind\":\"%s\",\"space\":\"%s\",\"dims\":[", id,
                    kinds[object->kind], grout_space_get_text(object->space));
@@ -251,7 +251,12 @@ static void add_object(export *it, grout_object_id id) {
         object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info(type->dtype)->bytes : 8,
         object->is_explicit ? "true" : "false", object->is_global ? "true" : "false",
         is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
-        is_smem ? grout_object_get_offset(it->module, id) : 0);
+        has_offset ? grout_object_get_offset(it->module, id) : 0);
+    grout_text_add(
+        &it->out, ",\"packed\":%s,\"orders\":%s,\"dtype\":\"%s\"",
+        object->is_packed ? "true" : "false", object->orders_tensor_core ? "true" : "false",
+        object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info((grout_dtype)type->dtype)->text
+                                           : "");
     add_sharing(it, id);
     for (uint32_t i = 0; i < object->cluster_group_count; i++) {
         add_comma(it, i);
@@ -355,13 +360,24 @@ static bool read_file(const char *path, grout_text *out) {
     return is_good;
 }
 
+/* The hardware that the line '// run:' names, as tests/run_plain.py reads it. */
+static grout_arch find_arch(const grout_text *text) {
+    static const char line[] = "\n// run: --arch sm_100a";
+    for (size_t at = 0; at + sizeof line <= text->size; at++) {
+        if (memcmp(text->data + at, line, sizeof line - 1) == 0) {
+            return GROUT_ARCH_SM_100A;
+        }
+    }
+    return GROUT_ARCH_SM_90A;
+}
+
 static void export_text(export *it, const char *path, const grout_text *text) {
     grout_diags *diags = grout_diags_new();
     grout_module *symbolic = grout_parse(path, text->data, text->size, diags);
     grout_module *bound = symbolic != NULL ? grout_module_bind(symbolic, NULL, 0, diags) : NULL;
     it->module = bound;
     it->kernel = 1;
-    const bool is_good = bound != NULL && grout_verify(bound, GROUT_ARCH_SM_90A, diags);
+    const bool is_good = bound != NULL && grout_verify(bound, find_arch(text), diags);
     if (is_good && grout_module_get_launch_count(bound) > 1) {
         add_list(it, path);
         grout_text_add(&it->out, "\n");

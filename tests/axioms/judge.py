@@ -35,7 +35,8 @@ from program import NotExpressed, Program
 LITMUS = os.path.join(os.path.dirname(HERE), "litmus")
 RACES = {"gmem-race", "smem-race", "cluster-smem-reuse", "smem-source-reuse", "mma-operand-reuse",
          "accumulator-in-flight", "async-not-awaited", "gmem-write-not-visible", "insufficient-scope",
-         "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem"}
+         "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem",
+         "tmem-race", "tmem-load-not-awaited", "tmem-store-not-committed", "tensor-core-order", "tensor-pipe-order"}
 OTHERS = {"cluster-exit", "async-at-exit", "init-not-visible", "barrier-uninitialised", "deadlock",
           "barrier-too-many-arrivals"}
 # What grout asks for beyond the order of accesses: that one of its own rules is kept.
@@ -171,12 +172,21 @@ def find_pairs(report):
     return pairs, codes
 
 
+def find_options(path):
+    """What has to be said of a drawn kernel: the hardware, and that flags begin with zero."""
+    with open(path) as file:
+        arch = re.search(r"^// run: --arch (\w+)", file.read(), re.M)
+    zeros = ["--input", "flag=zeros"] if "flags" in os.path.basename(path) else []
+    return zeros + (["--arch", arch.group(1)] if arch else [])
+
+
 def ask(grout, exported):
     """The checker's report; where one schedule is not enough, of all schedules."""
-    zeros = ["--input", "flag=zeros"] if "flags" in os.path.basename(exported["file"]) else []
-    report = check(grout, exported["file"], *zeros)
+    path = exported["file"]
+    options = find_options(path)
+    report = check(grout, path, *options)
     if report["verdict"] == "clean" and not holds(report):
-        return check(grout, exported["file"], "--explore", "--budget", "20", *zeros)
+        return check(grout, path, "--explore", "--budget", "20", *options)
     return report
 
 
@@ -267,7 +277,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", type=os.path.abspath)
     parser.add_argument("--export", type=os.path.abspath, required=True)
-    parser.add_argument("--kind", choices=draw.KINDS + draw.OTHERS, help="all drawn kernels are of this kind")
+    parser.add_argument("--kind", choices=draw.KINDS + tuple(draw.OTHERS), help="all drawn kernels are of this kind")
     parser.add_argument("what", choices=("litmus", "drawn", "explain"))
     parser.add_argument("rest", nargs="*")
     arguments = parser.parse_args()

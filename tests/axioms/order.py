@@ -33,8 +33,9 @@ def only_time(know):
 
 
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
-# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
-Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
+# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor memory.
+Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape tensor",
+                                defaults=(0,))
 # A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask), executed in which CTA, for the SMEM of which CTAs (None: all), its
 # bit, what it knew, and in whose program order it is.
 Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")

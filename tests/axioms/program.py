@@ -67,7 +67,8 @@ class Program:
         self.masks = {}
         self.is_specialised = has_op(exported["body"], "warp_specialize")
         self.fetched = find_fetched(exported["body"], set())
-        self.smem_base = find_overlaps(self.objects)
+        self.smem_base = {**find_overlaps(self.objects, "smem", count_bytes),
+                          **find_overlaps(self.objects, "tmem", count_columns)}
         self.moved = find_moved(self.objects, self.smem_base)
         self.read_only = {param["object"] for param in exported["params"] if param["direction"] == DIRECTION_IN}
         for param in exported["params"]:
@@ -162,7 +163,7 @@ class Program:
 
     def is_smem(self, made):
         it = self.objects[made]
-        return it["kind"] == "barrier" or it["kind"] == "array" and it["space"] == "smem"
+        return it["kind"] == "barrier" or it["kind"] == "array" and it["space"] in ("smem", "tmem")
 
     def flatten_warps(self, op):
         fork = self.emit("fork", op, kind_of="warps", warp=op["blocks"][0]["args"][0][0])
@@ -234,7 +235,9 @@ class Program:
             is_whole = all(s == 0 and e == d for s, e, d in zip(starts, extents, dims))
             if object_id in self.moved and not is_whole:
                 raise NotExpressed("a part of a tiled array that has another name")
-            self.masks[key] = (mask_box(dims, starts, extents, size), inside)
+            mask = mask_columns if self.objects[object_id]["space"] == "tmem" else mask_box
+            unit = self.objects[object_id] if mask is mask_columns else size
+            self.masks[key] = (mask(dims, starts, extents, unit), inside)
         return self.masks[key]
 
 
@@ -250,6 +253,44 @@ def mask_box(dims, starts, extents, size):
         mask = sum(mask << i * pitch for i in range(l, h))
         pitch *= d
     return mask
+
+
+TMEM_LANES, TMEM_BITS = 128, 32
+
+
+def count_packed(it):
+    """Elements in a column of one lane."""
+    return TMEM_BITS // (8 * it["bytes"]) if it["packed"] else 1
+
+
+def mask_columns(dims, starts, extents, it):
+    """A box in tensor memory, with two bits for a column: a reference has all rows. Those of 128 rows take all lanes.
+    Of 64 rows the first half of the columns has the first 16 of each 32 lanes, and the second half the 16 beside."""
+    rows, packed = dims[-2], count_packed(it)
+    first, count, width = (n // packed for n in (starts[-1], extents[-1], dims[-1]))
+    if rows == TMEM_LANES:
+        return mask_box(dims[:-2] + [2 * width], starts[:-2] + (2 * first,), extents[:-2] + (2 * count,), 1)
+    half, mask = width // 2, 0
+    for column in range(first, first + count):
+        at = 2 * (column % half) + column // half
+        mask |= mask_box(dims[:-2] + [2 * half], starts[:-2] + (at,), extents[:-2] + (1,), 1)
+    return mask
+
+
+def count_columns(it):
+    """(first, end) of what an array takes of tensor memory, in halves of columns."""
+    cells = 1
+    for dim in it["dims"]:
+        cells *= dim
+    first = it["offset"] // (TMEM_LANES * TMEM_BITS // 8)
+    return 2 * first, 2 * (first + cells // count_packed(it) // TMEM_LANES)
+
+
+def count_bytes(it):
+    size = it["bytes"]
+    for dim in it["dims"]:
+        size *= dim
+    return it["offset"], it["offset"] + size
 
 
 def has_op(block, name):
@@ -286,16 +327,13 @@ def find_fetched(block, found):
     return found
 
 
-def find_overlaps(objects):
-    """For each SMEM array the one that stands for all whose bytes it shares, and its distance from that: scopes use
-    bytes again."""
+def find_overlaps(objects, space, measure):
+    """For each array of a CTA's memory the one that stands for all whose bytes it shares, and its distance from that:
+    scopes use bytes again."""
     spans = []
     for key, it in objects.items():
-        if it["kind"] == "array" and it["space"] == "smem":
-            size = it["bytes"]
-            for dim in it["dims"]:
-                size *= dim
-            spans.append((it["offset"], it["offset"] + size, key))
+        if it["kind"] == "array" and it["space"] == space:
+            spans.append(measure(it) + (key,))
     base, end = {}, -1
     for low, high, key in sorted(spans):
         if low >= end:

@@ -23,7 +23,8 @@ EMPTY_MEETING = Meeting(frozenset(), NOTHING, ())
 class Actor:
     """A thread, a partition or a warp: key = (CTA, thread, warp); warp is -1 outside warp_map, -2 in a partition."""
 
-    __slots__ = ("key", "pc", "env", "know", "waits", "spins", "status", "parent", "trace", "round", "stage")
+    __slots__ = ("key", "pc", "env", "know", "waits", "spins", "status", "parent", "trace", "round", "stage",
+                 "tensor")
 
     def __init__(self, key, pc, env, know, parent=None):
         self.key, self.pc, self.env, self.know, self.parent = key, pc, env, know, parent
@@ -33,6 +34,7 @@ class Actor:
         self.trace = hash(key)  # stands for all that it has done
         self.round = {}  # meeting: the round in which it came
         self.stage = 0  # of an instruction with two steps
+        self.tensor = 0  # what it knows of tensor memory, see tensor.py
 
     def copy(self):
         other = Actor.__new__(Actor)
@@ -61,6 +63,7 @@ class State:
         self.groups = {}  # (mechanism, lane): (closed groups, open group)
         self.pending = frozenset()  # ends of asynchronous operations that a barrier is told of
         self.accesses, self.fences = (), ()
+        self.seals = ()  # (bit, what it covers) of fences before a synchronisation, see tensor.py
         self.memory = {}
         self.ended = frozenset()  # CTAs
 

@@ -3,13 +3,14 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import order
-from actor_ops import UPDATES, ActorOps
+from actor_ops import UPDATES
 from order import NOTHING, Access, Know, bits, join, only_time
 from program import ARITHMETIC
 from state import EMPTY_CELL, EMPTY_MEETING, FRESH
+from tensor import TensorOps
 
 
-class SyncOps(ActorOps):
+class SyncOps(TensorOps):
     """The synchronising operations, each as one step. Their methods have the name of the operation after 'do_'."""
 
     # ---- barriers in SMEM ----------------------------------------------------------------------------
@@ -46,8 +47,14 @@ class SyncOps(ActorOps):
             self.report("overrun", it.line, 0)  # the hardware has one bit: it cannot tell these phases apart
         return phases & 1 != parity
 
+    def orders_tensor_core(self, key):
+        it = self.program.objects[key[2]]
+        return it["explicit"] or it["orders"]
+
     def arrive(self, state, actor, key, line, *, count=1, scope=4, releases=True, expects=0, drops=False):
         bit = self.event(state, actor, "arrive", key, count, expects, drops)
+        if self.orders_tensor_core(key):
+            self.seal(state, actor, bit)
         self.use(state, actor, key, line, bit)
         self.learn(actor, bits(bit))
         know = actor.know
@@ -81,6 +88,8 @@ class SyncOps(ActorOps):
             if acquires and order.is_strong_pair((scope, cta), me, self.program.cluster):
                 self.learn(actor, know)
         self.learn(actor, bits(bit))
+        if self.orders_tensor_core(key):
+            self.admit(state, actor)
         if not it.name.startswith("mbarrier"):
             actor.waits[key] = actor.waits.get(key, 0) + 1
 
@@ -190,6 +199,21 @@ class SyncOps(ActorOps):
         past = only_time(actor.know) if it.attrs.get("order") == "relaxed" else actor.know
         state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
 
+    def do_tcgen05_commit_arrive(self, state, actor, it):
+        """An arrival when the MMAs of the lane so far are over, with a fence before it, and with nothing else that its
+        actor did (PTX ISA, tcgen05.commit)."""
+        key = self.barrier_key(actor, it.operands[0])
+        issued = sum(self.list_operations(state, ("mma", actor.lane)))
+        over = issued << 1 | issued << 2
+        bit = self.event(state, actor, "commit", key, over)
+        self.use(state, actor, key, it.line, bit << 2, is_async=True)
+        self.seal(state, actor, bit << 2, issued | over)
+        # Earlier arrivals of the lane's commits are over as well: its queue is in order (docs/blackwell.md, a ruling).
+        past = only_time(join(actor.know, bits(sum(self.list_operations(state, ("commit", actor.lane))))))
+        self.add_operation(state, ("commit", actor.lane), bit << 2)
+        state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
+        self.learn(actor, bits(bit))
+
     def end_operation(self, state, item):
         """The end of an asynchronous operation. Its past is its own accesses, and nothing else (PTX ISA, Asynchronous
         Operations); async_copy_arrive without order(relaxed) is an arrive of its thread as well."""
@@ -242,6 +266,8 @@ class SyncOps(ActorOps):
             self.report("overrun", it.line, 0)
         bit = self.event(state, actor, "come", key, len(meeting.rounds), relaxed)
         self.learn(actor, bits(bit))
+        if key[0] == "block":
+            self.seal(state, actor, bit)
         given = only_time(actor.know) if relaxed else actor.know
         actor.round[key] = len(meeting.rounds)
         state.meetings[key] = meeting._replace(arrived=meeting.arrived | {actor.key}, open=join(meeting.open, given))
@@ -264,6 +290,8 @@ class SyncOps(ActorOps):
         bit = self.event(state, actor, "go", key, relaxed)
         self.learn(actor, only_time(given) if relaxed else given)
         self.learn(actor, bits(bit))
+        if key[0] == "block":
+            self.admit(state, actor)
 
     def meet(self, state, actor, it):
         relaxed = it.attrs.get("order") == "relaxed"
@@ -288,6 +316,7 @@ class SyncOps(ActorOps):
     def end_actor(self, state, actor):
         actor.status = "ended"
         if actor.parent is not None:
+            self.seal(state, actor)
             self.join_parent(state, state.actors[actor.parent])
             return
         key = ("cluster", actor.cta // self.program.cluster)

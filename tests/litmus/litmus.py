@@ -8,6 +8,7 @@ The head of each file:
     // litmus: GROUP: what is tried
     // ruling: ordered | CODE, why
     // source: PTX ISA 9.1, ...
+    // run: --arch sm_100a          if it is not for Hopper
 
 A program whose ruling is 'ordered' expects to be clean, any other expects the code.
 
@@ -27,6 +28,7 @@ from limit import SECONDS
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs", "litmus.md")
+ARCH = re.compile(r"^// run: --arch (\w+)$", re.M)
 HEAD = re.compile(r"// litmus: (.+?): (.+)\n// ruling: (ordered|[a-z-]+)(?:, (.+))?\n// source: (.+)\n")
 
 
@@ -35,19 +37,20 @@ def read(path):
         return file.read()
 
 
-def check(grout, names, seeds):
+def check(grout, arch, names, seeds):
     """Whether all are as ruled, and what is said of them."""
-    command = [grout, "check", "--expect", "-q", "--all-timings", "--seeds", str(seeds), "--timeout", str(SECONDS)]
+    command = [grout, "check", "--expect", "-q", "--all-timings", "--seeds", str(seeds), "--timeout", str(SECONDS),
+               "--arch", arch]
     done = subprocess.run(command + names, capture_output=True, text=True, cwd=HERE)
     return done.returncode == 0, done.stdout + done.stderr
 
 
-def find_failures(grout, names, seeds):
+def find_failures(grout, arch, names, seeds):
     """One process for all; only if that fails, one for each. The names of those that fail, and what is said."""
-    is_good, output = check(grout, names, seeds)
+    is_good, output = check(grout, arch, names, seeds)
     if is_good:
         return []
-    alone = [(name, *check(grout, [name], seeds)) for name in names]
+    alone = [(name, *check(grout, arch, [name], seeds)) for name in names]
     return [(name, said) for name, is_good, said in alone if not is_good] or [("all together", output)]
 
 
@@ -67,11 +70,20 @@ def load():
             sys.exit("%s: its head is not 'litmus', 'ruling', 'source'" % name)
         group, what, ruling, why, source = head.groups()
         is_clean = "// expect: clean" in text
-        if is_clean != (ruling == "ordered") or (not is_clean and ruling not in re.findall(
-                r"// expect-(?:error|warning): .*", text)[0]):
+        if is_clean != (ruling == "ordered") or (not is_clean and ruling not in " ".join(re.findall(
+                r"// expect-(?:error|warning): .*", text))):
             sys.exit("%s: the ruling and the expectation differ" % name)
         rows.append((group, what, ruling, why or "", source, name))
     return rows
+
+
+def group_by_arch(names):
+    """The programs for each hardware: one process checks for one."""
+    groups = {}
+    for name in names:
+        arch = ARCH.search(read(os.path.join(HERE, name)))
+        groups.setdefault(arch.group(1) if arch else "sm_90a", []).append(name)
+    return groups
 
 
 def make_page(rows):
@@ -99,8 +111,8 @@ def main():
     names = [r[5] for r in rows]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        jobs = [pool.submit(find_failures, grout, names[k::os.cpu_count()], arguments.seeds)
-                for k in range(os.cpu_count())]
+        jobs = [pool.submit(find_failures, grout, arch, its[k::os.cpu_count()], arguments.seeds)
+                for arch, its in group_by_arch(names).items() for k in range(min(os.cpu_count(), len(its)))]
         for name, output in (failure for job in jobs for failure in job.result()):
             failed += 1
             print("%s: NOT as ruled\n%s" % (name, output))

@@ -1,0 +1,118 @@
+"""Tensor memory, and the order of its own that tcgen05 asks for (PTX ISA, tcgen05: Memory Consistency Model).
+
+Operations on tensor memory are asynchronous, all of them. That one of them has been issued, or is over, is a fact that
+its actor knows: over by the actor's own wait (tcgen05.wait), or by a commit. Another actor knows it where a path of
+events leads there through two fences: tcgen05.fence::before_thread_sync by an actor that knows it, and
+tcgen05.fence::after_thread_sync by the other one. Which operations have these fences is said in docs/blackwell.md:
+
+  before   arrivals at barriers that order the tensor core; the arrival of a commit, for what it tracks and what its
+           actor knew; a block barrier, a fork, the end of what was forked
+  after    waits for such barriers; a block barrier, the begin of what was forked, a join
+
+The path between the two may be any that leads on in time. SMEM is no matter of this order: an MMA reads it by the
+async proxy, and is over for it when an edge in time says so.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from actor_ops import ActorOps
+from order import bits
+
+# The instruction's kind, by the element type of its operands: pipelines are of one kind.
+KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8e4m3": "f8f6f4", "f8e5m2": "f8f6f4", "i8": "i8", "u8": "i8"}
+
+
+def find_issue(bit):
+    """The bit of the instruction itself, of any of its three."""
+    return 1 << (bit.bit_length() - 1) // 3 * 3
+
+
+def is_pipelined(x, y):
+    """Whether both are MMAs that the tensor core carries out in the order of their issue: the same accumulator, shape
+    and kind (PTX ISA, Pipelined tcgen05 Instructions)."""
+    return x.shape is not None and x.shape == y.shape
+
+
+def follows(x, y):
+    """Whether the issuer of y knows that x is over, or that it was issued, where that is enough."""
+    return bool(y.tensor & (x.bit | find_issue(x.bit) if is_pipelined(x, y) else x.bit))
+
+
+def is_tensor_ordered(x, y, accesses):
+    """x before y: at once, or behind an MMA that follows x in the pipeline."""
+    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and follows(x, z) and follows(z, y)
+                                for z in accesses)
+
+
+class TensorOps(ActorOps):
+    """What tcgen05 does, but for the commit, which is a step that others can tell."""
+
+    # ---- the two fences --------------------------------------------------------------------------
+
+    def seal(self, state, actor, bit=0, covers=0):
+        """A fence before: at an event that there is, or at a new one."""
+        covers |= actor.tensor
+        if covers == 0:
+            return
+        if bit == 0:
+            bit = self.event(state, actor, "seal")
+            self.learn(actor, bits(bit))
+        state.seals += ((bit, covers),)
+
+    def admit(self, state, actor):
+        """A fence after."""
+        for bit, covers in state.seals:
+            if actor.know.time & bit:
+                actor.tensor |= covers
+
+    # ---- operations --------------------------------------------------------------------------------
+
+    def list_operations(self, state, key):
+        """The bits of those issued so far: MMAs by a lane, loads or stores by a thread."""
+        return state.groups.get(key, ((), ()))[0]
+
+    def add_operation(self, state, key, bit):
+        state.groups[key] = (self.list_operations(state, key) + (bit,), ())
+
+    def tensor_tcgen05_mma(self, state, actor, it):
+        acc, a, b = it.operands[:3]
+        places = [self.find_place(actor, view) for view in (acc, a, b)]
+        bit = self.event(state, actor, it.name, actor.pc, tuple(places))
+        for place in places[1:]:
+            proxy = "tensor" if place[0][0] == "tmem" else "async"
+            self.access(state, actor, place, "r", it.line, bit << 1, proxy, is_async=True)
+        rows, columns = [box["extent"] for box in acc["box"]][-2:]
+        shape = (places[0], rows, columns, KINDS[self.program.objects[a["object"]]["dtype"]])
+        self.access(state, actor, places[0], "w", it.line, bit << 2, "tensor", is_async=True, shape=shape)
+        self.learn(actor, bits(bit))
+        actor.tensor |= bit
+        self.add_operation(state, ("mma", actor.lane), bit)
+
+    def start_of_thread(self, state, actor, it, mode):
+        where = self.find_place(actor, it.operands[0])
+        bit = self.event(state, actor, it.name, actor.pc, where)
+        self.access(state, actor, where, mode, it.line, bit << 2, "tensor", is_async=True)
+        self.learn(actor, bits(bit))
+        self.add_operation(state, (mode, actor.key[:2]), bit)
+        actor.env.update((r, None) for r in it.results)
+
+    def tensor_async_load_tmem(self, state, actor, it):
+        self.start_of_thread(state, actor, it, "r")
+
+    def tensor_async_store_tmem(self, state, actor, it):
+        self.start_of_thread(state, actor, it, "w")
+
+    def tensor_wait_load_tmem(self, state, actor, it, mode="r"):
+        """Of all loads by this thread so far. The wait is an event, so that a state knows whether it was reached."""
+        self.learn(actor, bits(self.event(state, actor, it.name, actor.pc)))
+        for bit in self.list_operations(state, (mode, actor.key[:2])):
+            actor.tensor |= bit << 2
+
+    def tensor_commit_tmem(self, state, actor, it):
+        self.tensor_wait_load_tmem(state, actor, it, "w")
+
+    def is_mma_at(self, access, place):
+        return access.place == place and (access.shape is not None or access.bit != find_issue(access.bit) << 2)
+
+    def judge_tensor(self, state, old, new):
+        if not is_tensor_ordered(old, new, state.accesses):
+            self.report("tensor", old.line, new.line)
