@@ -168,7 +168,6 @@ static bool check_contiguous(planning *p) {
     const grout_view *view = &p->views[SOURCE];
     const grout_layout *layout = grout_object_get_layout(p->wgmma.module, view->object);
     const grout_object *object = get_object(p, SOURCE);
-    int64_t stride = 1;
     bool is_plain = layout->swizzle == 0 && !layout->is_custom && object->tile_rank == 0 &&
                     object->transpose_rank == 0;
     for (uint32_t k = p->types[SOURCE].rank; k-- > 0 && is_plain;) {
@@ -176,7 +175,6 @@ static bool check_contiguous(planning *p) {
         is_plain = dim == view->rank - p->types[SOURCE].rank + k &&
                    (k == 0 || view->extent[dim] == grout_object_get_extent(p->wgmma.module,
                                                                          view->object, dim));
-        stride *= view->extent[dim];
     }
     if (is_plain) {
         return true;
@@ -184,7 +182,7 @@ static bool check_contiguous(planning *p) {
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, SOURCE),
                       "'%s' reads %" PRId64 " elements one after another, and those of %s do not "
                       "lie so",
-                      get_mnemonic(p), stride,
+                      get_mnemonic(p), grout_type_get_count(&p->types[SOURCE]),
                       grout_wgmma__get_name(&p->wgmma, get_operand(p, SOURCE), "this").chars);
     grout_wgmma__help(&p->wgmma, "declare it without tile, swizzle and transpose, and take slices "
                                  "of its first dimension");
