@@ -442,10 +442,10 @@ class ActorOps:
         """SMEM is the CTA's as long as it runs, and the next scope may get the bytes of any that has ended: what is in
         flight there has to be over. What another thread has begun in this scope already is not known here."""
         for base, mask in self.program.find_scope_bytes(it.around).items():
+            places = [(space, actor.cta, base) for space in ("smem", "tmem")]
             for old in state.accesses:
                 issue = 1 << (old.bit.bit_length() - 1) // 3 * 3
-                is_open = old.place == ("smem", actor.cta, base) or self.is_mma_at(old, ("tmem", actor.cta, base))
-                if old.is_async and is_open and old.mask & mask and actor.know.time & issue:
+                if old.is_async and old.place in places and old.mask & mask and actor.know.time & issue:
                     self.end_bytes(actor, old, it.line)
 
     def leave_scope(self, state, actor, it):
@@ -456,7 +456,7 @@ class ActorOps:
                     self.end_bytes(actor, old, it.line)
 
     def end_bytes(self, actor, old, line):
-        if not actor.know.causality & old.bit:
+        if not (actor.know.causality | actor.tensor) & old.bit:
             self.report("exit", old.line, line, "time" if actor.know.time & old.bit else None)
 
 

@@ -172,3 +172,154 @@ class Tensors(Drawn):
         for actor, lines in enumerate(self.lines):
             out += ["  warp_specialize {" if actor == 0 else "  } partition {"] + ["    " + text for text in lines]
         return out + ["  }"] + ["  " + text for text in self.extra[1]]
+
+
+class Pipelines(Drawn):
+    """A matmul in three threads: one fills slots, one multiplies into accumulators in turn, one reads these."""
+
+    def __init__(self, seed):
+        super().__init__("pipelines", seed, 3)
+        self.slots, self.accumulators = self.pick(1, 1, 2), self.pick(1, 2)
+        self.tiles, self.steps = self.pick((1, 2), (2, 1), (2, 1), (1, 3))
+        self.is_explicit, self.by_warp = self.chance(0.4), self.chance(0.3)
+        self.ordering = {name: self.chance(0.93) for name in ("ready", "given")}
+        for tile in range(self.tiles):
+            for step in range(self.steps):
+                self.fill(tile * self.steps + step)
+                self.multiply(tile, tile * self.steps + step, step)
+            self.read(tile)
+        for _ in range(self.pick(0, 0, 1, 1, 2)):
+            self.spoil(1.0, ("warp_map",))
+
+    def wait(self, name, slot, turn):
+        order = self.pick("", "", "", "", "", " order(relaxed)")
+        if self.is_explicit:
+            return "mbarrier_wait %%%s[%d], %d%s" % (name, slot, turn & 1, order)
+        return "barrier_wait %%%s[%d]%s" % (name, slot, order)
+
+    def arrive(self, name, slot):
+        word = "mbarrier_arrive" if self.is_explicit else "barrier_arrive"
+        return "%s %%%s[%d]%s" % (word, name, slot, self.pick("", "", "", "", " order(relaxed)"))
+
+    def fill(self, step):
+        slot, turn = step % self.slots, step // self.slots
+        lines = self.lines[0]
+        if turn > 0:
+            lines.append(self.wait("free", slot, turn - 1))
+        if self.is_explicit:
+            lines.append("mbarrier_expect %%full[%d], 4096" % slot)
+        lines.append("copy_gmem_to_smem %%x, %%a[%d], %%full[%d]" % (slot, slot))
+
+    def multiply(self, tile, number, step):
+        slot, at = number % self.slots, tile % self.accumulators
+        lines = self.lines[1]
+        if step == 0 and tile >= self.accumulators:
+            lines.append(self.wait("given", at, tile // self.accumulators - 1))
+        lines.append(self.wait("full", slot, number // self.slots))
+        tells = ["tcgen05_mma %%t[%d], %%a[%d], %%b, %s" % (at, slot, "true" if step else "false"),
+                 "tcgen05_commit_arrive %%free[%d]" % slot]
+        if step == self.steps - 1:
+            tells.append("tcgen05_commit_arrive %%ready[%d]" % at)
+        if self.by_warp:
+            tells = ["warp_map(%%w) { if (eq %%w, 1) { %s } }" % "\n".join(tells)]
+        lines += tells
+
+    def read(self, tile):
+        at = tile % self.accumulators
+        self.lines[2] += [self.wait("ready", at, tile // self.accumulators),
+                          "store %s, (async_load_tmem %%t[%d])" % (self.output(), at), "wait_load_tmem",
+                          self.arrive("given", at)]
+
+    def text(self):
+        word = "mbarrier" if self.is_explicit else "barrier"
+        objects = ["%%a : smem f16[%d, 128, 16] tile(8, 16) swizzle(32)" % self.slots,
+                   "%b : smem f16[16, 32] tile(8, 16) swizzle(32)", "%%t : tmem f32[%d, 128, 32]" % self.accumulators]
+        counts = {"full": self.slots, "free": self.slots, "ready": self.accumulators, "given": self.accumulators}
+        inits = []
+        for name, count in counts.items():
+            orders = not self.is_explicit and (name in ("free", "ready") or name == "given" and self.ordering[name])
+            objects.append("%%%s : %s[%d]%s" % (name, word, count, " orders_tensor_core" if orders else ""))
+            inits += ["mbarrier_init %%%s[%d], 1" % (name, i) for i in range(count) if self.is_explicit]
+        start = inits + ["store %b, (broadcast 1.0 : f16[16, 32])", "commit_smem"]
+        out = ["kernel @k(%%x: in gmem f16[128, 16], %%y: inout gmem f32[%d, 128, 32]) threads(wg = 3)" % self.outputs, "{"]
+        out += ["  scratch " + text for text in objects] + ["  if (eq (axis_index wg), 0) {"]
+        out += ["    " + text for text in start] + ["  }", "  block_barrier"]
+        for actor, lines in enumerate(self.lines):
+            out += ["  if (eq (axis_index wg), %d) {" % actor] + ["    " + text for text in lines] + ["  }"]
+        return HEAD + "\n".join(out + ["}", ""])
+
+
+class TensorScopes(Drawn):
+    """Scopes one after another that take the same columns, with work in flight across their ends."""
+
+    TYPES = (("f32", 128, 32, ""), ("f32", 128, 16, ""), ("f32", 64, 32, ""), ("f16", 128, 32, " packed"))
+
+    def __init__(self, seed):
+        super().__init__("tensor scopes", seed, 1)
+        self.actors = self.pick(1, 1, 2)
+        self.waits = [[] for _ in range(self.actors)]  # that are still to be written
+        self.body = []
+        for number in range(self.draw.randint(2, 4)):
+            self.add_lines("  ", [self.flush(actor, 0.6) for actor in range(self.actors)])
+            self.add_scope("%%i%d" % number)
+        self.add_lines("  ", [self.flush(actor, 0.9) for actor in range(self.actors)])
+
+    def flush(self, actor, part):
+        waits, self.waits[actor] = self.waits[actor], []
+        lines = []
+        for wait in waits:
+            (lines if self.chance(part) else self.waits[actor]).append(wait)
+        return lines
+
+    def add_lines(self, indent, lines):
+        for actor, its in enumerate(lines):
+            if its and self.actors > 1:
+                its = ["if (eq (axis_index wg), %d) {" % actor] + ["  " + text for text in its] + ["}"]
+            self.body += [indent + text for text in its]
+
+    def add_scope(self, name):
+        dtype, rows, columns, packed = self.pick(*self.TYPES)
+        self.body.append("  scoped(%s : tmem %s[%d, %d]%s)%s {" % (
+            name, dtype, rows, columns, packed, " collective" if self.actors > 1 else ""))
+        turn = self.draw.randrange(self.actors)
+        for actor in [turn] if self.chance(0.8) else range(self.actors):
+            lines = [[] for _ in range(self.actors)]
+            lines[actor] = self.flush(actor, 0.3) + self.use(actor, name, dtype, rows, columns)
+            self.add_lines("    ", lines)
+        self.body.append("  }")
+
+    def use(self, actor, name, dtype, rows, columns):
+        part, width = name, columns
+        if self.chance(0.4):
+            width = columns // 2
+            part = "%s[:, ds(%d, %d)]" % (name, self.pick(0, width), width)
+        lines = []
+        store = "async_store_tmem %s, (broadcast 1.0 : %s[%d, %d])" % (part, dtype, rows, width)
+        load = "store %s, (cast (async_load_tmem %s) : f32)" % (
+            self.output() + "[ds(0, %d), ds(0, %d)]" % (rows, width), part)
+        if dtype == "f32":
+            load = load.replace("(cast ", "").replace(" : f32)", "")
+        for its, wait in ((store, "commit_tmem"), (load, "wait_load_tmem"))[:self.pick(1, 2, 2)]:
+            lines.append(its)
+            if self.chance(0.75):
+                lines.append(wait)
+            else:
+                self.waits[actor].append(wait)
+        if name == part and dtype == "f32" and rows == 128 and self.chance(0.5):
+            barrier = self.barrier()
+            lines += ["tcgen05_mma %s, %%a, %%s[:, ds(0, %d)], true" % (name, columns), "tcgen05_commit_arrive " + barrier]
+            if self.chance(0.6):
+                lines.append("barrier_wait " + barrier)
+            else:
+                self.waits[actor].append("barrier_wait " + barrier)
+        return lines
+
+    def text(self):
+        objects = ["%a : smem f16[128, 16] tile(8, 16) swizzle(32)", "%s : smem f16[16, 32] tile(8, 16) swizzle(32)",
+                   "%%b : barrier[%d] orders_tensor_core" % max(self.barriers, 1)]
+        start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[16, 32])", "commit_smem"]
+        out = ["kernel @k(%%y: inout gmem f32[%d, 128, 32]) threads(wg = %d)" % (max(self.outputs, 1), self.actors), "{"]
+        out += ["  scratch " + text for text in objects]
+        if self.actors > 1:
+            start = ["if (eq (axis_index wg), 0) {"] + ["  " + text for text in start] + ["}", "block_barrier"]
+        return HEAD + "\n".join(out + ["  " + text for text in start] + self.body + ["}", ""])

@@ -57,7 +57,8 @@ def is_conflict(x, y):
 
 def is_race_free_atomic(x, y, cluster):
     """Atomics that are morally strong: in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
-    return x.mode == "a" and y.mode == "a" and x.proxy == y.proxy and is_strong_pair(
+    is_same = x.proxy == y.proxy or x.place[0] == "barrier"  # whoever arrives, it is one object
+    return x.mode == "a" and y.mode == "a" and is_same and is_strong_pair(
         (x.scope, x.cta), (y.scope, y.cta), cluster)
 
 
@@ -113,6 +114,8 @@ def is_over_in_time(x):
 
 def find_ruling(x, y, fences, cluster):
     """The ruling by which two accesses are in order after all, or None."""
+    if x.place[0] == "barrier" and x.proxy == "tensor" and y.mode == "end" and x.cta == x.owner:
+        return "drained"
     if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
         return "time"
     if x.thread[0] == "launch" and y.know.time & x.bit:

@@ -26,9 +26,9 @@ class SyncOps(TensorOps):
                 is_alive=True, count=it["arrivals"], pending=it["arrivals"])
         return state.barriers[key]
 
-    def use(self, state, actor, key, line, bit, know=None, is_async=False, mode="a"):
+    def use(self, state, actor, key, line, bit, know=None, is_async=False, mode="a", proxy="generic"):
         """The access of an operation to the barrier itself."""
-        self.access(state, actor, (key, 1, key[1]), mode, line, bit, know=know, is_async=is_async)
+        self.access(state, actor, (key, 1, key[1]), mode, line, bit, proxy, know=know, is_async=is_async)
         if mode == "a" and not self.barrier(state, key).is_alive:
             self.report("init", line, 0)
 
@@ -206,12 +206,9 @@ class SyncOps(TensorOps):
         issued = sum(self.list_operations(state, ("mma", actor.lane)))
         over = issued << 1 | issued << 2
         bit = self.event(state, actor, "commit", key, over)
-        self.use(state, actor, key, it.line, bit << 2, is_async=True)
+        self.use(state, actor, key, it.line, bit << 2, is_async=True, proxy="tensor")
         self.seal(state, actor, bit << 2, issued | over)
-        # Earlier arrivals of the lane's commits are over as well: its queue is in order (docs/blackwell.md, a ruling).
-        past = only_time(join(actor.know, bits(sum(self.list_operations(state, ("commit", actor.lane))))))
-        self.add_operation(state, ("commit", actor.lane), bit << 2)
-        state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
+        state.pending |= {("arrive", key, 1, join(only_time(actor.know), bits(over | bit << 2)), it.line)}
         self.learn(actor, bits(bit))
 
     def end_operation(self, state, item):

@@ -110,9 +110,6 @@ class TensorOps(ActorOps):
     def tensor_commit_tmem(self, state, actor, it):
         self.tensor_wait_load_tmem(state, actor, it, "w")
 
-    def is_mma_at(self, access, place):
-        return access.place == place and (access.shape is not None or access.bit != find_issue(access.bit) << 2)
-
     def judge_tensor(self, state, old, new):
         if not is_tensor_ordered(old, new, state.accesses):
             self.report("tensor", old.line, new.line)

@@ -13,12 +13,14 @@
 #define CHANNELS 4
 #define STEPS    44
 #define PROGRAMS 600
-#define WORDS    256
+#define WORDS    512
 
 /*
  * ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. ENGINE: an
  * engine that the thread started completes on a channel. COPY: the thread issues a bulk group;
- * DRAIN: its writes are over. MEET: the threads of the CTA.
+ * DRAIN: its writes are over. MEET: the threads of the CTA. TENSOR_ISSUE: the thread's next MMA;
+ * TENSOR_AWAIT: its loads of tensor memory so far are over. SEAL and ADMIT: a RELEASE and an
+ * ACQUIRE that order the tensor core.
  */
 typedef enum kind {
     ACCESS,
@@ -33,6 +35,10 @@ typedef enum kind {
     COPY,
     DRAIN,
     ENGINE,
+    TENSOR_ISSUE,
+    TENSOR_AWAIT,
+    SEAL,
+    ADMIT,
     KINDS
 } kind;
 
@@ -42,7 +48,8 @@ typedef struct node {
     uint32_t actor, channel, epoch;
     bool is_weak;   /* of a RELEASE or ACQUIRE: relaxed, or of a scope that does not cover both */
     uint32_t owner; /* of an ACCESS: the CTA whose bytes it touches */
-    uint32_t group; /* issued by the actor, this one included; AWAIT, DRAIN: known done from here */
+    uint32_t group; /* issued by the actor, this one included; AWAIT, DRAIN: known done from here;
+                     * TENSOR_*: how many of them the actor has had by then */
 } node;
 
 static uint64_t next_random(uint64_t *state) {
@@ -76,8 +83,8 @@ static void close_graph(bool reach[STEPS][STEPS], uint32_t count) {
 }
 
 static bool is_handed_over(const node *a, const node *b) {
-    return b->kind == ACQUIRE && a->channel == b->channel &&
-           (a->kind == RELEASE || a->kind == ENGINE);
+    return (b->kind == ACQUIRE || b->kind == ADMIT) && a->channel == b->channel &&
+           (a->kind == RELEASE || a->kind == SEAL || a->kind == ENGINE);
 }
 
 static bool meet(const node *a, const node *b) {
@@ -142,6 +149,57 @@ static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind wai
     return done;
 }
 
+/* What each actor may rely on in tensor memory: MMAs issued, loads awaited, of each actor. */
+typedef struct tensor_facts {
+    uint32_t counts[2][ACTORS];
+} tensor_facts;
+
+static void join_facts(tensor_facts *into, const tensor_facts *from) {
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t t = 0; t < ACTORS; t++) {
+            into->counts[i][t] =
+                into->counts[i][t] < from->counts[i][t] ? from->counts[i][t] : into->counts[i][t];
+        }
+    }
+}
+
+/* Whether the node orders the tensor core for an actor, on its way out or in. */
+static bool orders_for(const node *n, kind wanted, uint32_t actor) {
+    return n->kind == MEET ? actor / THREADS == get_cta(n) : n->kind == wanted && n->actor == actor;
+}
+
+/* The facts of each actor in front of each node, as far as they have been worked out. */
+typedef struct tensor_model {
+    tensor_facts before[STEPS + 1][ACTORS];
+    uint32_t done;
+} tensor_model;
+
+/*
+ * An actor has its own facts, and those of any actor at a node that seals them, if a path in time
+ * leads from there to a node where it admits. No fact travels here: for each admission all seals
+ * before it are looked at.
+ */
+static void find_facts(tensor_model *model, const node *nodes, const graph *g, uint32_t last) {
+    for (uint32_t j = model->done; j < last; j++) {
+        tensor_facts *after = model->before[j + 1];
+        memcpy(after, model->before[j], sizeof model->before[j]);
+        if (nodes[j].kind == TENSOR_ISSUE || nodes[j].kind == TENSOR_AWAIT) {
+            after[nodes[j].actor].counts[nodes[j].kind == TENSOR_AWAIT][nodes[j].actor] =
+                nodes[j].group;
+        }
+        for (uint32_t t = 0; t < ACTORS; t++) {
+            for (uint32_t i = 0; i <= j && orders_for(&nodes[j], ADMIT, t); i++) {
+                for (uint32_t u = 0; u < ACTORS && g->time[i][j]; u++) {
+                    if (orders_for(&nodes[i], SEAL, u)) {
+                        join_facts(&after[t], &model->before[i][u]);
+                    }
+                }
+            }
+        }
+    }
+    model->done = last;
+}
+
 /* ---- the engine -------------------------------------------------------------------------------
  */
 
@@ -154,19 +212,26 @@ static uint32_t *get_set(engine *e, uint32_t actor) {
     return e->sets + (size_t)actor * e->order.words;
 }
 
-static void begin(engine *e, uint32_t owners) {
+static void begin(engine *e, uint32_t owners, bool has_tensor_facts) {
     const grout_clock_shape shape = {.cta_count = CTAS,
                                      .actor_count = ACTORS,
                                      .lane_count = ACTORS,
                                      .barrier_count = 2 * CTAS,
                                      .thread_count = THREADS,
-                                     .lanes_per_thread = 1};
+                                     .lanes_per_thread = 1,
+                                     .has_tensor_facts = has_tensor_facts};
     memset(e, 0, sizeof *e);
     grout_order__init(&e->order, &shape, owners, shape.cta_count);
     ck_assert_uint_le(e->order.words, WORDS);
     for (uint32_t i = 0; i < ACTORS; i++) {
         grout_order__begin(&e->order, get_set(e, i), i);
     }
+}
+
+/* Where an actor finds its own MMAs or loads in what is admitted: its lane has its number. */
+static uint32_t get_place(const grout_clock_shape *shape, const node *n) {
+    return n->kind == TENSOR_ISSUE ? grout_clock_admitted_is(shape, n->actor)
+                                   : grout_clock_admitted(shape, grout_clock_tl(shape, n->actor));
 }
 
 static void step_engine(engine *e, const node *n) {
@@ -194,6 +259,10 @@ static void step_engine(engine *e, const node *n) {
     case COMMIT_GMEM:
         grout_order__commit_gmem(order, set, n->actor, get_cta(n));
         break;
+    case SEAL:
+        grout_order__seal(order, set);
+        grout_order__release(order, set, n->actor, e->channels[n->channel], edge);
+        break;
     case RELEASE:
         grout_order__release(order, set, n->actor, e->channels[n->channel], edge);
         break;
@@ -204,6 +273,17 @@ static void step_engine(engine *e, const node *n) {
     case ACQUIRE:
         grout_order__acquire(order, set, e->channels[n->channel], edge);
         break;
+    case ADMIT:
+        grout_order__acquire(order, set, e->channels[n->channel], edge);
+        grout_order__admit(order, set);
+        break;
+    case TENSOR_ISSUE:
+    case TENSOR_AWAIT:
+        if (order->tensor_size > 0) {
+            grout_order__raise(&grout_order__get_admitted(order, set)[get_place(shape, n)],
+                               n->group);
+        }
+        break;
     case MEET:
         grout_order__meet(order, get_set(e, get_cta(n) * THREADS), get_cta(n) * THREADS, THREADS,
                           e->scratch);
@@ -212,13 +292,22 @@ static void step_engine(engine *e, const node *n) {
 }
 
 /* Every earlier access against what the actor of the newest node now knows. */
-static void compare(engine *e, const node *nodes, uint32_t last, graph *g) {
+static void compare(engine *e, tensor_model *model, const node *nodes, uint32_t last, graph *g) {
     const grout_clock_shape *shape = &e->order.shape;
     uint32_t *set = get_set(e, nodes[last].actor);
     for (uint32_t t = 0; t < ACTORS; t++) {
         ASSERT_OFTEN(set[grout_clock_wg(shape, t)] == count_done(nodes, g->time, AWAIT, t, last));
         ASSERT_OFTEN(set[grout_clock_br(shape, t)] == count_done(nodes, g->time, DRAIN, t, last));
         ASSERT_OFTEN(set[grout_clock_bw(shape, t)] == count_done(nodes, g->memory, DRAIN, t, last));
+    }
+    find_facts(model, nodes, g, last);
+    const tensor_facts facts = model->before[last][nodes[last].actor];
+    for (uint32_t t = 0; t < ACTORS && e->order.tensor_size > 0; t++) {
+        const node issue = {.kind = TENSOR_ISSUE, .actor = t},
+                   await = {.kind = TENSOR_AWAIT, .actor = t};
+        const uint32_t *admitted = grout_order__get_admitted(&e->order, set);
+        ASSERT_OFTEN(admitted[get_place(shape, &issue)] == facts.counts[0][t]);
+        ASSERT_OFTEN(admitted[get_place(shape, &await)] == facts.counts[1][t]);
     }
     for (uint32_t i = 0; i < last; i++) {
         uint32_t actor = nodes[i].actor, epoch = nodes[i].epoch;
@@ -240,7 +329,7 @@ static void compare(engine *e, const node *nodes, uint32_t last, graph *g) {
 
 /* With one PS clock for all CTAs accesses are of the own one. */
 static node draw_node(uint64_t *seed, uint32_t owners, bool is_narrow) {
-    static const uint8_t weights[KINDS] = {30, 8, 3, 6, 16, 16, 3, 4, 4, 4, 4, 2};
+    static const uint8_t weights[KINDS] = {24, 6, 2, 5, 11, 11, 3, 4, 4, 4, 4, 2, 5, 5, 5, 5};
     uint64_t draw = next_random(seed);
     uint32_t weight = (uint32_t)(draw >> 32) % 100;
     node n = {.actor = (uint32_t)draw % ACTORS, .channel = (uint32_t)(draw >> 8) % CHANNELS};
@@ -256,11 +345,13 @@ static node draw_node(uint64_t *seed, uint32_t owners, bool is_narrow) {
 START_TEST(clocks_equal_graph) {
     static graph g;
     static engine e;
+    static tensor_model model;
     node nodes[STEPS];
-    uint32_t issued[ACTORS] = {0}, copied[ACTORS] = {0};
+    uint32_t issued[ACTORS] = {0}, copied[ACTORS] = {0}, used[ACTORS] = {0};
     uint32_t owners = _i % 2 == 0 ? 1 : CTAS;
     uint64_t seed = (uint64_t)_i * 7919 + 1;
-    begin(&e, owners);
+    begin(&e, owners, _i % 3 > 0);
+    memset(&model, 0, sizeof model);
     for (uint32_t i = 0; i < STEPS; i++) {
         node *n = &nodes[i];
         *n = draw_node(&seed, owners, _i % 4 >= 2);
@@ -268,10 +359,13 @@ START_TEST(clocks_equal_graph) {
         copied[n->actor] += n->kind == COPY;
         n->group = n->kind == DRAIN ? copied[n->actor] : issued[n->actor];
         n->group -= n->kind == AWAIT && n->group > 0;
+        if (n->kind == TENSOR_ISSUE || n->kind == TENSOR_AWAIT) {
+            n->group = ++used[n->actor];
+        }
         n->epoch = get_set(&e, n->actor)[grout_clock_x(&e.order.shape, n->actor)];
         if (n->kind == ACCESS) {
             build_graph(nodes, i + 1, &g);
-            compare(&e, nodes, i, &g);
+            compare(&e, &model, nodes, i, &g);
         }
         step_engine(&e, n);
     }
