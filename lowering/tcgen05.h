@@ -5,7 +5,7 @@
 
 #include "wgmma.h"
 
-/* Operands of every one; behind them two scales, or the metadata, then use_acc. */
+/* Operands of every one; then two scales, or the metadata, then use_acc. */
 enum { GROUT_TCGEN05_ACC, GROUT_TCGEN05_A, GROUT_TCGEN05_B, GROUT_TCGEN05_TABLE };
 
 #define GROUT_TCGEN05_PAIRS_TEXT                                                           \

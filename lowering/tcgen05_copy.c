@@ -54,10 +54,10 @@ static bool check_word(planning *p) {
     static const char *const words[] = {[GROUT_TCGEN05_COPY_PLAIN] = "",
                                         [GROUT_TCGEN05_COPY_SCALES] = "scales",
                                         [GROUT_TCGEN05_COPY_METADATA] = "metadata"};
-    static const char *const copies[] = {
-        [GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
-        [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
-        [GROUT_TCGEN05_COPY_METADATA] = "async_copy_sparse_metadata_to_tmem"};
+    static const char *const copies[] = {[GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
+                                         [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
+                                         [GROUT_TCGEN05_COPY_METADATA] =
+                                             "async_copy_sparse_metadata_to_tmem"};
     const grout_object *object = get_object(p, DESTINATION);
     const grout_operand *operand = get_operand(p, DESTINATION);
     const grout_tcgen05_copy is = object->is_scales     ? GROUT_TCGEN05_COPY_SCALES
@@ -84,8 +84,7 @@ static bool check_destination(planning *p) {
     const grout_operand *operand = get_operand(p, DESTINATION);
     const grout_type *type = &p->types[DESTINATION];
     const uint8_t bits = grout_dtype_get_info((grout_dtype)type->dtype)->bits;
-    if (!check_word(p) ||
-        !grout_tmem__check_slice(p->wgmma.module, operand, p->wgmma.diags)) {
+    if (!check_word(p) || !grout_tmem__check_slice(p->wgmma.module, operand, p->wgmma.diags)) {
         return false;
     }
     if (p->kind != GROUT_TCGEN05_COPY_PLAIN) {
@@ -145,14 +144,12 @@ static bool check_shape(planning *p) {
         memcmp(from->dims, wanted.dims, wanted.rank * sizeof *wanted.dims) == 0) {
         return true;
     }
-    grout_wgmma__fail(&p->wgmma,
-                      from->dtype == to->dtype ? GROUT_DIAG_TCGEN05_SHAPE
-                                               : GROUT_DIAG_TCGEN05_TYPES,
-                      get_operand(p, SOURCE), "'%s' brings to %s what is %s, and %s is %s",
-                      get_mnemonic(p), grout_type__get_text(to).chars,
-                      grout_type__get_text(&wanted).chars,
-                      grout_wgmma__get_name(&p->wgmma, get_operand(p, SOURCE), "this").chars,
-                      grout_type__get_text(from).chars);
+    grout_wgmma__fail(
+        &p->wgmma, from->dtype == to->dtype ? GROUT_DIAG_TCGEN05_SHAPE : GROUT_DIAG_TCGEN05_TYPES,
+        get_operand(p, SOURCE), "'%s' brings to %s what is %s, and %s is %s", get_mnemonic(p),
+        grout_type__get_text(to).chars, grout_type__get_text(&wanted).chars,
+        grout_wgmma__get_name(&p->wgmma, get_operand(p, SOURCE), "this").chars,
+        grout_type__get_text(from).chars);
     grout_wgmma__help(&p->wgmma,
                       p->kind == GROUT_TCGEN05_COPY_SCALES
                           ? "scale [m, c] is element [m / 128, c / 4, m %% 32, m %% 128 / 32 * 4 + "
@@ -173,8 +170,8 @@ static bool check_contiguous(planning *p) {
     for (uint32_t k = p->types[SOURCE].rank; k-- > 0 && is_plain;) {
         const uint32_t dim = view->view_dim[k];
         is_plain = dim == view->rank - p->types[SOURCE].rank + k &&
-                   (k == 0 || view->extent[dim] == grout_object_get_extent(p->wgmma.module,
-                                                                         view->object, dim));
+                   (k == 0 || view->extent[dim] ==
+                                  grout_object_get_extent(p->wgmma.module, view->object, dim));
     }
     if (is_plain) {
         return true;
@@ -198,15 +195,13 @@ static bool check_cores(planning *p) {
                            .k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes,
                            .block_count = 1};
     grout_wgmma_operand operand;
-    const grout_layout *layout =
-        grout_object_get_layout(p->wgmma.module, p->views[SOURCE].object);
+    const grout_layout *layout = grout_object_get_layout(p->wgmma.module, p->views[SOURCE].object);
     const uint32_t bytes = layout->swizzle == 0 ? CORE_BYTES : GROUT_WGMMA_STEP_BYTES;
     if (product.k * info->bytes % bytes != 0) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, SOURCE),
-                          "a row has %" PRIu32 " bytes: a copy to tensor memory brings %" PRIu32
-                          " at a time%s",
-                          product.k * info->bytes, bytes,
-                          layout->swizzle == 0 ? "" : " from a swizzled array");
+        grout_wgmma__fail(
+            &p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, SOURCE),
+            "a row has %" PRIu32 " bytes: a copy to tensor memory brings %" PRIu32 " at a time%s",
+            product.k * info->bytes, bytes, layout->swizzle == 0 ? "" : " from a swizzled array");
         grout_wgmma__help(&p->wgmma, "round the columns up: what nobody reads does no harm");
         return false;
     }
@@ -215,10 +210,11 @@ static bool check_cores(planning *p) {
     p->wgmma.wgmma = &product;
     const bool fits = grout_wgmma__plan_operand(&p->wgmma, true, &operand);
     if (fits && operand.is_transposed) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, SOURCE),
-                          "a copy to tensor memory brings rows, and those of %s run along its rows' "
-                          "number",
-                          grout_wgmma__get_name(&p->wgmma, get_operand(p, SOURCE), "this").chars);
+        grout_wgmma__fail(
+            &p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, SOURCE),
+            "a copy to tensor memory brings rows, and those of %s run along its rows' "
+            "number",
+            grout_wgmma__get_name(&p->wgmma, get_operand(p, SOURCE), "this").chars);
         grout_wgmma__help(&p->wgmma, "keep it row by row in smem: leave the transposition out");
         return false;
     }

@@ -191,8 +191,8 @@ static bool check_agreement(planning *p) {
                           "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
                           pairs[k].letter, size, names[pairs[k].left],
                           grout_type__get_shape_text(left).chars,
-                          kept == 2 ? ", of which it keeps half" : "", other,
-                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+                          kept == 2 ? ", of which it keeps half" : "", other, names[pairs[k].right],
+                          grout_type__get_shape_text(right).chars);
         grout_wgmma__help(&p->wgmma, "a is [M, K], b is [K, N], the accumulator [M, N]: "
                                      ".transpose(1, 0) turns one that lies the other way");
         return false;

@@ -60,7 +60,8 @@ static const grout_object *find_table(planning *p, uint32_t index, const char *w
         return NULL;
     }
     if (type.rank != 2) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, operand, "%s is %s: which slot is meant?",
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, operand,
+                          "%s is %s: which slot is meant?",
                           grout_wgmma__get_name(&p->wgmma, operand, "this").chars,
                           grout_type__get_text(&type).chars);
         grout_wgmma__help(&p->wgmma, "index the dimensions in front");
@@ -79,8 +80,8 @@ static bool find_block(planning *p) {
     const int64_t k = p->out->product.k, scales = type.dims[1];
     p->out->scale_dtype = type.dtype;
     p->out->scale_block = (uint32_t)(k % scales == 0 ? k / scales : 0);
-    const bool has_block = (p->out->scale_block == BLOCK && is_power) ||
-                           (p->out->scale_block == BLOCK_OF_F4 && is_f4);
+    const bool has_block =
+        (p->out->scale_block == BLOCK && is_power) || (p->out->scale_block == BLOCK_OF_F4 && is_f4);
     if (has_block) {
         return true;
     }
@@ -96,12 +97,14 @@ static bool find_block(planning *p) {
                       "%" PRId64 " scales of %s in a row for a K of %" PRId64
                       ": a block of %s has %s elements",
                       scales, get_text(type.dtype), k, a,
-                      is_f4 && is_power ? "16 or 32" : wanted == BLOCK ? "32" : "16");
+                      is_f4 && is_power ? "16 or 32"
+                      : wanted == BLOCK ? "32"
+                                        : "16");
     if (k % (4 * wanted) == 0) {
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, k / wanted);
     } else {
-        grout_wgmma__help(&p->wgmma, "take a K that is a multiple of %d: scales come four at a time",
-                          4 * wanted);
+        grout_wgmma__help(
+            &p->wgmma, "take a K that is a multiple of %d: scales come four at a time", 4 * wanted);
     }
     return false;
 }
@@ -117,7 +120,8 @@ static bool check_b_scales(planning *p) {
                           a.dtype != b.dtype ? GROUT_DIAG_TCGEN05_TYPES : GROUT_DIAG_TCGEN05_SHAPE,
                           operand, "the scales of a are %s, and those of b %s",
                           grout_type__get_text(&a).chars, grout_type__get_text(&b).chars);
-        grout_wgmma__help(&p->wgmma, "both have one element type, and one number of scales in a row");
+        grout_wgmma__help(&p->wgmma,
+                          "both have one element type, and one number of scales in a row");
         return false;
     }
     if (b.dims[0] < n) {
@@ -139,7 +143,8 @@ static bool plan_scales(planning *p) {
     const grout_type type = get_type(p, GROUT_TCGEN05_TABLE);
     if (type.dims[0] != ROWS) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, GROUT_TCGEN05_TABLE),
-                          "the scales of a have %" PRId64 " rows, and a has %d", type.dims[0], ROWS);
+                          "the scales of a have %" PRId64 " rows, and a has %d", type.dims[0],
+                          ROWS);
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, type.dims[1]);
         return false;
     }
@@ -179,8 +184,9 @@ static bool plan_metadata(planning *p) {
     if (k % (WORD * GROUT_TMEM_METADATA_STEP) == 0) {
         grout_wgmma__help(&p->wgmma, "declare it u16[%d, %" PRId64 "]", ROWS, k / WORD);
     } else {
-        grout_wgmma__help(&p->wgmma, "take a K that is a multiple of %d: one copy brings the codes "
-                                     "of so many neighbours",
+        grout_wgmma__help(&p->wgmma,
+                          "take a K that is a multiple of %d: one copy brings the codes "
+                          "of so many neighbours",
                           WORD * GROUT_TMEM_METADATA_STEP);
     }
     return false;

@@ -131,8 +131,9 @@ static bool check_scales(const grout_module *module, const grout_object *object,
     const grout_value_text name = grout_value__get_text(module, object->value, "the array");
     const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
     if (type->dtype != GROUT_DTYPE_F8E8M0 && type->dtype != GROUT_DTYPE_F8E4M3) {
-        fail(module, diags, object->loc, "%s has scales of type %s: a block has one of f8e8m0 or "
-                                         "f8e4m3",
+        fail(module, diags, object->loc,
+             "%s has scales of type %s: a block has one of f8e8m0 or "
+             "f8e4m3",
              name.chars, grout_dtype_get_info((grout_dtype)type->dtype)->text);
         return help(diags, "f8e8m0 are powers of two; f8e4m3 scale blocks of 16 f4e2m1");
     }

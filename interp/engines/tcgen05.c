@@ -104,14 +104,14 @@ static void order_metadata(const grout_gemm *gemm, grout_dtype a, const uint16_t
     }
 }
 
-/* The first code that says nothing is a finding. Of words that nobody wrote the sums are undefined
- * anyway. */
+/* The first code that says nothing is a finding. Words that nobody wrote make sums undefined, which
+ * is one already. */
 static void check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            const uint16_t *words) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    const grout_sparse_problem problem = grout_sparse__find_problem(
-        words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
+    const grout_sparse_problem problem =
+        grout_sparse__find_problem(words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
     if (problem.row_number != 0) {
         const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
                                    .start = problem.row_number - 1,

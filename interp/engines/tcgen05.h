@@ -25,7 +25,8 @@ void grout_tmem__wait_loads(const grout_cta *cta, uint32_t thread, const grout_i
 void grout_tmem__store(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 void grout_tmem__wait_stores(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 
-/* ---- what MMAs and copies share ---------------------------------------------------------------- */
+/* ---- what MMAs and copies share ----------------------------------------------------------------
+ */
 
 /* Their boxes: of an MMA the accumulator, a, b, and then scales or metadata; of a copy source and
  * destination. */

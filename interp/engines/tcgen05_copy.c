@@ -94,8 +94,7 @@ void grout_tcgen05__copy(const grout_cta *cta, uint32_t actor, const grout_inst 
         spread_undefined(cta, inst, boxes);
     }
     if (machine->is_lazy) {
-        as.slots[0] =
-            as.is_void ? 0 : grout_capture__take(cta, actor, &boxes[SOURCE], cta->rank);
+        as.slots[0] = as.is_void ? 0 : grout_capture__take(cta, actor, &boxes[SOURCE], cta->rank);
         grout_tcgen05__put_in_flight(cta, actor, inst, boxes, &as);
         return;
     }

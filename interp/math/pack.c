@@ -144,8 +144,7 @@ static grout_pack_loop *find_plain(grout_dtype dtype) {
         [GROUT_DTYPE_F32] = pack_tf32,    [GROUT_DTYPE_F8E4M3] = pack_e4m3,
         [GROUT_DTYPE_F8E5M2] = pack_e5m2, [GROUT_DTYPE_F6E2M3] = pack_tiny,
         [GROUT_DTYPE_F6E3M2] = pack_tiny, [GROUT_DTYPE_F4E2M1] = pack_tiny,
-        [GROUT_DTYPE_I8] = pack_i8,
-        [GROUT_DTYPE_U8] = pack_u8};
+        [GROUT_DTYPE_I8] = pack_i8,       [GROUT_DTYPE_U8] = pack_u8};
     return loops[dtype];
 }
 

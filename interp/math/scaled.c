@@ -56,19 +56,19 @@ typedef struct strip {
 typedef void strip_loop(const strip *it);
 
 /* Plain ones of C, and for processors with AVX2: the same bits. */
-#define ADD_STRIP(TARGET, NAME)                                                       \
-    TARGET static void NAME(const strip *it) {                                        \
-        float sums[STRIP] = {0};                                                      \
-        for (size_t k = 0; k < it->count; k++) {                                      \
-            const float factor = it->b[k * it->b_step];                               \
-            for (size_t i = 0; i < STRIP; i++) {                                      \
-                sums[i] = fmaf(it->a[k * it->a_step + i], factor, sums[i]);           \
-            }                                                                         \
-        }                                                                             \
-        for (size_t i = 0; i < STRIP; i++) {                                          \
-            const double product = (double)sums[i] * (it->scales[i] * it->scale);     \
-            it->c[i] = (float)((double)it->c[i] + product);                           \
-        }                                                                             \
+#define ADD_STRIP(TARGET, NAME)                                                   \
+    TARGET static void NAME(const strip *it) {                                    \
+        float sums[STRIP] = {0};                                                  \
+        for (size_t k = 0; k < it->count; k++) {                                  \
+            const float factor = it->b[k * it->b_step];                           \
+            for (size_t i = 0; i < STRIP; i++) {                                  \
+                sums[i] = fmaf(it->a[k * it->a_step + i], factor, sums[i]);       \
+            }                                                                     \
+        }                                                                         \
+        for (size_t i = 0; i < STRIP; i++) {                                      \
+            const double product = (double)sums[i] * (it->scales[i] * it->scale); \
+            it->c[i] = (float)((double)it->c[i] + product);                       \
+        }                                                                         \
     }
 
 ADD_STRIP(, add_strip)
@@ -152,8 +152,8 @@ static float add_products(const grout_gemm *gemm, const grout_scaled_tiles *tile
     const grout_tensor_row b = {tiles->b + get_right(gemm, at[2], at[1]),
                                 gemm->has_k_rows ? gemm->n : 1};
     if (pair.a.is_nan || pair.b.is_nan) {
-        return grout_tensor_core__add_groups(
-            &gemm->core, &(grout_tensor_group){.is_nan = true}, 1, c);
+        return grout_tensor_core__add_groups(&gemm->core, &(grout_tensor_group){.is_nan = true}, 1,
+                                             c);
     }
     return grout_tensor_core__add_scaled(&gemm->core, &a, &b, pair.a.exponent + pair.b.exponent, c);
 }

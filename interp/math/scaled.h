@@ -14,7 +14,8 @@
 
 #include "gemm.h"
 
-/* Packed as grout_pack does, a turned. The scales lie row by row: [m][k / block], [n][k / block]. */
+/* Packed as grout_pack does, a turned. The scales lie row by row: [m][k / block], [n][k / block].
+ */
 typedef struct grout_scaled_tiles {
     const float *a, *b;
     const uint8_t *a_scales, *b_scales;

@@ -182,7 +182,8 @@ float grout_tensor_core__add_scaled(const grout_tensor_core *core, const grout_t
     double sum = trunc((double)c * unit);
     for (size_t k = 0; k < core->block; k++) {
         const size_t place = get_place(core, k);
-        sum += trunc((double)a->first[place * a->step] * (double)b->first[place * b->step] * scaled);
+        sum +=
+            trunc((double)a->first[place * a->step] * (double)b->first[place * b->step] * scaled);
     }
     return round_sum(core, sum * get_power(top - core->fraction));
 }

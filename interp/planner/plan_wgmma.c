@@ -138,7 +138,8 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
             gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
             gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
             gemm->group == shape->group && gemm->scale_block == shape->scale_block &&
-            gemm->scale_dtype == shape->scale_dtype && grout_tensor_core__is_same(&gemm->core, &shape->core)) {
+            gemm->scale_dtype == shape->scale_dtype &&
+            grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
     }

@@ -67,7 +67,7 @@ typedef struct grout_planner {
     const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
     uint32_t scale_block; /* of a tcgen05_mma: elements of K that have one scale; 0: none has */
     uint8_t scale_dtype;
-    bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
+    bool is_wgmma; /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;
 

@@ -44,10 +44,9 @@
 #define DEFINE_N4_OPTION_ATTRS(OP, name)                                                         \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), uint32_t attrs), \
             OPERANDS(a, b, c, d), .attrs = attrs)
-#define DEFINE_N5_OPTION_ATTRS(OP, name)                                                 \
-    NOTHING(OP, name,                                                                    \
-            (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), OPERAND(e),        \
-             uint32_t attrs),                                                            \
+#define DEFINE_N5_OPTION_ATTRS(OP, name)                                                           \
+    NOTHING(OP, name,                                                                              \
+            (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), OPERAND(e), uint32_t attrs), \
             OPERANDS(a, b, c, d, e), .attrs = attrs)
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \

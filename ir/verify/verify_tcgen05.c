@@ -132,8 +132,7 @@ static void check_copy(grout_verifying *verifying, grout_op_id id, const grout_o
     const grout_type to =
         grout_module_get_operand_type(module, grout_module_get_operand(module, op, 1));
     if (from.space == GROUT_SPACE_SMEM && grout_space_needs_tensor_order(to.space) &&
-        can_plan(verifying, op) &&
-        !grout_tcgen05_copy_plan(module, id, &kind, verifying->diags)) {
+        can_plan(verifying, op) && !grout_tcgen05_copy_plan(module, id, &kind, verifying->diags)) {
         verifying->ok = false;
     }
 }

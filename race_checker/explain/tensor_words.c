@@ -25,8 +25,7 @@ static const char *get_done(const grout_side *side) {
 
 /* What the operation may still be doing to what it writes, or reads. */
 static const char *get_doing(const grout_wording *wording, const grout_side *side) {
-    const grout_op *op =
-        grout_module_get_op(wording->checker->info.module, side->origin.op);
+    const grout_op *op = grout_module_get_op(wording->checker->info.module, side->origin.op);
     const bool is_copy =
         grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05_COPY;
     return grout_phrase__get(!side->is_write ? GROUT_PHRASE_READING
@@ -44,13 +43,12 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
     const char *object = grout_wording__name_object(wording, later->box.object);
     const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
     if (is_about_mma(wording) && wording->facts->side_count > 1) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_MMA_HEAD,
-            &(grout_words){.object = object,
-                           .done = get_done(later),
-                           .op = grout_wording__get_access(wording, earlier),
-                           .line = line,
-                           .doing = get_doing(wording, earlier)});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_MMA_HEAD,
+                            &(grout_words){.object = object,
+                                           .done = get_done(later),
+                                           .op = grout_wording__get_access(wording, earlier),
+                                           .line = line,
+                                           .doing = get_doing(wording, earlier)});
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
@@ -73,12 +71,11 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_PIPE_HEAD,
-            &(grout_words){.object = object,
-                           .op = grout_wording__get_access(wording, later),
-                           .other_op = grout_wording__get_access(wording, earlier),
-                           .line = line});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_PIPE_HEAD,
+                            &(grout_words){.object = object,
+                                           .op = grout_wording__get_access(wording, later),
+                                           .other_op = grout_wording__get_access(wording, earlier),
+                                           .line = line});
         return true;
     }
     return false;
