@@ -5,19 +5,22 @@
 #include <inttypes.h>
 
 typedef struct scope_objects {
-    bool has_shared; /* the threads of the CTA share it: anything but an accumulator */
-    bool has_smem;
-    bool has_cluster; /* a cluster barrier */
+    bool has_shared;    /* the threads of the CTA share it: anything but an accumulator */
+    const char *in_cta; /* of the CTA's memory, in words; or NULL */
+    bool has_cluster;   /* a cluster barrier */
 } scope_objects;
 
 static scope_objects find_objects(const grout_module *module, const grout_op *op) {
     const grout_block *body = grout_module_get_block(module, op->first_block);
-    scope_objects found = {false, false, false};
+    scope_objects found = {false, NULL, false};
     for (uint32_t k = 0; k < body->arg_count; k++) {
         grout_object_id id = grout_module_get_value(module, body->first_arg + k)->object;
         const grout_object *object = grout_module_get_object(module, id);
         found.has_shared = found.has_shared || !grout_space_is_of_thread(object->space);
-        found.has_smem = found.has_smem || grout_space_is_of_cta(object->space);
+        if (grout_space_is_of_cta(object->space) && found.in_cta == NULL) {
+            found.in_cta =
+                grout_space_needs_tensor_order(object->space) ? "TMEM objects" : "SMEM objects";
+        }
         found.has_cluster = found.has_cluster || object->cluster_group_count > 0;
     }
     return found;
@@ -36,7 +39,7 @@ static void report_missing_collective(grout_verifying *verifying, const grout_op
     grout_verifying__report(verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
                             "this scope makes %s in a CTA of %" PRIu32
                             " threads, and each of them would use the same bytes",
-                            objects.has_smem ? "SMEM objects" : "semaphores", threads);
+                            objects.in_cta != NULL ? objects.in_cta : "semaphores", threads);
     grout_diags_help(verifying->diags, "write 'collective' behind the objects: all threads "
                                        "enter together and share them");
 }
@@ -88,9 +91,10 @@ static void check_lone_scope(grout_verifying *verifying, const grout_op *op) {
                                 "kernel with warp_specialize one of them runs this");
         grout_diags_help(verifying->diags, "make the objects by scratch");
     } else if (is_inside && find_objects(module, op).has_shared) {
-        grout_verifying__report(verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
-                                "this scope makes objects in SMEM or GMEM inside a partition, and "
-                                "the partitions run side by side: they would share the bytes");
+        grout_verifying__report(
+            verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
+            "this scope makes objects in SMEM, TMEM or GMEM inside a partition, "
+            "and the partitions run side by side: they would share the bytes");
         grout_diags_help(verifying->diags, "make the objects by scratch: only accumulators belong "
                                            "to one partition");
     } else if (find_objects(module, op).has_cluster) {

@@ -14,6 +14,7 @@
  * gets the bytes. So the array is only marked (left_in_flight), and the access has to be over when
  * the next scope begins that makes an object in SMEM, whichever bytes that object has: another
  * allocator may give it these. If there is no such scope, it has to be over when the CTA ends.
+ * Tensor memory is handed on in the same way, to objects in tensor memory.
  *
  * At the end of a CTA another CTA's accesses to its SMEM must be over as well. Plain ones have to
  * be released to it: an edge without memory says nothing of them, and one that is still on its way
@@ -339,13 +340,35 @@ static bool end_smem(grout_checker *checker, const grout_event *event, grout_cta
     return walk_smem(&context);
 }
 
-/* What scopes have left in flight has to be over now. */
+/* Whether the event is a scope that makes an object in a space; another name for an array makes
+ * none. */
+static bool takes(const grout_module *module, const grout_event *event, uint32_t space) {
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        grout_object_id id = event->u.scope.objects[i];
+        const grout_object *object = grout_module_get_object(module, id);
+        if (object->kind == GROUT_OBJECT_BARRIER
+                ? space == GROUT_SPACE_SMEM
+                : object->kind == GROUT_OBJECT_ARRAY && object->space == space &&
+                      grout_object_get_root(module, id) == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What scopes have left in flight has to be over now: all of it at the end of the CTA, else what
+ * is in a space that the new scope takes bytes of. */
 static bool end_left(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    const grout_module *module = checker->info.module;
     uint8_t *left = state->facts.left_in_flight;
     uint32_t count = grout_module_get_object_count(checker->info.module);
     for (grout_object_id object = 1; object < count; object++) {
         end_context context = {
             .checker = checker, .event = event, .state = state, .object = object, .is_left = true};
+        if (left[object] && event->kind == GROUT_EVENT_SCOPE_BEGIN &&
+            !takes(module, event, grout_module_get_object(module, object)->space)) {
+            continue;
+        }
         if (left[object] && !walk_smem(&context)) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
@@ -354,26 +377,12 @@ static bool end_left(grout_checker *checker, const grout_event *event, grout_cta
     return true;
 }
 
-/* Whether it makes an object in SMEM; another name for an array makes none. */
-static bool takes_smem(const grout_module *module, const grout_event *event) {
-    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
-        grout_object_id id = event->u.scope.objects[i];
-        const grout_object *object = grout_module_get_object(module, id);
-        if (object->kind == GROUT_OBJECT_BARRIER ||
-            (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_cta(object->space) &&
-             grout_object_get_root(module, id) == id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool grout_checker__scope_begin(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     if (!state) {
         return false;
     }
-    return !takes_smem(checker->info.module, event) || end_left(checker, event, state);
+    return end_left(checker, event, state);
 }
 
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) {

@@ -222,6 +222,14 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_side
 
 /* ---- all of them ---- */
 
+/* An MMA, load or store of tcgen05: what is missing has its own words (explain/tensor_words.c). */
+static bool is_of_tensor_memory(const grout_checker *checker, const grout_side *side) {
+    const grout_mechanism mechanism = get_mechanism(checker, side);
+    return side->stamp.agent != GROUT_AGENT_ACTOR &&
+           (mechanism == GROUT_MECHANISM_TCGEN05 || mechanism == GROUT_MECHANISM_TMEM_LOAD ||
+            mechanism == GROUT_MECHANISM_TMEM_STORE);
+}
+
 grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
                             const grout_facts *facts, const grout_clocks *clocks) {
     const grout_side *primary = &facts->sides[0];
@@ -276,6 +284,9 @@ grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *e
     }
     if (mechanism == GROUT_MECHANISM_ASYNC_COPY) {
         return find_copy_wait(checker, NULL, copy);
+    }
+    if (is_of_tensor_memory(checker, copy)) {
+        return near;
     }
     if (!is_load) {
         near.is_open = copy->stamp.number > thread->groups_closed;

@@ -124,6 +124,9 @@ const char *grout_wording__get_who(const grout_wording *wording, const grout_sid
     if (grout_wording__is_wgmma(wording, side) || grout_wording__is_tcgen05(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TENSOR_CORE);
     }
+    if (grout_wording__is_tmem(wording, side)) {
+        return grout_wording__get_mnemonic(wording, &side->origin);
+    }
     if (grout_wording__is_map_read(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TMA);
     }

@@ -19,6 +19,15 @@ static bool is_about_mma(const grout_wording *wording) {
            grout_wording__is_tcgen05(wording, get_earlier(wording));
 }
 
+/* Whether it is about a load, or a store, of tensor memory that its thread has not waited for. */
+static bool is_about_tmem(const grout_wording *wording, bool is_load) {
+    const grout_side *earlier = get_earlier(wording);
+    return has_code(wording, is_load ? GROUT_DIAG_TMEM_LOAD_NOT_AWAITED
+                                     : GROUT_DIAG_TMEM_STORE_NOT_COMMITTED) ||
+           (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) &&
+            grout_wording__is_tmem(wording, earlier) && earlier->is_write != is_load);
+}
+
 static const char *get_done(const grout_side *side) {
     return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
 }
@@ -89,11 +98,11 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
                                            .thread = grout_wording__get_kind(&earlier->origin)});
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+    if (is_about_tmem(wording, true)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_EDGE, NULL);
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+    if (is_about_tmem(wording, false)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_EDGE, NULL);
         return true;
     }
@@ -121,12 +130,12 @@ bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *
                                            .by = grout_wording__name_by(wording, &later->origin)});
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
+    if (is_about_tmem(wording, true)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HELP,
                             &(grout_words){.line = line, .by = by});
         return true;
     }
-    if (has_code(wording, GROUT_DIAG_TMEM_STORE_NOT_COMMITTED)) {
+    if (is_about_tmem(wording, false)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_HELP,
                             &(grout_words){.line = line, .by = by});
         return true;

@@ -87,6 +87,24 @@ static grout_object_id find_next(const grout_checker *checker, grout_space space
     return best;
 }
 
+/* An array in tensor memory has a plane of its own. Two that take the same columns have them one
+ * after the other, and what the first leaves in flight is a finding when the second begins
+ * (lifetime.c); their elements, row by row, do not lie at the same bytes. */
+static void place_tensor(grout_checker *checker, grout_space space) {
+    const grout_module *module = checker->info.module;
+    for (grout_object_id i = find_next(checker, space); i; i = find_next(checker, space)) {
+        const grout_object_id root = grout_object_get_root(module, i);
+        if (!checker->homes[root].plane) {
+            const uint32_t plane = checker->local_plane_count++;
+            checker->local_plane_sizes[plane] =
+                (uint64_t)grout_object_get_layout(module, root)->bytes;
+            checker->local_plane_pitches[plane] = get_pitch(module, root);
+            checker->homes[root].plane = plane + 1;
+        }
+        checker->homes[i].plane = checker->homes[root].plane;
+    }
+}
+
 /* A CTA's objects of a space that share bytes, also through others, lie in one plane. */
 static void place_local(grout_checker *checker, grout_space space) {
     const grout_module *module = checker->info.module;
@@ -151,7 +169,9 @@ bool grout_checker__place_objects(grout_checker *checker) {
         return false;
     }
     for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
-        if (grout_space_is_of_cta((uint32_t)space)) {
+        if (grout_space_needs_tensor_order((uint32_t)space)) {
+            place_tensor(checker, (grout_space)space);
+        } else if (grout_space_is_of_cta((uint32_t)space)) {
             place_local(checker, (grout_space)space);
         }
     }

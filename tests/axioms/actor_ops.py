@@ -439,10 +439,10 @@ class ActorOps:
         actor.trace = hash((actor.trace, over))
 
     def enter_scope(self, state, actor, it):
-        """SMEM is the CTA's as long as it runs, and the next scope may get the bytes of any that has ended: what is in
-        flight there has to be over. What another thread has begun in this scope already is not known here."""
+        """SMEM is the CTA's as long as it runs, and so is tensor memory. The next scope may get the bytes of any that
+        has ended, of the spaces that it makes objects in: what is in flight there has to be over. What another thread has begun in this scope already is not known here."""
         for base, mask in self.program.find_scope_bytes(it.around).items():
-            places = [(space, actor.cta, base) for space in ("smem", "tmem")]
+            places = [(space, actor.cta, base) for space in it.spaces]
             for old in state.accesses:
                 issue = 1 << (old.bit.bit_length() - 1) // 3 * 3
                 if old.is_async and old.place in places and old.mask & mask and actor.know.time & issue:

@@ -252,7 +252,8 @@ class Pipelines(Drawn):
 class TensorScopes(Drawn):
     """Scopes one after another that take the same columns, with work in flight across their ends."""
 
-    TYPES = (("f32", 128, 32, ""), ("f32", 128, 16, ""), ("f32", 64, 32, ""), ("f16", 128, 32, " packed"))
+    TYPES = (("f32", 128, 32, ""), ("f32", 128, 16, ""), ("f32", 64, 32, ""), ("f16", 128, 32, " packed"),
+             ("f16", 128, 32, ""))
 
     def __init__(self, seed):
         super().__init__("tensor scopes", seed, 1)
@@ -278,6 +279,9 @@ class TensorScopes(Drawn):
             self.body += [indent + text for text in its]
 
     def add_scope(self, name):
+        if self.chance(0.25):
+            self.add_smem(name)
+            return
         dtype, rows, columns, packed = self.pick(*self.TYPES)
         self.body.append("  scoped(%s : tmem %s[%d, %d]%s)%s {" % (
             name, dtype, rows, columns, packed, " collective" if self.actors > 1 else ""))
@@ -286,6 +290,20 @@ class TensorScopes(Drawn):
             lines = [[] for _ in range(self.actors)]
             lines[actor] = self.flush(actor, 0.3) + self.use(actor, name, dtype, rows, columns)
             self.add_lines("    ", lines)
+        self.body.append("  }")
+
+    def add_smem(self, name):
+        """A scope that takes no columns."""
+        self.body.append("  scoped(%s : smem f32[32])%s {" % (name, " collective" if self.actors > 1 else ""))
+        turn = self.draw.randrange(self.actors)
+        lines = [[] for _ in range(self.actors)]
+        lines[turn] = ["store %s, (broadcast 1.0 : f32[32])" % name, "commit_smem",
+                       "copy_smem_to_gmem %s, %s[0]" % (name, self.output())]
+        if self.chance(0.5):
+            lines[turn].append("wait_smem_to_gmem 0 read_only")
+        else:
+            self.waits[turn].append("wait_smem_to_gmem 0")
+        self.add_lines("    ", lines)
         self.body.append("  }")
 
     def use(self, actor, name, dtype, rows, columns):

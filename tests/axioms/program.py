@@ -154,16 +154,17 @@ class Program:
         if op["attrs"].get("collective"):
             self.emit("op", {"op": "block_barrier", "line": op["line"], "operands": [], "results": [], "attrs": {}})
         made = [it for _, it in op["blocks"][0]["args"]]
-        if any(self.is_smem(it) and not self.objects[it]["alias"] for it in made):
-            self.emit("enter", op, around=set().union(*self.scopes))
+        spaces = {self.find_space(it) for it in made if not self.objects[it]["alias"]} & {"smem", "tmem"}
+        if spaces:
+            self.emit("enter", op, around=set().union(*self.scopes), spaces=spaces)
         self.scopes.append(made)
         self.flatten_block(op["blocks"][0], op["results"])
         self.scopes.pop()
         self.emit("leave", op, objects=made)
 
-    def is_smem(self, made):
+    def find_space(self, made):
         it = self.objects[made]
-        return it["kind"] == "barrier" or it["kind"] == "array" and it["space"] in ("smem", "tmem")
+        return "smem" if it["kind"] == "barrier" else it["space"] if it["kind"] == "array" else None
 
     def flatten_warps(self, op):
         fork = self.emit("fork", op, kind_of="warps", warp=op["blocks"][0]["args"][0][0])

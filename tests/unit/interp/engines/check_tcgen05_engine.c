@@ -11,7 +11,7 @@ static uint32_t get_word(const run *r, uint32_t index, size_t element) {
     return word;
 }
 
-/* Of run_variants: the rest is about schedules, and one thread has none. */
+/* The first two of run_variants: the rest is about schedules, and one thread has none. */
 enum { EAGER = 0, LAZY = 1, TIMINGS };
 
 /* K is 16, and a and b are 1: an MMA adds 16. */
