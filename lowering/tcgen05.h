@@ -23,8 +23,8 @@ typedef struct grout_tcgen05_planning {
 /* tcgen05_tables.c: whether so many arrays of tensor memory stand beside the operands. */
 bool grout_tcgen05__has_tables(const grout_op *op, uint32_t count);
 /* Whether a and b of a sparse product have 16 or 8 bits. */
-bool grout_tcgen05__check_sparse_types(grout_tcgen05_planning *planning);
+bool grout_tcgen05__check_sparse_types(grout_tcgen05_planning *p);
 /* The scales or the metadata: what they are, and that they are those of this shape. */
-bool grout_tcgen05__plan_tables(grout_tcgen05_planning *planning);
+bool grout_tcgen05__plan_tables(grout_tcgen05_planning *p);
 
 #endif

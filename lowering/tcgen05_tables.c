@@ -85,7 +85,7 @@ static bool find_block(planning *p) {
     if (has_block) {
         return true;
     }
-    const int wanted = is_f4 && !is_power ? BLOCK_OF_F4 : BLOCK;
+    const int64_t wanted = is_f4 && !is_power ? BLOCK_OF_F4 : BLOCK;
     const char *a = get_text(p->types[GROUT_TCGEN05_A].dtype);
     if (!is_f4 && !is_power) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, GROUT_TCGEN05_TABLE),
@@ -103,8 +103,9 @@ static bool find_block(planning *p) {
     if (k % (4 * wanted) == 0) {
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, k / wanted);
     } else {
-        grout_wgmma__help(
-            &p->wgmma, "take a K that is a multiple of %d: scales come four at a time", 4 * wanted);
+        grout_wgmma__help(&p->wgmma,
+                          "take a K that is a multiple of %" PRId64 ": scales come four at a time",
+                          4 * wanted);
     }
     return false;
 }
@@ -181,13 +182,14 @@ static bool plan_metadata(planning *p) {
                       "%" PRId64 " words of metadata in a row are of a K of %" PRId64
                       ", and K is %" PRId64,
                       type.dims[1], type.dims[1] * WORD, k);
-    if (k % (WORD * GROUT_TMEM_METADATA_STEP) == 0) {
+    const int64_t step = INT64_C(1) * WORD * GROUT_TMEM_METADATA_STEP;
+    if (k % step == 0) {
         grout_wgmma__help(&p->wgmma, "declare it u16[%d, %" PRId64 "]", ROWS, k / WORD);
     } else {
         grout_wgmma__help(&p->wgmma,
-                          "take a K that is a multiple of %d: one copy brings the codes "
+                          "take a K that is a multiple of %" PRId64 ": one copy brings the codes "
                           "of so many neighbours",
-                          WORD * GROUT_TMEM_METADATA_STEP);
+                          step);
     }
     return false;
 }

@@ -386,14 +386,14 @@ static void note_issue(const grout_cta *cta, uint32_t actor, uint32_t lane, uint
 }
 
 bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          grout_box *boxes) {
+                          grout_box *boxes_out) {
     grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     bool is_void = false;
     for (uint32_t i = 0; i < inst->box_count; i++) {
-        boxes[i] = grout_box__resolve(cta, actor, inst, i);
+        boxes_out[i] = grout_box__resolve(cta, actor, inst, i);
         /* An operand that leaves its object is refused, and with it the product. */
-        is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[i]);
+        is_void |= !grout_box__check_inside(cta, actor, inst, &boxes_out[i]);
     }
     const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
     const grout_stamp stamps[2] = {get_stamp(cta, lane, number), get_stamp(cta, lane, number)};
@@ -401,7 +401,7 @@ bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst
         .bytes = grout_engine__bytes_tcgen05(machine, inst), .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, actor, inst, &issue);
     if (!is_void) {
-        grout_access__publish(cta, actor, inst, boxes, stamps);
+        grout_access__publish(cta, actor, inst, boxes_out, stamps);
     }
     note_issue(cta, actor, lane, number);
     return !is_void;

@@ -261,7 +261,7 @@ START_TEST(a_scale_of_nan_spoils_its_row) {
     const grout_gemm gemm = make_gemm(it, false, _i % 2 != 0);
     const grout_scaled_tiles tiles = {a, b, a_scales, b_scales};
     fill(it, false, false);
-    a_scales[3 * (K / it->block)] = it->scales == GROUT_DTYPE_F8E8M0 ? 0xff : 0x7f;
+    a_scales[(size_t)3 * (K / it->block)] = it->scales == GROUT_DTYPE_F8E8M0 ? 0xff : 0x7f;
     grout_scaled__run(&gemm, got, &tiles);
     for (uint32_t i = 0; i < N * M; i++) {
         ASSERT_OFTEN(isnan(got[i]) == (i % M == 3));
