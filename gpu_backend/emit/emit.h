@@ -246,6 +246,9 @@ grout_emit_forks grout_emit__find_forks(const grout_emitter *e);
 bool grout_emit__has_warp_stores(const grout_emitter *e);
 /* What follows the last mbarrier_init: every thread of the cluster learns that they are made. */
 void grout_emit__init_rendezvous(grout_emitter *e);
+/* The arrival of an op on one CTA's barrier, by one lane for all. */
+void grout_emit__arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                                const grout_gpu_barrier *entry);
 /* Refuses what takes all threads of the CTA where the parts of a warp_specialize cannot have it. */
 void grout_emit__check_common(grout_emitter *e, const grout_op *op);
 /* The first threads of the CTA meet at the hardware's barrier 0. */

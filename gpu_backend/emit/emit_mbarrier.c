@@ -173,7 +173,26 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     grout_emit__close_issuer(e);
 }
 
-/* Arrivals without bytes. */
+/* Arrivals without bytes: one lane's count as the whole thread's. */
+static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                           const grout_gpu_barrier *entry, const arrival_functions *functions) {
+    const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
+                          grout_gpu__plan_get_arrival_size(entry);
+    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__open_issuer(e);
+    begin_arrival(e, op, barrier, entry, functions);
+    if (count > 1 || has_mask(e, op)) {
+        grout_emit__add(e, ", %" PRId64, count);
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
+}
+
+void grout_emit__arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                                const grout_gpu_barrier *entry) {
+    arrive_for_all(e, op, barrier, entry, &ARRIVE);
+}
+
 static void arrive(grout_emitter *e, const grout_op *op, const arrival_functions *functions) {
     grout_view barrier;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
@@ -182,17 +201,9 @@ static void arrive(grout_emitter *e, const grout_op *op, const arrival_functions
     }
     const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
                           grout_gpu__plan_get_arrival_size(entry);
-    if (!check_count(e, op, entry, count)) {
-        return;
+    if (check_count(e, op, entry, count)) {
+        arrive_for_all(e, op, &barrier, entry, functions);
     }
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
-    grout_emit__open_issuer(e);
-    begin_arrival(e, op, &barrier, entry, functions);
-    if (count > 1 || has_mask(e, op)) {
-        grout_emit__add(e, ", %" PRId64, count);
-    }
-    grout_emit__end(e, ");");
-    grout_emit__close_issuer(e);
 }
 
 void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -13,21 +13,6 @@ static void add_arrivals(grout_emitter *e, int64_t count) {
     }
 }
 
-/* One lane's arrival counts as the whole thread's. */
-static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
-                           const grout_gpu_barrier *entry, int64_t count) {
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
-    grout_emit__open_issuer(e);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_arrive");
-    grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
-    grout_emit__add(e, "(");
-    grout_emit__barrier_address(e, barrier);
-    add_arrivals(e, count);
-    grout_emit__end(e, ");");
-    grout_emit__close_issuer(e);
-}
-
 /* Each warp arrives for itself; none may be a phase ahead of another. */
 static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_view *barrier,
                            const grout_gpu_barrier *entry, int64_t count) {
@@ -103,7 +88,7 @@ void grout_emit__barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op
     } else if (entry->counts_warps && !e->is_alone && !e->is_warp) {
         arrive_by_warp(e, op, &barrier, entry, count);
     } else {
-        arrive_for_all(e, op, &barrier, entry, count * grout_gpu__plan_get_arrival_size(entry));
+        grout_emit__arrive_for_all(e, op, &barrier, entry);
     }
 }
 

@@ -168,11 +168,12 @@ typedef struct grout_tcgen05 {
     grout_wgmma product;
     bool has_tmem_a;
     uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
-    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of that many
-     * columns are the same or share none. first_column: -1 if only the run tells. */
+    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of so many
+     * columns with the same step and rest are the same or share none. They start at multiples of
+     * step, plus rest; step 0: at rest. */
     grout_object_id object;
     uint32_t columns;
-    int64_t first_column;
+    int64_t step, rest;
     bool is_aligned;
     /* Neighbours along K that have one scale, and its type; 0: there are no scales. */
     uint32_t scale_block;

@@ -58,17 +58,16 @@ grout_outcome grout_exec_griddepcontrol_launch_dependents(const grout_cta *cta, 
     return GROUT_OUTCOME_NEXT;
 }
 
-/* On a cluster barrier it is one arrival on several CTAs' elements, at once. */
+/* On a cluster barrier it is one arrival on several CTAs' elements, at once; else on the element of
+ * one CTA, its own or the one that it names. */
 grout_outcome grout_exec_barrier_arrive(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
-    grout_arrival arrival = {.rank = cta->rank,
-                             .count = (uint32_t)inst->u.arrive.count,
-                             .order = inst->order,
-                             .scope = inst->edge_scope};
-    if (!grout_barrier__find_element(cta, thread, inst, 0, &arrival.element)) {
+    grout_arrival arrival = {
+        .count = (uint32_t)inst->u.arrive.count, .order = inst->order, .scope = inst->edge_scope};
+    if (!grout_barrier__find_peer_element(cta, thread, inst, 0, &arrival.element, &arrival.rank)) {
         return GROUT_OUTCOME_NEXT;
     }
-    uint32_t mask = grout_barrier__get_targets(cta, arrival.element);
+    const uint32_t mask = grout_barrier__get_targets(cta, arrival.element);
     if (mask == 1u << cta->rank) {
         grout_barrier__arrive(cta, thread, inst, &arrival);
     } else {

@@ -138,6 +138,21 @@ static void pack_u8(const grout_pack *pack, const uint8_t *bytes, const int32_t 
     pack_as(pack, GROUT_DTYPE_U8, 2, bytes, offsets, out);
 }
 
+/* Words of an element and the one below it. */
+static void pair_rows(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    const size_t cols = (size_t)pack->chunks * GROUT_PACK_CHUNK, words = pack->rows / 2;
+    const size_t across = pack->is_turned ? words : 1, down = pack->is_turned ? 1 : cols;
+    for (size_t row = 0; row < words; row++, offsets += 2 * (size_t)pack->chunks) {
+        for (size_t i = 0; i < cols; i++) {
+            const size_t chunk = i / GROUT_PACK_CHUNK, at = i % GROUT_PACK_CHUNK;
+            const uint8_t pair[2] = {bytes[offsets[chunk] + (int32_t)at],
+                                     bytes[offsets[chunk + pack->chunks] + (int32_t)at]};
+            out[row * down + i * across] = widen_pair((grout_dtype)pack->dtype, pair);
+        }
+    }
+}
+
 static grout_pack_loop *find_plain(grout_dtype dtype) {
     static grout_pack_loop *const loops[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_F16] = pack_f16,     [GROUT_DTYPE_BF16] = pack_bf16,
@@ -149,6 +164,10 @@ static grout_pack_loop *find_plain(grout_dtype dtype) {
 }
 
 void grout_pack__init(grout_pack *pack, bool is_wide) {
+    if (pack->has_k_rows) {
+        pack->loop = pair_rows;
+        return;
+    }
     grout_pack_loop *wide =
         is_wide ? grout_pack__find_wide((grout_dtype)pack->dtype, pack->is_turned) : NULL;
     pack->loop = wide != NULL ? wide : find_plain((grout_dtype)pack->dtype);

@@ -18,7 +18,9 @@
  * goes to out[r * cols + e], or turned to out[e * rows + r]. Floats of 4 to 16 bits widen exactly
  * (of 4 bits two lie in a byte);
  * f32 is cut to tf32: its low 13 bits become 0. Two neighbours of a row of i8 or u8, as i16, make
- * one word, which goes where an element e of words would. Turned tiles have rows % 16 == 0, those
+ * one word, which goes where an element e of words would; of a tile that has_k_rows it is two
+ * neighbours of a column: element e of rows r and r + 1 goes to out[r / 2 * cols + e], or turned to
+ * out[e * (rows / 2) + r / 2]. Turned tiles have rows % 16 == 0, those
  * of f32, i8 and u8 rows % 8 == 0.
  */
 typedef struct grout_pack grout_pack;
@@ -27,6 +29,7 @@ typedef void grout_pack_loop(const grout_pack *pack, const uint8_t *bytes, const
 struct grout_pack {
     uint8_t dtype; /* F16, BF16, F32, F8E4M3, F8E5M2, F6E2M3, F6E3M2, F4E2M1, I8 or U8 */
     bool is_turned;
+    bool has_k_rows; /* of I8 and U8, which are multiplied two along K at a time */
     uint32_t rows, chunks;
     grout_pack_loop *loop;
 };

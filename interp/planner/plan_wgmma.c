@@ -58,7 +58,8 @@ static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
 /* Whether two operands, from one start, are the same elements in the same order. */
 static bool is_alike(const grout_plan *plan, const grout_operand_plan *a,
                      const grout_operand_plan *b) {
-    if (a->is_register || b->is_register || a->pack.is_turned != b->pack.is_turned) {
+    if (a->is_register || b->is_register || a->pack.is_turned != b->pack.is_turned ||
+        a->pack.has_k_rows != b->pack.has_k_rows) {
         return false;
     }
     const grout_box_plan *box = grout_pool__at(&plan->boxes, a->box);
@@ -105,7 +106,8 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
 
 /*
  * When packed, a has M as its inner dimension: an a whose elements follow each other along K is
- * transposed. b is taken either way.
+ * transposed. b is taken either way, but of integers, where two neighbours along K make a word: a b
+ * whose elements follow each other along N is transposed.
  */
 static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
                         grout_operand_plan *operand) {
@@ -117,6 +119,10 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
     operand->pack.is_turned = is_a && operand->has_mn_rows && !wgmma->is_sparse;
     operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
+    if (!operand->has_mn_rows && wgmma->accumulator_dtype == GROUT_DTYPE_I32) {
+        operand->pack.has_k_rows = true;
+        operand->pack.is_turned = !is_a;
+    }
     add_pack(planner, operand, operand->has_mn_rows ? mn : k, operand->has_mn_rows ? k : mn);
     if (operand->is_register) {
         plan->copy_bytes_max =
@@ -194,7 +200,7 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     grout_gemm shape = {.m = wgmma->m,
                         .n = wgmma->n,
                         .k = wgmma->k,
-                        .has_k_rows = !product.b.has_mn_rows,
+                        .has_k_rows = !product.b.has_mn_rows && !product.b.pack.has_k_rows,
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating,
                         .scale_block = (uint8_t)planner->scale_block,

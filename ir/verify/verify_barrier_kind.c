@@ -80,6 +80,35 @@ static void check_peer(grout_verifying *verifying, const grout_op *op, const bar
                      grout_verify__get_remedy(op, GROUT_REMEDY_PEER_BARRIER));
 }
 
+/* The barrier of one other CTA: it has to be there before that CTA's peers use it, and its arrives
+ * have to count there alone. */
+static void check_peer_object(grout_verifying *verifying, const grout_op *op,
+                              const grout_operand *operand, const grout_view *view,
+                              const grout_object *object) {
+    if (view->cluster_index_count == 0 || object->is_explicit) {
+        return;
+    }
+    if (object->cluster_group_count > 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, operand->loc,
+                                "'%s' names one CTA of the cluster barrier %s, whose arrives count "
+                                "in all CTAs of its axes",
+                                grout_verify__get_text(op),
+                                grout_verify__get_name(verifying, view).chars);
+        grout_verify__note_object(verifying, view->object);
+        grout_diags_help(verifying->diags, "leave out .cluster(..), or declare a barrier without "
+                                           "cluster(..) for arrives on one CTA's");
+    } else if (grout_module_get_value(verifying->module, view->base)->block != 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, operand->loc,
+                                "'%s' may come before the other CTA has entered the scope that "
+                                "makes %s",
+                                grout_verify__get_text(op),
+                                grout_verify__get_name(verifying, view).chars);
+        grout_verify__note_object(verifying, view->object);
+        grout_diags_help(verifying->diags, "make the barrier by scratch: it is there before any "
+                                           "CTA of the cluster goes on");
+    }
+}
+
 /* Every CTA issues a collective copy and so arrives in its own; one CTA issues a multicast. */
 static void check_copy(grout_verifying *verifying, const grout_op *op, const grout_view *view,
                        const grout_object *object) {
@@ -121,5 +150,8 @@ void grout_verify__barrier_kind(grout_verifying *verifying, const grout_op *op) 
     check_face(verifying, op, &use, operand, &view, object);
     check_cluster(verifying, op, &use, operand, &view, object);
     check_peer(verifying, op, &use, operand, &view);
+    if (use.takes_peer) {
+        check_peer_object(verifying, op, operand, &view, object);
+    }
     check_copy(verifying, op, &view, object);
 }

@@ -333,7 +333,8 @@ static bool plan_operands(planning *p) {
     return has_a && has_b;
 }
 
-/* Whether all the slices that the operand can be are the same columns, or share none. */
+/* Whether all the slices that the operand can be are the same columns, or share none: they start at
+ * multiples of their size, or of something larger, or at a column that is written. */
 static bool has_fixed_slice(const planning *p) {
     grout_view view;
     if (!grout_module_get_view(p->wgmma.module, get_operand(p, ACC), &view)) {
@@ -343,8 +344,13 @@ static bool has_fixed_slice(const planning *p) {
     const grout_view_start start = grout_view__get_start(p->wgmma.module, &view, column);
     p->out->object = view.object;
     p->out->columns = (uint32_t)view.extent[column];
-    p->out->first_column = start.divisor == 0 ? start.known : -1;
-    return grout_view_start__is_multiple(&start, view.extent[column]);
+    p->out->step = view.extent[column];
+    if (grout_view_start__is_multiple(&start, view.extent[column])) {
+        return true;
+    }
+    p->out->step = start.divisor;
+    p->out->rest = start.divisor == 0 ? start.known : start.known % start.divisor;
+    return start.divisor == 0 || start.divisor >= view.extent[column];
 }
 
 static bool plan_tcgen05(planning *p) {

@@ -162,6 +162,47 @@ def early_exit(is_right):
         collective_axes=("c",))], **PAIR), (X,)
 
 
+def unawaited_bytes(is_right):
+    """What a peer sends is read before its barrier says that it has come."""
+    def body(x_ref, out, room, full):
+        own = lax.axis_index("c")
+        plgpu.async_store_smem(x_ref[pl.ds(own * 64, 64)], room, full, cluster_idx=1 - own, cluster_dim="c")
+        if is_right:
+            plgpu.barrier_wait(full)
+        out[own] = room[...]  # FOUND
+        if not is_right:
+            plgpu.barrier_wait(full)
+    return kernel(body, S((2, 64), F32), scratch_types=[SMEM((64,), F32), Barrier()], **PAIR), (X,)
+
+
+def bytes_too_early(is_right):
+    """A peer sends the next row before it is told that the last one has been read."""
+    def body(x_ref, out, room, full, both):
+        own = lax.axis_index("c")
+
+        @pl.loop(0, 2)
+        def _(i):
+            plgpu.async_store_smem(x_ref[pl.ds(i * 64, 64)], room, full, cluster_idx=1 - own, cluster_dim="c")  # FOUND
+            plgpu.barrier_wait(full)
+            out[own, i] = room[...]
+            if is_right:
+                plgpu.barrier_arrive(both)
+                plgpu.barrier_wait(both)
+    return kernel(body, S((2, 2, 64), F32), scratch_types=[SMEM((64,), F32), Barrier(), plgpu.ClusterBarrier(
+        collective_axes=("c",))], **PAIR), (X,)
+
+
+def arrival_at_the_end(is_right):
+    """A CTA ends without waiting for the arrival that comes with a peer's bytes."""
+    def body(x_ref, out, room, full):
+        own = lax.axis_index("c")
+        plgpu.async_store_smem(x_ref[pl.ds(own * 64, 64)], room, full, cluster_idx=1 - own, cluster_dim="c")  # FOUND
+        if is_right:
+            plgpu.barrier_wait(full)
+        out[own] = x_ref[pl.ds(own * 64, 64)]
+    return kernel(body, S((2, 64), F32), scratch_types=[SMEM((64,), F32), Barrier()], **PAIR), (X,)
+
+
 def two_writers(is_right):
     """Two CTAs write the same bytes."""
     def body(x_ref, out):
@@ -203,6 +244,7 @@ MISTAKES = {store_by_tma: "missing-commit-smem", load_without_wait: "async-not-a
             store_without_wait: "async-at-exit", overrun: "barrier-overrun", deadlock: "deadlock",
             out_of_bounds: "out-of-bounds", plain_out_of_bounds: "out-of-bounds", unwritten_output: "output-not-written",
             unwritten_memory: "uninitialised-read", refill_under_wgmma: "mma-operand-reuse", early_exit: "cluster-exit",
+            unawaited_bytes: "async-not-awaited", bytes_too_early: "barrier-overrun", arrival_at_the_end: "cluster-exit",
             two_writers: "gmem-race", threads_race: "smem-race", division: "division-by-zero", promise: "not-a-multiple"}
 
 

@@ -200,24 +200,77 @@ def test_memory_of_another_cta():
     assert_same(check(f, x).result, x[::-1])
 
 
-def test_async_stores_are_refused():
-    def body(x_ref, out, room, full, both):
+def test_async_stores():
+    """JAX' own test_cluster_ref_write: nothing but the sender's arrival and its bytes complete the phase."""
+    def body(x_ref, out, room, full):
         own = lax.axis_index("c")
-        room[...] = jnp.full((128,), 5, jnp.int32)
+        value = plgpu.load(x_ref.at[own], (), layout=plgpu.Layout.WGMMA, optimized=False)
+        plgpu.async_store_smem(value, room, full, cluster_idx=1 - own, cluster_dim="c")
+        plgpu.barrier_wait(full)
+        out[own] = plgpu.load(room, (), layout=plgpu.Layout.WGMMA)
+
+    x = count(2, 64, 32)
+    f = kernel(body, S(x.shape, F32), scratch_types=[SMEM((64, 32), F32, transforms=(plgpu.TilingTransform(
+        (8, 32)), plgpu.SwizzleTransform(128))), Barrier()], **PAIR)
+    assert_same(check(f, x).result, x[::-1])
+
+
+@pytest.mark.parametrize("atomic", ["add", "max", "xor"])
+def test_async_stores_that_combine(atomic):
+    """As JAX' own test_cluster_ref_write_atomic."""
+    def body(x_ref, init_ref, out, room, both, filled, full):
+        own = lax.axis_index("c")
+        plgpu.copy_gmem_to_smem(init_ref.at[own], room, filled)
+        plgpu.barrier_wait(filled)
         plgpu.barrier_arrive(both)
         plgpu.barrier_wait(both)
-        plgpu.async_store_smem(x_ref[own], room, full, cluster_idx=1 - own, cluster_dim="c")
+        plgpu.async_store_smem(x_ref[own], room, full, cluster_idx=1 - own, cluster_dim="c", atomic=atomic)
         plgpu.barrier_wait(full)
         out[own] = room[...]
-        plgpu.barrier_arrive(both)
-        plgpu.barrier_wait(both)
 
     x = count(2, 128, dtype="int32")
-    f = kernel(body, S((2, 128), jnp.int32), scratch_types=[SMEM((128,), jnp.int32), Barrier(), plgpu.ClusterBarrier(
-        collective_axes=("c",))], **PAIR)
-    with pytest.raises(grout.pallas.UnsupportedError, match="barrier of another CTA alone") as caught:
-        grout.pallas.check(f)(x)
-    assert caught.value.primitive == "async_store_smem"
+    first = numpy.full((2, 128), 10, "int32")
+    f = kernel(body, S(x.shape, jnp.int32), scratch_types=[SMEM((128,), jnp.int32), plgpu.ClusterBarrier(
+        collective_axes=("c",)), Barrier(), Barrier()], **PAIR)
+    combine = {"add": numpy.add, "max": numpy.maximum, "xor": numpy.bitwise_xor}[atomic]
+    assert_same(check(f, x, first).result, combine(x[::-1], first))
+
+
+def test_async_stores_in_rounds():
+    """Along one of two axes, from two threads, into barriers of an array; the reply is such a store, too."""
+    def body(x_ref, out, rooms, reply, full, free):
+        a, b, wg = lax.axis_index("a"), lax.axis_index("b"), lax.axis_index("wg")
+        half = pl.ds(wg * 64, 64)
+
+        @pl.loop(0, 3)
+        def _(i):
+            plgpu.async_store_smem(x_ref[a, b, i, half], rooms.at[half], full.at[0, 1], cluster_idx=(b + 1) % 2,
+                                   cluster_dim="b")
+            plgpu.barrier_wait(full.at[0, 1])
+            out[a, b, i, half] = rooms[half]
+            plgpu.async_store_smem(jnp.full((32,), i, jnp.int32), reply.at[wg], free, cluster_idx=(b + 1) % 2,
+                                   cluster_dim="b")
+            plgpu.barrier_wait(free)
+
+    x = count(2, 2, 3, 128)
+    f = kernel(body, S(x.shape, F32), cluster=(2, 2), cluster_names=("a", "b"), scratch_types=[
+        SMEM((128,), F32), SMEM((2, 32), jnp.int32), Barrier(num_arrivals=2, num_barriers=(1, 2)),
+        Barrier(num_arrivals=2)], **THREADS)
+    assert_same(check(f, x).result, x[:, ::-1])
+
+
+def test_async_stores_of_scalars_and_along_other_axes_are_refused():
+    def body(x_ref, out, room, full):
+        value = x_ref[0] if scalar else x_ref[...]
+        plgpu.async_store_smem(value, room.at[0] if scalar else room, full, cluster_idx=1, cluster_dim="d")
+        plgpu.barrier_wait(full)
+        out[...] = room[...]
+
+    for scalar, why in (True, "a scalar"), (False, "cluster_dim='d' is no axis of the cluster"):
+        f = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32), Barrier()], **PAIR)
+        with pytest.raises(grout.pallas.UnsupportedError, match=why) as caught:
+            grout.pallas.check(f)(count(128))
+        assert caught.value.primitive == "async_store_smem"
 
 
 def test_cluster_barriers_in_groups():

@@ -33,9 +33,10 @@ static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
         return 0;
     }
     const uint32_t facts[] = {
-        plan.object,          plan.columns,         plan.product.m,
-        plan.product.a_dtype, plan.product.b_dtype, plan.product.accumulator_dtype,
-        plan.scale_block,     plan.scale_dtype,     plan.product.is_sparse};
+        plan.object,          plan.columns,          (uint32_t)plan.step,
+        (uint32_t)plan.rest,  plan.product.m,        plan.product.a_dtype,
+        plan.product.b_dtype, plan.scale_block,      plan.product.accumulator_dtype,
+        plan.scale_dtype,     plan.product.is_sparse};
     const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
     return (uint32_t)(hash ^ hash >> 32) | 1u;
 }

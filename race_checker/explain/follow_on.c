@@ -98,21 +98,48 @@ static bool has_side_of(const grout_record *record, grout_op_id op) {
     return false;
 }
 
+/* Whether the op of a finding has the object among its operands. */
+static bool names(const grout_checker *checker, const grout_record *record,
+                  grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    bool is_named = false;
+    if (record->facts.sides[0].origin.op == 0) {
+        return false;
+    }
+    const grout_op *op = grout_module_get_op(module, record->facts.sides[0].origin.op);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        is_named |= grout_op__find_object(module, op, i) == object;
+    }
+    return is_named;
+}
+
 /* Whether the barrier of the record lacks bytes that a copy brings which may find its CTA gone.
  * Bytes that nobody has announced are a fault of their own. */
 static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *record,
                              const grout_record *cause) {
-    const grout_module *module = checker->info.module;
-    bool is_named = false;
-    if (cause->code != GROUT_DIAG_CLUSTER_EXIT || record->facts.subject != GROUT_SUBJECT_BYTES ||
-        record->facts.have <= 0 || cause->facts.sides[0].origin.op == 0) {
+    return cause->code == GROUT_DIAG_CLUSTER_EXIT && record->facts.subject == GROUT_SUBJECT_BYTES &&
+           record->facts.have > 0 && names(checker, cause, record->facts.fault.object);
+}
+
+/* Whether the op of a finding is one whose bytes come to a barrier by themselves (st.async). */
+static bool brings_bytes(const grout_checker *checker, const grout_record *record) {
+    const grout_op_id op = record->facts.sides[0].origin.op;
+    return op != 0 &&
+           grout_op_has_access((grout_opcode)grout_module_get_op(checker->info.module, op)->opcode,
+                               GROUT_ACCESS_BYTES);
+}
+
+/* An arrival that may find the CTA of the barrier gone; or bytes on that barrier, in whose place
+ * the arrival may stand too, where one line of another language makes both. */
+static bool is_arrival_of_gone(const grout_checker *checker, const grout_record *record,
+                               const grout_record *cause) {
+    if (cause->code != GROUT_DIAG_CLUSTER_EXIT || record->facts.subject != GROUT_SUBJECT_USUAL) {
         return false;
     }
-    const grout_op *copy = grout_module_get_op(module, cause->facts.sides[0].origin.op);
-    for (uint32_t i = 0; i < copy->operand_count; i++) {
-        is_named |= grout_op__find_object(module, copy, i) == record->facts.fault.object;
-    }
-    return is_named;
+    return cause->facts.subject == GROUT_SUBJECT_ARRIVAL
+               ? cause->facts.element == record->facts.element
+               : brings_bytes(checker, cause) &&
+                     names(checker, cause, checker->info.element_objects[record->facts.element]);
 }
 
 static bool is_effect(const grout_checker *checker, const grout_record *record,
@@ -125,10 +152,7 @@ static bool is_effect(const grout_checker *checker, const grout_record *record,
         return is_late(cause) && has_side_of(record, cause->facts.sides[0].origin.op);
     case GROUT_DIAG_BARRIER_PARTIAL:
     case GROUT_DIAG_BARRIER_UNOBSERVED:
-        return cause->code == GROUT_DIAG_CLUSTER_EXIT &&
-               cause->facts.subject == GROUT_SUBJECT_ARRIVAL &&
-               record->facts.subject == GROUT_SUBJECT_USUAL &&
-               cause->facts.element == record->facts.element;
+        return is_arrival_of_gone(checker, record, cause);
     case GROUT_DIAG_BARRIER_TX_MISMATCH:
         return is_bytes_of_gone(checker, record, cause);
     default:

@@ -26,7 +26,7 @@ PICKED_COPIES = {"async_masked_copy": (None, 2), "async_gather": (2, 3)}
 WGMMAS = ("wgmma", "wgmma_async", "wgmma_sp", "wgmma_sp_async")
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
-               "copy_gmem_to_smem_im2col": {1: "w"},
+               "copy_gmem_to_smem_im2col": {1: "w"}, "tcgen05_mma": {1: "r", 2: "r"},
                **{name: {1: "r", 2: "r"} for name in WGMMAS}}
 
 

@@ -16,7 +16,7 @@ import draw_tensor
 # Those that take turns; the others are drawn where they are asked for, so that a seed stays the kernel that it was.
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
 OTHERS = {"scopes": draw_scopes.Scopes, "tensors": draw_tensor.Tensors, "pipelines": draw_tensor.Pipelines,
-          "tensor-scopes": draw_tensor.TensorScopes}
+          "tensor-scopes": draw_tensor.TensorScopes, "tensor-clusters": draw_tensor.TensorClusters}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
@@ -222,10 +222,12 @@ class Drawer:
         self.emit(other, "semaphore_wait %s, 1%s%s" % (unit, self.order(), self.draw.choice(scopes)))
 
     def by_remote(self, actor, other):
-        barrier = self.new_mbarrier()
+        is_explicit = self.draw.random() < 0.6
+        barrier = self.new_mbarrier() if is_explicit else self.new_barrier()
+        face, parity = ("mbarrier", ", 0") if is_explicit else ("barrier", "")
         scope = self.draw.choice(("", "", "", " scope(cta)", " scope(cluster)"))
-        self.emit(actor, "mbarrier_arrive %s.cluster(%d)%s%s" % (barrier, other, self.order(), scope))
-        self.emit(other, "mbarrier_wait %s, 0%s" % (barrier, self.order()))
+        self.emit(actor, "%s_arrive %s.cluster(%d)%s%s" % (face, barrier, other, self.order(), scope))
+        self.emit(other, "%s_wait %s%s%s" % (face, barrier, parity, self.order()))
 
     def by_meeting(self, _actor, _other):
         for each in range(2):

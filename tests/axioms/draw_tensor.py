@@ -16,15 +16,17 @@ class Tensors(Drawn):
 
     def __init__(self, seed):
         super().__init__("tensors", seed, 0)
-        self.has_partitions = self.chance(0.25)
+        self.seed = seed
+        self.choose_shape()
         self.halves = self.committed = self.told = self.plain = self.explicit = self.semaphores = self.names_used = 0
-        self.waits = []  # (commit's barrier) that nobody has waited for yet
+        self.filled = 0
+        self.waits = [[], []]  # for each CTA: barriers of commits that nobody has waited for yet
         self.extra = [[], []]  # before and after the partitions
         turn = self.draw.randrange(self.actors)
         if self.has_partitions:
             for lines in self.extra:
                 for _ in range(self.pick(0, 0, 1, 2)):
-                    lines += self.work(lines)
+                    lines += self.work(0)
         for _ in range(self.draw.randint(3, 8)):
             if self.chance(0.38):
                 other = self.draw.choice([a for a in range(self.actors) if a != turn])
@@ -32,12 +34,21 @@ class Tensors(Drawn):
                 turn = other
             else:
                 actor = turn if self.chance(0.93) else self.draw.randrange(self.actors)
-                self.lines[actor] += self.work(self.lines[actor])
-        for barrier in self.waits:
-            if self.chance(0.8):
-                self.lines[turn].append("barrier_wait " + barrier)
+                self.lines[actor] += self.work(self.find_cta(actor))
+        for cta, barriers in enumerate(self.waits):
+            for barrier in barriers:
+                if self.chance(0.8):
+                    self.lines[turn if self.find_cta(turn) == cta else 2 * cta].append("barrier_wait " + barrier)
         if self.chance(0.55):
             self.spoil(1.0, KEPT)
+        self.has_auto_fence = self.chance(0.2)
+
+    def choose_shape(self):
+        self.has_partitions = self.chance(0.25)
+        self.axis = None
+
+    def find_cta(self, actor):
+        return actor // 2 if self.axis else 0
 
     # ---- accesses --------------------------------------------------------------------------------
 
@@ -64,11 +75,11 @@ class Tensors(Drawn):
         self.committed += 1
         return "%%c[%d]" % (self.committed - 1)
 
-    def work(self, own):
+    def work(self, cta):
         """One access, and mostly what waits for it."""
         way = self.draw.randrange(13)
         if way < 5:
-            return self.multiply()
+            return self.multiply(cta)
         if way < 8:
             ref, columns = self.columns()
             self.halves += 1
@@ -79,30 +90,42 @@ class Tensors(Drawn):
             return ["async_store_tmem %s, (broadcast 2.0 : f32[128, %d])" % (ref, columns)] + self.mostly("commit_tmem")
         if way == 10:
             return ["async_store_tmem %p, (broadcast 1.0 : f16[128, 16])"] + self.mostly("commit_tmem")
+        if way == 11 and self.chance(0.3):
+            return self.fill(cta)
         if way == 11:
             return ["store %%s[%d], (broadcast 2.0 : f16[16, 32])" % self.slot()] + self.mostly("commit_smem")
         return self.pick(["wait_load_tmem"], ["commit_tmem"], ["commit_smem"])
 
+    def fill(self, cta):
+        """A TMA load of an operand; it counts as work of its CTA that somebody waits for, as an MMA does."""
+        self.filled += 1
+        barrier = "%%l[%d]" % (self.filled - 1)
+        lines = ["copy_gmem_to_smem %%x, %%s[%d], %s" % (self.slot(), barrier)]
+        if self.chance(0.7):
+            return lines + ["barrier_wait " + barrier]
+        self.waits[cta].append(barrier)
+        return lines
+
     def mostly(self, text):
         return [text] if self.chance(0.85) else []
 
-    def multiply(self):
+    def multiply(self, cta):
         lines = [self.mma() for _ in range(self.pick(1, 1, 1, 2))]
         if self.chance(0.9):
             barrier = self.new_commit()
             lines.append("tcgen05_commit_arrive " + barrier)
-            self.waits.append(barrier)
+            self.waits[cta].append(barrier)
         if not self.has_partitions and self.chance(0.15):
             lines = ["warp_map(%%w) { if (eq %%w, %d) { %s } }" % (self.pick(0, 2), "\n".join(lines))]
-        if self.waits and self.chance(0.75):
-            lines.append("barrier_wait " + self.waits.pop())
+        if self.waits[cta] and self.chance(0.75):
+            lines.append("barrier_wait " + self.waits[cta].pop())
         return lines
 
     # ---- hand-overs --------------------------------------------------------------------------------
 
     def hand_over(self, actor, other):
-        if self.waits and self.chance(0.35):  # the commit itself is the way
-            self.lines[other].append("barrier_wait " + self.waits.pop())
+        if self.waits[0] and self.chance(0.35):  # the commit itself is the way
+            self.lines[other].append("barrier_wait " + self.waits[0].pop())
             return
         ways = [self.by_ordering_barrier] * 4 + [self.by_plain_barrier, self.by_mbarrier]
         if not self.has_partitions:
@@ -148,8 +171,9 @@ class Tensors(Drawn):
                    "%f : smem f32[16, 8] tile(8, 8) swizzle(32)", "%t : tmem f32[2, 128, 32]",
                    "%p : tmem f16[128, 16] packed"]
         for count, text in ((self.committed, "%%c : barrier[%d] orders_tensor_core"), (self.plain, "%%b : barrier[%d]"),
-                            (self.told, "%%o : barrier[%d] orders_tensor_core"), (self.explicit, "%%r : mbarrier[%d]"),
-                            (self.semaphores, "%%u : semaphore[%d]")):
+                            (self.told, "%%o : barrier[%d] orders_tensor_core"), (self.filled, "%%l : barrier[%d]"),
+                            (self.explicit, "%%r : mbarrier[%d]"),
+                            (self.semaphores, "%%u : semaphore[%d]" + (" global" if self.axis else ""))):
             objects += [text % count] if count else []
         start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 32])",
                  "store %f, (broadcast 1.0 : f32[16, 8])", "commit_smem",
@@ -157,7 +181,10 @@ class Tensors(Drawn):
                  "async_store_tmem %p, (broadcast 1.0 : f16[128, 16])", "commit_tmem"]
         inits = ["mbarrier_init %%r[%d], 1" % i for i in range(self.explicit)]
         start = inits + start
-        out = ["kernel @k(%%y: inout gmem f32[%d, 128, 32]) threads(wg = %d)" % (max(self.halves, 1), self.actors), "{"]
+        head = "threads(wg = %d)" % self.actors if self.axis is None else "%s(g = 2) threads(wg = 2)" % self.axis
+        head += " attr auto_fence = 1" if self.has_auto_fence else ""
+        out = ["kernel @k(%%x: in gmem f16[16, 32], %%y: inout gmem f32[%d, 128, 32]) %s" % (
+            max(self.halves, 1), head), "{"]
         out += ["  scratch " + text for text in objects]
         return HEAD + "\n".join(out + (self.specialise(start) if self.has_partitions else self.divide(start)) + ["}", ""])
 
@@ -341,3 +368,53 @@ class TensorScopes(Drawn):
         if self.actors > 1:
             start = ["if (eq (axis_index wg), 0) {"] + ["  " + text for text in start] + ["}", "block_barrier"]
         return HEAD + "\n".join(out + ["  " + text for text in start] + self.body + ["}", ""])
+
+
+class TensorClusters(Tensors):
+    """The same by two threads in each of two CTAs, which have tensor memory of their own: what puts accesses of one in
+    order may lead through the other one."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+
+    def choose_shape(self):
+        self.draw.seed("tensor clusters %s" % self.seed)
+        self.actors, self.has_partitions = 4, False  # actor: 2 * CTA + thread
+        self.lines = [[] for _ in range(4)]
+        self.axis = self.pick("cluster", "cluster", "grid")
+
+    def hand_over(self, actor, other):
+        is_near = actor // 2 == other // 2
+        if is_near and self.waits[actor // 2] and self.chance(0.35):
+            self.lines[other].append("barrier_wait " + self.waits[actor // 2].pop())
+            return
+        ways = [self.by_global_semaphore]
+        if is_near:
+            ways += [self.by_ordering_barrier] * 3 + [self.by_plain_barrier, self.by_mbarrier]
+        elif self.axis == "cluster":
+            ways += [self.by_remote] * 3 + [self.by_cluster_barrier]
+        self.draw.choice(ways)(actor, other)
+
+    def by_global_semaphore(self, actor, other):
+        self.semaphores += 1
+        unit = "%%u[%d]" % (self.semaphores - 1)
+        self.lines[actor].append("semaphore_signal %s, 1%s" % (unit, self.order()))
+        self.lines[other].append("semaphore_wait %s, 1%s" % (unit, self.order()))
+
+    def by_remote(self, actor, other):
+        self.explicit += 1
+        bar = "%%r[%d]" % (self.explicit - 1)
+        self.lines[actor].append("mbarrier_arrive %s.cluster(%d)%s" % (bar, other // 2, self.order()))
+        self.lines[other].append("mbarrier_wait %s, 0%s" % (bar, self.order()))
+
+    def by_cluster_barrier(self, _actor, _other):
+        for lines in self.lines:
+            lines.append("cluster_barrier")
+
+    def divide(self, start):
+        out = ["  if (eq (axis_index wg), 0) {"] + ["    " + text for text in start] + ["  }", "  block_barrier"]
+        out += ["  cluster_barrier"] if self.axis == "cluster" else []
+        for actor, lines in enumerate(self.lines):
+            out += ["  if (and (eq (axis_index g), %d), (eq (axis_index wg), %d)) {" % (actor // 2, actor % 2)]
+            out += ["    " + text for text in lines] + ["  }"]
+        return out

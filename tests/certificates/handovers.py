@@ -58,12 +58,15 @@ class Channel:
         if self.writes in ("tma", "tma-halves", "copy-arrive"):
             allowed = (Mbarrier,) if self.writes == "tma-halves" else (Barrier, Mbarrier)
         elif self.writes == "async-store":
-            allowed = (Mbarrier,)
-            if self.kernel.draw.random() < 0.5:  # the first consumer announces the bytes, and both arrive
+            allowed = (Mbarrier,) if self.kernel.draw.random() < 0.6 else (Barrier,)
+            # The first consumer announces the bytes, and both arrive.
+            if allowed == (Mbarrier,) and self.kernel.draw.random() < 0.5:
                 senders = senders + self.consumers[:1]
         self.full = choose_signal(kernel, self.world, senders, self.consumers, self.slots, hand.rounds, False,
                                   hand.is_loop, allowed)
-        self.is_told_by_bytes = self.writes == "async-store" and len(senders) == 1
+        is_announced = self.writes == "async-store" and isinstance(self.full, Mbarrier)
+        self.is_told_by_bytes = is_announced and len(senders) == 1
+        self.is_told_before = is_announced and len(senders) > 1
         self.free = choose_signal(kernel, self.world, self.consumers, [self.producer], self.slots, hand.rounds, True,
                                   hand.is_loop)
         self.rows = {c: hand.take_row() for c in self.consumers if self.reads[c] != "reduce"}
@@ -130,7 +133,7 @@ class Channel:
         """The value that was read, or None."""
         kernel, slot, what = self.kernel, self.refer(i, actor), self.reads[actor]
         row = f"{self.hand.output}[{self.rows.get(actor)}, {i}]"
-        if self.writes == "async-store" and not self.is_told_by_bytes and actor == self.consumers[0]:
+        if self.is_told_before and actor == self.consumers[0]:
             kernel.emit(f"mbarrier_expect {self.full.refer(i)}, {BYTES}")
         self.full.wait(i, actor)
         value = None

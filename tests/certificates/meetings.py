@@ -20,7 +20,8 @@ class Meeting:
         if world.grid > 1:
             kinds = ["semaphores"]
         elif world.cluster > 1:
-            kinds = ["cluster", "cluster", "cluster-split", "cluster-object", "cluster-object", "hub", "hub"]
+            kinds = ["cluster", "cluster", "cluster-split", "cluster-object", "cluster-object", "hub", "hub",
+                     "hub-object", "hub-object"]
             kinds += ["hub-from"] * 2 if world.threads == 1 and world.axes == 1 else []
         elif kernel.named > 6:
             kinds.remove("named")
@@ -39,6 +40,9 @@ class Meeting:
             self.name = kernel.add_object("b", f"barrier[1] cluster({axes}){arrivals}")
         elif self.kind.startswith("mbarrier"):
             self.name = kernel.add_mbarrier(world.threads)
+        elif self.kind == "hub-object":
+            self.name = kernel.add_object("b", f"barrier[1] arrivals({world.threads * world.cluster})")
+            self.go = kernel.add_object("b", "barrier[1]")
         elif self.kind.startswith("hub"):
             self.name = kernel.add_mbarrier(world.threads * world.cluster)
             self.go = kernel.add_mbarrier(1)
@@ -62,6 +66,8 @@ class Meeting:
         elif kind.startswith("mbarrier"):
             self.emit_split([f"mbarrier_arrive {self.name}[0]"], [f"mbarrier_wait {self.name}[0], {parity(turn, 1)}"],
                             between)
+        elif kind == "hub-object":
+            self.emit_hub_object()
         elif kind.startswith("hub"):
             self.emit_hub(turn)
         else:
@@ -92,6 +98,13 @@ class Meeting:
         else:
             kernel.emit(f"mbarrier_arrive {self.go}[0]", "}")
         kernel.emit(f"mbarrier_wait {self.go}[0], {parity(turn, 1)}")
+
+    def emit_hub_object(self):
+        """The same at barriers, without parities."""
+        kernel, world, other = self.kernel, self.world, self.kernel.name_value("j")
+        kernel.emit(f"barrier_arrive {world.refer(self.name, 0)}[0]", "if (eq %me, 0) {",
+                    f"barrier_wait {self.name}[0]", f"for {other} in 0..{world.cluster} {{",
+                    f"barrier_arrive {world.refer(self.go, other)}[0]", "}", "}", f"barrier_wait {self.go}[0]")
 
 
 class Meetings:

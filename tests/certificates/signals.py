@@ -40,18 +40,28 @@ class Signal:
             self.await_round(i, receiver)
 
 
+def refer_far(signal, i, sender, cta):
+    """The element of round i: the own one, or to the sender that of the CTA with this number."""
+    name, world = signal.name, signal.world
+    if cta is not None and (cta != world.get_cta(sender) or signal.kernel.draw.random() < 0.2):
+        if world.cluster > 1:
+            name = world.refer(name, cta % world.cluster)
+    return f"{name}[{mod(i, signal.slots)}]"
+
+
 class Barrier(Signal):
-    """barrier_arrive and barrier_wait; all in one CTA."""
+    """barrier_arrive and barrier_wait, on barriers in the CTAs of the receivers; all in one cluster."""
 
     def declare(self):
         arrivals = "" if len(self.senders) == 1 else f" arrivals({len(self.senders)})"
         self.name = self.kernel.add_object("b", f"barrier[{self.slots}]{arrivals}")
 
-    def refer(self, i):
-        return f"{self.name}[{mod(i, self.slots)}]"
+    def refer(self, i, sender=None, cta=None):
+        return refer_far(self, i, sender, cta)
 
     def notify(self, i, sender):
-        self.kernel.emit(f"barrier_arrive {self.refer(i)}")
+        for cta in sorted({self.world.get_cta(r) for r in self.receivers}):
+            self.kernel.emit(f"barrier_arrive {self.refer(i, sender, cta)}")
 
     def await_round(self, i, receiver):
         self.kernel.emit(f"barrier_wait {self.refer(i)}")
@@ -64,11 +74,7 @@ class Mbarrier(Signal):
         self.name = self.kernel.add_mbarrier(len(self.senders), self.slots)
 
     def refer(self, i, sender=None, cta=None):
-        name = self.name
-        if cta is not None and (cta != self.world.get_cta(sender) or self.kernel.draw.random() < 0.2):
-            if self.world.cluster > 1:
-                name = self.world.refer(name, cta % self.world.cluster)
-        return f"{name}[{mod(i, self.slots)}]"
+        return refer_far(self, i, sender, cta)
 
     def notify(self, i, sender):
         for cta in sorted({self.world.get_cta(r) for r in self.receivers}):
@@ -151,7 +157,7 @@ def choose_signal(kernel, world, senders, receivers, slots, rounds, is_late, is_
         if kernel.named + slots <= 7 and (slots == 1 or not is_loop) and len(receivers) == 1:
             kinds += [Named, Named]
     elif len({world.get_cluster(a) for a in actors}) == 1:
-        kinds += [Mbarrier] * 4
+        kinds += [Barrier] * 2 + [Mbarrier] * 3
     if allowed is not None:
         kinds = [k for k in kinds if k in allowed]
     return kernel.draw.choice(kinds)(kernel, world, senders, receivers, slots, rounds, is_late)

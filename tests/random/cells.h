@@ -20,6 +20,7 @@ typedef enum drawn_by {
     DRAWN_BY_UPDATES,
     DRAWN_BY_WGMMA,
     DRAWN_BY_MMA,
+    DRAWN_BY_TCGEN05,
     DRAWN_BY_FORMS,
     DRAWN_BY_ORDERS,
     DRAWN_BY_COUNT

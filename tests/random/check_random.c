@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: check_random KIND FIRST COUNT [STRIDE [print | write=FOLDER]]   KIND: table, values,
- * copies, wgmma, mma, groups, updates, forms
+ * copies, wgmma, mma, groups, updates, tcgen05, forms
  *
  * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
  * drawn operation has to be compared; after a few hundred, each operation that drawn.def gives to
@@ -232,7 +232,9 @@ static bool check(trial *t, const grout_text *text, uint64_t seed, grout_diags *
     grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
-    if (t->bound == NULL || !grout_verify(t->bound, GROUT_ARCH_SM_90A, diags)) {
+    const grout_arch arch =
+        strstr(text->data, ": tmem ") == NULL ? GROUT_ARCH_SM_90A : GROUT_ARCH_SM_100A;
+    if (t->bound == NULL || !grout_verify(t->bound, arch, diags)) {
         return false;
     }
     t->kernel = grout_module_get_kernel(t->bound, 1);
@@ -298,6 +300,7 @@ static const struct {
     {"wgmma", draw_wgmma, DRAWN_BY_WGMMA, 150},
     {"mma", draw_mma, DRAWN_BY_MMA, 150},
     {"groups", draw_groups, DRAWN_BY_COUNT, 0},
+    {"tcgen05", draw_tcgen05, DRAWN_BY_TCGEN05, 80},
     {"updates", draw_updates, DRAWN_BY_UPDATES, 300},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds, FORMS_ENOUGH = 100 };

@@ -1,4 +1,5 @@
-/* check_synchronised.c - drawn kernels that synchronise: rings, clusters, grids, meetings.
+/* check_synchronised.c - drawn kernels that synchronise: rings, clusters, grids, meetings,
+ * tensor memory.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: check_synchronised right|mistakes|print|print-mistakes KIND FIRST COUNT [RUNS]
@@ -30,6 +31,7 @@ typedef struct trial {
     const grout_kernel *kernel;
     draw_sums sums;
     bool has_history; /* nothing weaker than usual in it */
+    bool has_tensors; /* accumulators are in memory, and not a thread's own */
     grout_argument arguments[2];
     int32_t *input;
 } trial;
@@ -199,7 +201,7 @@ static bool check_right(trial *t, uint64_t seed, uint64_t runs, grout_diags *dia
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
-static bool is_about_memory(grout_diag_code code) {
+static bool is_about_memory(const trial *t, grout_diag_code code) {
     static const grout_diag_code CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                             GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
                                             GROUT_DIAG_MISSING_COMMIT_GMEM,
@@ -211,13 +213,18 @@ static bool is_about_memory(grout_diag_code code) {
                                             GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
                                             GROUT_DIAG_TENSORMAP_IN_FLIGHT,
                                             GROUT_DIAG_CLUSTER_SMEM_REUSE,
-                                            GROUT_DIAG_INSUFFICIENT_SCOPE};
+                                            GROUT_DIAG_INSUFFICIENT_SCOPE,
+                                            GROUT_DIAG_TMEM_RACE,
+                                            GROUT_DIAG_TMEM_LOAD_NOT_AWAITED,
+                                            GROUT_DIAG_TMEM_STORE_NOT_COMMITTED,
+                                            GROUT_DIAG_TENSOR_CORE_ORDER,
+                                            GROUT_DIAG_TENSOR_PIPE_ORDER};
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {
         if (CODES[i] == code) {
             return true;
         }
     }
-    return false;
+    return t->has_tensors && code == GROUT_DIAG_ACCUMULATOR_IN_FLIGHT;
 }
 
 static bool names_object(const grout_finding *finding, const char *name) {
@@ -247,10 +254,10 @@ static bool has_pair(const oracle_pair *pairs, uint32_t count, const grout_findi
 }
 
 /* A finding about memory that names this object. */
-static bool has_finding(const run *it, const char *name) {
+static bool has_finding(const trial *t, const run *it, const char *name) {
     for (uint32_t i = 0; i < grout_checker_get_count(it->checker); i++) {
         const grout_finding *finding = grout_checker_get_finding(it->checker, i);
-        if (is_about_memory(finding->code) && names_object(finding, name)) {
+        if (is_about_memory(t, finding->code) && names_object(finding, name)) {
             return true;
         }
     }
@@ -292,7 +299,7 @@ static bool agrees(const trial *t, const run *it, totals *sum) {
     bool is_right = true;
     for (uint32_t i = 0; i < grout_checker_get_count(it->checker); i++) {
         const grout_finding *finding = grout_checker_get_finding(it->checker, i);
-        if (is_about_memory(finding->code) && !has_pair(pairs, count, finding)) {
+        if (is_about_memory(t, finding->code) && !has_pair(pairs, count, finding)) {
             printf("only the checker has lines %" PRIu32 " and %" PRIu32 "\n",
                    finding->primary.line, finding->related.line);
             is_right = false;
@@ -302,7 +309,7 @@ static bool agrees(const trial *t, const run *it, totals *sum) {
         char name[64];
         const grout_object *object = grout_module_get_object(t->bound, pairs[i].object);
         (void)snprintf(name, sizeof name, "%%%s", get_name(t->bound, object));
-        if (!has_finding(it, name) && !brings_late_bytes(it, pairs[i].first) &&
+        if (!has_finding(t, it, name) && !brings_late_bytes(it, pairs[i].first) &&
             !brings_late_bytes(it, pairs[i].second)) {
             printf("only the oracle has lines %" PRIu32 " and %" PRIu32 ", of %s\n", pairs[i].first,
                    pairs[i].second, name);
@@ -401,6 +408,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out, draw_s
         draw_grids(seed, out, sums);
     } else if (strcmp(kind, "meetings") == 0) {
         draw_meetings(seed, out, sums);
+    } else if (strcmp(kind, "tensors") == 0) {
+        draw_tensors(seed, out, sums);
     } else {
         return false;
     }
@@ -411,7 +420,8 @@ static bool bind(trial *t, const grout_text *text, grout_diags *diags) {
     grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
-    if (t->bound == NULL || !grout_verify(t->bound, GROUT_ARCH_SM_90A, diags)) {
+    const grout_arch arch = t->has_tensors ? GROUT_ARCH_SM_100A : GROUT_ARCH_SM_90A;
+    if (t->bound == NULL || !grout_verify(t->bound, arch, diags)) {
         return false;
     }
     t->kernel = grout_module_get_kernel(t->bound, 1);
@@ -443,6 +453,7 @@ static void check_seed(const command *asked, uint64_t seed, totals *sum) {
     t.has_history = text->data != NULL && strstr(text->data, "relaxed") == NULL &&
                     strstr(text->data, "scope(") == NULL &&
                     strstr(text->data, "atomic_fetch") == NULL;
+    t.has_tensors = text->data != NULL && strstr(text->data, ": tmem ") != NULL;
     if (asked->prints) {
         printf("// %s %" PRIu64 "\n%s", asked->kind, seed, text->data);
     } else {
@@ -470,7 +481,7 @@ static void check_seed(const command *asked, uint64_t seed, totals *sum) {
 int main(int argc, char **argv) {
     if (argc < 5) {
         fprintf(stderr, "usage: check_synchronised right|mistakes|print|print-mistakes "
-                        "rings|clusters|grids|meetings FIRST COUNT [RUNS]\n");
+                        "rings|clusters|grids|meetings|tensors FIRST COUNT [RUNS]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[3], NULL, 10), count = strtoull(argv[4], NULL, 10);

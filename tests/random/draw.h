@@ -32,6 +32,7 @@ void draw_table(uint64_t seed, grout_text *out);   /* each operation for each of
 void draw_values(uint64_t seed, grout_text *out);  /* ops of the table, reductions, loops */
 void draw_copies(uint64_t seed, grout_text *out);  /* SMEM layouts, TMA both ways, rings */
 void draw_wgmma(uint64_t seed, grout_text *out);   /* a matrix product of a form drawn at random */
+void draw_tcgen05(uint64_t seed, grout_text *out); /* products, arrays in tensor memory */
 void draw_mma(uint64_t seed, grout_text *out);     /* products of arrays in registers */
 void draw_groups(uint64_t seed, grout_text *out);  /* wgmmas in flight among other accesses */
 void draw_updates(uint64_t seed, grout_text *out); /* atomics, copies that reduce */
@@ -60,6 +61,9 @@ void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Threads and warps that meet in every way, within and without warp_specialize. */
 void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Threads that hand tensor memory to each other: MMAs of Blackwell, loads, stores. */
+void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
+
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
 /* Sizes sums; without memory the test ends. */

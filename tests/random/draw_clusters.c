@@ -177,8 +177,13 @@ static void draw_totals(cluster *c, bool scatters) {
 
 /* ---- st.async -------------------------------------------------------------------------------- */
 
-static void draw_async_stores(cluster *c, bool is_explicit) {
+/* What the bytes complete: the peer's mbarrier, a cluster barrier on which all arrive, or the peer's
+ * barrier, on which the sender arrives. */
+typedef enum landing { LAND_MBARRIER, LAND_CLUSTER, LAND_PEER } landing;
+
+static void draw_async_stores(cluster *c, landing how) {
     draw *d = &c->d;
+    const bool is_explicit = how == LAND_MBARRIER;
     const uint32_t size = get_size(c), distance = 1 + draw_below(d, size - 1);
     const meeting emptied = draw_meeting(c, "emptied");
     char place[96];
@@ -187,9 +192,9 @@ static void draw_async_stores(cluster *c, bool is_explicit) {
         &c->scratch,
         "  scratch %%s : smem %s[%" PRIu32 ", %d, %d]\n  scratch %%full : %s[%" PRIu32 "]%s\n",
         c->type, c->stages, ROWS, COLUMNS, is_explicit ? "mbarrier" : "barrier", c->stages,
-        is_explicit ? ""
-        : c->y > 1  ? " cluster((cx, cy))"
-                    : " cluster(cx)");
+        how != LAND_CLUSTER ? ""
+        : c->y > 1          ? " cluster((cx, cy))"
+                            : " cluster(cx)");
     add_neighbour(c, distance, "to");
     for (uint32_t i = 0; i < c->stages && is_explicit; i++) {
         draw_line(d, "mbarrier_init %%full[%" PRIu32 "], 1", i);
@@ -199,8 +204,10 @@ static void draw_async_stores(cluster *c, bool is_explicit) {
     draw_line(d, "%%t = add (mul %%cta, %" PRIu32 "), %%i", c->trips);
     draw_line(d, "%%slot = rem %%i, %" PRIu32, c->stages);
     const bool is_armed_first = is_explicit && draw_below(d, 2);
-    const char *arm =
-        is_explicit ? "mbarrier_expect %full[%slot], 2048" : "barrier_arrive %full[%slot]";
+    char arm[160];
+    (void)snprintf(arm, sizeof arm, "%s %%full%s[%%slot]%s",
+                   is_explicit ? "mbarrier_expect" : "barrier_arrive",
+                   how == LAND_PEER ? place : "", is_explicit ? ", 2048" : "");
     if (is_armed_first) {
         draw_line(d, "%s", arm);
     }
@@ -417,9 +424,12 @@ static void draw_body(cluster *c) {
         break;
     case 4:
     case 5:
-        draw_async_stores(c, c->way == 4);
+        draw_async_stores(c, c->way == 4 ? LAND_MBARRIER : LAND_CLUSTER);
         break;
     case 6:
+        draw_async_stores(c, LAND_PEER);
+        break;
+    case 7:
         draw_multicast_ring(c);
         break;
     default:
@@ -436,7 +446,7 @@ void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums) {
     c.y = size > 2 && draw_below(d, 2) ? 2u << draw_below(d, size > 4 ? 2 : 1) : 1;
     c.x = size / c.y;
     c.clusters = 1 + (draw_below(d, 4) == 0);
-    c.way = draw_below(d, 9);
+    c.way = draw_below(d, 10);
     c.threads = c.way < 4 ? 1 + draw_below(d, 2) : 1;
     c.stages = 1 + draw_below(d, 4);
     c.trips = 1 + draw_below(d, 2 * c.stages + 1);

@@ -17,13 +17,15 @@ typedef struct lines {
 } lines;
 
 static const char *const SYNCHRONISING[] = {
-    "barrier_arrive",    "barrier_wait",        "commit_smem",     "fence_async_shared",
-    "commit_gmem",       "mbarrier_arrive",     "mbarrier_wait",   "mbarrier_expect",
-    "mbarrier_init",     "mbarrier_invalidate", "block_barrier",   "named_barrier_sync",
-    "wgmma_wait",        "wait_smem_to_gmem",   "async_copy_wait", "async_copy_commit_group",
-    "async_copy_arrive", "cluster_barrier",     "cluster_arrive",  "cluster_wait",
-    "semaphore_signal",  "semaphore_wait",      "wgmma ",          "copy_gmem_to_smem",
-    "scratch %full",     "scratch %free",       "async_store_smem"};
+    "barrier_arrive",    "barrier_wait",        "commit_smem",      "fence_async_shared",
+    "commit_gmem",       "mbarrier_arrive",     "mbarrier_wait",    "mbarrier_expect",
+    "mbarrier_init",     "mbarrier_invalidate", "block_barrier",    "named_barrier_sync",
+    "wgmma_wait",        "wait_smem_to_gmem",   "async_copy_wait",  "async_copy_commit_group",
+    "async_copy_arrive", "cluster_barrier",     "cluster_arrive",   "cluster_wait",
+    "semaphore_signal",  "semaphore_wait",      "wgmma ",           "copy_gmem_to_smem",
+    "scratch %full",     "scratch %free",       "async_store_smem", "tcgen05_",
+    "wait_load_tmem",    "commit_tmem",         "async_store_tmem", "scratch %taken",
+    "scratch %ready",    "scratch %read",       "scratch %summed",  "scratch %turn"};
 
 static bool starts_with(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
@@ -85,13 +87,15 @@ static bool contains(const lines *it, uint32_t line, const char *word) {
     return found != NULL && found < it->at[line] + it->size[line];
 }
 
-/* Weaker: relaxed, or only for the own CTA, or only for the reads. */
+/* Weaker: relaxed, or only for the own CTA, or only for the reads; of a barrier, no edge of tensor
+ * memory. */
 static void add_weakened(draw *d, const lines *it, uint32_t line, grout_text *out) {
     const int size = (int)it->size[line] - 1;
     const bool is_wait = contains(it, line, "wait_smem_to_gmem");
-    const char *word = is_wait            ? " read_only"
-                       : draw_below(d, 2) ? " order(relaxed)"
-                                          : " scope(cta)";
+    const char *word = is_wait                         ? " read_only"
+                       : contains(it, line, "scratch") ? " orders_tensor_core"
+                       : draw_below(d, 2)              ? " order(relaxed)"
+                                                       : " scope(cta)";
     if (contains(it, line, word)) {
         grout_text_add(out, "%.*s\n", size - (int)strlen(word), it->at[line]);
     } else {

@@ -13,12 +13,19 @@ typedef struct access_set {
     uint64_t words[WORDS];
 } access_set;
 
+/* Accesses by the tensor core, and of tensor memory. */
+typedef struct tensor_sets {
+    access_set over, issued;
+} tensor_sets;
+
 /* What an actor knows, or hands on. */
 typedef struct knowledge {
     access_set engines;         /* done by an engine, but for the writes of bulk groups */
     access_set memory;          /* plain accesses, and those writes */
     access_set gmem[RANKS_MAX]; /* published by the CTA of this rank in the own cluster */
     access_set smem[RANKS_MAX];
+    tensor_sets sealed;   /* travels on every edge */
+    tensor_sets admitted; /* stays: what holds in tensor memory */
 } knowledge;
 
 /* Knowledge that waits to be taken: of a phase, a generation, a signal. */
@@ -61,10 +68,25 @@ static void unite(access_set *into, const access_set *from) {
     }
 }
 
+static void unite_tensors(tensor_sets *into, const tensor_sets *from) {
+    unite(&into->over, &from->over);
+    unite(&into->issued, &from->issued);
+}
+
+/* An edge that orders the tensor core, at its two ends. */
+static void seal(knowledge *own) {
+    unite_tensors(&own->sealed, &own->admitted);
+}
+
+static void admit(knowledge *own) {
+    unite_tensors(&own->admitted, &own->sealed);
+}
+
 /* What travels from one cluster to another: what was published there says nothing here. */
 static void absorb_from_abroad(const history *it, knowledge *into, const knowledge *from) {
     unite(&into->engines, &from->engines);
     unite(&into->memory, &from->memory);
+    unite_tensors(&into->sealed, &from->sealed);
     for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
         unite(&into->smem[rank], &from->smem[rank]);
     }
@@ -141,6 +163,7 @@ bool history_add(history *it, const grout_event *event) {
     if (stamp->agent == GROUT_AGENT_ACTOR) {
         add(&get_own(it, event)->memory, it->count);
     }
+    add(&get_own(it, event)->admitted.issued, it->count); /* asked of MMAs alone */
     it->count++;
     return true;
 }
@@ -153,10 +176,47 @@ static void hand_on_engines(const history *it, knowledge *into, const knowledge 
             add(&into->engines, i);
         }
     }
+    unite_tensors(&into->sealed, &from->sealed);
+}
+
+/* The tensor core arrives: all that its lane has issued is over, as its issuer knew the rest. */
+static void commit(history *it, const grout_event *event, knowledge *phase) {
+    const knowledge *own = get_own(it, event);
+    const uint32_t cluster = get_cluster(it, event->origin.cta);
+    const uint32_t component = grout_clock_tc(
+        &it->shape, grout_clock_lane(&it->shape, get_rank(it, event->origin.cta),
+                                     grout_clock_local_lane(&it->shape, event->origin.thread,
+                                                            event->origin.warp)));
+    hand_on_engines(it, phase, own, cluster);
+    unite_tensors(&phase->sealed, &own->admitted);
+    learn(it, phase, cluster, component, UINT32_MAX, false);
+    for (uint32_t i = 0; i < it->count; i++) {
+        if (it->stamps[i].cluster == cluster && it->stamps[i].component == component) {
+            add(&phase->sealed.over, i);
+            add(&phase->sealed.issued, i);
+        }
+    }
+}
+
+static bool orders_tensor_core(const history *it, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(it->module, id);
+    return object->is_explicit || object->orders_tensor_core;
+}
+
+/* Whether the barrier among the operands orders the tensor core. */
+static bool is_tensor_edge(const history *it, const grout_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        grout_view view;
+        if (grout_module_get_view(it->module, grout_module_get_operand(it->module, op, i), &view) &&
+            grout_module_get_object(it->module, view.object)->kind == GROUT_OBJECT_BARRIER) {
+            return orders_tensor_core(it, view.object);
+        }
+    }
+    return false;
 }
 
 static void arrive(history *it, const grout_event *event) {
-    const knowledge *own = get_own(it, event);
+    knowledge *own = get_own(it, event);
     const grout_op *op = grout_module_get_op(it->module, event->origin.op);
     const uint64_t place = (uint64_t)event->u.arrive.cta << 20 | event->u.arrive.element;
     const uint32_t cluster = get_cluster(it, event->origin.cta);
@@ -165,6 +225,13 @@ static void arrive(history *it, const grout_event *event) {
     if (event->u.arrive.is_bytes) {
         hand_on_engines(it, phase, own, cluster);
         return;
+    }
+    if (op->opcode == GROUT_OP_TCGEN05_COMMIT_ARRIVE) {
+        commit(it, event, phase);
+        return;
+    }
+    if (is_tensor_edge(it, op)) {
+        seal(own);
     }
     absorb(it, phase, own);
     if (op->opcode == GROUT_OP_ASYNC_COPY_ARRIVE) {
@@ -188,15 +255,20 @@ static void wait(history *it, const grout_event *event) {
     learn(it, own, get_cluster(it, barrier->cta),
           grout_clock_ph(&it->shape, grout_clock_barrier(&it->shape, rank, barrier->element)),
           number + 1, false);
+    if (orders_tensor_core(it, barrier->object)) {
+        admit(own);
+    }
 }
 
 static void meet(history *it, uint32_t cta) {
     knowledge all = {0};
     for (uint32_t i = 0; i < it->shape.thread_count; i++) {
+        seal(get_actor(it, cta, i));
         absorb(it, &all, get_actor(it, cta, i));
     }
     for (uint32_t i = 0; i < it->shape.thread_count; i++) {
         absorb(it, get_actor(it, cta, i), &all);
+        admit(get_actor(it, cta, i));
     }
 }
 
@@ -235,6 +307,24 @@ static void wait_for_signals(history *it, const grout_event *event) {
     }
 }
 
+/* The thread's loads or stores of tensor memory are over. */
+static void wait_for_tmem(history *it, const grout_event *event) {
+    const uint32_t rank = get_rank(it, event->origin.cta);
+    const uint32_t local =
+        grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp);
+    const uint32_t actor = grout_clock_actor(&it->shape, rank, local);
+    const uint32_t component = event->u.group.read_only ? grout_clock_tl(&it->shape, actor)
+                                                        : grout_clock_ts(&it->shape, actor);
+    knowledge *own = get_own(it, event);
+    learn(it, own, get_cluster(it, event->origin.cta), component, event->u.group.number, false);
+    for (uint32_t i = 0; i < it->count; i++) {
+        if (it->stamps[i].cluster == get_cluster(it, event->origin.cta) &&
+            it->stamps[i].component == component && it->stamps[i].number <= event->u.group.number) {
+            add(&own->admitted.over, i);
+        }
+    }
+}
+
 static void wait_for_group(history *it, const grout_event *event) {
     const uint32_t rank = get_rank(it, event->origin.cta);
     const uint32_t cluster = get_cluster(it, event->origin.cta);
@@ -268,9 +358,12 @@ static void fork_or_join(history *it, const grout_event *event) {
     knowledge *own = get_own(it, event);
     for (uint32_t i = 0; i < event->u.fork.actor_count; i++) {
         knowledge *child = get_actor(it, event->origin.cta, event->u.fork.actors[i]);
+        knowledge *from = event->kind == GROUT_EVENT_FORK ? own : child;
+        knowledge *into = event->kind == GROUT_EVENT_FORK ? child : own;
         if (child != own) {
-            absorb(it, event->kind == GROUT_EVENT_FORK ? child : own,
-                   event->kind == GROUT_EVENT_FORK ? own : child);
+            seal(from);
+            absorb(it, into, from);
+            admit(into);
         }
     }
 }
@@ -291,6 +384,9 @@ void history_take(history *it, const grout_event *event) {
     case GROUT_EVENT_WGMMA_WAIT:
     case GROUT_EVENT_ASYNC_COPY_WAIT:
         wait_for_group(it, event);
+        break;
+    case GROUT_EVENT_TMEM_WAIT:
+        wait_for_tmem(it, event);
         break;
     case GROUT_EVENT_BLOCK_BARRIER:
         meet(it, event->origin.cta);
@@ -336,6 +432,14 @@ bool history_is_published(const history *it, const grout_event *event, uint32_t 
                           bool is_smem, uint32_t rank) {
     const knowledge *own = get_own(it, event);
     return has(is_smem ? &own->smem[rank] : &own->gmem[get_rank(it, event->origin.cta)], access);
+}
+
+bool history_is_over_in_tmem(const history *it, const grout_event *event, uint32_t access) {
+    return has(&get_own(it, event)->admitted.over, access);
+}
+
+bool history_is_issued(const history *it, const grout_event *event, uint32_t access) {
+    return has(&get_own(it, event)->admitted.issued, access);
 }
 
 history *history_new(const grout_launch_info *info) {

@@ -23,5 +23,9 @@ bool history_knows(const history *it, const grout_event *event, uint32_t access)
 /* Whether it is also published for its async accesses: of a CTA's SMEM, by rank, or of GMEM. */
 bool history_is_published(const history *it, const grout_event *event, uint32_t access,
                           bool is_smem, uint32_t rank);
+/* Whether the actor knows by edges that order the tensor core that an access of tensor memory is
+ * over, or that the MMA that makes it has been issued. */
+bool history_is_over_in_tmem(const history *it, const grout_event *event, uint32_t access);
+bool history_is_issued(const history *it, const grout_event *event, uint32_t access);
 
 #endif

@@ -19,8 +19,9 @@ typedef struct entry {
     uint32_t cluster;
     grout_run *runs;
     uint32_t known_count;
-    known *knowns;   /* of the own cluster first */
-    uint32_t **smem; /* PS of each CTA of the own cluster */
+    known *knowns;      /* of the own cluster first */
+    uint32_t **smem;    /* PS of each CTA of the own cluster */
+    uint32_t *admitted; /* U; NULL: a kernel without tensor memory */
 } entry;
 
 struct oracle {
@@ -69,6 +70,10 @@ static void keep_clocks(const oracle *it, entry *e, const grout_clocks *clocks) 
     for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
         e->smem[rank] = copy_clock(it, grout_clocks_get_smem(clocks, rank));
     }
+    if (clocks->admitted != NULL) {
+        const size_t size = grout_clock_sealed_size(&it->shape) * sizeof *e->admitted;
+        e->admitted = memcpy(take(malloc(size + 1)), clocks->admitted, size);
+    }
 }
 
 static uint32_t get_line(const oracle *it, const grout_origin *origin) {
@@ -88,7 +93,8 @@ static bool take_event(void *self, const grout_event *event) {
         return true;
     }
     if (event->clocks == NULL ||
-        (access->space != GROUT_SPACE_SMEM && access->space != GROUT_SPACE_GMEM)) {
+        (access->space != GROUT_SPACE_SMEM && access->space != GROUT_SPACE_GMEM &&
+         access->space != GROUT_SPACE_TMEM)) {
         return true;
     }
     if (it->count == it->capacity) {
@@ -151,8 +157,74 @@ static bool is_before(const entry *x, const entry *y, bool is_known, bool is_pub
     return is_published || (!is_smem && !x->access.is_write);
 }
 
+/* ---- tensor memory --------------------------------------------------------------------------- */
+
+/* The lane that an MMA comes from; false: it is a load or a store of tensor memory. */
+static bool get_mma_lane(const oracle *it, const entry *e, uint32_t *lane) {
+    *lane = e->access.stamp.component - grout_clock_tc(&it->shape, 0);
+    return e->access.stamp.component >= grout_clock_tc(&it->shape, 0) &&
+           *lane < grout_clock_tensor_lanes(&it->shape);
+}
+
+/* Element type and extent of what an operand refers to. */
+typedef struct operand_form {
+    uint32_t dtype, rank;
+    int64_t extent[GROUT_RANK_MAX];
+} operand_form;
+
+static operand_form get_form(const oracle *it, grout_op_id id, uint32_t operand) {
+    const grout_op *op = grout_module_get_op(it->module, id);
+    operand_form form = {0};
+    grout_view view;
+    if (grout_module_get_view(it->module, grout_module_get_operand(it->module, op, operand),
+                              &view)) {
+        form.dtype = grout_object_get_type(it->module, view.object)->dtype;
+        form.rank = view.rank;
+        memcpy(form.extent, view.extent, view.rank * sizeof *view.extent);
+    }
+    return form;
+}
+
+/* Two MMAs that add to the same columns in the same shape and of the same types follow each other
+ * in the tensor core's pipeline: the order of their issue is enough. */
+static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
+    uint32_t lane = 0;
+    if (!x->access.is_write || !y->access.is_write || !get_mma_lane(it, x, &lane) ||
+        !get_mma_lane(it, y, &lane)) {
+        return false;
+    }
+    const operand_form sums[2] = {get_form(it, x->origin.op, 0), get_form(it, y->origin.op, 0)};
+    bool is_same = memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
+                   x->access.run_count == y->access.run_count &&
+                   memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
+    for (uint32_t i = 1; i < 3; i++) {
+        is_same =
+            is_same && get_form(it, x->origin.op, i).dtype == get_form(it, y->origin.op, i).dtype;
+    }
+    return is_same;
+}
+
+static bool is_before_in_pipeline(const oracle *it, const entry *x, const entry *y,
+                                  bool is_issue_admitted) {
+    return are_pipelined(it, x, y) &&
+           (x->access.stamp.component == y->access.stamp.component || is_issue_admitted);
+}
+
+static bool is_ordered_in_tmem(const oracle *it, const entry *x, const entry *y) {
+    uint32_t lane = 0;
+    const grout_stamp *stamp = &x->access.stamp;
+    const bool is_mma = get_mma_lane(it, x, &lane);
+    const uint32_t over = grout_clock_admitted(&it->shape, stamp->component);
+    const uint32_t issued = is_mma ? grout_clock_admitted_is(&it->shape, lane) : 0;
+    return y->admitted[over] >= stamp->number ||
+           (is_mma && is_before_in_pipeline(it, x, y, y->admitted[issued] >= stamp->number));
+}
+
 static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
     bool is_published = false;
+    if (x->access.space == GROUT_SPACE_TMEM) {
+        return is_ordered_in_tmem(it, x, y);
+    }
     if (x->access.space == GROUT_SPACE_GMEM) {
         is_published = has_reached(it, y, x, true);
     } else if (y->cluster == x->cluster) {
@@ -205,6 +277,14 @@ static bool touches(const entry *e, int64_t byte) {
     return false;
 }
 
+static void note_difference(oracle *it, const entry *x, const entry *y, bool is_before_y) {
+    if (is_before_y != is_ordered(it, x, y)) {
+        it->difference = it->differences > 0 ? it->difference
+                                             : (oracle_pair){x->line, y->line, x->access.object};
+        it->differences++;
+    }
+}
+
 static void compare_with_history(oracle *it, const grout_event *event) {
     const entry *y = &it->entries[it->count - 1];
     for (uint32_t i = 0; i + 1 < it->count; i++) {
@@ -212,16 +292,18 @@ static void compare_with_history(oracle *it, const grout_event *event) {
         if (!is_same_memory(x, y) || !is_conflict(it, x, y)) {
             continue;
         }
+        if (x->access.space == GROUT_SPACE_TMEM) {
+            const bool is_before_y =
+                history_is_over_in_tmem(it->history, event, i) ||
+                is_before_in_pipeline(it, x, y, history_is_issued(it->history, event, i));
+            note_difference(it, x, y, is_before_y);
+            continue;
+        }
         const bool is_smem = x->access.space == GROUT_SPACE_SMEM;
         const bool is_published = history_is_published(
             it->history, event, i, is_smem, is_smem ? x->access.owner % it->shape.cta_count : 0);
         const bool is_known = history_knows(it->history, event, i);
-        if (is_before(x, y, is_known, is_published) != is_ordered(it, x, y)) {
-            it->difference = it->differences > 0
-                                 ? it->difference
-                                 : (oracle_pair){x->line, y->line, x->access.object};
-            it->differences++;
-        }
+        note_difference(it, x, y, is_before(x, y, is_known, is_published));
     }
     if (!history_add(it->history, event)) {
         history_free(it->history);
@@ -236,7 +318,7 @@ static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint3
         const entry *between = &it->entries[list[i]];
         if ((first->access.is_write || between->access.is_write) &&
             is_ordered(it, first, between) && is_ordered(it, between, then) &&
-            (first->access.space == GROUT_SPACE_SMEM || between->access.is_write)) {
+            (first->access.space != GROUT_SPACE_GMEM || between->access.is_write)) {
             return true;
         }
     }
@@ -379,6 +461,7 @@ void oracle_free(oracle *it) {
             free(e->smem[rank]);
         }
         free(e->smem);
+        free(e->admitted);
         free(e->knowns);
         free(e->runs);
     }

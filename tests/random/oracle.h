@@ -4,7 +4,9 @@
  * It keeps every access of every byte, with all clocks of its actor at that moment, and forgets
  * nothing. When the run is over it asks of each two accesses of a byte, one of them a write,
  * whether the later one's clocks say that the earlier is over and, where the proxies differ,
- * published. Accumulators are not its subject: they are one thread's.
+ * published. In tensor memory it asks what the later one knows by edges that order the tensor core;
+ * for two MMAs that follow each other in the pipeline, whether it knows of the first one's issue.
+ * Accumulators are not its subject: they are one thread's.
  */
 #ifndef GROUT_TESTS_RANDOM_ORACLE_H
 #define GROUT_TESTS_RANDOM_ORACLE_H

@@ -172,6 +172,8 @@ static bool is_known(const grout_op *op) {
     case GROUT_OP_WGMMA_ASYNC:
     case GROUT_OP_WGMMA_SP:
     case GROUT_OP_WGMMA_SP_ASYNC:
+    case GROUT_OP_TCGEN05_MMA:
+    case GROUT_OP_ASYNC_LOAD_TMEM:
     case GROUT_OP_MMA:
     case GROUT_OP_DEBUG_PRINT:
         return true; /* and not extern_elementwise, whose meaning is somebody else's */
@@ -249,9 +251,11 @@ static void run_op(reference *ref, const grout_op *op) {
         run_known(ref, op, reference__run_axis);
         break;
     case GROUT_FORM_LOAD:
+    case GROUT_FORM_LOAD_TMEM:
         run_known(ref, op, reference__run_load);
         break;
     case GROUT_FORM_STORE:
+    case GROUT_FORM_STORE_TMEM:
         reference__run_store(ref, op);
         break;
     case GROUT_FORM_SCAN:
@@ -286,6 +290,7 @@ static void run_op(reference *ref, const grout_op *op) {
         break;
     case GROUT_FORM_WGMMA:
     case GROUT_FORM_WGMMA_SP:
+    case GROUT_FORM_TCGEN05:
         run_known(ref, op, reference__run_wgmma);
         break;
     case GROUT_FORM_MMA:

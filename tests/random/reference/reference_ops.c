@@ -201,7 +201,8 @@ void reference__run_load(reference *ref, const grout_op *op) {
 /* store and acc_store, or an atomic update. */
 void reference__run_store(reference *ref, const grout_op *op) {
     const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
-    const bool is_plain = op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_ACC_STORE;
+    const bool is_plain = op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_ACC_STORE ||
+                          op->opcode == GROUT_OP_ASYNC_STORE_TMEM;
     num constant;
     int64_t count;
     const num *from = reference__get_operand(ref, grout_module_get_operand(ref->module, op, 1),

@@ -95,6 +95,22 @@ static const text_case text_cases[] = {
      CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n}\n",
      "grout_barrier_wait(b", "GROUT_CLUSTER"},
+    {"an arrival on the barrier of one peer is by one lane there",
+     CLUSTER "{\n  scratch %b : barrier[2] arrivals(3)\n  store %y[0, 0], 1.0\n"
+             "  barrier_arrive %b[1].cluster(0, 1) count(2)\n  barrier_wait %b[1]\n}\n",
+     "grout_peer_arrive(grout_peer_address(b + 8, 1), 2);", NULL},
+    {"the wait for it is of the cluster, though the barrier is one CTA's",
+     CLUSTER "{\n  scratch %b : barrier[1]\n  store %y[0, 0], 1.0\n"
+             "  barrier_arrive %b[0].cluster(0, 1)\n  barrier_wait %b[0]\n}\n",
+     "grout_barrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(b", NULL},
+    {"what it cannot have to tell is for the CTA alone",
+     CLUSTER "{\n  scratch %b : barrier[1]\n  barrier_arrive %b[0].cluster(0, 1)\n"
+             "  barrier_wait %b[0]\n}\n",
+     "grout_peer_arrive<GROUT_RELEASE, GROUT_CTA>(grout_peer_address(b, 1));", "GROUT_CLUSTER"},
+    {"nothing to tell, relaxed",
+     CLUSTER "{\n  scratch %b : barrier[1]\n  barrier_arrive %b[0].cluster(0, 1) order(relaxed)\n"
+             "  barrier_wait %b[0]\n}\n",
+     "grout_peer_arrive<GROUT_RELAXED>(grout_peer_address(b, 1));", NULL},
     {"an async store arms the peer's barrier",
      CLUSTER "{\n  scratch %s : smem f32[64]\n  scratch %b : barrier[1]\n"
              "  async_store_smem (load %a[0]), %s.cluster(0, 1), %b[0]\n}\n",

@@ -7,7 +7,7 @@ import re
 from . import _jax
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
-from ._views import apply, at_object, split_leaves, to_val
+from ._views import apply, at_object, find_places, split_leaves, to_val
 
 # Reductions of a TMA store by the name that JAX gives them.
 REDUCTIONS = {"umin": "min", "smin": "min", "umax": "max", "smax": "max"}
@@ -194,11 +194,25 @@ def import_barrier_arrive(importer, equation, barrier, *leaves):
 
 
 @rule("async_store_smem")
-def import_async_store(importer, equation, *operands):
-    """st.async: its arrival on the barrier of the other CTA has no counterpart."""
-    del equation, operands
-    raise importer.unsupported("it arrives on a barrier of another CTA alone, and a barrier of grout takes arrivals of "
-                               "its own CTA, or of the whole cluster")
+def import_async_store(importer, equation, value, target, barrier, place, *leaves):
+    """st.async into another CTA, and an arrival on that CTA's barrier. JAX' lowering makes the arrival first, with the
+    bytes that it announces; here the bytes announce themselves, so they come first."""
+    params = equation.params
+    (at_target, at_barrier), rest = split_leaves(leaves, params["ref_transforms_treedef"],
+                                                 params["barrier_transforms_treedef"])
+    if rest:
+        raise importer.unsupported("an operand more than it has in the versions that were tried")
+    if not value.shape:
+        raise importer.unsupported("a scalar: JAX' lowering takes none")
+    if params["cluster_dim"] not in dict(importer.source.cluster):
+        raise importer.unsupported(f"cluster_dim={params['cluster_dim']!r} is no axis of the cluster")
+    places = find_places(importer, {params["cluster_dim"]: to_val(importer, place)})
+    view = apply(importer, target, at_target)
+    attributes = {} if params["atomic"] is None else {"reduce": params["atomic"]}
+    operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
+    importer.builder.op("async_store_smem", operand, view.ref.cluster(*places),
+                        at_object(importer, barrier, at_barrier), **attributes)
+    importer.builder.op("barrier_arrive", at_object(importer, barrier, at_barrier, places))
 
 
 def _semaphore(importer, view, transforms):

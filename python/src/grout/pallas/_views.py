@@ -82,9 +82,13 @@ def _to_cluster(importer, view: View, transform) -> View:
         if isinstance(name, (tuple, list)):
             raise importer.unsupported(f"the axes {name} as one: name them one by one")
         flat[name] = place
-    places = [importer.operand(flat[name] if name in flat else importer.axis(name))
-              for name, _ in importer.source.cluster]
-    return view.but(ref=view.ref.cluster(*places))
+    return view.but(ref=view.ref.cluster(*find_places(importer, flat)))
+
+
+def find_places(importer, given: typing.Mapping[object, Val]) -> list:
+    """The CTA at the given places of cluster axes, and at the own place of the others."""
+    return [importer.operand(given[name] if name in given else importer.axis(name))
+            for name, _ in importer.source.cluster]
 
 
 def find_member(importer, view: View, transform) -> View:
@@ -143,9 +147,10 @@ def _select(importer, view: View, indices) -> View:
     return view.but(offset=offset, shape=tuple(shape))
 
 
-def at_object(importer, view: View, transforms=()):
-    """The barrier or semaphore that is meant, as the builder takes it."""
+def at_object(importer, view: View, transforms=(), places=()):
+    """The barrier or semaphore that is meant, as the builder takes it; places: that of another CTA."""
     view = apply(importer, view, transforms)
     if math.prod(view.shape) != 1:
         raise importer.unsupported(f"{math.prod(view.shape)} {view.kind}s where one is meant")
-    return view.ref.at[importer.operand(view.offset or index(0))]
+    ref = view.ref.cluster(*places) if places else view.ref
+    return ref.at[importer.operand(view.offset or index(0))]

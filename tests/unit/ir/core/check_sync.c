@@ -353,8 +353,13 @@ static void a_reach_fits_the_object(const op_facts *it) {
         takes(it, GROUT_ATTR_BIT_FROM_CTA) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
     uint8_t of_any =
         has_effect(it, ACCESS(BYTES)) ? GROUT_SYNC_REACH_CLUSTER : GROUT_SYNC_REACH_OWN;
-    expect(it, is_object(it, OBJECT(BARRIER) | OBJECT(CLUSTER)), reach == GROUT_SYNC_REACH_CLUSTER,
-           "a cluster shares barriers, and has one of its own: REACH is CLUSTER");
+    uint8_t of_barrier =
+        is_mode(it, MODE(POSTS)) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_CLUSTER;
+    expect(it, is_object(it, OBJECT(BARRIER)), reach == of_barrier,
+           "an arrival can be on the barrier of any CTA (PEER), and all else is where the barrier "
+           "lies, or the cluster shares it (CLUSTER)");
+    expect(it, is_object(it, OBJECT(CLUSTER)), reach == GROUT_SYNC_REACH_CLUSTER,
+           "a cluster has a barrier of its own: REACH is CLUSTER");
     expect(it, is_object(it, OBJECT(SEMAPHORE)), reach == GROUT_SYNC_REACH_GRID,
            "a semaphore is the grid's: REACH is GRID");
     expect(it, is_object(it, OBJECT(MBARRIER)), reach == of_mbarrier,
