@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_matmul.c - time and memory of interpreter and checker for kernels/matmul_hopper_ws.grout in
- * bf16, beside the rate of the loop that multiplies its tiles, in the same run on one OS thread.
- * Each mode runs in a process of its own, so that its peak memory is its own.
+ * bench_matmul.c - time and memory of interpreter and checker for kernels/matmul_hopper_ws.grout,
+ * or another matmul that is named, in bf16, beside the rate of the loop that multiplies its tiles,
+ * in the same run on one OS thread. Each mode runs in a process of its own, so that its peak memory
+ * is its own.
  */
 #include "bench_util.h"
 #include "interp/math/gemm.h" /* lint-allow: interp/math/gemm.h, the tile rate is that of the loop inside */
@@ -53,6 +54,11 @@ static arrays make_arrays(int64_t k) {
     return made;
 }
 
+/* The kernels of Blackwell have it in their names. */
+static grout_arch get_arch(const char *path) {
+    return strstr(path, "_blackwell") != NULL ? GROUT_ARCH_SM_100A : GROUT_ARCH_SM_90A;
+}
+
 static grout_module *load_matmul(const char *path, int64_t k, grout_diags *diags) {
     static char text[1 << 16];
     FILE *file = fopen(path, "rb");
@@ -66,7 +72,7 @@ static grout_module *load_matmul(const char *path, int64_t k, grout_diags *diags
                                {.name = "N", .integer = SIZE, .origin = "bench"},
                                {.name = "K", .integer = k, .origin = "bench"}};
     grout_module *bound = module != NULL ? grout_module_bind(module, defines, 3, diags) : NULL;
-    if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
+    if (bound == NULL || !grout_verify(bound, get_arch(path), diags)) {
         bench_fail("the kernel is refused", diags);
     }
     return bound;
@@ -197,8 +203,8 @@ int main(int argc, char **argv) {
 
     printf("tiles of %d x %d x %d in f32: %s %.1f GFLOP/s, own loop (%s) %.1f GFLOP/s\n", TILE_M,
            TILE_N, TILE_K, name, tile * 1e-9, own, own_tile * 1e-9);
-    printf("matmul_hopper_ws %d x %d x %d bf16, medians of %d, CPU time of one OS thread\n", SIZE,
-           SIZE, SIZE, RUNS);
+    printf("%s %d x %d x %d bf16, medians of %d, CPU time of one OS thread\n", path, SIZE, SIZE,
+           SIZE, RUNS);
     printf("%-30s %9s %10s %15s %12s\n", "", "ms", "GFLOP/s", "% of tile rate", "x unchecked");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         result r = measure_in_child(path, &modes[i]);

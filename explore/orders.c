@@ -34,12 +34,27 @@ static bool note_op(const grout_allocator *allocator, const grout_module *module
     return true;
 }
 
+static bool is_in_kernel(const grout_module *module, grout_kernel_id kernel, const grout_op *op) {
+    return op->parent && grout_module_get_block(module, op->parent)->kernel == kernel;
+}
+
+bool grout_orders__has_requests(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (is_in_kernel(module, kernel, op) &&
+            grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
                             grout_kernel_id kernel) {
     uint8_t *orders = grout__new(allocator, grout_module_get_object_count(module), sizeof *orders);
     for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        if (op->parent && grout_module_get_block(module, op->parent)->kernel == kernel &&
+        if (is_in_kernel(module, kernel, op) &&
             !note_op(allocator, module, kernel, op, orders)) {
             grout__free(orders);
             return NULL;

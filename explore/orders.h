@@ -11,6 +11,8 @@ typedef enum grout_order_kind {
     GROUT_ORDER_ALL      /* of the object as a whole: what is left depends on all of them */
 } grout_order_kind;
 
+/* Whether it asks launch control for clusters: which it gets the schedule does not say alone. */
+bool grout_orders__has_requests(const grout_module *module, grout_kernel_id kernel);
 /* By object, grout_order_kind; the caller gives it to grout__free. NULL without memory. */
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
                             grout_kernel_id kernel);

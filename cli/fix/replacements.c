@@ -15,6 +15,7 @@ typedef struct writer {
     grout_proposals *proposals;
     const grout_proposal_task *task;
     size_t line;
+    bool has_tensor_memory; /* the file declares some */
     bool is_good;
 } writer;
 
@@ -172,6 +173,10 @@ static void change_line(writer *it, const grout_phrases *phrases) {
         if (find(code, " arrivals(") == code.size) {
             add_replacement(it, code.size, 0, " arrivals(2)", 1);
         }
+        if (it->has_tensor_memory && find(code, ": barrier") < code.size &&
+            find(code, " orders_tensor_core") == code.size) {
+            add_replacement(it, code.size, 0, " orders_tensor_core", 0);
+        }
     }
     if (!line->is_statement || line->sync == NULL) {
         return;
@@ -187,10 +192,22 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     }
 }
 
+static bool has_tensor_memory(const grout_outline *outline) {
+    for (size_t i = 0; i < outline->lines->count; i++) {
+        const grout_span code = outline->lines->items[i].code;
+        if (outline->items[i].is_scratch && find(code, ": tmem ") < code.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool grout_proposals__add_replacements(grout_proposals *proposals,
                                        const grout_proposal_task *task) {
     grout_phrases phrases;
-    writer it = {.proposals = proposals, .task = task};
+    writer it = {.proposals = proposals,
+                 .task = task,
+                 .has_tensor_memory = has_tensor_memory(task->outline)};
     it.is_good = grout_phrases__init(&phrases, task->outline);
     for (size_t i = 0; i < task->outline->lines->count && it.is_good; i++) {
         it.line = i;

@@ -243,7 +243,7 @@ void grout_load__describe_defines(const grout_load *load, const grout_sizes *wit
 
 static grout_arch get_arch(const grout_session *session) {
     const char *name = grout_options__get(&session->options, GROUT_OPTION_ARCH);
-    grout_arch arch = GROUT_ARCH_SM_90A;
+    grout_arch arch = GROUT_ARCH_OWN;
     if (name != NULL) {
         (void)grout_arch_find(name, &arch);
     }

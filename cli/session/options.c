@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include "grout/tables.h"
+
 #include "invariant.h"
 #include "suggest.h"
 
@@ -314,8 +316,7 @@ static bool add_use(parser *p, grout_option_id id, const char *value) {
                         get_wanted(info), value);
         grout_text_free(&name);
         if (id == GROUT_OPTION_ARCH && strncmp(value, "sm_12", 5) == 0) {
-            grout_diags_help(p->diags, "sm_120a and its kin have no tensor memory, no tcgen05 and "
-                                       "no wgmma: their tensor core is that of 'mma'");
+            grout_diags_help(p->diags, GROUT_ARCH_WITHOUT_TENSOR_MEMORY);
         }
         return false;
     }

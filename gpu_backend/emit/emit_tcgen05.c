@@ -1,5 +1,5 @@
 /*
- * emit_tcgen05.c - operations of Blackwell's tensor core: there is no CUDA of them yet.
+ * emit_tcgen05.c - operations of Blackwell: there is no CUDA of them yet.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -48,6 +48,11 @@ void grout_emit__tcgen05_mma_scaled(grout_emitter *e, grout_op_id id, const grou
     refuse(e, op);
 }
 
+void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
 void grout_emit__tcgen05_mma_sp(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     refuse(e, op);
@@ -65,6 +70,11 @@ void grout_emit__async_copy_scales_to_tmem(grout_emitter *e, grout_op_id id, con
 
 void grout_emit__async_copy_sparse_metadata_to_tmem(grout_emitter *e, grout_op_id id,
                                                     const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__query_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     refuse(e, op);
 }

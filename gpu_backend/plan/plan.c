@@ -102,16 +102,22 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
     return true;
 }
 
-/* Gives an object what it needs of the launch. */
 /* Always false: there is no CUDA for Blackwell yet. */
 static bool refuse_blackwell(grout_gpu_planning *walk, grout_loc_id loc, const char *what) {
     grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED,
                     grout_module_get_place(walk->module, loc),
                     "%s is of Blackwell: CUDA for sm_100a comes later", what);
-    grout_diags_help(walk->diags, "'grout check' and 'grout run' take it with --arch sm_100a");
+    grout_diags_help(walk->diags, "'grout check' and 'grout run' take it");
     return false;
 }
 
+static bool plan_arch(grout_gpu_planning *walk) {
+    const grout_kernel *kernel = walk->kernel;
+    return !kernel->has_arch || kernel->arch == GROUT_ARCH_SM_90A ||
+           refuse_blackwell(walk, kernel->arch_loc, grout_arch_get_text((grout_arch)kernel->arch));
+}
+
+/* Gives an object what it needs of the launch. */
 static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_object *object = grout_module_get_object(walk->module, id);
@@ -419,7 +425,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     if (plan->layouts != NULL) {
         plan->exchange_bytes = grout_register_layouts_get_scratch_bytes(plan->layouts);
     }
-    is_done = is_done && plan->layouts != NULL &&
+    is_done = is_done && plan->layouts != NULL && plan_arch(&walk) &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     is_done = is_done && plan_edges(&walk, kernel);

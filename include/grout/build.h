@@ -111,6 +111,8 @@ GROUT_API void grout_build_init(grout_builder *builder, grout_value_id value,
                                 const grout_expr_id *arguments);
 GROUT_API void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
                                 grout_expr_id size);
+/* 'attr arch = ..' of the open kernel: a GPU's, not GROUT_ARCH_ANY. */
+GROUT_API void grout_build_arch(grout_builder *builder, grout_arch arch);
 /* 'attr cluster_exit = ..', 'attr auto_fence = ..' of the open kernel. */
 GROUT_API void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit);
 GROUT_API void grout_build_auto_fence(grout_builder *builder, bool is_on);

@@ -326,9 +326,12 @@ typedef struct grout_kernel {
     uint32_t first_param, param_count; /* of the module's parameter table */
     uint32_t axis_count; /* in the order written; grid before cluster before threads */
     grout_axis axes[GROUT_AXES_MAX];
-    uint8_t cluster_exit; /* grout_cluster_exit */
-    bool has_auto_fence;  /* 'attr auto_fence = ..' was written */
-    bool auto_fence;      /* a fence between a generic access and a later async one of the thread */
+    bool has_arch;         /* 'attr arch = ..' was written */
+    uint8_t arch;          /* grout_arch; without it sm_90a */
+    grout_loc_id arch_loc; /* of the string */
+    uint8_t cluster_exit;  /* grout_cluster_exit */
+    bool has_auto_fence;   /* 'attr auto_fence = ..' was written */
+    bool auto_fence; /* a fence between a generic access and a later async one of the thread */
     /* 'attr partition_warps = [4, 1, ..]': the warps of each thread, as written; without it each
      * has GROUT_WARPS */
     uint8_t partition_count;

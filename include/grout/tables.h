@@ -56,6 +56,29 @@ typedef enum grout_generation {
     GROUT_GENERATION_BLACKWELL
 } grout_generation;
 
+/* The hardware that a kernel is for, or that it is checked for. */
+typedef enum grout_arch {
+    GROUT_ARCH_SM_90A,  /* Hopper: that of a kernel which says nothing */
+    GROUT_ARCH_SM_100A, /* Blackwell of the data centre */
+    GROUT_ARCH_SM_103A, /* its successor: no products of integers on the tensor core */
+    GROUT_ARCH_SM_110A, /* the same in a module */
+    /* What only a check can be for: rules of no particular GPU, without limits that only hardware
+     * has; and those of what each kernel says, 'attr arch = "sm_100a"'. */
+    GROUT_ARCH_ANY,
+    GROUT_ARCH_OWN
+} grout_arch;
+
+/* What there is to say of an arch that grout does not take. */
+#define GROUT_ARCH_WITHOUT_TENSOR_MEMORY                                                           \
+    "sm_120a and its kin have no tensor memory, no tcgen05 and no wgmma: their tensor core is "    \
+    "that of 'mma'"
+
+/* By its name: "sm_90a", "sm_100a", "sm_103a", "sm_110a" or "any"; false if it is none of these. */
+GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
+GROUT_API const char *grout_arch_get_text(grout_arch arch);
+/* Whether it has the operations and memory spaces of a generation. */
+GROUT_API bool grout_arch_has(grout_arch arch, grout_generation generation);
+
 typedef enum grout_form {
     GROUT_FORM_NONE,
 #define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,

@@ -11,24 +11,11 @@
 extern "C" {
 #endif
 
-typedef enum grout_arch {
-    GROUT_ARCH_SM_90A,  /* Hopper: the default */
-    GROUT_ARCH_SM_100A, /* Blackwell of the data centre */
-    GROUT_ARCH_SM_103A, /* its successor: no products of integers on the tensor core */
-    GROUT_ARCH_SM_110A, /* the same in a module */
-    GROUT_ARCH_ANY /* rules of no particular GPU: limits that only hardware has are not checked */
-} grout_arch;
-
-/* By its name: "sm_90a", "sm_100a", "sm_103a", "sm_110a" or "any"; false if it is none of these. */
-GROUT_API bool grout_arch_find(const char *text, grout_arch *arch_out);
-GROUT_API const char *grout_arch_get_text(grout_arch arch);
-/* Whether it has the operations and memory spaces of a generation. */
-GROUT_API bool grout_arch_has(grout_arch arch, grout_generation generation);
-
 /*
  * Checks every rule of every kernel of a bound module: spaces, directions, transforms, TMA boxes,
  * barriers, launch, SMEM budget. Goes on after a fault. True if there is no error; warnings may
- * have been added.
+ * have been added. arch: the rules of which hardware; GROUT_ARCH_OWN: of each kernel's own. Another
+ * one than a kernel says is a warning, and counts.
  */
 GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
 

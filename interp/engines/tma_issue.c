@@ -16,6 +16,7 @@
 #include "im2col.h"
 #include "mbarrier.h"
 #include "move.h"
+#include "rounds.h"
 #include "tensor_map.h"
 #include "undo.h"
 
@@ -176,52 +177,6 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
     return to;
 }
 
-static grout_round *get_round(const grout_cta *cta, const load_issue *load, uint32_t rank) {
-    const grout_plan *plan = cta->machine->plan;
-    void *all = cta->state + cta->machine->at.rounds;
-    return (grout_round *)all + (size_t)load->element * plan->shape.cta_count + rank;
-}
-
-/*
- * A peer that need not have seen the bytes of the round before, though the own CTA has. If their
- * phase takes these bytes too, that is where they count, and the peer's rounds are not those of the
- * own CTA. If it lacks nothing any more, they are for the phase of the new round, and nothing says
- * that it has begun: an overrun. False while the peer's arrivals have yet to say which.
- */
-static bool find_round(const grout_cta *cta, load_issue *load, uint32_t rank) {
-    const grout_cta *peer = grout_cta__peer(cta, rank);
-    const grout_round *last = get_round(cta, load, rank);
-    uint32_t known = load->phases[rank], own = load->phases[cta->rank] + 1;
-    uint32_t base = grout_cta__barrier(peer, load->element)->phase_base;
-    uint32_t next = last->peer == 0 || own < last->own ? 0 : last->peer - 1 + own - last->own;
-    if (next <= known || known < base) {
-        return true;
-    }
-    grout_bytes_room room = grout_barrier__find_room(peer, load->element, known - base);
-    load->phases[rank] = room == GROUT_BYTES_ROOM_NONE ? next : known;
-    return room != GROUT_BYTES_ROOM_OPEN;
-}
-
-/* Blocks the actor while another can run that may say what the bytes are for: what follows is the
- * same as when the copy comes late. */
-static bool find_rounds(const grout_cta *cta, load_issue *load) {
-    bool is_alone = grout_cta__thread(cta, load->thread)->retry == GROUT_RETRY_ALONE;
-    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
-        if (rank != cta->rank && (load->mask >> rank & 1u) != 0 && !find_round(cta, load, rank) &&
-            !is_alone) {
-            (void)grout_cta__block(cta, load->thread, GROUT_THREAD_BLOCKED_INIT, load->element, 0);
-            return false;
-        }
-    }
-    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
-        if (rank != cta->rank && (load->mask >> rank & 1u) != 0) {
-            *get_round(cta, load, rank) =
-                (grout_round){load->phases[cta->rank] + 1, load->phases[rank] + 1};
-        }
-    }
-    return true;
-}
-
 /*
  * The phases that its bytes are for. Each CTA of the set counts the phases of its own barrier, so
  * there is one number for each: that of the copy's own arrival; that of the peer's copy that
@@ -238,7 +193,8 @@ static bool find_phases(const grout_cta *cta, load_issue *load) {
         }
     }
     if (load->is_explicit) {
-        return load->mask == 1u << cta->rank || find_rounds(cta, load);
+        return load->mask == 1u << cta->rank ||
+               grout_rounds__find(cta, load->thread, load->element, load->mask, load->phases);
     }
     load->phases[cta->rank] = grout_cta__barrier(cta, load->element)->phase_base +
                               grout_barrier__get_phase(cta, load->element);

@@ -138,8 +138,13 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
     }
     plan->has_multicast |= grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0;
     if (collective != 0 || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
-        share_operand(planner, op, 1);
-        share_operand(planner, op, 2);
+        share_operand(planner, op, grout_op_find_letter((grout_opcode)op->opcode, 'H'));
+        share_operand(planner, op, grout_op_find_letter((grout_opcode)op->opcode, 'h'));
+        share_operand(planner, op, grout_op_find_letter((grout_opcode)op->opcode, 'b'));
+    }
+    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL) {
+        plan->hands_out = true;
+        plan->has_foreign_order = true; /* which clusters run depends on how far others are */
     }
     if (waits_for_grid(op)) {
         plan->shape.grid_count = 1;

@@ -37,11 +37,22 @@ static int64_t count_sms(uint32_t cluster_size, uint32_t sm_count) {
     return sms * usable / 132;
 }
 
+/* A launch that hands its clusters out begins with a part of them, so that there are some to hand
+ * out. On a GPU with room for all of them nobody would get one. */
+static int64_t get_beginners(const grout_plan *plan) {
+    const int64_t clusters = plan->cta_count / plan->shape.cta_count;
+    const int64_t some = get_least(2, clusters - 1);
+    return clusters / 4 > some ? clusters / 4 : some;
+}
+
 int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch) {
     int64_t ctas = launch->resident;
     if (ctas == 0) {
         ctas = count_ctas_per_sm(plan) * count_sms(plan->shape.cta_count, launch->sm_count);
     }
     int64_t clusters = ctas / plan->shape.cta_count;
+    if (plan->hands_out && launch->resident == 0 && launch->sm_count == 0) {
+        clusters = get_least(clusters, get_beginners(plan));
+    }
     return clusters < 1 ? 1 : clusters;
 }

@@ -184,6 +184,8 @@ typedef struct grout_cta_state {
     uint32_t exited;         /* threads */
     uint32_t registers_free; /* of a lane: what threads have given back */
     uint32_t undo_count;
+    uint32_t has_had_all; /* it has found that there is no cluster left */
+    uint32_t reserved;
     uint64_t async_serial;
     GROUT_STATE_END
 } grout_cta_state;

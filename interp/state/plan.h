@@ -330,6 +330,7 @@ typedef struct grout_plan {
     bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
     bool has_exit_sync;
     bool has_multicast; /* copies of one CTA to several */
+    bool hands_out;     /* try_cluster_cancel takes clusters off the launch */
     bool
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look

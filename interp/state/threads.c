@@ -11,6 +11,9 @@ int64_t grout_slot__get_integer(const grout_cta *cta, uint32_t thread, const gro
     const uint8_t *data = grout_slot__data(cta, thread, slot);
     int32_t narrow;
     uint32_t wide;
+    if (slot->dtype == GROUT_DTYPE_BOOL) {
+        return *data; /* the bytes beside it are of what lay there before */
+    }
     memcpy(&narrow, data, sizeof narrow);
     memcpy(&wide, data, sizeof wide);
     return slot->dtype == GROUT_DTYPE_U32 ? (int64_t)wide : narrow;

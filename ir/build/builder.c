@@ -556,6 +556,20 @@ void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *
     kernel->axis_count++;
 }
 
+void grout_build_arch(grout_builder *builder, grout_arch arch) {
+    if (!is_in_header(builder)) {
+        return;
+    }
+    if (arch >= GROUT_ARCH_ANY) {
+        (void)grout_builder__error(builder, "a kernel is for a GPU, not for 'any'");
+        return;
+    }
+    grout_kernel *kernel = GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel);
+    kernel->has_arch = true;
+    kernel->arch = (uint8_t)arch;
+    kernel->arch_loc = builder->loc;
+}
+
 void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit) {
     if (is_in_header(builder)) {
         GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel)->cluster_exit =

@@ -4,6 +4,8 @@
 
 #include "suggest.h"
 
+#include <string.h>
+
 static grout_kernel *get_kernel(grout_parser *p) {
     return GROUT_TABLE_AT(p->module->kernels, grout_kernel, p->kernel);
 }
@@ -112,6 +114,45 @@ static bool parse_axis_group(grout_parser *p, grout_axis_kind kind) {
 
 /* ---- attributes of the kernel ---------------------------------------------------------------- */
 
+/* What is said of a name that is no hardware. */
+static bool report_arch(grout_parser *p, const grout_token *token, const char *text) {
+    (void)grout_parser__error(p, token, GROUT_DIAG_BAD_ATTRIBUTE, "there is no arch \"%.40s\"",
+                              text);
+    if (strncmp(text, "sm_12", 5) == 0) {
+        grout_parser__help(p, GROUT_ARCH_WITHOUT_TENSOR_MEMORY);
+        return false;
+    }
+    grout_suggestion suggestion = grout_suggest__begin(text, strlen(text));
+    for (int arch = GROUT_ARCH_SM_90A; arch < GROUT_ARCH_ANY; arch++) {
+        grout_suggest__offer(&suggestion, grout_arch_get_text((grout_arch)arch));
+    }
+    if (suggestion.best != NULL) {
+        grout_parser__help(p, "did you mean \"%s\"?", suggestion.best);
+    } else {
+        grout_parser__help(p, "there are \"sm_90a\", \"sm_100a\", \"sm_103a\" and \"sm_110a\"");
+    }
+    return false;
+}
+
+/* 'arch' '=' and its name, a string, from after the '='. */
+static bool parse_arch(grout_parser *p) {
+    const grout_token token = p->token;
+    const grout_loc_id loc = grout_parser__add_loc(p, &token);
+    grout_string_id name = 0;
+    grout_arch arch = GROUT_ARCH_ANY;
+    if (!grout_parser__string(p, &name)) {
+        return false;
+    }
+    const char *text = grout_module_get_string(p->module, name);
+    if (!grout_arch_find(text, &arch) || arch == GROUT_ARCH_ANY) {
+        return report_arch(p, &token, text);
+    }
+    get_kernel(p)->has_arch = true;
+    get_kernel(p)->arch = (uint8_t)arch;
+    get_kernel(p)->arch_loc = loc;
+    return true;
+}
+
 /* 'cluster_exit' '=' 'sync' or 'none', from after the '='. */
 static bool parse_cluster_exit(grout_parser *p) {
     static const struct {
@@ -178,7 +219,8 @@ static bool parse_partition_warps(grout_parser *p) {
 static const struct {
     const char *word;
     bool (*parse)(grout_parser *p);
-} kernel_attrs[] = {{"cluster_exit", parse_cluster_exit},
+} kernel_attrs[] = {{"arch", parse_arch},
+                    {"cluster_exit", parse_cluster_exit},
                     {"auto_fence", parse_auto_fence},
                     {"partition_warps", parse_partition_warps}};
 enum { KERNEL_ATTR_COUNT = sizeof kernel_attrs / sizeof kernel_attrs[0] };
@@ -194,8 +236,8 @@ static bool report_kernel_attr(grout_parser *p) {
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {
-        grout_parser__help(p, "there are: attr cluster_exit = sync, attr auto_fence = 1, "
-                              "attr partition_warps = [4, 1]");
+        grout_parser__help(p, "there are: attr arch = \"sm_100a\", attr cluster_exit = sync, "
+                              "attr auto_fence = 1, attr partition_warps = [4, 1]");
     }
     return false;
 }

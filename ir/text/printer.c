@@ -199,10 +199,13 @@ static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
 
 static void print_kernel_attrs(const grout_printer *pr, const grout_kernel *kernel) {
     if (kernel->cluster_exit == GROUT_CLUSTER_EXIT_UNWRITTEN && !kernel->has_auto_fence &&
-        kernel->partition_count == 0) {
+        !kernel->has_arch && kernel->partition_count == 0) {
         return;
     }
     grout_printer__text(pr, "attr");
+    if (kernel->has_arch) {
+        grout_text_add(pr->out, " arch = \"%s\"", grout_arch_get_text((grout_arch)kernel->arch));
+    }
     if (kernel->cluster_exit != GROUT_CLUSTER_EXIT_UNWRITTEN) {
         grout_printer__text(pr, kernel->cluster_exit == GROUT_CLUSTER_EXIT_SYNC
                                     ? " cluster_exit = sync"

@@ -4,31 +4,24 @@
 
 #include "alloc.h"
 
-#include <string.h>
-
-static const char *const archs[] = {[GROUT_ARCH_SM_90A] = "sm_90a",
-                                    [GROUT_ARCH_SM_100A] = "sm_100a",
-                                    [GROUT_ARCH_SM_103A] = "sm_103a",
-                                    [GROUT_ARCH_SM_110A] = "sm_110a",
-                                    [GROUT_ARCH_ANY] = "any"};
-
-bool grout_arch_find(const char *text, grout_arch *arch_out) {
-    for (size_t i = 0; i < sizeof archs / sizeof archs[0]; i++) {
-        if (strcmp(text, archs[i]) == 0) {
-            *arch_out = (grout_arch)i;
-            return true;
-        }
+/* Whose rules hold for a kernel: those asked for, else its own. Others than its own are said. */
+static grout_arch choose_arch(const grout_verifying *verifying, grout_arch asked) {
+    const grout_module *module = verifying->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, verifying->kernel);
+    if (asked == GROUT_ARCH_OWN) {
+        return (grout_arch)kernel->arch;
     }
-    return false;
-}
-
-const char *grout_arch_get_text(grout_arch arch) {
-    return archs[arch];
-}
-
-bool grout_arch_has(grout_arch arch, grout_generation generation) {
-    return arch == GROUT_ARCH_ANY || generation == GROUT_GENERATION_ANY ||
-           (generation == GROUT_GENERATION_HOPPER) == (arch == GROUT_ARCH_SM_90A);
+    if (kernel->has_arch && asked != GROUT_ARCH_ANY && asked != (grout_arch)kernel->arch) {
+        (void)grout_diags_add(verifying->diags, GROUT_DIAG_ARCH_OVERRIDE,
+                              grout_module_get_place(module, kernel->arch_loc),
+                              "kernel '@%s' is for %s, and is checked by the rules of %s",
+                              grout_module_get_string(module, kernel->name),
+                              grout_arch_get_text((grout_arch)kernel->arch),
+                              grout_arch_get_text(asked));
+        grout_diags_help(verifying->diags, "leave --arch out, or write 'arch = \"%s\"' here",
+                         grout_arch_get_text(asked));
+    }
+    return asked;
 }
 
 static const grout_op *find_specialize(const grout_module *module, grout_kernel_id kernel) {
@@ -64,6 +57,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__partitions(verifying, op);
     grout_verify__wgmma(verifying, id, op);
     grout_verify__tcgen05(verifying, id, op);
+    grout_verify__cancel(verifying, op);
     grout_verify__extern(verifying, id, op);
     grout_verify__ptx(verifying, op);
 }
@@ -88,7 +82,8 @@ static void verify_kernel(grout_verifying *verifying) {
 }
 
 bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {
-    grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags};
+    grout_verifying verifying = {
+        .module = bound, .is_asked = arch != GROUT_ARCH_OWN, .diags = diags};
     verifying.ok = grout_module_add_sources(bound, diags);
     verifying.has_bad_pitch = grout__new(bound->allocator, grout_module_get_object_count(bound),
                                          sizeof *verifying.has_bad_pitch);
@@ -103,6 +98,7 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     bool has_tables = verifying.ok;
     for (uint32_t id = 1; has_tables && id < grout_module_get_kernel_count(bound); id++) {
         verifying.kernel = id;
+        verifying.arch = choose_arch(&verifying, arch);
         verify_kernel(&verifying);
     }
     if (has_tables) {

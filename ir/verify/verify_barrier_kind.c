@@ -131,8 +131,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
                                 "takes an mbarrier, and %s is a barrier",
                                 grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
-        grout_diags_help(verifying->diags, "on a barrier: collective_axes(..), issued by every "
-                                           "CTA");
+        const bool can_collect = (grout_op_get_info((grout_opcode)op->opcode)->attrs &
+                                  GROUT_ATTR_BIT_COLLECTIVE_AXES) != 0;
+        grout_diags_help(verifying->diags, "%s",
+                         can_collect ? "on a barrier: collective_axes(..), issued by every CTA"
+                                     : "use an mbarrier, on which each CTA expects the bytes");
     }
 }
 

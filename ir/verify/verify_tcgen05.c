@@ -14,6 +14,16 @@ static const char *get_generation_text(grout_generation generation) {
                                                  : "Blackwell (sm_100a, sm_103a, sm_110a)";
 }
 
+/* How the kernel becomes one of that generation. */
+static const char *get_way_to(const grout_verifying *verifying, grout_generation generation) {
+    const bool is_hopper = generation == GROUT_GENERATION_HOPPER;
+    if (verifying->is_asked) {
+        return is_hopper ? "say --arch sm_90a" : "say --arch sm_100a";
+    }
+    return is_hopper ? "write 'attr arch = \"sm_90a\"' after the kernel's axes"
+                     : "write 'attr arch = \"sm_100a\"' after the kernel's axes";
+}
+
 static void check_generation(grout_verifying *verifying, const grout_op *op) {
     const grout_generation generation = grout_op_get_generation((grout_opcode)op->opcode);
     if (grout_arch_has(verifying->arch, generation)) {
@@ -23,10 +33,9 @@ static void check_generation(grout_verifying *verifying, const grout_op *op) {
                             "'%s' is an operation of %s, and the kernel is for %s",
                             grout_verify__get_text(op), get_generation_text(generation),
                             grout_arch_get_text(verifying->arch));
-    grout_diags_help(verifying->diags, "on %s: %s; or say --arch %s",
-                     grout_arch_get_text(verifying->arch),
+    grout_diags_help(verifying->diags, "on %s: %s; or %s", grout_arch_get_text(verifying->arch),
                      grout_op_get_instead((grout_opcode)op->opcode),
-                     generation == GROUT_GENERATION_HOPPER ? "sm_90a" : "sm_100a");
+                     get_way_to(verifying, generation));
 }
 
 /* An object in a memory, or a barrier of a kind, that the hardware does not have. */
@@ -48,13 +57,13 @@ static void check_object_generation(grout_verifying *verifying, const grout_obje
         : is_hopper                ? "an accumulator in registers, which is"
                                    : "an array in tensor memory, which is",
         get_generation_text(generation), grout_arch_get_text(verifying->arch));
-    grout_diags_help(verifying->diags, "%s; or say --arch %s",
+    grout_diags_help(verifying->diags, "%s; or %s",
                      object->orders_tensor_core
                          ? "'wgmma_wait' says when the tensor core is done: leave "
                            "'orders_tensor_core' out"
                      : is_hopper ? "tcgen05_mma adds to an array in tmem: 'tmem f32[128, 64]'"
                                  : "wgmma adds to an accumulator: 'acc f32[64, 128]'",
-                     is_hopper ? "sm_90a" : "sm_100a");
+                     get_way_to(verifying, generation));
 }
 
 static void check_objects(grout_verifying *verifying, const grout_op *op) {

@@ -10,7 +10,8 @@
 /* A bound module being verified, one kernel at a time. */
 typedef struct grout_verifying {
     const grout_module *module;
-    grout_arch arch;
+    grout_arch arch; /* of this kernel */
+    bool is_asked;   /* the caller chose it, not the kernel */
     grout_diags *diags;
     grout_kernel_id kernel;
     bool *holds_maps;                       /* by object: slots of make_tensor_descriptor */
@@ -69,6 +70,7 @@ void grout_verify__partition_warps(grout_verifying *verifying);
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op);
 void grout_verify__extern(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op);
+void grout_verify__cancel(grout_verifying *verifying, const grout_op *op);
 void grout_verify__tcgen05(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 
 /* ---- verify_uniform.c -------------------------------------------------------------------------

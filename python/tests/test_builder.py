@@ -7,7 +7,7 @@ import pytest
 
 import grout
 from grout._library import lib, text_of
-from grout.builder import Builder, Operations, acc, barrier, ds, gmem, mbarrier, semaphore, smem
+from grout.builder import Builder, Operations, acc, barrier, ds, gmem, mbarrier, semaphore, smem, tmem
 
 
 def read_kernel(path, name):
@@ -275,15 +275,38 @@ def test_regions(b):
 
 def test_partitions():
     b = Builder("partitions")
-    with b.kernel("partitions", threads=2, cluster_exit="sync", partition_warps=(4, 1)):
+    with b.kernel("partitions", threads=2, cluster_exit="sync", partition_warps=(4, 1), arch="sm_90a"):
         y = b.array("y", "out", "i32", 2)
         with b.warp_specialize() as part:
             y[0] = 1
             part.partition()
             y[1] = 2
     kernel = b.finish()["partitions"]
-    assert "attr cluster_exit = sync partition_warps = [4, 1]" in str(kernel.module)
+    assert 'attr arch = "sm_90a" cluster_exit = sync partition_warps = [4, 1]' in str(kernel.module)
     assert list(kernel.run()) == [1, 2]
+
+
+def test_tensor_memory():
+    b = Builder("through")
+    with b.kernel("through", arch="sm_100a"):
+        x, y = b.array("x", "in", "f32", 128, 32), b.array("y", "out", "f32", 128, 32)
+        t = b.scratch("t", tmem("f32", 128, 32))
+        b.async_store_tmem(t, b.load(x))
+        b.commit_tmem()
+        b.store(y, b.async_load_tmem(t))
+    kernel = b.finish()["through"]
+    kernel.check().expect_clean()
+    kernel.check(arch="sm_100a").expect_clean()
+    with pytest.raises(grout.KernelError, match="unsupported-arch"):
+        kernel.check(arch="sm_90a")
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a", 90])
+def test_other_hardware(arch):
+    b = Builder("other")
+    with pytest.raises(ValueError, match="sm_100a"):
+        with b.kernel("other", arch=arch):
+            pass
 
 
 def test_what_scratch_and_parameters_hold():

@@ -203,6 +203,7 @@ class Rebuilding:
         leaves = enum_text("grout_cluster_exit", it.cluster_exit, "GROUT_CLUSTER_EXIT_")
         with self.b.kernel(self.string(it.name), **axes, cluster_exit=None if leaves == "unwritten" else leaves,
                            auto_fence=it.auto_fence if it.has_auto_fence else None,
+                           arch=ffi.string(lib.grout_arch_get_text(it.arch)).decode() if it.has_arch else None,
                            partition_warps=list(it.partition_warps)[:it.partition_count]):
             for i in range(it.param_count):
                 self.param(lib.grout_module_get_param(self.m, it, i))

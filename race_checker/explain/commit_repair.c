@@ -110,14 +110,11 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
     } else {
         commit = name_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_sentence__add(
-            out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
-            &(grout_words){.op = commit,
-                           .access = grout_phrase__get(grout_wording__is_wgmma(wording, copy)
-                                                           ? GROUT_PHRASE_WGMMA
-                                                           : GROUT_PHRASE_COPY),
-                           .line = grout_wording__get_line(wording, &copy->origin),
-                           .by = grout_wording__name_by(wording, &copy->origin)});
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
+                            &(grout_words){.op = commit,
+                                           .access = grout_wording__get_access(wording, copy),
+                                           .line = grout_wording__get_line(wording, &copy->origin),
+                                           .by = grout_wording__name_by(wording, &copy->origin)});
     }
     grout_wording__set_edit(wording, &spot, commit);
 }

@@ -145,8 +145,9 @@ bool grout_deadlock__is_in_reach(const grout_deadlock *text, const grout_need *n
            (other->origin.cta / size == own->cta / size && reaches_peers(text, need, op));
 }
 
-bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
-                            const grout_thread_fact *other) {
+/* Whether the thread comes to the op by itself, as far as its place says. */
+static bool may_serve(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                      const grout_thread_fact *other) {
     grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
     if (!grout_deadlock__is_in_reach(text, need, op, other) || !other->origin.op ||
         other == need->thread || !grout_thread_fact__is_blocked(other) ||
@@ -156,6 +157,28 @@ bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, 
     fact = grout_op__find_reach(text->module, other->origin.op, op);
     return (fact.kind == GROUT_REACH_AHEAD && other->origin.op != op) ||
            fact.kind == GROUT_REACH_NEXT_ROUND;
+}
+
+/* Where one thread comes to the op by a condition, and another one of its CTA without, the other
+ * one is meant. The threads of a CTA stand beside each other. */
+bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                            const grout_thread_fact *other) {
+    const grout_thread_fact *it = other, *end = text->threads + text->thread_count;
+    if (!may_serve(text, need, op, other)) {
+        return false;
+    }
+    if (grout_deadlock__is_meant(text, other, op)) {
+        return true;
+    }
+    while (it > text->threads && it[-1].origin.cta == other->origin.cta) {
+        it--;
+    }
+    for (; it < end && it->origin.cta == other->origin.cta; it++) {
+        if (grout_deadlock__is_meant(text, it, op) && may_serve(text, need, op, it)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- the ops that could bring it ---- */

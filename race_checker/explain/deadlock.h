@@ -55,7 +55,12 @@ bool grout_deadlock__needs(const grout_deadlock *text, const grout_need *need, g
 /* Whether the other thread is one that could execute the op for the waiting one. */
 bool grout_deadlock__is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                                  const grout_thread_fact *other);
-/* Whether the op, executed by the other thread, could bring something of what is needed. */
+/* Whether the thread is one of those that the op is written for, as far as can be seen: it has run
+ * it, or comes to it without another condition. */
+bool grout_deadlock__is_meant(const grout_deadlock *text, const grout_thread_fact *thread,
+                              grout_op_id op);
+/* Whether the op, executed by the other thread, could bring something of what is needed. The other
+ * is one of text->threads. */
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other);
 /* Whether the other thread, if it went on, could bring something of what this one waits for. */

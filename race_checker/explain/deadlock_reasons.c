@@ -171,6 +171,7 @@ typedef struct reason {
 typedef struct reason_list {
     reason items[KINDS_MAX];
     uint32_t count, left; /* left: threads beyond */
+    bool failed;
 } reason_list;
 
 static bool is_equal(const grout_text *a, const grout_text *b) {
@@ -201,6 +202,17 @@ static bool has_part(const grout_deadlock *text, const grout_thread_fact *thread
            (visit && visit->count > 0);
 }
 
+bool grout_deadlock__is_meant(const grout_deadlock *text, const grout_thread_fact *thread,
+                              grout_op_id op) {
+    const grout_visit *visit = find_visit(text, thread, op);
+    const grout_reach_fact fact = find_reach(text, thread, op);
+    const grout_opcode through =
+        (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
+    return (visit && visit->count > 0) ||
+           (fact.kind <= GROUT_REACH_NEXT_ROUND &&
+            grout_op_get_region(through)->kind != GROUT_REGION_BRANCH);
+}
+
 /* Whether the thread could execute the op for the waiting one, and does not stand in it with it. */
 static bool is_candidate(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                          const grout_thread_fact *other) {
@@ -210,23 +222,40 @@ static bool is_candidate(const grout_deadlock *text, const grout_need *need, gro
                             (other->origin.op == op && other->state == need->thread->state)));
 }
 
-void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
-                                 grout_text *out) {
-    reason_list list = {.count = 0};
-    bool has_others = false;
-    for (uint32_t t = 0; t < text->thread_count; t++) {
-        has_others |= is_candidate(text, need, op, &text->threads[t]) &&
-                      has_part(text, &text->threads[t], op);
-    }
+/* An op that a thread waits for, and which others can be asked about it. */
+typedef struct question {
+    const grout_need *need;
+    grout_op_id op;
+    bool needs_part; /* those that have none are left out */
+} question;
+
+/* The reasons of the threads that the op is written for, or those of the others. */
+static void collect(const grout_deadlock *text, const question *about, bool is_for_meant,
+                    reason_list *list) {
     for (uint32_t t = 0; t < text->thread_count; t++) {
         const grout_thread_fact *other = &text->threads[t];
         grout_text words = {.allocator = text->checker->allocator};
-        if (is_candidate(text, need, op, other) && (!has_others || has_part(text, other, op))) {
-            add_reason(text, other, op, &words);
-            out->failed |= words.failed;
-            add_to_list(&list, other, &words);
+        if (is_candidate(text, about->need, about->op, other) &&
+            (!about->needs_part || has_part(text, other, about->op)) &&
+            grout_deadlock__is_meant(text, other, about->op) == is_for_meant) {
+            add_reason(text, other, about->op, &words);
+            list->failed |= words.failed;
+            add_to_list(list, other, &words);
         }
     }
+}
+
+void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                                 grout_text *out) {
+    reason_list list = {.count = 0};
+    question about = {.need = need, .op = op, .needs_part = false};
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        about.needs_part |= is_candidate(text, need, op, &text->threads[t]) &&
+                            has_part(text, &text->threads[t], op);
+    }
+    collect(text, &about, true, &list);
+    collect(text, &about, false, &list);
+    out->failed |= list.failed;
     for (uint32_t i = 0; i < list.count; i++) {
         reason *it = &list.items[i];
         if (i > 0 && out->size + it->words.size > SENTENCE_MAX) {

@@ -58,13 +58,10 @@ static void add_no_commit_edge(const grout_wording *wording, grout_text *out) {
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
-    const grout_words words = {
-        .op = get_commit(wording),
-        .access = get_earlier(wording),
-        .line = grout_wording__get_line(wording, &facts->sides[1].origin),
-        .other = grout_phrase__get(grout_wording__is_wgmma(wording, &facts->sides[0])
-                                       ? GROUT_PHRASE_WGMMA
-                                       : GROUT_PHRASE_COPY)};
+    const grout_words words = {.op = get_commit(wording),
+                               .access = get_earlier(wording),
+                               .line = grout_wording__get_line(wording, &facts->sides[1].origin),
+                               .other = grout_wording__get_access(wording, &facts->sides[0])};
     if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         add_strict_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_NO_COMMIT) {

@@ -107,6 +107,12 @@ bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side
                GROUT_MECHANISM_ASYNC_COPY;
 }
 
+bool grout_wording__is_answer(const grout_wording *wording, const grout_side *side) {
+    const grout_op *op = grout_module_get_op(wording->module, side->origin.op);
+    return side->origin.op != 0 && side->stamp.agent == GROUT_AGENT_ENGINE &&
+           grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL;
+}
+
 bool grout_wording__is_map_read(const grout_wording *wording, const grout_side *side) {
     return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE && !side->is_write &&
            !grout_wording__is_async_copy(wording, side);
@@ -130,6 +136,9 @@ const char *grout_wording__get_who(const grout_wording *wording, const grout_sid
     if (grout_wording__is_map_read(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WHO_TMA);
     }
+    if (grout_wording__is_answer(wording, side)) {
+        return grout_phrase__get(GROUT_PHRASE_WHO_LAUNCH_CONTROL);
+    }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
         return grout_phrase__get(grout_wording__is_async_copy(wording, side)
                                      ? GROUT_PHRASE_WHO_CP_ASYNC
@@ -150,7 +159,8 @@ const char *grout_wording__get_access(const grout_wording *wording, const grout_
     if (grout_wording__is_wgmma(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_WGMMA);
     }
-    if (grout_wording__is_tcgen05(wording, side) || grout_wording__is_tmem(wording, side)) {
+    if (grout_wording__is_tcgen05(wording, side) || grout_wording__is_tmem(wording, side) ||
+        grout_wording__is_answer(wording, side)) {
         return grout_wording__get_mnemonic(wording, &side->origin);
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE && side->is_write &&

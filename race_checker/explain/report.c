@@ -48,6 +48,9 @@ static const char *get_engine(const grout_wording *wording, const grout_side *si
     if (grout_wording__is_map_read(wording, side)) {
         return grout_phrase__get(GROUT_PHRASE_ENGINE_TENSORMAP);
     }
+    if (grout_wording__is_answer(wording, side)) {
+        return grout_phrase__get(GROUT_PHRASE_ENGINE_LAUNCH_CONTROL);
+    }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
         return grout_phrase__get(grout_wording__is_async_copy(wording, side)
                                      ? GROUT_PHRASE_ENGINE_CP_ASYNC

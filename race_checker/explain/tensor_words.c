@@ -118,10 +118,58 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
     return false;
 }
 
-bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out) {
+/* What says that an access of tensor memory is over, and tells others. */
+static const char *get_arrives(const grout_wording *wording, const grout_side *side) {
+    grout_phrase_id phrase = GROUT_PHRASE_TENSOR_COMMIT_ARRIVES;
+    if (!grout_wording__is_tcgen05(wording, side)) {
+        phrase =
+            side->is_write ? GROUT_PHRASE_TENSOR_STORE_ARRIVES : GROUT_PHRASE_TENSOR_LOAD_ARRIVES;
+    }
+    return grout_phrase__get(phrase);
+}
+
+static void repair_race(const grout_wording *wording, grout_text *out) {
+    const grout_side *sides = wording->facts->sides;
+    grout_sentence__add(
+        out, GROUT_SENTENCE_TENSOR_RACE_HELP,
+        &(grout_words){.op = get_arrives(wording, &sides[1]),
+                       .line = grout_wording__get_line(wording, &sides[1].origin),
+                       .other_op = get_arrives(wording, &sides[0]),
+                       .other_line = grout_wording__get_line(wording, &sides[0].origin),
+                       .barrier = get_barrier(wording)});
+}
+
+/* The thread of the access waits for it right after it: that never does harm. */
+static void add_wait(grout_wording *wording, const grout_side *access) {
+    const grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+    const grout_spot spot = grout_statement__get_after(wording->module, statement);
+    const grout_opcode wait = access->is_write ? GROUT_OP_COMMIT_TMEM : GROUT_OP_WAIT_LOAD_TMEM;
+    grout_wording__set_edit(wording, &spot, grout_op_get_info(wait)->text);
+}
+
+/* The scope ends while the tensor core is at work. */
+static void repair_exit(const grout_wording *wording, grout_text *out) {
+    const grout_side *access = &wording->facts->sides[0];
+    grout_sentence__add(out, GROUT_SENTENCE_TENSOR_EXIT_HELP,
+                        &(grout_words){.barrier = get_barrier(wording),
+                                       .op = grout_wording__get_access(wording, access),
+                                       .line = grout_wording__get_line(wording, &access->origin),
+                                       .scope = grout_wording__get_scope(wording),
+                                       .by = grout_wording__name_by(wording, &access->origin)});
+}
+
+bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
     const grout_side *later = &wording->facts->sides[0], *earlier = get_earlier(wording);
     const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
     const char *by = grout_wording__name_by(wording, &earlier->origin);
+    if (has_code(wording, GROUT_DIAG_TMEM_RACE)) {
+        repair_race(wording, out);
+        return true;
+    }
+    if (has_code(wording, GROUT_DIAG_ASYNC_AT_EXIT) && is_about_mma(wording)) {
+        repair_exit(wording, out);
+        return true;
+    }
     if (is_about_mma(wording) || has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP,
                             &(grout_words){.barrier = get_barrier(wording),
@@ -133,11 +181,13 @@ bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *
     if (is_about_tmem(wording, true)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_LOAD_HELP,
                             &(grout_words){.line = line, .by = by});
+        add_wait(wording, earlier);
         return true;
     }
     if (is_about_tmem(wording, false)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_STORE_HELP,
                             &(grout_words){.line = line, .by = by});
+        add_wait(wording, earlier);
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {

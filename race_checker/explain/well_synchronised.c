@@ -94,6 +94,19 @@ static grout_op_id find_test(const grout_checker *checker) {
     return 0;
 }
 
+/* An op that has taken clusters off the launch: which depends on how far others are. */
+static grout_op_id find_request(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (checker->run.op_threads[i] &&
+            grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 /* An atomic that orders, and has run: an access that says order(..). */
 static grout_op_id find_ordered_atomic(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
@@ -142,12 +155,19 @@ static const char *word_taint(const grout_checker *checker, const grout_taint *t
 
 static const char *find_value_doubt(const grout_checker *checker) {
     grout_op_id test = find_test(checker), atomic = find_ordered_atomic(checker);
+    grout_op_id request = find_request(checker);
     grout_text text = {.allocator = checker->allocator};
     grout_taint taint;
     if (test) {
         grout_sentence__add(
             &text, GROUT_SENTENCE_DOUBT_TEST,
             &(grout_words){.op = get_mnemonic(checker, test), .line = get_line(checker, test)});
+        return keep_doubt(checker, &text);
+    }
+    if (request) {
+        grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_ANSWER,
+                            &(grout_words){.op = get_mnemonic(checker, request),
+                                           .line = get_line(checker, request)});
         return keep_doubt(checker, &text);
     }
     if (atomic) {

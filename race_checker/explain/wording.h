@@ -60,6 +60,8 @@ bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side
 bool grout_wording__is_tcgen05(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_tmem(const grout_wording *wording, const grout_side *side);
 /* The read of a tensor map that the kernel makes, by a copy. */
+/* Whether launch control writes an answer. */
+bool grout_wording__is_answer(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_map_read(const grout_wording *wording, const grout_side *side);
 /* Whether it is about an atomic of a thread and a reduction of TMA that fit but for the proxy. */
 bool grout_wording__is_of_two_proxies(const grout_wording *wording);
@@ -143,7 +145,7 @@ void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out
 /* Findings about tensor memory and tcgen05_mma. False: it is something else. */
 bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out);
-bool grout_wording__add_tensor_repair(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out);
 
 /* ---- protocol_words.c ---- */
 

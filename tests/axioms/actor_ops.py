@@ -23,10 +23,11 @@ PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather"
 
 # Copies by cp.async whose source is picked likewise; the destination is written whole, zeros where the mask is false.
 PICKED_COPIES = {"async_masked_copy": (None, 2), "async_gather": (2, 3)}
+LOADS = ("load", "acc_load", "query_cluster_cancel")
 WGMMAS = ("wgmma", "wgmma_async", "wgmma_sp", "wgmma_sp_async")
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
-               "copy_gmem_to_smem_im2col": {1: "w"}, "tcgen05_mma": {1: "r", 2: "r"},
+               "copy_gmem_to_smem_im2col": {1: "w"}, "try_cluster_cancel": {0: "w"}, "tcgen05_mma": {1: "r", 2: "r"},
                **{name: {1: "r", 2: "r"} for name in WGMMAS}}
 
 
@@ -275,7 +276,7 @@ class ActorOps:
             actor.env[it.results[0]] = self.value(actor, it.operands[0])
         elif name in FENCES:
             self.fence(state, actor, it)
-        elif name in ("load", "store", "acc_load", "acc_store") or name in UPDATES:
+        elif name in LOADS or name in ("store", "acc_store") or name in UPDATES:
             self.touch(state, actor, it)
         elif name == "make_tensor_descriptor":
             where = self.find_place(actor, it.operands[0])
@@ -327,7 +328,7 @@ class ActorOps:
         if is_acc and (name == "load" or "wait" in it.attrs):
             self.wait_for_groups(state, actor, "wgmma", it.attrs.get("wait", 0), False)
         bit = self.event(state, actor, name, actor.pc, where)
-        mode = "a" if name in UPDATES else "r" if name in ("load", "acc_load") else "w"
+        mode = "a" if name in UPDATES else "r" if name in LOADS else "w"
         self.access(state, actor, where, mode, it.line, bit, scope=self.scope(it, 4))
         self.learn(actor, bits(bit))
         key = (where[0], where[1])

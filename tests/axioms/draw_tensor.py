@@ -68,6 +68,8 @@ class Tensors(Drawn):
         if columns == 16 and self.chance(0.3):
             return "tcgen05_mma %s, %%t[%d, :, ds(%d, 8)], %%f.transpose(1, 0), %s" % (
                 acc, self.slot(), self.pick(0, 8, 16), use)
+        if self.chance(0.12):  # of another type, and the same kind
+            return "tcgen05_mma %s, %%e, %%g%s, %s" % (acc, "[:, ds(0, 16)]" if columns == 16 else "", use)
         b = "%%s[%d]" % self.slot() + ("[:, ds(0, 16)]" if columns == 16 else "")
         return "tcgen05_mma %s, %s, %s, %s" % (acc, self.pick("%a", "%a", "%p"), b, use)
 
@@ -175,7 +177,9 @@ class Tensors(Drawn):
                             (self.explicit, "%%r : mbarrier[%d]"),
                             (self.semaphores, "%%u : semaphore[%d]" + (" global" if self.axis else ""))):
             objects += [text % count] if count else []
+        objects += ["%e : smem bf16[128, 16] tile(8, 16) swizzle(32)", "%g : smem bf16[16, 32] tile(8, 16) swizzle(32)"]
         start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 32])",
+                 "store %e, (broadcast 1.0 : bf16[128, 16])", "store %g, (broadcast 1.0 : bf16[16, 32])",
                  "store %f, (broadcast 1.0 : f32[16, 8])", "commit_smem",
                  *("async_store_tmem %%t[%d], (broadcast 1.0 : f32[128, 32])" % slot for slot in range(2)),
                  "async_store_tmem %p, (broadcast 1.0 : f16[128, 16])", "commit_tmem"]

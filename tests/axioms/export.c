@@ -361,7 +361,7 @@ static bool read_file(const char *path, grout_text *out) {
     return is_good;
 }
 
-/* The hardware that the line '// run:' names, as tests/run_plain.py reads it. */
+/* The hardware that the line '// run:' names, else the kernel's own. */
 static grout_arch find_arch(const grout_text *text) {
     static const char line[] = "\n// run: --arch sm_100a";
     for (size_t at = 0; at + sizeof line <= text->size; at++) {
@@ -369,7 +369,7 @@ static grout_arch find_arch(const grout_text *text) {
             return GROUT_ARCH_SM_100A;
         }
     }
-    return GROUT_ARCH_SM_90A;
+    return GROUT_ARCH_OWN;
 }
 
 static void export_text(export *it, const char *path, const grout_text *text) {

@@ -180,6 +180,18 @@ class SyncOps(TensorOps):
         self.learn(actor, bits(bit))
         state.pending |= {("bytes", key, size, join(only_time(know), bits(bit << 1 | bit << 2)), it.line)}
 
+    def do_try_cluster_cancel(self, state, actor, it):
+        """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel)."""
+        target, tells = it.operands
+        key = self.barrier_key(actor, tells)
+        size = self.count_bytes(target)
+        if not self.program.objects[key[2]]["explicit"]:
+            self.arrive(state, actor, key, it.line, expects=size)
+        axes = it.attrs.get("multicast", 0)
+        for cta in self.program.along(axes, actor.cta) if axes else [actor.cta]:
+            self.start_copy(state, actor, it, None, self.find_place(actor, target, cta), (key[0], cta) + key[2:], size,
+                            "async", "w")
+
     def do_async_store_smem(self, state, actor, it):
         _, target, tells = it.operands
         where = self.find_place(actor, target)

@@ -29,6 +29,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
+from cancels import draw_cancels
 from chances import draw_chances
 from handovers import draw_handovers
 from kernel import Kernel
@@ -40,7 +41,9 @@ from phases import draw_phases
 from running import Crash, list_rejected, make_file, run
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
-            "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6)}
+            "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
+            "cancels": (draw_cancels, 6)}
+AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 
@@ -50,7 +53,7 @@ def draw_kernel(number, family=None):
     drawn = kernel.draw.choices(list(FAMILIES), [weight for _, weight in FAMILIES.values()])[0]
     kernel.family = family or drawn
     FAMILIES[kernel.family][0](kernel)
-    if kernel.expected is None and kernel.draw.random() < 0.45:
+    if kernel.expected is None and kernel.family not in AS_DRAWN and kernel.draw.random() < 0.45:
         make_mistakes(kernel)
     return kernel
 

@@ -42,6 +42,22 @@ kernel @queue(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 2)
 """
 QUEUE_FIXED = QUEUE.replace("    %v = load %s\n    barrier_wait %made[0] // for the store\n",
                             "    barrier_wait %made[0] // for the store\n    %v = load %s\n")
+# The barrier hands on tensor memory, and does not say that it orders the tensor core.
+COLUMNS = """kernel @columns(%x: in gmem f32[128, 8], %y: out gmem f32[128, 8]) threads(wg = 2)
+{
+  scratch %t : tmem f32[128, 8]
+  scratch %made : barrier // of the columns
+  if (eq (axis_index wg), 0) {
+    async_store_tmem %t, (load %x)
+    commit_tmem
+    barrier_arrive %made
+  } else {
+    barrier_wait %made
+    store %y, (async_load_tmem %t)
+    wait_load_tmem
+  }
+}
+"""
 # A slot is filled again only from the third step on.
 RING = """const STEPS = 2, SLOTS = 2, N = 32
 kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
@@ -173,6 +189,13 @@ def test_moves(folder):
     below = QUEUE_FIXED.replace("barrier_arrive %made[0]", "barrier_arrive %made[%n]\n    %n = axis_index x").replace(
         "threads(", "grid(x = 1) threads(")
     run("fix", "-y", write(path, below)).expect(0, "unknown-name at line 8: move", "")
+
+
+def test_words(folder):
+    path = write(f"{folder}/columns.grout", COLUMNS)
+    shown = run("fix", path, "--yes", "--arch", "sm_100a").expect(0)
+    assert "add 'orders_tensor_core' to line 4" in shown.out, shown.out
+    assert read(path).decode() == COLUMNS.replace(": barrier //", ": barrier orders_tensor_core //")
 
 
 def test_stdin(folder):

@@ -68,7 +68,7 @@ static void check_bind(const grout_module *module) {
     grout_diags *diags = grout_diags_new();
     grout_module *bound = grout_module_bind(module, NULL, 0, diags);
     if (bound != NULL) {
-        (void)grout_verify(bound, GROUT_ARCH_SM_90A, diags);
+        (void)grout_verify(bound, GROUT_ARCH_OWN, diags);
         grout_module_free(bound);
     }
     grout_diags_free(diags);

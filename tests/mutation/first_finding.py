@@ -38,6 +38,7 @@ ABOUT = {
     "fence_async_shared": r"store|copy_|wgmma|load|mbarrier_init",
     "commit_gmem": r"store|copy_|load",
     "cluster_arrive": r".", "cluster_wait": r".", "cluster_barrier": r".", "block_barrier": r".",
+    "tcgen05_commit_arrive": r"tcgen05_mma", "wait_load_tmem": r"async_load_tmem", "commit_tmem": r"async_store_tmem",
     "griddepcontrol_wait": r"load|store|copy_|atomic_",
     "named_barrier_sync": r".", "named_barrier_arrive": r".",
 }

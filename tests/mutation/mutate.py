@@ -25,7 +25,8 @@ SYNC = re.compile(
     r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
     r"wait_smem_to_gmem|wgmma_wait|wgmma_sp|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
     r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
-    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|atomic_\w+)\b(.*)$")
+    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|try_cluster_cancel|"
+    r"tcgen05_commit_arrive|wait_load_tmem|commit_tmem|atomic_\w+)\b(.*)$")
 WRITTEN_ORDER = re.compile(r"\border\((release|acquire|acq_rel)\)")
 NUMBER = re.compile(r"^\s*(\d+)\b")
 
@@ -110,7 +111,7 @@ def weaken(op, code):
 
 
 def objects(lines):
-    """Mutants of declarations: other numbers of arrivals."""
+    """Mutants of declarations: other numbers of arrivals; of a barrier that orders the tensor core, one that does not."""
     for i, line in enumerate(lines):
         code, comment = split_comment(line)
         if re.search(r"^\s*scratch %\w+\s*: barrier", code):
@@ -120,6 +121,8 @@ def objects(lines):
                     code + " arrivals(2)" if by > 0 else None)
                 if text is not None:
                     yield i, "arrivals %+d" % by, {i: text}
+            if " orders_tensor_core" in code:
+                yield i, "no orders_tensor_core", {i: code.replace(" orders_tensor_core", "")}
 
 
 def mutants(lines):

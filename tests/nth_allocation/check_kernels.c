@@ -22,7 +22,7 @@ static bool run_stages(const front_end *f, grout_text *printed, grout_diags *dia
     }
     bool is_done = false;
     if (bound != NULL) {
-        is_done = grout_verify(bound, GROUT_ARCH_SM_90A, diags);
+        is_done = grout_verify(bound, GROUT_ARCH_OWN, diags);
         grout_module_print(bound, printed);
     }
     grout_module_free(bound);

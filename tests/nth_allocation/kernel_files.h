@@ -70,7 +70,7 @@ static inline grout_module *bind_source(const char *path) {
     ck_assert_ptr_nonnull(symbolic);
     grout_module *bound = grout_module_bind(symbolic, NULL, 0, diags);
     ck_assert_ptr_nonnull(bound);
-    ck_assert(grout_verify(bound, GROUT_ARCH_SM_90A, diags));
+    ck_assert(grout_verify(bound, GROUT_ARCH_OWN, diags));
     grout_module_free(symbolic);
     grout_text_free(&text);
     grout_diags_free(diags);

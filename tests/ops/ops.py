@@ -24,7 +24,7 @@ LIMIT_SECONDS = 1800
 MARKS = ("check", "cuda")
 KERNEL = re.compile(r"^kernel @(\w+)\((.*?)\)", re.MULTILINE | re.DOTALL)
 DRAW = re.compile(r"^// DRAW: (.+)$", re.MULTILINE)
-ARCH = re.compile(r"^// ARCH: (\S+)$", re.MULTILINE)
+ARCH = re.compile(r'^[^/]*\battr arch = "sm_1', re.MULTILINE)
 EXTERN = re.compile(r"^// EXTERN: (\S+)$", re.MULTILINE)
 RANGE = re.compile(r"(\w+) = (\d+)\.\.(\d+)$")
 
@@ -80,9 +80,7 @@ class Template:
             raise FileError("both kernels have the same outputs, at least one")
         self.ranges = self.read_ranges()
         self.library, self.cuda = self.make_externs()
-        arch = ARCH.search(self.source)
-        self.is_later = arch is not None  # there is no CUDA of its architecture
-        self.library += ["--arch", arch.group(1)] if arch else []
+        self.is_later = ARCH.search(self.source) is not None  # there is no CUDA of its architecture
 
     def make_externs(self):
         """Options that name the functions of the EXTERN line: for the CPU, and for a GPU."""

@@ -233,7 +233,7 @@ static bool check(trial *t, const grout_text *text, uint64_t seed, grout_diags *
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
     const grout_arch arch =
-        strstr(text->data, ": tmem ") == NULL ? GROUT_ARCH_SM_90A : GROUT_ARCH_SM_100A;
+        strstr(text->data, ": tmem ") == NULL ? GROUT_ARCH_OWN : GROUT_ARCH_SM_100A;
     if (t->bound == NULL || !grout_verify(t->bound, arch, diags)) {
         return false;
     }

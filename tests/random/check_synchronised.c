@@ -420,7 +420,7 @@ static bool bind(trial *t, const grout_text *text, grout_diags *diags) {
     grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
-    const grout_arch arch = t->has_tensors ? GROUT_ARCH_SM_100A : GROUT_ARCH_SM_90A;
+    const grout_arch arch = t->has_tensors ? GROUT_ARCH_SM_100A : GROUT_ARCH_OWN;
     if (t->bound == NULL || !grout_verify(t->bound, arch, diags)) {
         return false;
     }

@@ -5,8 +5,8 @@ usage: references.py --grout PATH [--products LIBRARY] [KERNEL...]
 
 LIBRARY is products.c compiled: it makes the same sums as Python does, thirty times as fast.
 
-Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly; so a difference is the
-kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
+Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly (f8e5m2: of 1/4 beyond 1); so a
+difference is the kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
 what the kernel's own arithmetic may lose.
 
 SPDX-License-Identifier: Apache-2.0
@@ -22,6 +22,7 @@ import math
 import operator
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -297,6 +298,23 @@ def compute_attention(arrays, sizes):
     return result
 
 
+def derive_decode(arrays, sizes):
+    """From one key to all, the first sequence with one."""
+    return {"lengths": [value % sizes["SK"] + 1 if i > 0 else 1 for i, value in enumerate(arrays["lengths"])]}
+
+
+def compute_decode(arrays, sizes):
+    result = []
+    queries, keys, values = (cut_rows(arrays[name], count * sizes["D"]) for name, count in (
+        ("q", sizes["GROUP"]), ("k", sizes["SK"]), ("v", sizes["SK"])))
+    for head, query in enumerate(queries):
+        length = arrays["lengths"][head // 2]
+        rows = (cut_rows(part, sizes["D"])[:count] for part, count in (
+            (query, sizes["GROUP"]), (keys[head], length), (values[head], length)))
+        result += compute_attention_head(*rows, False)[0]
+    return {"o": result}
+
+
 def compute_backward_rows(arrays, sizes):
     rows, padded = sizes["S"], sizes["ROWS"]
     products = list(map(operator.mul, arrays["o"], arrays["do"]))
@@ -380,15 +398,22 @@ CASES = [
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
-     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640", "M=70 N=72 K=136 bf16=f16"]),
     ("matmul_blackwell_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
-     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640"]),
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640 TILES=1", "M=9 N=8 K=8 TILES=1"]),
     ("matmul_blackwell_mxfp8", compute_block_scaled(32), {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
      ["M=128 N=128 K=128", "M=100 N=72 K=256", "M=200 N=264 K=128 TN=256"]),
     ("matmul_blackwell_nvfp4", compute_block_scaled(16), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
      2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256"]),
+    ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
+    ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64 SMS=2", "M=264 N=400 K=72 SMS=1 ACCS=3"]),
+    ("matmul_blackwell_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=129 N=264 K=144 TM=64", "M=100 N=72 K=272 f8e4m3=f8e5m2",
+      "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -414,6 +439,9 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136 CTAS=3", "M=130 N=264 K=320 CTAS=7", "M=520 N=264 K=128 CTAS=3"]),
     ("matmul_ragged", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=64 K=8", "TOTAL=130 N=64 K=72", "TOTAL=300 N=192 K=64 SMS=2"]),
+    ("matmul_blackwell_ragged", compute_matmul_ragged,
+     {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOTAL=1 N=8 K=8", "TOTAL=130 N=72 K=72", "TOTAL=300 N=192 K=64 SMS=2", "TOTAL=500 N=136 K=328 SMS=1"]),
     ("matmul_grouped", compute_matmul_ragged, {"a": "TOTAL K", "b": "G K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOTAL=1 N=8 K=8", "TOTAL=130 N=72 K=72", "TOTAL=300 N=192 K=64 SMS=2", "TOTAL=500 N=136 K=328 SMS=1"]),
     ("matmul_ragged_transposed", compute_matmul_ragged_transposed,
@@ -460,6 +488,15 @@ CASES = [
     ("attention_hopper", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
      ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=130 SK=70", "S=40 SK=136 D=128 GROUP=2 CAUSAL=1",
       "S=20 SK=90 D=256 BN=80", "S=100 SK=100 WGS=3 REGS=160 PRODUCER_REGS=32 CAUSAL=1"]),
+    ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330",
+      "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
+    ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -7, 0.008,
+     ["S=40 SK=200 CAUSAL=1 f16=bf16"]),
+    ("attention_blackwell_decode", compute_decode,
+     {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
+     ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
+      "BATCH=4 SK=130 GROUP=1 SPLITS=2"]),
     ("attention_hopper_backward_rows@attention_backward_rows", compute_backward_rows,
      {"o": "HEADS S D", "do": "HEADS S D", "lse": "HEADS ROWS"}, 2 ** -20, 1e-5,
      ["S=1", "S=70", "S=130 D=128", "S=70 D=256"]),
@@ -471,9 +508,10 @@ CASES = [
     ("attention_hopper_backward_wide", compute_backward, BACKWARD, 2 ** -9, 0.03,
      ["S=1 SK=1", "S=70 SK=70 CAUSAL=1 GROUP=2", "S=130 SK=40", "S=40 SK=136 CAUSAL=1"]),
 ]
+# An option TYPE=TYPE, in small letters, is no const: the kernel is run with the one instead of the other.
 # Inputs that are computed from the drawn ones.
-DERIVED = {"embedding_bag": derive_embedding, "attention_hopper_backward": derive_backward,
-           "attention_hopper_backward_wide": derive_backward}
+DERIVED = {"attention_blackwell_decode": derive_decode, "embedding_bag": derive_embedding,
+           "attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
 
 
 def draw_codes(generator, count):
@@ -491,8 +529,10 @@ def draw_offsets(generator, sizes):
 HEADS = {"HEADS": 2, "GROUP": 1, "D": 64, "WGS": 2, "CAUSAL": 0}
 GROUPS = {"G": 4}
 FILTER = {"R": 3, "S": 3, "PAD": 1, "STRIDE": 1, "DILATION": 1}
-DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_ragged": GROUPS, "matmul_grouped": GROUPS,
+DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "matmul_ragged": GROUPS,
+            "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
+            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
@@ -516,12 +556,28 @@ def find_difference(name, got, wanted, relative, absolute):
     return ""
 
 
-def run_case(grout, case, options):
+def copy_with_types(source, types, folder):
+    """The path of a copy of a kernel with other element types."""
+    with open(f"{ROOT}/{source}") as file:
+        text = file.read()
+    for old, new in types:
+        text = re.sub(rf"\b{old}\b", new, text)
+    copy = f"{folder}/{os.path.basename(source)}"
+    with open(copy, "w") as file:
+        file.write(text)
+    return copy
+
+
+def run_case(grout, case, words):
     """What is wrong, or nothing."""
     name, compute, inputs, relative, absolute, _ = case
-    given = {key: int(value) for key, value in (option.split("=") for option in options.split())}
+    options = [option.split("=") for option in words.split()]
+    types = [option for option in options if option[0].islower()]
+    given = {key: int(value) for key, value in options if not key.islower()}
     sizes = {**DEFAULTS.get(name.partition("@")[0], {}), **given}
-    if "HEADS" in sizes:
+    if name == "attention_blackwell_decode":
+        sizes.update(HEADS=2 * sizes["BATCH"])
+    elif "HEADS" in sizes:
         sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
     if name == "conv_implicit_gemm":
         sizes.update(TAPS=sizes["R"] * sizes["S"])
@@ -534,13 +590,13 @@ def run_case(grout, case, options):
                      GROUPS=sizes["K"] // (128 if name.endswith("mxfp8") else 64))
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
-    generator = random.Random(f"{name} {options}")
+    generator = random.Random(f"{name} {words}")
     arrays = {}
     with tempfile.TemporaryDirectory(prefix="grout-references-") as folder:
         path, _, kernel = name.partition("@")
-        command = [grout, "run", "--check", "-q", f"kernels/{path}.grout"]
+        source = f"kernels/{path}.grout"
+        command = [grout, "run", "--check", "-q", copy_with_types(source, types, folder) if types else source]
         command += ["--kernel", "@" + kernel] if kernel else []
-        command += ["--arch", "sm_100a"] if "blackwell" in name else []
         for array, words in inputs.items():
             if words == "offsets":
                 arrays[array] = draw_offsets(generator, sizes)
@@ -550,13 +606,15 @@ def run_case(grout, case, options):
                 arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)))
             else:
                 arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words)
+                if ["f8e4m3", "f8e5m2"] in types:
+                    arrays[array] = [value - value % 0.25 if abs(value) > 1 else value for value in arrays[array]]
         arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})
         for array, words in inputs.items():
             dims = [len(arrays[array])] if words in ("offsets", "rows") else get_dims(words, sizes)
             write_array(f"{folder}/{array}.npy", dims, arrays[array], words)
             command += ["--input", f"{array}={folder}/{array}.npy"]
         wanted = compute(arrays, sizes)
-        command += itertools.chain(*(["-D", option] for option in options.split()))
+        command += itertools.chain(*(["-D", f"{key}={value}"] for key, value in given.items()))
         for array, values in wanted.items():
             suffix = "" if isinstance(values[0], int) else ":f64"
             command += ["--output", f"{array}={folder}/{array}.out.npy{suffix}"]

@@ -91,7 +91,7 @@ def main():
                 lines = file.readlines()
             if all(replace(line) == line for line in lines):
                 continue
-            if any(line.startswith("// run: --arch sm_1") for line in lines):
+            if any('attr arch = "sm_1' in line for line in lines):
                 continue  # there is no CUDA of Blackwell yet, which would tell the layout
             wrong = check_whole(args.grout, args.emulate, os.path.abspath(path), folder, "".join(map(replace, lines)))
             found, others, failures = count_same(args.grout, lines)

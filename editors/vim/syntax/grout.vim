@@ -142,6 +142,8 @@ syntax keyword groutOperation
     \ semaphore_signal
     \ semaphore_wait
     \ semaphore_read
+    \ try_cluster_cancel
+    \ query_cluster_cancel
     \ atomic_add
     \ atomic_max
     \ atomic_min
@@ -314,7 +316,7 @@ syntax keyword groutGenerator
 " '%' and a blank is the remainder of a division.
 syntax match groutValue '%\w\+'
 syntax match groutKernel '@\a\w*'
-syntax match groutAttribute '\<\%(cluster_exit\|auto_fence\|partition_warps\)\>\%(\s*=\s*\%(sync\|none\)\>\)\='
+syntax match groutAttribute '\<\%(arch\|cluster_exit\|auto_fence\|partition_warps\)\>\%(\s*=\s*\%(sync\|none\)\>\)\='
 syntax match groutNumber '\<\d\+\%(\.\d\+\)\=\%([eE][+-]\=\d\+\)\=\>'
 syntax match groutNumber '\<0[xX]\x\+\%(\.\x\+\)\=\%([pP][+-]\=\d\+\)\=\>'
 syntax region groutString start='"' skip='\\.' end='"' oneline

@@ -329,7 +329,7 @@ class Launcher:
         if len(devices) > 1:
             raise ArgumentError(f"@{kernel.name}: its arrays lie on several GPUs: {sorted(devices)}")
         kernel.find_sizes(views, defines)
-        bound = kernel.bind(defines, "sm_90a")
+        bound = kernel.bind(defines, None)
         for index, param in enumerate(kernel.params):
             if param.direction != "scalar":
                 kernel.check_view(bound, index, views[param.name], param.direction in ("out", "inout"))

@@ -179,7 +179,7 @@ def call(kernel: Kernel, arguments, defines, options: LaunchOptions):
             views[param.name] = _view(kernel, param, value)
     defines = dict(defines)
     kernel.find_sizes(views, defines)
-    bound = kernel.bind(defines, "sm_90a")
+    bound = kernel.bind(defines, None)
     for index, param in enumerate(kernel.params):
         if param.name in views:
             kernel.check_view(bound, index, views[param.name], False)

@@ -121,11 +121,11 @@ class Module:
     def __repr__(self) -> str:
         return f"<grout.Module {self.name!r}: {', '.join('@' + name for name in self.kernels)}>"
 
-    def _bind(self, defines: typing.Dict[str, typing.Tuple[object, str]], arch: str):
+    def _bind(self, defines: typing.Dict[str, typing.Tuple[object, str]], arch: typing.Optional[str]):
         """The module with these values of consts, by name with their origins, and the verifier's warnings."""
-        arch_out = ffi.new("grout_arch *")
-        if not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out):
-            raise ValueError(f"arch={arch!r}: it is 'sm_90a' or 'any'")
+        arch_out = ffi.new("grout_arch *", lib.GROUT_ARCH_OWN)
+        if arch is not None and (not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out)):
+            raise ValueError(f"arch={arch!r}: it is 'sm_90a', 'sm_100a', 'sm_103a', 'sm_110a' or 'any'")
         key = (arch, tuple(sorted((name, type(value), value) for name, (value, _) in defines.items())))
         with self._lock:
             if key not in self._bound:
@@ -242,7 +242,7 @@ class Kernel:
                     raise ArgumentError(f"@{self.name}: const {name} is {defines[name][0]} by {source[name]} and "
                                         f"{size} by {here}")
 
-    def _bind(self, arguments, defines, arch: str):
+    def _bind(self, arguments, defines, arch: typing.Optional[str]):
         views = {param.name: self._view(param.name, arguments[param.name]) for param in self.params
                  if param.name in arguments and param.direction != "scalar"}
         self.find_sizes(views, defines)
@@ -349,7 +349,7 @@ class Kernel:
 
     # ---- check ------------------------------------------------------------------------------------------------------
 
-    def check(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: str = "sm_90a",
+    def check(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: typing.Optional[str] = None,
               schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
@@ -405,7 +405,7 @@ class Kernel:
 
     # ---- run --------------------------------------------------------------------------------------------------------
 
-    def run(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: str = "sm_90a",
+    def run(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: typing.Optional[str] = None,
             schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
             resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
             timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
@@ -493,7 +493,7 @@ class Kernel:
         shapes = {name: value for name, value in arguments.items() if hasattr(value, "shape")}
         sizes = {param.name: _shape_view(shapes[param.name]) for param in self.params if param.name in shapes}
         self.find_sizes(sizes, defines)
-        pointer, _ = self.module._bind(defines, "sm_90a")
+        pointer, _ = self.module._bind(defines, None)
         diags = Diags(pointer)
         externs = ffi.new("char[]", extern_source.encode())
         options = ffi.new("grout_emit_options *", {"watchdog": watchdog, "line_directives": lineinfo,
@@ -549,7 +549,7 @@ class Kernel:
         arguments, defines = self._sort((), {**dict(zip(inputs, arrays)), **keywords}, values)
         return call(self, arguments, defines, options)
 
-    def bind(self, defines, arch: str) -> Bound:
+    def bind(self, defines, arch: typing.Optional[str]) -> Bound:
         """The kernel with these values of consts, by name with their origins."""
         pointer, warnings = self.module._bind(defines, arch)
         return Bound(pointer, self._index, self.name, warnings)

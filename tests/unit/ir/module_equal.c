@@ -270,7 +270,8 @@ static bool same_kernel(comparison *c, const grout_kernel *a, const grout_kernel
     SAME(a->param_count == b->param_count, "number of parameters");
     SAME(a->axis_count == b->axis_count, "number of axes");
     SAME(a->cluster_exit == b->cluster_exit && a->has_auto_fence == b->has_auto_fence &&
-             a->auto_fence == b->auto_fence && a->partition_count == b->partition_count &&
+             a->has_arch == b->has_arch && a->arch == b->arch && a->auto_fence == b->auto_fence &&
+             a->partition_count == b->partition_count &&
              memcmp(a->partition_warps, b->partition_warps, sizeof a->partition_warps) == 0,
          "attributes of a kernel");
     for (uint32_t i = 0; i < a->param_count; i++) {

@@ -74,6 +74,11 @@ static const struct row {
      false, NULL},
     {"a test", "  %t = barrier_test %b[0]\n",
      "what the barrier_test at line 6 finds depends on the schedule", false, NULL},
+    {"clusters handed out",
+     "  scratch %r : smem i32[4]\n  scratch %q : barrier\n  try_cluster_cancel %r, %q\n"
+     "  barrier_wait %q\n  %v = query_cluster_cancel %r\n",
+     "which clusters the try_cluster_cancel at line 8 hands out depends on the schedule", false,
+     NULL},
     {"an atomic that acquires", "  %v = atomic_cas %n[0], 0, 1 order(acq_rel) scope(gpu)\n",
      "from whom the atomic at line 6 acquires depends on the schedule", false, NULL},
     {"data decide", "  %v = load %n[0]\n  if (gt %v, 3) {\n    store %n[%v], 1\n  }\n", "", false,

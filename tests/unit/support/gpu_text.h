@@ -87,7 +87,7 @@ static inline bool is_for_blackwell(const char *path) {
         fclose(file);
     }
     text[size] = '\0';
-    return strstr(text, "\n// run: --arch sm_1") != NULL || strstr(text, "\n// ARCH: sm_1") != NULL;
+    return strstr(text, "attr arch = \"sm_1") != NULL;
 }
 
 /* Adds the kernels of a folder, in the order of their names. None, or too many, ends the program:

@@ -47,7 +47,12 @@ class _KernelRegion:
 
     def _set_attrs(self) -> None:
         pointer = self._builder._pointer
-        cluster_exit, auto_fence, warps = self._attrs
+        arch, cluster_exit, auto_fence, warps = self._attrs
+        if arch is not None:
+            arch_out = ffi.new("grout_arch *")
+            if not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out):
+                raise ValueError(f"arch={arch!r}: it is 'sm_90a', 'sm_100a', 'sm_103a' or 'sm_110a'")
+            lib.grout_build_arch(pointer, arch_out[0])
         if cluster_exit is not None:
             lib.grout_build_cluster_exit(pointer, getattr(lib, f"GROUT_CLUSTER_EXIT_{cluster_exit.upper()}"))
         if auto_fence is not None:
@@ -312,12 +317,13 @@ class Builder(Operations):
     # ---- kernels and what they declare ------------------------------------------------------------------------------
 
     def kernel(self, name: str, grid=None, cluster=None, threads=None, cluster_exit: typing.Optional[str] = None,
-               auto_fence: typing.Optional[bool] = None, partition_warps: typing.Sequence[int] = ()) -> _KernelRegion:
+               auto_fence: typing.Optional[bool] = None, partition_warps: typing.Sequence[int] = (),
+               arch: typing.Optional[str] = None) -> _KernelRegion:
         """with b.kernel("k", grid={"x": 4}, threads={"wg": 2}): the body. Axes are by name and in their order."""
         if isinstance(threads, (int, Expr)):
             threads = {"wg": threads}
         return _KernelRegion(self, name, (("GRID", grid), ("CLUSTER", cluster), ("THREADS", threads)),
-                             (cluster_exit, auto_fence, tuple(partition_warps)))
+                             (arch, cluster_exit, auto_fence, tuple(partition_warps)))
 
     def array(self, name: str, direction: str, dtype: str, *dims) -> Ref:
         """A parameter: direction is 'in', 'out' or 'inout'."""

@@ -365,7 +365,7 @@ class Importer:
             threads = self._declare_axes([source.threads] if source.threads else [])
             self.program_axes = [axis for axis, _ in (*source.grid, *source.cluster)]
             self.program_axes += [source.threads[0]] if source.threads else []
-            with builder.kernel(name, grid, cluster, threads):
+            with builder.kernel(name, grid, cluster, threads, arch=find_arch(source.jaxpr)):
                 params, inputs, outputs = self._declare_params()
                 views = self._enter(params)
                 self.walk(source.jaxpr, views, source.consts)
@@ -387,6 +387,9 @@ class Importer:
             return module
         except KernelError as error:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
+
+
+BLACKWELL = frozenset(("try_cluster_cancel", "query_cluster_cancel"))  # primitives that no other hardware has
 
 
 def _opens_scope(equation) -> bool:
@@ -431,6 +434,11 @@ def _walk_equations(jaxpr) -> typing.Iterator:
         yield equation
         for inner in core.jaxprs_in_params(equation.params):
             yield from _walk_equations(_jax.open_jaxpr(inner)[0])
+
+
+def find_arch(jaxpr) -> typing.Optional[str]:
+    """The hardware that a kernel needs; None: any."""
+    return "sm_100a" if any(equation.primitive.name in BLACKWELL for equation in _walk_equations(jaxpr)) else None
 
 
 def import_kernel(source: Source, options: Options) -> Imported:

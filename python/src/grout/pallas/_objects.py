@@ -220,6 +220,7 @@ def _with_members(importer, declared, views, body) -> list:
 def _check_collective(importer, axes, avals) -> None:
     """Objects belong to a CTA: they are shared by its threads, all of them."""
     threads = importer.source.threads
+    axes = tuple(axis for axis in axes if axis is not None)  # JAX' loop over a kernel of one thread says (None,)
     for axis in axes:
         if axis not in importer.axes:
             raise importer.unsupported(f"collective_axes={tuple(axes)}: the kernel has no axis {axis!r}, but "

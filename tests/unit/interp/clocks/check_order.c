@@ -174,11 +174,21 @@ typedef struct tensor_model {
     uint32_t done;
 } tensor_model;
 
-/*
- * An actor has its own facts, and those of any actor at a node that seals them, if a path in time
- * leads from there to a node where it admits. No fact travels here: for each admission all seals
- * before it are looked at.
- */
+/* What reaches an actor that admits at node j: the facts of each actor at each node that seals
+ * them, and from which a path in time leads to j. */
+static void admit_at(tensor_model *model, const node *nodes, const graph *g, uint32_t j,
+                     uint32_t actor) {
+    for (uint32_t i = 0; i <= j; i++) {
+        for (uint32_t u = 0; u < ACTORS; u++) {
+            if (g->time[i][j] && orders_for(&nodes[i], SEAL, u)) {
+                join_facts(&model->before[j + 1][actor], &model->before[i][u]);
+            }
+        }
+    }
+}
+
+/* An actor has its own facts, and those that it admits. No fact travels here: for each admission
+ * all seals before it are looked at. */
 static void find_facts(tensor_model *model, const node *nodes, const graph *g, uint32_t last) {
     for (uint32_t j = model->done; j < last; j++) {
         tensor_facts *after = model->before[j + 1];
@@ -188,12 +198,8 @@ static void find_facts(tensor_model *model, const node *nodes, const graph *g, u
                 nodes[j].group;
         }
         for (uint32_t t = 0; t < ACTORS; t++) {
-            for (uint32_t i = 0; i <= j && orders_for(&nodes[j], ADMIT, t); i++) {
-                for (uint32_t u = 0; u < ACTORS && g->time[i][j]; u++) {
-                    if (orders_for(&nodes[i], SEAL, u)) {
-                        join_facts(&after[t], &model->before[i][u]);
-                    }
-                }
+            if (orders_for(&nodes[j], ADMIT, t)) {
+                admit_at(model, nodes, g, j, t);
             }
         }
     }

@@ -80,6 +80,7 @@ static void call_kernels(void) {
     ck_assert_uint_eq(grout_build_param_scalar(b, "q", GROUT_DTYPE_I32), 0);
     grout_build_init(b, a, GROUT_GENERATOR_ONES, 0, NULL);
     grout_build_axis(b, GROUT_AXIS_GRID, "y", 1);
+    grout_build_arch(b, GROUT_ARCH_SM_100A);
     grout_build_cluster_exit(b, GROUT_CLUSTER_EXIT_SYNC);
     grout_build_auto_fence(b, true);
     grout_build_partition_warps(b, 1, &warps);

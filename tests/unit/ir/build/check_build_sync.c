@@ -40,7 +40,8 @@ static grout_operand at(grout_value_id base, int64_t index) {
 /* The header's axes: grid x is axis 0, the cluster's cx and cy are 1 and 2. */
 #define HEADER                                                                                    \
     "kernel @k(%a: in gmem f32[4, 8], %n: i32) grid(x = 2) cluster(cx = 2, cy = 2) threads(wg = " \
-    "2)\n    attr cluster_exit = none auto_fence = 1 partition_warps = [4, 1]\n{\n"
+    "2)\n    attr arch = \"sm_103a\" cluster_exit = none auto_fence = 1 partition_warps = [4, "   \
+    "1]\n{\n"
 enum { AXIS_X = 1 << 0, AXIS_CX = 1 << 1, AXIS_CY = 1 << 2 };
 
 static void begin_kernel(void) {
@@ -52,6 +53,7 @@ static void begin_kernel(void) {
     grout_build_axis(b, GROUT_AXIS_CLUSTER, "cx", grout_build_int(b, 2));
     grout_build_axis(b, GROUT_AXIS_GRID, "x", grout_build_int(b, 2));
     grout_build_axis(b, GROUT_AXIS_CLUSTER, "cy", grout_build_int(b, 2));
+    grout_build_arch(b, GROUT_ARCH_SM_103A);
     grout_build_cluster_exit(b, GROUT_CLUSTER_EXIT_NONE);
     grout_build_auto_fence(b, true);
     grout_build_partition_warps(b, 2, (const uint32_t[]){4, 1});
@@ -268,6 +270,10 @@ static void many_partitions(void) {
     begin_kernel();
     grout_build_partition_warps(b, 9, (const uint32_t[]){4, 1, 1, 1, 1, 1, 1, 1, 1});
 }
+static void arch_of_no_gpu(void) {
+    begin_kernel();
+    grout_build_arch(b, GROUT_ARCH_ANY);
+}
 static void late_attribute(void) {
     begin_kernel();
     grout_build_block_barrier(b);
@@ -421,6 +427,7 @@ static const struct {
 } mistakes[] = {
     {fifth_cluster_axis, "axis 'cv' is one too many"},
     {many_partitions, "partition_warps of 9 threads: 1 to 8"},
+    {arch_of_no_gpu, "a kernel is for a GPU, not for 'any'"},
     {late_attribute, "parameters and axes come before the kernel's operations"},
     {arrivals_of_an_mbarrier, "only a barrier that is no mbarrier has arrivals, a cluster and "
                               "orders_tensor_core"},

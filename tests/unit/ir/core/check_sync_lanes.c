@@ -80,12 +80,18 @@ static void lanes_of_groups(const op_facts *it) {
          "one op starts its groups with one lane, another with all");
 }
 
+/* What launch control does. */
+static bool asks_for_clusters(const op_facts *it) {
+    return it->info->effect_row == GROUT_EFFECT_ROW_CANCEL;
+}
+
 static void lanes_of_all_else(const op_facts *it) {
     bool is_tma = has_letter(it, "G"); /* the tensor map */
     const bool is_mma = is_object(it, OBJECT(TCGEN05));
-    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma || is_mma ? LANES(ONE) : LANES(OWN)),
-           "one lane issues the copies of TMA and the MMAs of tcgen05 (ONE), of all else each has "
-           "its share (OWN)");
+    const bool is_of_one = is_tma || is_mma || asks_for_clusters(it);
+    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_of_one ? LANES(ONE) : LANES(OWN)),
+           "one lane issues the copies of TMA, the MMAs of tcgen05 and requests of launch control "
+           "(ONE), of all else each has its share (OWN)");
     const bool is_of_memory = has_effect(it, ACCESS(READ));
     expect(it, is_mode(it, MODE(FENCES)) && !is_of_memory, is_lanes(it, LANES(MEET)),
            "each lane fences what it did, and then one lets the engine go: LANES is MEET");
@@ -268,6 +274,9 @@ static bool loads_by_tma(const op_facts *it) {
     return is_mode(it, MODE(STARTS)) && is_object(it, BARRIERS) && has_letter(it, "G") &&
            has_effect(it, ACCESS(ARRIVE));
 }
+static bool fills_several(const op_facts *it) {
+    return loads_by_tma(it) || asks_for_clusters(it);
+}
 
 static bool loads_pixels(const op_facts *it) {
     return it->info->rule == GROUT_RULE_IM2COL;
@@ -340,8 +349,10 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT_NO_COMMIT_GROUP, fills_a_group,
      "NO_COMMIT_GROUP is of what STARTS something in a group"},
     {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
-    {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
-     "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
+     "COLLECTIVE_AXES is of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_MULTICAST, fills_several,
+     "MULTICAST is of what STARTS a load by TMA (letters G and b), and of launch control"},
     {GROUT_ATTR_BIT_PIXELS, loads_pixels,
      "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
     {GROUT_ATTR_BIT_OOB, moves_boxes,

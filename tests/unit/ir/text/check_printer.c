@@ -139,6 +139,7 @@ static const form_case forms[] = {
     {BODY("  if true {\n    if false {\n      commit_smem\n    }\n  }\n"), NULL},
     /* clusters, the explicit face, semaphores, warps and partitions */
     {"kernel @k() threads(wg=2) attr auto_fence=1 cluster(a=2,b=1) attr cluster_exit=sync grid(x=2) {\n}\n", "kernel @k() grid(x = 2) cluster(a = 2, b = 1) threads(wg = 2)\n    attr cluster_exit = sync auto_fence = 1\n{\n}\n"},
+    {"kernel @k() attr cluster_exit=none arch=\"sm_103a\" {\n}\n", "kernel @k() attr arch = \"sm_103a\" cluster_exit = none\n{\n}\n"},
     {"kernel @k() attr cluster_exit = none\n{\n}\n", NULL},
     {"kernel @k() attr auto_fence = 0\n{\n}\n", NULL},
     {"kernel @k() attr partition_warps=[4,1 , 2] auto_fence = 1 threads(wg = 3) {\n}\n", "kernel @k() threads(wg = 3) attr auto_fence = 1 partition_warps = [4, 1, 2]\n{\n}\n"},
@@ -197,6 +198,8 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_BARRIER] = "@ %a[0]&",
     [GROUT_FORM_FENCE] = "@&",
     [GROUT_FORM_COPY_IN] = "@ %a, %a[:], %a[0]&",
+    [GROUT_FORM_CANCEL] = "@ %a[%n], %a[0]&",
+    [GROUT_FORM_CANCEL_QUERY] = "%r = @ %a[%n]&",
     [GROUT_FORM_COPY_OUT] = "@ %a, %a[:]&",
     [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
     [GROUT_FORM_WGMMA_SP] = "@ %a, (load %a), %a.transpose(1, 0), (load %a)&",

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch control: clusters of the grid that have not begun, as plgpu.dynamic_scheduling_loop asks for them."""
+from __future__ import annotations
+
+from ._errors import UnsupportedError
+from ._rules import rule
+from ._tensor_core import register_inline
+from ._values import index
+from ._views import apply, at_object, split_leaves
+
+HELPERS = "jax._src.pallas.mosaic_gpu.helpers"
+
+
+@rule("try_cluster_cancel")
+def import_request(importer, equation, answer, barrier, *leaves):
+    """Thread 0 asks; the others arrive, as JAX lowers it."""
+    params = equation.params
+    (at_answer, at_barrier), _ = split_leaves(leaves, params["result_transforms_tree"],
+                                              params["barrier_transforms_tree"])
+    if any(size > 1 for _, size in importer.source.cluster):
+        raise importer.unsupported("it asks for a cluster of several CTAs on a barrier; grout's launch control brings an "
+                                   "answer to several CTAs on mbarriers alone")
+    own, threads = importer.source.threads or ("", 1)
+    answer, barrier = apply(importer, answer, at_answer).ref, at_object(importer, barrier, at_barrier)
+    if threads == 1:
+        importer.builder.op("try_cluster_cancel", answer, barrier)
+        return
+    is_first = importer.arith("eq", importer.axis(own), index(0))
+    with importer.builder.if_(importer.operand(is_first)) as branch:
+        importer.builder.op("try_cluster_cancel", answer, barrier)
+        with branch.else_():
+            importer.builder.op("barrier_arrive", barrier)
+
+
+@rule("query_cluster_cancel")
+def import_query(importer, equation, answer, *leaves):
+    """The places of a cluster on some axes of the grid, and whether there was one."""
+    params = equation.params
+    (at_answer,), _ = split_leaves(leaves, params["transforms_tree"])
+    number = importer.op("query_cluster_cancel", "i32", (), apply(importer, answer, at_answer).ref)
+    inner, places = 1, {}
+    for name, size in reversed(importer.source.grid):  # row-major: the last axis is the fastest
+        places[name] = importer.arith("rem", importer.arith("div", number, index(inner)), index(int(size)))
+        inner *= int(size)
+    missing = [name for name in params["grid_names"] if name not in places]
+    if missing:
+        raise importer.unsupported(f"{missing[0]!r} is no axis of the grid")
+    return [*(places[name] for name in params["grid_names"]), importer.arith("ge", number, index(0))]
+
+
+def _fence(builder, *, asm):
+    """The fences of a slot of answers. The reader publishes its load before it tells; the thread that asks again has
+    nothing to add to that."""
+    if asm.startswith("fence.proxy.async::generic.release.sync_restrict::shared::cta"):
+        builder.op("commit_smem")
+    elif not asm.startswith("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster"):
+        raise UnsupportedError(f"inline PTX without operands: {asm}")
+
+
+register_inline(f"{HELPERS}.inline_ptx.<locals>.ptx", _fence)
