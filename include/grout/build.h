@@ -279,10 +279,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, uint32_t attrs);
-#define GROUT_BUILD_N5_OPTION_ATTRS(name)                                                       \
+#define GROUT_BUILD_N5_OPTION(name)                                                             \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      grout_operand c, grout_operand d, grout_operand e,        \
-                                      uint32_t attrs);
+                                      grout_operand c, grout_operand d, grout_operand e);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);
