@@ -155,6 +155,7 @@ typedef enum grout_rule {
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_TCGEN05,
+    GROUT_RULE_TCGEN05_COPY, /* to tensor memory; shapes are those of grout_tcgen05_copy_plan */
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
     GROUT_RULE_PRINT_LAYOUT,
