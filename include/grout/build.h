@@ -144,6 +144,8 @@ typedef struct grout_build_object {
     bool is_packed;               /* of a tmem array */
     bool is_collective;           /* of a tmem array: of a pair of CTAs */
     bool is_leader_tracked;       /* of a cluster barrier, or an mbarrier: two_ctas */
+    bool is_scales;               /* of a tmem array; so is the next: one of the three at most */
+    bool is_metadata;
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;
@@ -279,6 +281,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, uint64_t attrs);
+#define GROUT_BUILD_N5_OPTION(name)                                                             \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, grout_operand e);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint64_t attrs);

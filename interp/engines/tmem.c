@@ -67,9 +67,10 @@ static void poison_columns(const grout_cta *cta, const grout_box *box, const gro
     const grout_box_plan *plan = box->plan;
     const uint32_t column = plan->rank - 1u, row = plan->rank - 2u;
     const grout_inst *inst = grout_flight__inst(cta->machine, flight);
-    const grout_box_plan *other = flight->engine == GROUT_ENGINE_TCGEN05
-                                      ? grout_plan__box(cta->machine->plan, inst, 0)
-                                      : NULL;
+    const grout_box_plan *other =
+        flight->engine == GROUT_ENGINE_TCGEN05
+            ? grout_plan__box(cta->machine->plan, inst, grout_tcgen05__get_target(inst))
+            : NULL;
     const bool is_of_peer = flight->home != cta->rank;
     if (other == NULL || flight->is_void || other->object != plan->object ||
         (is_of_peer && (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) == 0)) {

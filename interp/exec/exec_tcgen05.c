@@ -16,6 +16,32 @@ grout_outcome grout_exec_tcgen05_mma(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
+grout_outcome grout_exec_tcgen05_mma_scaled(const grout_cta *cta, uint32_t thread,
+                                            const grout_inst *inst) {
+    return grout_exec_tcgen05_mma(cta, thread, inst);
+}
+
+grout_outcome grout_exec_tcgen05_mma_sp(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst) {
+    return grout_exec_tcgen05_mma(cta, thread, inst);
+}
+
+grout_outcome grout_exec_async_copy_smem_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                 const grout_inst *inst) {
+    grout_tcgen05__copy(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_async_copy_scales_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                   const grout_inst *inst) {
+    return grout_exec_async_copy_smem_to_tmem(cta, thread, inst);
+}
+
+grout_outcome grout_exec_async_copy_sparse_metadata_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                            const grout_inst *inst) {
+    return grout_exec_async_copy_smem_to_tmem(cta, thread, inst);
+}
+
 /* CTAs on whose barriers a commit arrives: the one it names, or all along some axes. */
 static uint32_t get_targets(const grout_cta *cta, const grout_inst *inst, uint32_t rank) {
     const grout_machine *machine = cta->machine;

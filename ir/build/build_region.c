@@ -36,8 +36,9 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    if (from->is_packed || from->is_collective) {
-        return grout_builder__error(b, "%s are not packed or collective", what);
+    if (from->is_packed || from->is_scales || from->is_metadata || from->is_collective) {
+        return grout_builder__error(b, "%s are not packed or collective, and no scales or metadata",
+                                    what);
     }
     if (from->is_leader_tracked && !is_barrier) {
         return grout_builder__error(b, "only barriers are tracked by a leader");
@@ -69,8 +70,13 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
         from->is_leader_tracked) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
     }
-    if ((from->is_packed || from->is_collective) && !grout_space_needs_tensor_order(space)) {
-        return grout_builder__error(b, "only arrays in tmem are packed or collective");
+    const int words = from->is_packed + from->is_scales + from->is_metadata;
+    if ((words > 0 || from->is_collective) && !grout_space_needs_tensor_order(space)) {
+        return grout_builder__error(
+            b, "only arrays in tmem are packed, scales, metadata or collective");
+    }
+    if (words > 1) {
+        return grout_builder__error(b, "an array in tmem is packed, scales or metadata");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");
@@ -146,6 +152,8 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .is_explicit = from->is_explicit,
                          .orders_tensor_core = from->orders_tensor_core,
                          .is_packed = from->is_packed,
+                         .is_scales = from->is_scales,
+                         .is_metadata = from->is_metadata,
                          .is_collective = from->is_collective,
                          .is_leader_tracked = from->is_leader_tracked};
     to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));

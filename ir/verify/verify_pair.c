@@ -149,6 +149,8 @@ static void check_objects(grout_verifying *verifying, const grout_op *op) {
 
 /* An array in tensor memory that an MMA uses is of as many CTAs as the MMA. */
 static void check_operands(grout_verifying *verifying, const grout_op *op, bool is_of_pair) {
+    const bool can_pair =
+        (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(verifying->module, op, k);
         grout_view view;
@@ -163,7 +165,8 @@ static void check_operands(grout_verifying *verifying, const grout_op *op, bool 
         grout_verify__note_object(verifying, view.object);
         grout_diags_help(verifying->diags, "%s",
                          is_of_pair ? "write 'collective' behind its type"
-                                    : "write collective_axis(..), or leave 'collective' out");
+                         : can_pair ? "write collective_axis(..), or leave 'collective' out"
+                                    : "this one is not there for pairs: leave 'collective' out");
     }
 }
 
@@ -175,7 +178,8 @@ static void check_collective(grout_verifying *verifying, const grout_op *op) {
     if (axis != NULL) {
         check_axis(verifying, op, axis);
     }
-    if (grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05) {
+    const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
+    if (rule == GROUT_RULE_TCGEN05 || rule == GROUT_RULE_TCGEN05_COPY) {
         check_operands(verifying, op, axis != NULL);
         return;
     }

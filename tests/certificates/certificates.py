@@ -39,10 +39,12 @@ from mistakes import make_mistakes
 from oracle import draw_graphs
 from phases import draw_phases
 from running import Crash, list_rejected, make_file, run
+from tensors import draw_tensors
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
-            "cancels": (draw_cancels, 6)}
+            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0)}
+TENSORS_EVERY = 16  # so many numbers: the others draw what they have drawn without this family
 AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
@@ -51,7 +53,7 @@ EXPLORE_SECONDS = 2
 def draw_kernel(number, family=None):
     kernel = Kernel(number)
     drawn = kernel.draw.choices(list(FAMILIES), [weight for _, weight in FAMILIES.values()])[0]
-    kernel.family = family or drawn
+    kernel.family = family or ("tensors" if number % TENSORS_EVERY == 0 else drawn)
     FAMILIES[kernel.family][0](kernel)
     if kernel.expected is None and kernel.family not in AS_DRAWN and kernel.draw.random() < 0.45:
         make_mistakes(kernel)

@@ -6,7 +6,8 @@ import re
 
 SYNCHRONISING = re.compile(
     r"(?:%\w+ = )?(barrier_(arrive|wait|test)|mbarrier_\w+|semaphore_(signal|wait)|named_barrier_\w+|block_barrier|"
-    r"cluster_(arrive|wait|barrier)|commit_\w+|wait_smem_to_gmem|async_copy_\w+|atomic_\w+|copy_gmem_to_smem|"
+    r"cluster_(arrive|wait|barrier)|commit_\w+|wait_smem_to_gmem|tcgen05_commit_arrive|"
+    r"wait_load_tmem|async_store_tmem|async_copy_\w+|atomic_\w+|copy_gmem_to_smem|"
     r"copy_smem_to_gmem|async_copy|async_store_smem)\b")
 ORDERS = re.compile(r" order\(\w+\)")
 

@@ -179,23 +179,27 @@ static void draw_roles(tensors *t) {
     t->threads = t->user + (t->uses_itself ? 0 : t->users);
 }
 
-static void get_sums(const tensors *t, draw_sums *sums) {
-    const uint32_t sources = draw_tensors_get_total(t) * t->ctas;
-    draw_sums_init(sums, t->rows * draw_tensors_get_form(t)->width, sources, t->tiles * t->ctas);
-    for (uint32_t cta = 0; cta < t->ctas; cta++) {
-        for (uint32_t tile = 0; tile < t->tiles; tile++) {
-            const uint32_t base = cta * draw_tensors_get_total(t), result = cta * t->tiles + tile;
-            const uint32_t doublings = t->is_corrected ? t->steps - 1 : 0;
-            for (uint32_t i = 0; t->start == START_SOURCE && i < 1u << doublings; i++) {
-                draw_sum(sums, result, base + tile);
-            }
-            for (uint32_t k = 0; k < t->steps; k++) {
-                const uint32_t weight = t->is_corrected ? 1u << (t->steps - 1 - k) : 1;
-                for (uint32_t i = 0; i < weight; i++) {
-                    draw_sum(sums, result, base + tile * t->steps + k);
-                }
-            }
+/* The sums of one tile: its start, doubled with what it has at each correction, and its steps. */
+static void add_sums_of_tile(const tensors *t, draw_sums *sums, uint32_t result, uint32_t base) {
+    const uint32_t tile = result % t->tiles, first = base + tile * t->steps;
+    const uint32_t doublings = t->is_corrected ? t->steps - 1 : 0;
+    for (uint32_t i = 0; t->start == START_SOURCE && i < 1u << doublings; i++) {
+        draw_sum(sums, result, base + tile);
+    }
+    for (uint32_t k = 0; k < t->steps; k++) {
+        const uint32_t weight = t->is_corrected ? 1u << (t->steps - 1 - k) : 1;
+        for (uint32_t i = 0; i < weight; i++) {
+            draw_sum(sums, result, first + k);
         }
+    }
+}
+
+static void get_sums(const tensors *t, draw_sums *sums) {
+    const uint32_t results = t->tiles * t->ctas;
+    draw_sums_init(sums, t->rows * draw_tensors_get_form(t)->width,
+                   draw_tensors_get_total(t) * t->ctas, results);
+    for (uint32_t result = 0; result < results; result++) {
+        add_sums_of_tile(t, sums, result, result / t->tiles * draw_tensors_get_total(t));
     }
 }
 

@@ -185,7 +185,15 @@ static operand_form get_form(const oracle *it, grout_op_id id, uint32_t operand)
     return form;
 }
 
-/* Two MMAs that add to the same columns in the same shape and of the same types follow each other
+/* The kinds of an instruction: f16 and bf16 are one, so are all floats of 8 bits, all integers. */
+static bool is_of_one_kind(uint32_t one, uint32_t other) {
+    const grout_dtype_info *left = grout_dtype_get_info((grout_dtype)one);
+    const grout_dtype_info *right = grout_dtype_get_info((grout_dtype)other);
+    return left->bits == right->bits &&
+           (left->class_ == GROUT_CLASS_FLOAT) == (right->class_ == GROUT_CLASS_FLOAT);
+}
+
+/* Two MMAs that add to the same columns in the same shape and of the same kind follow each other
  * in the tensor core's pipeline: the order of their issue is enough. */
 static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     uint32_t lane = 0;
@@ -197,9 +205,9 @@ static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     bool is_same = memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
                    x->access.run_count == y->access.run_count &&
                    memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
-    for (uint32_t i = 1; i < 3; i++) {
-        is_same =
-            is_same && get_form(it, x->origin.op, i).dtype == get_form(it, y->origin.op, i).dtype;
+    for (uint32_t i = 1; i < 3 && is_same; i++) {
+        is_same = is_of_one_kind(get_form(it, x->origin.op, i).dtype,
+                                 get_form(it, y->origin.op, i).dtype);
     }
     return is_same;
 }

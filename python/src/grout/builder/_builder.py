@@ -363,7 +363,8 @@ class Builder(Operations):
                                                 "is_explicit": object_.kind == "MBARRIER",
                                                 "is_global": object_.is_global, "infers_tile": object_.infers_tile,
                                                 "orders_tensor_core": object_.orders_tensor_core,
-                                                "is_packed": object_.is_packed,
+                                                "is_packed": object_.is_packed, "is_scales": object_.is_scales,
+                                                "is_metadata": object_.is_metadata,
                                                 "is_collective": object_.is_collective,
                                                 "is_leader_tracked": object_.is_leader_tracked})
         keep.append(made)
