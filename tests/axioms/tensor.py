@@ -44,9 +44,10 @@ def follows(x, y):
 
 
 def is_tensor_ordered(x, y, accesses):
-    """x before y: at once, or behind an MMA that follows x in the pipeline."""
-    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and follows(x, z) and follows(z, y)
-                                for z in accesses)
+    """x before y: at once, or behind an MMA that follows x in the pipeline, on all columns that the two share."""
+    shared = x.mask & y.mask
+    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and shared & ~z.mask == 0 and
+                                follows(x, z) and follows(z, y) for z in accesses)
 
 
 class TensorOps(ActorOps):
