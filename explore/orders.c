@@ -54,8 +54,7 @@ uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module
     uint8_t *orders = grout__new(allocator, grout_module_get_object_count(module), sizeof *orders);
     for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        if (is_in_kernel(module, kernel, op) &&
-            !note_op(allocator, module, kernel, op, orders)) {
+        if (is_in_kernel(module, kernel, op) && !note_op(allocator, module, kernel, op, orders)) {
             grout__free(orders);
             return NULL;
         }

@@ -143,6 +143,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_TCGEN05:
+    case GROUT_RULE_TCGEN05_COPY:
     case GROUT_RULE_PRINT:
     case GROUT_RULE_PRINT_LAYOUT:
     case GROUT_RULE_CHECK: /* its values may have any layout */

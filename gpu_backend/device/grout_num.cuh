@@ -542,7 +542,34 @@ template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
     return grout_convert(a, To());
 }
 
-// The same into two neighbouring registers of an array: one instruction rounds both.
+// The same of two bytes of an array, exactly, without a conversion of each (PTX ISA 9.1, "prmt", "sub.f16x2"). 0x43
+// above a byte is the bf16 128 + its low seven bits, if its high bit is left out; with the high bit alone it is 128, or
+// of a negative number 256. 0x64 above a byte is the f16 1024 + byte, and a number + 128 is a byte. The bytes are read as
+// one: ptxas leaves apart what has been two.
+GROUT_DEVICE grout_u32 grout_put_above(const grout_i8 *from, grout_u32 above) {
+    grout_u16 bytes;
+    grout_u32 pair;
+    memcpy(&bytes, from, 2);
+    asm("prmt.b32 %0, %1, %2, 0x4140;" : "=r"(pair) : "r"((grout_u32)bytes), "r"(above));
+    return pair;
+}
+GROUT_DEVICE void grout_cast_pair(grout_bf16 *to, const grout_i8 *from) {
+    const grout_u32 numbers = grout_put_above(from, 0x43u);
+    grout_u32 pair;
+    asm("sub.rn.bf16x2 %0, %1, %2;"
+        : "=r"(pair) : "r"(numbers & 0xff7fff7fu), "r"(numbers & 0xff80ff80u));
+    to[0].bits = (grout_u16)pair;
+    to[1].bits = (grout_u16)(pair >> 16);
+}
+GROUT_DEVICE void grout_cast_pair(grout_f16 *to, const grout_i8 *from) {
+    grout_u32 pair;
+    asm("sub.rn.f16x2 %0, %1, %2;"
+        : "=r"(pair) : "r"(grout_put_above(from, 0x64u) ^ 0x800080u), "r"(0x64806480u));
+    to[0].bits = (grout_u16)pair;
+    to[1].bits = (grout_u16)(pair >> 16);
+}
+
+// Two numbers into neighbouring registers of an array: one instruction rounds both.
 GROUT_DEVICE void grout_round_pair(grout_f16 *to, grout_f32 low, grout_f32 high) {
     const grout_u32 pair = grout_pack_f16(low, high);
     to[0].bits = (grout_u16)pair;

@@ -29,38 +29,50 @@ static void emit_elements(grout_emitter *e, const grout_op *op, add_element *add
     grout_emit__close(e, "");
 }
 
-/* The same where add gives an f32 that is still to be rounded to f16 or bf16: two registers at a
- * time, for which there is one instruction. */
+/* Whether each lane has pairs of registers of the result. */
+static bool has_pairs(const grout_emitter *e, const grout_op *op) {
+    const grout_register_layout *layout = grout_emit__layout(e, op->first_result);
+    return grout_emit__has_registers(layout) && layout->registers % 2 == 0;
+}
+
+/* A loop over pairs of registers of the result, and "function(result + reg, " in it. */
+static void open_pairs(grout_emitter *e, const grout_op *op, const char *function) {
+    const grout_value_id value = op->first_result;
+    grout_emit__declare_registers(e, value);
+    grout_emit__open_registers(e, grout_emit__layout(e, value)->registers, 2);
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s(%s + reg, ", function, grout_emit__name(e, value));
+}
+
+/* The same as emit_elements where add gives an f32 that is still to be rounded to f16 or bf16: two
+ * registers at a time, for which there is one instruction. */
 static void emit_halves(grout_emitter *e, const grout_op *op, add_element *add) {
     const grout_value_id value = op->first_result;
     const grout_register_layout *layout = grout_emit__layout(e, value);
     const bool is_spread = grout_emit__has_registers(layout);
-    if (!is_spread || layout->registers % 2 != 0) {
-        if (is_spread) {
-            grout_emit__declare_registers(e, value);
-            grout_emit__open_registers(e, layout->registers, 1);
-            grout_emit__begin(e);
-            grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
-        } else {
-            grout_emit__begin_scalar(e, value);
-        }
-        grout_emit__add(e, "grout_cast<%s>(", grout_emit__type_name(e, value));
-        add(e, op, is_spread ? "reg" : NULL);
+    if (has_pairs(e, op)) {
+        open_pairs(e, op, "grout_round_pair");
+        add(e, op, "reg");
+        grout_emit__add(e, ", ");
+        add(e, op, "reg + 1");
         grout_emit__end(e, ");");
-        if (is_spread) {
-            grout_emit__close(e, "");
-        }
+        grout_emit__close(e, "");
         return;
     }
-    grout_emit__declare_registers(e, value);
-    grout_emit__open_registers(e, layout->registers, 2);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_round_pair(%s + reg, ", grout_emit__name(e, value));
-    add(e, op, "reg");
-    grout_emit__add(e, ", ");
-    add(e, op, "reg + 1");
+    if (is_spread) {
+        grout_emit__declare_registers(e, value);
+        grout_emit__open_registers(e, layout->registers, 1);
+        grout_emit__begin(e);
+        grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
+    } else {
+        grout_emit__begin_scalar(e, value);
+    }
+    grout_emit__add(e, "grout_cast<%s>(", grout_emit__type_name(e, value));
+    add(e, op, is_spread ? "reg" : NULL);
     grout_emit__end(e, ");");
-    grout_emit__close(e, "");
+    if (is_spread) {
+        grout_emit__close(e, "");
+    }
 }
 
 static void emit_numbers(grout_emitter *e, const grout_op *op, add_element *add) {
@@ -142,16 +154,28 @@ static void add_number(grout_emitter *e, const grout_op *op, const char *index) 
     grout_emit__number(e, grout_module_get_operand(e->module, op, 0), index);
 }
 
+/* Bytes as f16 or bf16. */
+static void emit_byte_pairs(grout_emitter *e, const grout_op *op, const grout_operand *from) {
+    open_pairs(e, op, "grout_cast_pair");
+    grout_emit__add(e, "%s + reg", grout_emit__name(e, from->id));
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+}
+
 void grout_emit__cast(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *from = grout_module_get_operand(e->module, op, 0);
     const grout_dtype dtype = grout_module_get_operand_type(e->module, from).dtype;
     const bool is_of_f32 = dtype == GROUT_DTYPE_F32 || grout_emit__is_half(dtype);
+    const bool is_to_half = grout_emit__is_half(grout_emit__dtype(e, op->first_result));
     (void)id;
     if (dtype == grout_emit__dtype(e, op->first_result)) { /* not even an infinity saturates */
         emit_elements(e, op, add_same);
-    } else if (is_of_f32 && grout_emit__is_half(grout_emit__dtype(e, op->first_result)) &&
+    } else if (is_of_f32 && is_to_half &&
                grout_emit__has_registers(grout_emit__layout(e, op->first_result))) {
         emit_halves(e, op, add_number);
+    } else if (dtype == GROUT_DTYPE_I8 && is_to_half && has_pairs(e, op) &&
+               grout_emit__is_spread(e, from)) {
+        emit_byte_pairs(e, op, from);
     } else {
         emit_elements(e, op, add_cast);
     }

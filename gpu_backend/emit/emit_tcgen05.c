@@ -43,7 +43,33 @@ void grout_emit__commit_tmem(grout_emitter *e, grout_op_id id, const grout_op *o
     refuse(e, op);
 }
 
+void grout_emit__tcgen05_mma_scaled(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
 void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__tcgen05_mma_sp(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__async_copy_smem_to_tmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__async_copy_scales_to_tmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__async_copy_sparse_metadata_to_tmem(grout_emitter *e, grout_op_id id,
+                                                    const grout_op *op) {
     (void)id;
     refuse(e, op);
 }

@@ -137,11 +137,13 @@ typedef struct grout_build_object {
     const grout_expr_id *transpose;
     const char *layout;   /* of the user's own, as in layout("..") instead of the three; or NULL */
     grout_value_id alias; /* an smem array whose bytes it has; 0: it has its own */
-    grout_expr_id alias_start;    /* from this byte on; 0: from the first */
-    grout_expr_id arrivals;       /* of a barrier; 0: 1 */
-    bool is_explicit;             /* of a barrier: mbarrier */
-    bool orders_tensor_core;      /* of a barrier that is no mbarrier */
-    bool is_packed;               /* of a tmem array */
+    grout_expr_id alias_start; /* from this byte on; 0: from the first */
+    grout_expr_id arrivals;    /* of a barrier; 0: 1 */
+    bool is_explicit;          /* of a barrier: mbarrier */
+    bool orders_tensor_core;   /* of a barrier that is no mbarrier */
+    bool is_packed;            /* of a tmem array; so are the next two, one at most */
+    bool is_scales;
+    bool is_metadata;
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;
@@ -277,6 +279,9 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, uint32_t attrs);
+#define GROUT_BUILD_N5_OPTION(name)                                                             \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, grout_operand e);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint32_t attrs);

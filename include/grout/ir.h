@@ -145,6 +145,8 @@ typedef struct grout_object {
     bool is_explicit;        /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool orders_tensor_core; /* barrier: an arrive and a wait are also edges of tensor memory */
     bool is_packed;          /* a tmem array: several elements in a column of 32 bits */
+    bool is_scales;          /* a tmem array: scales of blocks, 'scales' */
+    bool is_metadata;        /* a tmem array: which elements a sparse a keeps, 'metadata' */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
     /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
      * one set. Printed in the order of the axes. */

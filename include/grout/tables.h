@@ -69,8 +69,8 @@ typedef enum grout_arch {
 } grout_arch;
 
 /* What there is to say of an arch that grout does not take. */
-#define GROUT_ARCH_WITHOUT_TENSOR_MEMORY                                                           \
-    "sm_120a and its kin have no tensor memory, no tcgen05 and no wgmma: their tensor core is "    \
+#define GROUT_ARCH_WITHOUT_TENSOR_MEMORY                                                        \
+    "sm_120a and its kin have no tensor memory, no tcgen05 and no wgmma: their tensor core is " \
     "that of 'mma'"
 
 /* By its name: "sm_90a", "sm_100a", "sm_103a", "sm_110a" or "any"; false if it is none of these. */
@@ -155,6 +155,7 @@ typedef enum grout_rule {
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_TCGEN05,
+    GROUT_RULE_TCGEN05_COPY, /* to tensor memory; shapes are those of grout_tcgen05_copy_plan */
     GROUT_RULE_MMA, /* two matrices and what is added to their product, which the result is like */
     GROUT_RULE_PRINT,
     GROUT_RULE_PRINT_LAYOUT,

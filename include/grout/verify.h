@@ -162,7 +162,17 @@ typedef struct grout_tcgen05 {
     uint32_t columns;
     int64_t step, rest;
     bool is_aligned;
+    /* Neighbours along K that have one scale, and its type; 0: there are no scales. */
+    uint32_t scale_block;
+    uint8_t scale_dtype;
 } grout_tcgen05;
+
+/* What a copy to tensor memory brings. */
+typedef enum grout_tcgen05_copy {
+    GROUT_TCGEN05_COPY_PLAIN,   /* element [r, c] to [r, c] */
+    GROUT_TCGEN05_COPY_SCALES,  /* [r / 128, c / 4, r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
+    GROUT_TCGEN05_COPY_METADATA /* [c / 8, r, c % 8] to [r, c] */
+} grout_tcgen05_copy;
 
 /*
  * Works out the tensor-core form of a tcgen05_mma of a bound module. On failure returns false and,
@@ -171,6 +181,21 @@ typedef struct grout_tcgen05 {
  */
 GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
                                   grout_tcgen05 *tcgen05_out, grout_diags *diags);
+
+/* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
+GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
+                                       grout_tcgen05_copy *copy_out, grout_diags *diags);
+/* Which copy an operation is. */
+GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(grout_opcode opcode);
+/* Where row r, column c of an array of so many columns in tensor memory come from: the number of
+ * the element in SMEM, as the copy reads them. */
+GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns,
+                                                 uint32_t r, uint32_t c);
+
+/* The place [row, column] in tensor memory of word w of the metadata of row m: for an a of 16 bits
+ * the words of rows m and m + 8 of each 16 take turns, for one of 8 bits they lie row by row. */
+GROUT_API void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w,
+                                               uint32_t place_out[2]);
 
 /* Operands of a wgmma or one of its kin: the metadata of a sparse a, and use_acc; NULL: it has
  * none. */

@@ -15,14 +15,24 @@
 #include "barrier.h"
 #include "capture.h"
 #include "engine.h"
+#include "sparse.h"
 #include "wgmma.h"
+
+#include "grout/verify.h"
 
 #include <string.h>
 
 /* A lane's MMAs in flight; past that the oldest is performed, which is legal at any time. */
 #define FLIGHT_MAX 64
 
-enum { BOX_ACC, BOX_A, BOX_B, BOXES };
+enum {
+    BOX_ACC = GROUT_TCGEN05_BOX_ACC,
+    BOX_A = GROUT_TCGEN05_BOX_A,
+    BOX_B = GROUT_TCGEN05_BOX_B,
+    BOX_TABLE = GROUT_TCGEN05_BOX_TABLE,
+    BOXES_MAX = GROUT_TCGEN05_BOXES_MAX,
+    METADATA_OPERAND = 3 /* of the operation */
+};
 
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t number) {
     return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
@@ -33,6 +43,9 @@ static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t numbe
 }
 
 int64_t grout_engine__bytes_tcgen05(const grout_machine *machine, const grout_inst *inst) {
+    if (grout_tcgen05__is_copy(inst)) {
+        return grout_plan__box(machine->plan, inst, GROUT_TCGEN05_BOX_SOURCE)->bytes;
+    }
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     return product->a.bytes + product->b.bytes;
 }
@@ -69,16 +82,98 @@ static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *
                                     .cols = gemm->n};
 }
 
+/* ---- what lies beside the operands ----------------------------------------------------------- */
+
+/* Bytes of the tables of an MMA, each from a multiple of 64 on; of metadata twice as many. */
+static size_t get_table_bytes(const grout_machine *machine, const grout_inst *inst, uint32_t box) {
+    return box < inst->box_count
+               ? (size_t)(grout_plan__box(machine->plan, inst, box)->bytes + 63) / 64 * 64
+               : 0;
+}
+
+/* The words of metadata row by row, from where they lie in tensor memory. */
+static void order_metadata(const grout_gemm *gemm, grout_dtype a, const uint16_t *from,
+                           uint16_t *to) {
+    const uint32_t words = grout_sparse__count_words(gemm);
+    for (uint32_t m = 0; m < gemm->m; m++) {
+        for (uint32_t w = 0; w < words; w++) {
+            uint32_t place[2];
+            grout_sparse_get_metadata_place(a, m, w, place);
+            to[m * words + w] = from[place[0] * words + place[1]];
+        }
+    }
+}
+
+/* The first code that says nothing is a finding. Words that nobody wrote make sums undefined, which
+ * is one already. */
+static void check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                           const uint16_t *words) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
+    const grout_sparse_problem problem =
+        grout_sparse__find_problem(words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
+    if (problem.row_number != 0) {
+        const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
+                                   .start = problem.row_number - 1,
+                                   .extent = (int64_t)problem.group * gemm->group,
+                                   .have = problem.code,
+                                   .need = gemm->group};
+        grout_cta__fault(cta, actor, inst, METADATA_OPERAND, &fault);
+    }
+}
+
 /* An MMA that is performed: its boxes, and what was captured of its operands in SMEM. */
 typedef struct mma {
     const grout_inst *inst;
+    uint32_t actor;
     const grout_origin *origin;
     const grout_box *boxes;
     const uint8_t *captured[2]; /* or NULL */
     bool is_fresh;
 } mma;
 
+/* Scales and metadata, in memory of so many bytes. */
+static void take_tables(const grout_cta *cta, const mma *it, uint8_t *memory,
+                        grout_factors *factors) {
+    grout_machine *machine = cta->machine;
+    const size_t first = get_table_bytes(machine, it->inst, BOX_TABLE);
+    const grout_box *table = &it->boxes[BOX_TABLE];
+    grout_box__gather(machine, table, memory);
+    if (!factors->product->is_sparse) {
+        grout_box__gather(machine, &it->boxes[BOX_TABLE + 1], memory + first);
+        factors->scales[0] = memory;
+        factors->scales[1] = memory + first;
+        return;
+    }
+    uint16_t *words = (uint16_t *)(void *)(memory + first);
+    order_metadata(grout_pool__at(&machine->plan->gemms, factors->product->gemm),
+                   (grout_dtype)factors->product->a.pack.dtype,
+                   (const uint16_t *)(const void *)memory, words);
+    if (machine->tracks && grout_box__is_defined(machine, table)) {
+        check_metadata(cta, it->actor, it->inst, words);
+    }
+    factors->metadata = memory + first;
+}
+
+static void multiply(const grout_cta *cta, const mma *it, uint8_t *tables);
+
 static void perform(const grout_cta *cta, const mma *it) {
+    grout_machine *machine = cta->machine;
+    const size_t first = get_table_bytes(machine, it->inst, BOX_TABLE);
+    const size_t second = get_table_bytes(machine, it->inst, BOX_TABLE + 1);
+    const size_t bytes = first + (second > first ? second : first);
+    uint8_t *tables = bytes == 0 ? NULL : grout_heap__take(&machine->heap, bytes);
+    if (bytes != 0 && tables == NULL) {
+        machine->run.has_failed = true;
+        return;
+    }
+    multiply(cta, it, tables);
+    if (bytes != 0) {
+        grout_heap__give(&machine->heap, tables, bytes);
+    }
+}
+
+static void multiply(const grout_cta *cta, const mma *it, uint8_t *tables) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
     const grout_accumulator_plan shape = get_shape(cta, it->inst);
@@ -88,6 +183,9 @@ static void perform(const grout_cta *cta, const mma *it) {
                                          {.plan = &product->b, .box = &it->boxes[BOX_B]}}};
     factors.sources[0].rows = it->captured[0];
     factors.sources[1].rows = it->captured[1];
+    if (tables != NULL) {
+        take_tables(cta, it, tables, &factors);
+    }
     grout_box__gather(machine, &it->boxes[BOX_ACC], machine->linear);
     grout_accumulator__store(&sums, machine->linear);
     if (product->a.is_register) { /* it lies in tensor memory */
@@ -109,12 +207,15 @@ static bool is_fresh(const grout_cta *cta, uint32_t actor, const grout_inst *ins
 static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     const grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);
-    const int64_t *const starts[BOXES] = {flight->start[2], flight->start[0], flight->start[1]};
-    grout_box boxes[BOXES];
-    mma it = {
-        .inst = inst, .origin = &flight->origin, .boxes = boxes, .is_fresh = flight->is_fresh};
-    for (uint32_t i = 0; i < BOXES; i++) {
-        boxes[i] = grout_box__place(cta, grout_plan__box(machine->plan, inst, i), starts[i]);
+    grout_box boxes[BOXES_MAX];
+    mma it = {.inst = inst,
+              .actor = flight->actor,
+              .origin = &flight->origin,
+              .boxes = boxes,
+              .is_fresh = flight->is_fresh};
+    for (uint32_t i = 0; i < inst->box_count; i++) {
+        boxes[i] = grout_box__place(cta, grout_plan__box(machine->plan, inst, i),
+                                    flight->start[grout_tcgen05__get_place(inst, i)]);
     }
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t slot = flight->bytes.operands[i];
@@ -126,16 +227,29 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     perform(cta, &it);
 }
 
-/* Whether two MMAs in flight add to the same columns. */
-static bool share_columns(const grout_machine *machine, const grout_flight *a,
-                          const grout_flight *b) {
-    const grout_box_plan *first = grout_plan__box(machine->plan, grout_flight__inst(machine, a), 0);
-    const grout_box_plan *then = grout_plan__box(machine->plan, grout_flight__inst(machine, b), 0);
+/* Whether what one in flight writes, and a box of another one, are the same columns. */
+static bool shares_columns(const grout_machine *machine, const grout_flight *a,
+                           const grout_flight *b, uint32_t box) {
+    const grout_inst *inst = grout_flight__inst(machine, a),
+                     *other = grout_flight__inst(machine, b);
+    const grout_box_plan *first =
+        grout_plan__box(machine->plan, inst, grout_tcgen05__get_target(inst));
+    const grout_box_plan *then = grout_plan__box(machine->plan, other, box);
+    const int64_t *from = a->start[2], *to = b->start[grout_tcgen05__get_place(other, box)];
     const uint32_t column = first->rank - 1u;
-    return first->object == then->object &&
-           memcmp(a->start[2], b->start[2], column * sizeof a->start[2][0]) == 0 &&
-           a->start[2][column] < b->start[2][column] + then->extent[column] &&
-           b->start[2][column] < a->start[2][column] + first->extent[column];
+    return first->object == then->object && memcmp(from, to, column * sizeof *from) == 0 &&
+           from[column] < to[column] + then->extent[column] &&
+           to[column] < from[column] + first->extent[column];
+}
+
+/* Whether one in flight writes what another one adds to, reads or writes. */
+static bool is_used(const grout_machine *machine, const grout_flight *a, const grout_flight *b) {
+    const uint32_t count = grout_flight__inst(machine, b)->box_count;
+    bool is_found = false;
+    for (uint32_t box = 0; box < count && !is_found; box++) {
+        is_found = shares_columns(machine, a, b, box);
+    }
+    return is_found;
 }
 
 /* The tensor core is one: what other lanes have issued before on the same columns it does first.
@@ -146,7 +260,7 @@ static void perform_earlier(const grout_cta *cta, uint32_t index) {
         const grout_flight *other = grout_flight__get(machine, i);
         const grout_flight *own = grout_flight__get(machine, index);
         if (other->engine == GROUT_ENGINE_TCGEN05 && other->owner != own->owner &&
-            !other->is_void && share_columns(machine, other, own)) {
+            !other->is_void && is_used(machine, other, own)) {
             grout_flight__finish_groups(cta, GROUT_ENGINE_TCGEN05, other->owner, other->group);
             i = grout_cta__head(cta)->first_flight;
         } else {
@@ -159,6 +273,10 @@ void grout_engine__land_tcgen05(const grout_cta *cta, uint32_t index) {
     grout_flight *flight = grout_flight__get(cta->machine, index);
     if (!flight->is_void) {
         perform_earlier(cta, index);
+    }
+    if (!flight->is_void && grout_tcgen05__is_copy(grout_flight__inst(cta->machine, flight))) {
+        grout_tcgen05__land_copy(cta, flight);
+    } else if (!flight->is_void) {
         perform_flight(cta, flight);
     }
     for (uint32_t i = 0; i < GROUT_FLIGHT_SLOTS; i++) {
@@ -191,6 +309,55 @@ static void spoil(const grout_cta *cta, const grout_accumulator *sums,
     }
 }
 
+/* The row that a scale is of, or the column; rows of those of b from N on do not count. */
+static void spoil_by_scales(const grout_cta *cta, const grout_accumulator *sums,
+                            const grout_box *box, bool is_a) {
+    grout_machine *machine = cta->machine;
+    const uint32_t columns = (uint32_t)box->plan->extent[box->plan->rank - 1u];
+    const uint32_t count = is_a ? sums->plan->rows : sums->plan->cols;
+    memset(machine->mask_linear, 0, (size_t)box->plan->count);
+    grout_box__get_undefined(machine, box, machine->mask_linear);
+    for (uint32_t i = 0; i < count * columns; i++) {
+        if (machine->mask_linear[i] != 0 && is_a) {
+            grout_accumulator__spoil_row(sums, i / columns);
+        } else if (machine->mask_linear[i] != 0) {
+            grout_accumulator__spoil_column(sums, i / columns);
+        }
+    }
+}
+
+/* The row that a word of metadata is of. */
+static void spoil_by_metadata(const grout_cta *cta, const grout_accumulator *sums,
+                              const grout_product_plan *product, const grout_box *box) {
+    grout_machine *machine = cta->machine;
+    const uint32_t words = (uint32_t)box->plan->extent[box->plan->rank - 1u];
+    memset(machine->mask_linear, 0, (size_t)box->plan->count);
+    grout_box__get_undefined(machine, box, machine->mask_linear);
+    for (uint32_t i = 0; i < sums->plan->rows * words; i++) {
+        uint32_t place[2];
+        grout_sparse_get_metadata_place((grout_dtype)product->a.pack.dtype, i / words, i % words,
+                                        place);
+        if (machine->mask_linear[place[0] * words + place[1]] != 0) {
+            grout_accumulator__spoil_row(sums, i / words);
+        }
+    }
+}
+
+static void spoil_by_tables(const grout_cta *cta, const grout_inst *inst,
+                            const grout_accumulator *sums, const grout_box *boxes) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    for (uint32_t i = BOX_TABLE; i < inst->box_count; i++) {
+        if (grout_box__is_defined(cta->machine, &boxes[i])) {
+            continue;
+        }
+        if (product->is_sparse) {
+            spoil_by_metadata(cta, sums, product, &boxes[i]);
+        } else {
+            spoil_by_scales(cta, sums, &boxes[i], i == BOX_TABLE);
+        }
+    }
+}
+
 static void spread_undefined(const grout_cta *cta, const grout_inst *inst, const grout_box *boxes,
                              bool is_new) {
     grout_machine *machine = cta->machine;
@@ -207,33 +374,29 @@ static void spread_undefined(const grout_cta *cta, const grout_inst *inst, const
     }
     spoil(cta, &sums, &product->a, &boxes[BOX_A], true);
     spoil(cta, &sums, &product->b, &boxes[BOX_B], false);
+    spoil_by_tables(cta, inst, &sums, boxes);
     const bool is_undefined = grout_accumulator__get_undefined(&sums, machine->mask_linear);
     grout_box__set_written(machine, acc, is_undefined ? machine->mask_linear : NULL);
 }
 
 /* ---- issue ----------------------------------------------------------------------------------- */
 
-static void put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          const grout_box *boxes, bool is_void) {
+void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                                  const grout_box *boxes, const grout_tcgen05_flight *as) {
     grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
-    const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    uint32_t slots[GROUT_FLIGHT_SLOTS] = {0};
-    for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        const bool is_in_smem = i == 1 || !product->a.is_register;
-        slots[i] = is_in_smem ? grout_capture__take(cta, actor, &boxes[BOX_A + i], cta->rank) : 0;
-    }
     const uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_TCGEN05, cta->rank);
     if (index == 0) {
         return;
     }
     grout_flight *flight = grout_flight__get(machine, index);
-    flight->is_void = is_void;
-    flight->is_fresh = is_fresh(cta, actor, inst);
-    memcpy(flight->bytes.operands, slots, sizeof slots);
-    memcpy(flight->start[0], boxes[BOX_A].start, sizeof flight->start[0]);
-    memcpy(flight->start[1], boxes[BOX_B].start, sizeof flight->start[1]);
-    memcpy(flight->start[2], boxes[BOX_ACC].start, sizeof flight->start[2]);
+    flight->is_void = as->is_void;
+    memcpy(flight->bytes.operands, as->slots, sizeof flight->bytes.operands);
+    for (uint32_t i = 0; i < inst->box_count; i++) {
+        memcpy(flight->start[grout_tcgen05__get_place(inst, i)], boxes[i].start,
+               sizeof flight->start[0]);
+    }
+    flight->is_fresh = as->is_fresh;
     const uint32_t issued = grout_cta__lane(cta, lane)->mmas;
     grout_flight__enqueue(cta, lane, issued, index);
     if (issued > FLIGHT_MAX) {
@@ -241,10 +404,21 @@ static void put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst
     }
 }
 
-static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                             uint32_t number) {
+static void put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          const grout_box *boxes, bool is_void) {
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    grout_tcgen05_flight as = {.is_void = is_void, .is_fresh = is_fresh(cta, actor, inst)};
+    for (uint32_t i = 0; i < 2 && !is_void; i++) {
+        const bool is_in_smem = i == 1 || !product->a.is_register;
+        as.slots[i] =
+            is_in_smem ? grout_capture__take(cta, actor, &boxes[BOX_A + i], cta->rank) : 0;
+    }
+    grout_tcgen05__put_in_flight(cta, actor, inst, boxes, &as);
+}
+
+void grout_tcgen05__publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_flight flight = grout_flight__describe(cta, actor, inst, GROUT_ENGINE_TCGEN05);
-    flight.group = number;
+    flight.group = grout_cta__lane(cta, grout_machine__lane_of(cta->machine, actor))->mmas;
     grout_flight__publish_complete(cta, &flight);
 }
 
@@ -256,15 +430,15 @@ static void note_issue(const grout_cta *cta, uint32_t actor, uint32_t lane, uint
                        number);
 }
 
-void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          grout_box *boxes_out) {
     grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
-    grout_box boxes[BOXES];
     bool is_void = false;
-    for (uint32_t i = 0; i < BOXES; i++) {
-        boxes[i] = grout_box__resolve(cta, actor, inst, i);
+    for (uint32_t i = 0; i < inst->box_count; i++) {
+        boxes_out[i] = grout_box__resolve(cta, actor, inst, i);
         /* An operand that leaves its object is refused, and with it the product. */
-        is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[i]);
+        is_void |= !grout_box__check_inside(cta, actor, inst, &boxes_out[i]);
     }
     const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
     const grout_stamp stamps[2] = {get_stamp(cta, lane, number), get_stamp(cta, lane, number)};
@@ -272,9 +446,16 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
         .bytes = grout_engine__bytes_tcgen05(machine, inst), .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, actor, inst, &issue);
     if (!is_void) {
-        grout_access__publish(cta, actor, inst, boxes, stamps);
+        grout_access__publish(cta, actor, inst, boxes_out, stamps);
     }
     note_issue(cta, actor, lane, number);
+    return !is_void;
+}
+
+void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_box boxes[BOXES_MAX];
+    const bool is_void = !grout_tcgen05__begin(cta, actor, inst, boxes);
     if (machine->tracks && !is_void) {
         spread_undefined(cta, inst, boxes, is_fresh(cta, actor, inst));
     }
@@ -285,12 +466,13 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
     if (!is_void) {
         const grout_origin origin = grout_cta__origin(cta, actor, inst);
         const mma it = {.inst = inst,
+                        .actor = actor,
                         .origin = &origin,
                         .boxes = boxes,
                         .is_fresh = is_fresh(cta, actor, inst)};
         perform(cta, &it);
     }
-    publish_complete(cta, actor, inst, number);
+    grout_tcgen05__publish_complete(cta, actor, inst);
 }
 
 /* ---- commits --------------------------------------------------------------------------------- */

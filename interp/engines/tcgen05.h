@@ -7,10 +7,13 @@
 #ifndef GROUT_INTERP_TCGEN05_H
 #define GROUT_INTERP_TCGEN05_H
 
+#include "flight.h"
 #include "memory.h"
 
 /* An MMA: faults, events, definedness, its effect if it is due. */
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+/* A copy from SMEM to tensor memory, in the same queue. */
+void grout_tcgen05__copy(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* One arrival on an element of the CTA, when all MMAs of the actor's lane so far are done. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element);
@@ -21,5 +24,52 @@ void grout_tmem__wait_loads(const grout_cta *cta, uint32_t thread, const grout_i
 /* A store, done at the wait. */
 void grout_tmem__store(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 void grout_tmem__wait_stores(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
+
+/* ---- what MMAs and copies share ----------------------------------------------------------------
+ */
+
+/* Their boxes: of an MMA the accumulator, a, b, and then scales or metadata; of a copy source and
+ * destination. */
+enum {
+    GROUT_TCGEN05_BOX_ACC,
+    GROUT_TCGEN05_BOX_A,
+    GROUT_TCGEN05_BOX_B,
+    GROUT_TCGEN05_BOX_TABLE,
+    GROUT_TCGEN05_BOXES_MAX = GROUT_TCGEN05_BOX_TABLE + 2,
+    GROUT_TCGEN05_BOX_SOURCE = 0,
+    GROUT_TCGEN05_BOX_DESTINATION = 1
+};
+
+static inline bool grout_tcgen05__is_copy(const grout_inst *inst) {
+    return grout_op_get_info((grout_opcode)inst->opcode)->rule == GROUT_RULE_TCGEN05_COPY;
+}
+/* The box that it writes, and where a flight keeps the start of a box: start[2] of what it writes,
+ * the first two of operands in SMEM, then the others. */
+static inline uint32_t grout_tcgen05__get_target(const grout_inst *inst) {
+    return grout_tcgen05__is_copy(inst) ? (uint32_t)GROUT_TCGEN05_BOX_DESTINATION
+                                        : (uint32_t)GROUT_TCGEN05_BOX_ACC;
+}
+static inline uint32_t grout_tcgen05__get_place(const grout_inst *inst, uint32_t box) {
+    const uint32_t target = grout_tcgen05__get_target(inst);
+    return box == target ? 2 : box >= GROUT_TCGEN05_BOX_TABLE ? box : box - (target == 0 ? 1 : 0);
+}
+
+/* Its boxes, its number in the queue of the lane, ISSUE and ACCESS; false: it leaves an object, and
+ * moves nothing. */
+bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          grout_box *boxes_out);
+/* What else a flight says: slots of captured operands, whether it moves nothing, and whether what
+ * the accumulator held does not count. */
+typedef struct grout_tcgen05_flight {
+    uint32_t slots[GROUT_FLIGHT_SLOTS];
+    bool is_void, is_fresh;
+} grout_tcgen05_flight;
+/* In flight, with the boxes it has at its issue. */
+void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                                  const grout_box *boxes, const grout_tcgen05_flight *as);
+/* The lane's latest one is done, at its issue. */
+void grout_tcgen05__publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+/* A copy that is in flight takes effect. */
+void grout_tcgen05__land_copy(const grout_cta *cta, const grout_flight *flight);
 
 #endif

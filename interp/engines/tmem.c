@@ -66,9 +66,10 @@ static void poison_in_flight(const grout_cta *cta, const grout_box *box, uint8_t
     const uint32_t column = plan->rank - 1u, row = plan->rank - 2u;
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_flight *flight = grout_flight__get(machine, i);
+        const grout_inst *inst = grout_flight__inst(machine, flight);
         const grout_box_plan *other =
             flight->engine == GROUT_ENGINE_TCGEN05
-                ? grout_plan__box(machine->plan, grout_flight__inst(machine, flight), 0)
+                ? grout_plan__box(machine->plan, inst, grout_tcgen05__get_target(inst))
                 : NULL;
         i = flight->next;
         if (other == NULL || flight->is_void || other->object != plan->object) {

@@ -18,6 +18,7 @@
 #include "engine.h"
 #include "non_finite.h"
 #include "operand.h"
+#include "scaled.h"
 #include "sparse.h"
 
 #include <string.h>
@@ -62,6 +63,7 @@ typedef struct packed_operands {
     const grout_product_plan *product;
     const float *tiles[2];
     const uint16_t *metadata;
+    const uint8_t *const *scales; /* of blocks, where the product has them */
 } packed_operands;
 
 static grout_sparse_tiles get_sparse(const packed_operands *packed) {
@@ -129,6 +131,10 @@ static void run_product(const grout_gemm *gemm, float *c, const packed_operands 
     if (packed->metadata != NULL) {
         const grout_sparse_tiles sparse = get_sparse(packed);
         grout_sparse__run(gemm, c, &sparse);
+    } else if (gemm->scale_block != 0) {
+        const grout_scaled_tiles scaled = {packed->tiles[0], packed->tiles[1], packed->scales[0],
+                                           packed->scales[1]};
+        grout_scaled__run(gemm, c, &scaled);
     } else {
         grout_gemm__run(gemm, c, packed->tiles[0], packed->tiles[1]);
     }
@@ -157,7 +163,8 @@ void grout_factors__multiply(const grout_cta *cta, const grout_origin *origin,
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     const grout_accumulator accumulator = *to;
     packed_operands packed = {.product = product,
-                              .metadata = (const uint16_t *)(const void *)its->metadata};
+                              .metadata = (const uint16_t *)(const void *)its->metadata,
+                              .scales = its->scales};
     grout_operand__pack(cta, its->sources, packed.tiles);
     if (is_fresh) {
         grout_accumulator__clear_values(&accumulator);

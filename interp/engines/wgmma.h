@@ -22,11 +22,13 @@ void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last);
 void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,
                                    void *array);
 
-/* What a product multiplies: where its operands are, and of a sparse a the metadata. */
+/* What a product multiplies: where its operands are, of a sparse a the metadata, and the scales of
+ * both, if they have some. */
 typedef struct grout_factors {
     const grout_product_plan *product;
     grout_operand_source sources[2];
     const uint8_t *metadata;
+    const uint8_t *scales[2];
 } grout_factors;
 
 /* to += a * b, watched if the launch asks for it; is_fresh: to = a * b. */

@@ -14,6 +14,32 @@ grout_outcome grout_exec_tcgen05_mma(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
+grout_outcome grout_exec_tcgen05_mma_scaled(const grout_cta *cta, uint32_t thread,
+                                            const grout_inst *inst) {
+    return grout_exec_tcgen05_mma(cta, thread, inst);
+}
+
+grout_outcome grout_exec_tcgen05_mma_sp(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst) {
+    return grout_exec_tcgen05_mma(cta, thread, inst);
+}
+
+grout_outcome grout_exec_async_copy_smem_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                 const grout_inst *inst) {
+    grout_tcgen05__copy(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_async_copy_scales_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                   const grout_inst *inst) {
+    return grout_exec_async_copy_smem_to_tmem(cta, thread, inst);
+}
+
+grout_outcome grout_exec_async_copy_sparse_metadata_to_tmem(const grout_cta *cta, uint32_t thread,
+                                                            const grout_inst *inst) {
+    return grout_exec_async_copy_smem_to_tmem(cta, thread, inst);
+}
+
 grout_outcome grout_exec_tcgen05_commit_arrive(const grout_cta *cta, uint32_t thread,
                                                const grout_inst *inst) {
     uint32_t element;

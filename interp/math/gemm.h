@@ -36,10 +36,12 @@ typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, c
  */
 struct grout_gemm {
     uint32_t m, n, k;
-    bool has_k_rows;        /* b is [k][n] */
-    bool is_integer;        /* an i32 accumulator */
-    bool is_saturating;     /* its sums stop at the largest and the least i32; k % 32 == 0 */
-    uint8_t group;          /* not 0: a keeps of each so many of K half, see sparse.h */
+    bool has_k_rows;     /* b is [k][n] */
+    bool is_integer;     /* an i32 accumulator */
+    bool is_saturating;  /* its sums stop at the largest and the least i32; k % 32 == 0 */
+    uint8_t group;       /* not 0: a keeps of each so many of K half, see sparse.h */
+    uint8_t scale_block; /* not 0: so many of K have a scale, see scaled.h */
+    uint8_t scale_dtype;
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */
     grout_tensor_core core; /* exact numerics, for k in its blocks; block 0: fast */

@@ -5,7 +5,10 @@
  */
 #include "pack.h"
 
+#include "convert.h"
+
 #include "grout/num.h"
+#include "grout/type.h"
 
 #include <string.h>
 
@@ -106,6 +109,26 @@ static void pack_e5m2(const grout_pack *pack, const uint8_t *bytes, const int32_
                       float *out) {
     pack_as(pack, GROUT_DTYPE_F8E5M2, 1, bytes, offsets, out);
 }
+/* Elements of 4 and 6 bits: two in a byte, and one. */
+static void pack_tiny(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    const grout_dtype dtype = (grout_dtype)pack->dtype;
+    const size_t count = (size_t)GROUT_PACK_CHUNK * grout_dtype_get_info(dtype)->packed;
+    const size_t across = pack->is_turned ? pack->rows : 1;
+    const size_t down = pack->is_turned ? 1 : pack->chunks * count;
+    for (size_t row = 0; row < pack->rows; row++) {
+        for (size_t i = 0; i < pack->chunks; i++) {
+            uint8_t elements[2 * GROUT_PACK_CHUNK];
+            float wide[2 * GROUT_PACK_CHUNK];
+            grout_elements_unpack(dtype, bytes + *offsets++, elements, (int64_t)count);
+            grout_convert(dtype, elements, GROUT_DTYPE_F32, wide, (int64_t)count);
+            for (size_t k = 0; k < count; k++) {
+                out[row * down + (i * count + k) * across] = wide[k];
+            }
+        }
+    }
+}
+
 static void pack_i8(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
                     float *out) {
     pack_as(pack, GROUT_DTYPE_I8, 2, bytes, offsets, out);
@@ -134,8 +157,9 @@ static grout_pack_loop *find_plain(grout_dtype dtype) {
     static grout_pack_loop *const loops[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_F16] = pack_f16,     [GROUT_DTYPE_BF16] = pack_bf16,
         [GROUT_DTYPE_F32] = pack_tf32,    [GROUT_DTYPE_F8E4M3] = pack_e4m3,
-        [GROUT_DTYPE_F8E5M2] = pack_e5m2, [GROUT_DTYPE_I8] = pack_i8,
-        [GROUT_DTYPE_U8] = pack_u8};
+        [GROUT_DTYPE_F8E5M2] = pack_e5m2, [GROUT_DTYPE_F6E2M3] = pack_tiny,
+        [GROUT_DTYPE_F6E3M2] = pack_tiny, [GROUT_DTYPE_F4E2M1] = pack_tiny,
+        [GROUT_DTYPE_I8] = pack_i8,       [GROUT_DTYPE_U8] = pack_u8};
     return loops[dtype];
 }
 

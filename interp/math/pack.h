@@ -15,7 +15,8 @@
 /*
  * A tile of rows x chunks: chunk i of row r lies at bytes + offsets[r * chunks + i] and holds
  * elements i * c .. of the row, c = 16 / element size. With cols = chunks * c, element e of row r
- * goes to out[r * cols + e], or turned to out[e * rows + r]. Floats of 8 and 16 bits widen exactly;
+ * goes to out[r * cols + e], or turned to out[e * rows + r]. Floats of 4 to 16 bits widen exactly
+ * (of 4 bits two lie in a byte);
  * f32 is cut to tf32: its low 13 bits become 0. Two neighbours of a row of i8 or u8, as i16, make
  * one word, which goes where an element e of words would; of a tile that has_k_rows it is two
  * neighbours of a column: element e of rows r and r + 1 goes to out[r / 2 * cols + e], or turned to
@@ -26,7 +27,7 @@ typedef struct grout_pack grout_pack;
 typedef void grout_pack_loop(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
                              float *out);
 struct grout_pack {
-    uint8_t dtype; /* F16, BF16, F32, F8E4M3, F8E5M2, I8 or U8 */
+    uint8_t dtype; /* F16, BF16, F32, F8E4M3, F8E5M2, F6E2M3, F6E3M2, F4E2M1, I8 or U8 */
     bool is_turned;
     bool has_k_rows; /* of I8 and U8, which are multiplied two along K at a time */
     uint32_t rows, chunks;

@@ -233,7 +233,10 @@ static grout_pack_loop *find_narrow(grout_dtype dtype, bool is_turned) {
     if (dtype == GROUT_DTYPE_I8) {
         return is_turned ? turn_i8 : pack_i8;
     }
-    return is_turned ? turn_u8 : pack_u8;
+    if (dtype == GROUT_DTYPE_U8) {
+        return is_turned ? turn_u8 : pack_u8;
+    }
+    return NULL;
 }
 
 grout_pack_loop *grout_pack__find_wide(grout_dtype dtype, bool is_turned) {

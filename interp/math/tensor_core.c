@@ -34,6 +34,12 @@ static int16_t get_least(grout_dtype dtype) {
     if (dtype == GROUT_DTYPE_F8E4M3) {
         return -6;
     }
+    if (dtype == GROUT_DTYPE_F6E3M2) {
+        return -2;
+    }
+    if (dtype == GROUT_DTYPE_F6E2M3 || dtype == GROUT_DTYPE_F4E2M1) {
+        return 0;
+    }
     return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F8E5M2 ? F16_LEAST : F32_LEAST;
 }
 
@@ -58,7 +64,9 @@ grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dty
 grout_tensor_core grout_tensor_core__get_tcgen05(grout_dtype a, grout_dtype b,
                                                  grout_dtype accumulator) {
     grout_tensor_core core = grout_tensor_core__get(a, b, accumulator);
-    core.fraction = 25;
+    const bool has_groups = a == GROUT_DTYPE_F4E2M1;
+    core.fraction = has_groups ? 35 : 25;
+    core.block = has_groups ? GROUT_TENSOR_CORE_GROUPS * GROUT_TENSOR_CORE_GROUP : core.block;
     core.out_bits = core.is_half ? 10 : 23;
     return core;
 }
@@ -139,31 +147,68 @@ static void note_special(specials *found, float value) {
     found->has_minus |= isinf(value) && value < 0;
 }
 
-float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a, size_t a_step,
-                                   const float *b, size_t b_step, float c) {
+/* All that is not finite among the terms: what the sum is then. */
+static float get_special_sum(const specials *found) {
+    if (found->has_nan || (found->has_plus && found->has_minus)) {
+        return make_special(NAN_F32);
+    }
+    return make_special(found->has_minus ? 0xff800000u : 0x7f800000u);
+}
+
+static bool has_special(const specials *found) {
+    return found->has_nan || found->has_plus || found->has_minus;
+}
+
+float grout_tensor_core__add_scaled(const grout_tensor_core *core, const grout_tensor_row *a,
+                                    const grout_tensor_row *b, int32_t scale, float c) {
     int32_t top = get_exponent(c, core->least_out);
     specials found = {0};
     note_special(&found, c);
     for (size_t k = 0; k < core->block; k++) {
-        const float x = a[get_place(core, k) * a_step], y = b[get_place(core, k) * b_step];
-        const int32_t exponent = get_exponent(x, core->least_a) + get_exponent(y, core->least_b);
+        const size_t place = get_place(core, k);
+        const float x = a->first[place * a->step], y = b->first[place * b->step];
+        const int32_t exponent =
+            get_exponent(x, core->least_a) + get_exponent(y, core->least_b) + scale;
         if (exponent > LARGE) {
             note_special(&found, x * y);
         }
         top = exponent > top ? exponent : top;
     }
-    if (found.has_nan || (found.has_plus && found.has_minus)) {
-        return make_special(NAN_F32);
-    }
-    if (found.has_plus || found.has_minus) {
-        return make_special(found.has_minus ? 0xff800000u : 0x7f800000u);
+    if (has_special(&found)) {
+        return get_special_sum(&found);
     }
     top = top < core->floor ? core->floor : top;
-    const double scale = get_power(core->fraction - top);
-    double sum = trunc((double)c * scale);
+    const double unit = get_power(core->fraction - top), scaled = get_power(scale) * unit;
+    double sum = trunc((double)c * unit);
     for (size_t k = 0; k < core->block; k++) {
         const size_t place = get_place(core, k);
-        sum += trunc((double)a[place * a_step] * (double)b[place * b_step] * scale);
+        sum +=
+            trunc((double)a->first[place * a->step] * (double)b->first[place * b->step] * scaled);
+    }
+    return round_sum(core, sum * get_power(top - core->fraction));
+}
+
+float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a, size_t a_step,
+                                   const float *b, size_t b_step, float c) {
+    const grout_tensor_row left = {a, a_step}, right = {b, b_step};
+    return grout_tensor_core__add_scaled(core, &left, &right, 0, c);
+}
+
+float grout_tensor_core__add_groups(const grout_tensor_core *core, const grout_tensor_group *groups,
+                                    uint32_t count, float c) {
+    int32_t top = get_exponent(c, core->least_out);
+    specials found = {0};
+    note_special(&found, c);
+    for (uint32_t i = 0; i < count; i++) {
+        found.has_nan |= groups[i].is_nan;
+        top = groups[i].exponent > top ? groups[i].exponent : top;
+    }
+    if (has_special(&found)) {
+        return get_special_sum(&found);
+    }
+    double sum = trunc((double)c * get_power(core->fraction - top));
+    for (uint32_t i = 0; i < count; i++) {
+        sum += trunc(groups[i].sum * get_power(core->fraction + groups[i].exponent - top));
     }
     return round_sum(core, sum * get_power(top - core->fraction));
 }

@@ -62,6 +62,31 @@ static inline uint32_t grout_tensor_core__get_step(const grout_tensor_core *core
 float grout_tensor_core__add_block(const grout_tensor_core *core, const float *a, size_t a_step,
                                    const float *b, size_t b_step, float c);
 
+/* Elements of a block, steps apart. */
+typedef struct grout_tensor_row {
+    const float *first;
+    size_t step;
+} grout_tensor_row;
+
+/* The same where each product is multiplied by 2^scale, at most 2^254 or 2^-254. */
+float grout_tensor_core__add_scaled(const grout_tensor_core *core, const grout_tensor_row *a,
+                                    const grout_tensor_row *b, int32_t scale, float c);
+
+/*
+ * Elements of 4 bits with scales: the products of a group are added exactly, and multiplied by the
+ * fractions of both scales; that is a term, which counts in the largest exponent with the sum of
+ * the scales' exponents even if it is 0.
+ */
+#define GROUT_TENSOR_CORE_GROUPS 4  /* of an instruction */
+#define GROUT_TENSOR_CORE_GROUP  16 /* products of a group */
+typedef struct grout_tensor_group {
+    double sum; /* without the exponent */
+    int32_t exponent;
+    bool is_nan; /* a scale is */
+} grout_tensor_group;
+float grout_tensor_core__add_groups(const grout_tensor_core *core, const grout_tensor_group *groups,
+                                    uint32_t count, float c);
+
 /* The tiles of a grout_gemm (gemm.h): c += a b, for a k that is a multiple of the step. is_wide:
  * by the processor's vector instructions; the bits are the same. */
 typedef struct grout_tensor_tiles {

@@ -66,6 +66,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_TCGEN05:
+    case GROUT_RULE_TCGEN05_COPY:
     case GROUT_RULE_MMA:
     case GROUT_RULE_PRINT:
     case GROUT_RULE_PRINT_LAYOUT:

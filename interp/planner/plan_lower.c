@@ -450,6 +450,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
             add_axis(planner, inst, op);
         }
         break;
+    case GROUT_RULE_TCGEN05_COPY:
     case GROUT_RULE_COPY:
         if (grout_op_find_letter(op->opcode, 'G') != UINT32_MAX) {
             add_tma(planner, inst);

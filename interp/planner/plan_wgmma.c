@@ -94,10 +94,11 @@ static void raise(uint32_t *size, uint32_t value) {
 static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
                      uint32_t cols) {
     const grout_dtype dtype = (grout_dtype)operand->pack.dtype;
-    uint32_t size = grout_dtype_get_info(dtype)->bytes;
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const uint32_t row_bytes = cols / info->packed * info->bytes;
     operand->pack.rows = rows;
-    operand->pack.chunks = cols * size / GROUT_PACK_CHUNK;
-    operand->bytes = (int64_t)rows * cols * size;
+    operand->pack.chunks = row_bytes / GROUT_PACK_CHUNK;
+    operand->bytes = (int64_t)rows * row_bytes;
     grout_pack__init(&operand->pack, true);
     raise(&planner->plan->packed_max, rows * cols);
     raise(&planner->plan->chunks_max, rows * operand->pack.chunks);
@@ -128,7 +129,8 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
             plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
         return;
     }
-    operand->box = inst->first_box + (is_a ? 1 : inst->box_count - 1);
+    const uint32_t b_box = inst->box_count > 2 ? 2 : 1; /* a in registers has none */
+    operand->box = inst->first_box + (is_a ? 1 : b_box);
     const grout_box_plan *box = grout_pool__at(&plan->boxes, operand->box);
     operand->first_offset = box->has_shape ? add_offsets(planner, box) : 0;
     operand->key = find_key(plan, operand, is_a);
@@ -141,7 +143,9 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
             gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
             gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
-            gemm->group == shape->group && grout_tensor_core__is_same(&gemm->core, &shape->core)) {
+            gemm->group == shape->group && gemm->scale_block == shape->scale_block &&
+            gemm->scale_dtype == shape->scale_dtype &&
+            grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
     }
@@ -149,7 +153,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     if (index != 0) {
         grout_gemm *gemm = grout_pool__at(pool, index);
         *gemm = *shape;
-        grout_gemm__init(gemm, GROUT_GEMM_LIBXSMM);
+        grout_gemm__init(gemm, gemm->scale_block != 0 ? GROUT_GEMM_PLAIN : GROUT_GEMM_LIBXSMM);
     }
     return index;
 }
@@ -179,6 +183,8 @@ void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
         planner->is_wgmma = grout_tcgen05_plan(planner->module, id, &mma, planner->diags);
         planner->failed |= !planner->is_wgmma;
         planner->wgmma = mma.product;
+        planner->scale_block = mma.scale_block;
+        planner->scale_dtype = mma.scale_dtype;
         planner->wgmma.a.is_register = mma.has_tmem_a; /* as it lies there: row by row */
     }
 }
@@ -187,7 +193,8 @@ void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
 void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     const grout_wgmma *wgmma = &planner->wgmma;
     const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
-    grout_product_plan product = {.count = wgmma->n, .has_use = wgmma->has_use};
+    grout_product_plan product = {
+        .count = wgmma->n, .has_use = wgmma->has_use, .is_sparse = wgmma->is_sparse};
     add_operand(planner, inst, true, &product.a);
     add_operand(planner, inst, false, &product.b);
     grout_gemm shape = {.m = wgmma->m,
@@ -195,7 +202,12 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
                         .k = wgmma->k,
                         .has_k_rows = !product.b.has_mn_rows && !product.b.pack.has_k_rows,
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
-                        .is_saturating = wgmma->is_saturating};
+                        .is_saturating = wgmma->is_saturating,
+                        .scale_block = (uint8_t)planner->scale_block,
+                        .scale_dtype = planner->scale_dtype};
+    if (wgmma->is_sparse) {
+        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+    }
     raise(&planner->plan->sums_max, wgmma->m * wgmma->n);
     if (wgmma->accumulator_dtype == GROUT_DTYPE_F16) {
         shape.round_step = (uint8_t)wgmma->k_step;

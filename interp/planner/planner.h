@@ -65,7 +65,9 @@ typedef struct grout_planner {
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
     bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
     const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
-    bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
+    uint32_t scale_block; /* of a tcgen05_mma: elements of K that have one scale; 0: none has */
+    uint8_t scale_dtype;
+    bool is_wgmma; /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;
 

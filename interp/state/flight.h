@@ -55,8 +55,8 @@ typedef struct grout_flight {
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;
     uint32_t owner;                   /* in a queue: actor or lane */
-    int64_t start[3][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
-                                         accumulator's in tensor memory */
+    int64_t start[5][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
+                                         accumulator's in tensor memory and of what lies beside */
     grout_box_limits limits;          /* of the box of GMEM, through a made descriptor */
     uint32_t group;                   /* in a queue */
     uint32_t reserved_group;

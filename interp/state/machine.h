@@ -179,13 +179,11 @@ typedef struct grout_cta_state {
         undo_dropped; /* ring of bytes: next free; entries lost to the limit */
     /* hashed, from here on */
     uint32_t index; /* in the launch */
-    uint32_t is_begun;
-    uint32_t has_ended;
+    uint32_t is_begun, has_ended;
     uint32_t exited;         /* threads */
     uint32_t registers_free; /* of a lane: what threads have given back */
     uint32_t undo_count;
-    uint32_t has_had_all; /* it has found that there is no cluster left */
-    uint32_t reserved;
+    uint32_t has_had_all, reserved; /* it has found that there is no cluster left */
     uint64_t async_serial;
     GROUT_STATE_END
 } grout_cta_state;

@@ -528,7 +528,8 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
         return grout_infer__mma(binding, op, types, type);
     case GROUT_RULE_WGMMA:   /* shapes and element types are those of grout_wgmma_plan */
     case GROUT_RULE_TCGEN05: /* and of grout_tcgen05_plan */
-    case GROUT_RULE_YIELD:   /* typed with its region, as the regions are: infer_region.c */
+    case GROUT_RULE_TCGEN05_COPY:
+    case GROUT_RULE_YIELD: /* typed with its region, as the regions are: infer_region.c */
     case GROUT_RULE_REGION:
     case GROUT_RULE_NONE:
         return true;

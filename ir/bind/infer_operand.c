@@ -354,6 +354,12 @@ static bool check_one(grout_binding *binding, const grout_op *op, uint32_t index
     return false;
 }
 
+/* Whether its plan says along which dimension packed elements may lie: the tensor core reads b as
+ * [K, N], and elements of 4 bits along K. */
+static bool takes_turned(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05;
+}
+
 grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
                                       grout_type_kind kind) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
@@ -386,7 +392,8 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
         binding->bound->object_types[problem.object].kind == GROUT_TYPE_NONE) {
         return none; /* its declaration has been reported */
     }
-    if (problem.fault != GROUT_VIEW_FINE) {
+    if (problem.fault != GROUT_VIEW_FINE &&
+        !(problem.fault == GROUT_VIEW_PACKED_ORDER && takes_turned(op))) {
         report_view(binding, operand, &problem);
         return none;
     }

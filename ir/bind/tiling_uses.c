@@ -139,6 +139,10 @@ bool grout_tiling__is_fine(const grout_tiling_search *search, const grout_tiling
     if (get_rule(op) == GROUT_RULE_TCGEN05) {
         return grout_tcgen05__fits(module, use->op, use->operand, diags);
     }
+    if (get_rule(op) == GROUT_RULE_TCGEN05_COPY) {
+        grout_tcgen05_copy kind;
+        return grout_tcgen05_copy_plan(module, use->op, &kind, diags);
+    }
     if (!has_whole_tiles(search, &view, operand->loc, diags)) {
         return false;
     }

@@ -36,8 +36,8 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    if (from->is_packed) {
-        return grout_builder__error(b, "%s are not packed", what);
+    if (from->is_packed || from->is_scales || from->is_metadata) {
+        return grout_builder__error(b, "%s are not packed, and no scales or metadata", what);
     }
     bool is_plain =
         from->arrivals == 0 && from->cluster_group_count == 0 && !from->orders_tensor_core;
@@ -65,8 +65,12 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
         from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
     }
-    if (from->is_packed && !grout_space_needs_tensor_order(space)) {
-        return grout_builder__error(b, "only arrays in tmem are packed");
+    const int words = from->is_packed + from->is_scales + from->is_metadata;
+    if (words > 0 && !grout_space_needs_tensor_order(space)) {
+        return grout_builder__error(b, "only arrays in tmem are packed, scales or metadata");
+    }
+    if (words > 1) {
+        return grout_builder__error(b, "an array in tmem is packed, scales or metadata");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");
@@ -141,7 +145,9 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .arrivals = from->arrivals,
                          .is_explicit = from->is_explicit,
                          .orders_tensor_core = from->orders_tensor_core,
-                         .is_packed = from->is_packed};
+                         .is_packed = from->is_packed,
+                         .is_scales = from->is_scales,
+                         .is_metadata = from->is_metadata};
     to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));
     to->type.dtype = (uint8_t)(is_array ? from->dtype : GROUT_DTYPE_NONE);
     to->type.rank = (uint8_t)from->rank;

@@ -32,7 +32,8 @@ grout_type grout_module_get_operand_type(const grout_module *module, const grout
                             .dtype = module->bound->expr_dtypes[operand->id]};
     case GROUT_OPERAND_REF:
         problem = grout_view__resolve(module, operand, &view);
-        return problem.fault == GROUT_VIEW_FINE ? grout_view__get_type(module, &view) : none;
+        return grout_view_fault__has_view(problem.fault) ? grout_view__get_type(module, &view)
+                                                         : none;
     case GROUT_OPERAND_NONE:
     case GROUT_OPERAND_STRING:
     case GROUT_OPERAND_AXIS:

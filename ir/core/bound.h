@@ -113,6 +113,11 @@ grout_view_problem grout_view__resolve(const grout_module *module, const grout_o
 grout_view_problem grout_view__resolve_steps(const grout_module *module,
                                              const grout_operand *operand, uint32_t max,
                                              grout_view *view_out);
+/* Whether there is a view nevertheless: packed elements along another dimension than the last one
+ * of the reference, which only some operations take, are refused where operands are looked at. */
+static inline bool grout_view_fault__has_view(grout_view_fault fault) {
+    return fault == GROUT_VIEW_FINE || fault == GROUT_VIEW_PACKED_ORDER;
+}
 /* packed.c: makes a view of packed elements count bytes in its last dimension. */
 grout_view_fault grout_view__pack(const grout_module *module, grout_view *view);
 /* The type of a view as grout_view__resolve makes it: a REF of its dimensions, a BARRIER or a

@@ -89,8 +89,8 @@ grout_view_fault grout_view__pack(const grout_module *module, grout_view *view) 
         return GROUT_VIEW_FINE;
     }
     const uint32_t last = view->rank - 1u;
-    if (view->view_rank == 0 || view->view_dim[view->view_rank - 1] != last) {
-        return view->is_squeezed[last] ? GROUT_VIEW_PACKED_ONE : GROUT_VIEW_PACKED_ORDER;
+    if (view->view_rank == 0 || view->is_squeezed[last]) {
+        return GROUT_VIEW_PACKED_ONE;
     }
     if (view->extent[last] % packed != 0 || view->start_const[last] % packed != 0) {
         return GROUT_VIEW_PACKED_PART;
@@ -98,5 +98,5 @@ grout_view_fault grout_view__pack(const grout_module *module, grout_view *view) 
     view->packed = packed;
     view->extent[last] /= packed;
     view->start_const[last] /= packed;
-    return GROUT_VIEW_FINE;
+    return view->view_dim[view->view_rank - 1] == last ? GROUT_VIEW_FINE : GROUT_VIEW_PACKED_ORDER;
 }

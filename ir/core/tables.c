@@ -449,7 +449,7 @@ bool grout_type_rule_takes(grout_type_rule rule, grout_dtype dtype) {
     bool is_float = is_number && info->class_ == GROUT_CLASS_FLOAT;
     switch (rule) {
     case GROUT_TYPES_ANY:
-    case GROUT_TYPES_MMA: /* lowering/wgmma_types.c says which */
+    case GROUT_TYPES_MMA: /* lowering/products/wgmma_types.c says which */
         return true;
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:

@@ -362,6 +362,6 @@ grout_type grout_view__get_type(const grout_module *module, const grout_view *vi
 
 bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                            grout_view *view_out) {
-    return grout_view__resolve(module, operand, view_out).fault == GROUT_VIEW_FINE &&
-           grout_view__pack(module, view_out) == GROUT_VIEW_FINE;
+    return grout_view_fault__has_view(grout_view__resolve(module, operand, view_out).fault) &&
+           grout_view_fault__has_view(grout_view__pack(module, view_out));
 }

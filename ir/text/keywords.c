@@ -53,6 +53,8 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
         {"im2col", "copy_gmem_to_smem_im2col"},
         {"async_copy_shared_to_global", "copy_smem_to_gmem"},
         {"atomic_xchg", "atomic_exchange"},
+        {"tcgen05_copy", "async_copy_smem_to_tmem"},
+        {"tcgen05_commit", "tcgen05_commit_arrive"},
         {"thread_barrier", "block_barrier"},
         /* NumPy, Triton, CUDA */
         {"dot", "wgmma"},

@@ -204,6 +204,17 @@ static bool refuse_transforms(grout_parser *p, const grout_object *object) {
         is_fragment ? "it lies in registers as the tensor core wants it" : "it lies in rows");
 }
 
+/* How an array lies in tensor memory, if it says so. */
+static void parse_tmem_word(grout_parser *p, grout_object *object) {
+    if (grout_parser__is_word(p, &p->token, "packed")) {
+        (void)parse_flag(p, &object->is_packed);
+    } else if (grout_parser__is_word(p, &p->token, "scales")) {
+        (void)parse_flag(p, &object->is_scales);
+    } else if (grout_parser__is_word(p, &p->token, "metadata")) {
+        (void)parse_flag(p, &object->is_metadata);
+    }
+}
+
 /* An array, after the word of its space; one in gmem is the launch's, as a parameter is. */
 static bool parse_array(grout_parser *p, grout_object *object, grout_space space) {
     object->kind = GROUT_OBJECT_ARRAY;
@@ -216,8 +227,8 @@ static bool parse_array(grout_parser *p, grout_object *object, grout_space space
     if (!object->type.is_array) {
         return grout_parser__expected(p, "'[' and the dimensions of the array");
     }
-    if (grout_space_needs_tensor_order(space) && grout_parser__is_word(p, &p->token, "packed")) {
-        (void)parse_flag(p, &object->is_packed);
+    if (grout_space_needs_tensor_order(space)) {
+        parse_tmem_word(p, object);
     }
     return grout_space_has_transforms(space) ? parse_transforms(p, object)
                                              : refuse_transforms(p, object);

@@ -110,7 +110,10 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
         grout_printer__type(pr, &object->type);
         grout_printer__text(pr, object->infers_tile ? " tile(infer)" : "");
-        grout_printer__text(pr, object->is_packed ? " packed" : "");
+        grout_printer__text(pr, object->is_packed     ? " packed"
+                                : object->is_scales   ? " scales"
+                                : object->is_metadata ? " metadata"
+                                                      : "");
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);

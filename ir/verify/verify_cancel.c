@@ -42,8 +42,13 @@ static void check_row(grout_verifying *verifying, const grout_operand *operand,
 
 static void check_array(grout_verifying *verifying, const grout_operand *operand,
                         const grout_view *view, const grout_object *object) {
-    const bool has_form = object->tile_rank > 0 || object->infers_tile || object->swizzle != 0 ||
-                          object->transpose_rank > 0 || object->layout != 0;
+    grout_tiling found = {0};
+    const bool is_tiled =
+        object->tile_rank > 0 ||
+        (grout_object_get_inferred_tiling(verifying->module, view->object, &found) &&
+         (found.rank > 0 || found.swizzle != 0));
+    const bool has_form =
+        is_tiled || object->swizzle != 0 || object->transpose_rank > 0 || object->layout != 0;
     if (!has_form && object->alias == 0) {
         return;
     }

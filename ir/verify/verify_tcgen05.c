@@ -111,13 +111,18 @@ static void check_integers(grout_verifying *verifying, const grout_op *op,
                      "cast the operands to f8e4m3 or bf16, or multiply on sm_100a");
 }
 
-static void check_mma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+/* Whether there is anything to say that the declarations and the hardware have not said. */
+static bool can_plan(const grout_verifying *verifying, const grout_op *op) {
     bool is_bad = false;
-    grout_tcgen05 mma;
-    for (uint32_t k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < op->operand_count; k++) {
         (void)find_tmem(verifying, grout_module_get_operand(verifying->module, op, k), &is_bad);
     }
-    if (is_bad || !grout_arch_has(verifying->arch, GROUT_GENERATION_BLACKWELL)) {
+    return !is_bad && grout_arch_has(verifying->arch, GROUT_GENERATION_BLACKWELL);
+}
+
+static void check_mma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    grout_tcgen05 mma;
+    if (!can_plan(verifying, op)) {
         return;
     }
     if (!grout_tcgen05_plan(verifying->module, id, &mma, verifying->diags)) {
@@ -127,12 +132,48 @@ static void check_mma(grout_verifying *verifying, grout_op_id id, const grout_op
     check_integers(verifying, op, &mma);
 }
 
+/* A copy to tensor memory; an operand in another space has been reported. */
+static void check_copy(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    const grout_module *module = verifying->module;
+    grout_tcgen05_copy kind;
+    const grout_type from =
+        grout_module_get_operand_type(module, grout_module_get_operand(module, op, 0));
+    const grout_type to =
+        grout_module_get_operand_type(module, grout_module_get_operand(module, op, 1));
+    if (from.space == GROUT_SPACE_SMEM && grout_space_needs_tensor_order(to.space) &&
+        can_plan(verifying, op) && !grout_tcgen05_copy_plan(module, id, &kind, verifying->diags)) {
+        verifying->ok = false;
+    }
+}
+
+/* What only copies write, and only products read. */
+static bool refuse_table(grout_verifying *verifying, const grout_op *op,
+                         const grout_operand *operand, const grout_object *object) {
+    grout_verifying__report(
+        verifying, GROUT_DIAG_BAD_TMEM, operand->loc,
+        "'%s' takes elements that lie row by row, and %s holds %s", grout_verify__get_text(op),
+        grout_value__get_text(verifying->module, object->value, "the array").chars,
+        object->is_scales ? "scales, 32 rows of which share a column" : "metadata of a sparse a");
+    grout_diags_help(verifying->diags, "%s",
+                     object->is_scales ? "async_copy_scales_to_tmem writes it, and "
+                                         "tcgen05_mma_scaled reads it"
+                                       : "async_copy_sparse_metadata_to_tmem writes it, and "
+                                         "tcgen05_mma_sp reads it");
+    return false;
+}
+
 /* The slice that a load or a store takes. */
 static void check_access(grout_verifying *verifying, const grout_op *op) {
     bool is_bad = false;
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
-    if (find_tmem(verifying, operand, &is_bad) != 0 && !is_bad &&
-        !grout_tmem__check_slice(verifying->module, operand, verifying->diags)) {
+    const grout_object_id id = find_tmem(verifying, operand, &is_bad);
+    if (id == 0 || is_bad) {
+        return;
+    }
+    const grout_object *object = grout_module_get_object(verifying->module, id);
+    const bool is_table = object->is_scales || object->is_metadata;
+    if (is_table ? !refuse_table(verifying, op, operand, object)
+                 : !grout_tmem__check_slice(verifying->module, operand, verifying->diags)) {
         verifying->ok = false;
     }
 }
@@ -176,6 +217,8 @@ void grout_verify__tcgen05(grout_verifying *verifying, grout_op_id id, const gro
     check_barrier(verifying, op);
     if (rule == GROUT_RULE_TCGEN05) {
         check_mma(verifying, id, op);
+    } else if (rule == GROUT_RULE_TCGEN05_COPY) {
+        check_copy(verifying, id, op);
     } else if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {
         check_access(verifying, op);
     }

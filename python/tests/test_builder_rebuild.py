@@ -116,7 +116,8 @@ class Rebuilding:
                       self.expr(it.arrivals) if it.arrivals else None,
                       tuple([axis for i, axis in enumerate(self.axes) if group >> i & 1]
                             for group in it.cluster_groups[0:it.cluster_group_count]),
-                      it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed)
+                      it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed, it.is_scales,
+                      it.is_metadata)
 
     def name(self, value):
         return self.string(lib.grout_module_get_value(self.m, value).name) or None

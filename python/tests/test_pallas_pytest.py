@@ -63,8 +63,10 @@ def run(folder, text, *options):
     sys.modules.pop("test_it", None)  # of the run before
     outcomes, printed = Outcomes(), io.StringIO()
     with contextlib.redirect_stdout(printed):
-        code = pytest.main([*PLUGIN, "-q", "-p", "no:cacheprovider", "--capture=sys", f"--rootdir={folder}", "-c", "/dev/null",
-                            "--import-mode=importlib", "--tb=short", *options, str(path)], plugins=[outcomes])
+        # without the plugin that collects garbage at the end, which takes longer than a suite
+        code = pytest.main([*PLUGIN, "-q", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "--capture=sys",
+                            f"--rootdir={folder}", "-c", "/dev/null", "--import-mode=importlib", "--tb=short", *options,
+                            str(path)], plugins=[outcomes])
     return outcomes, printed.getvalue(), code
 
 

@@ -25,10 +25,11 @@ static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
 /* ---- shapes ---- */
 
 /* The kind of the instruction by the type of its operands (PTX ISA 9.1, 'tcgen05.mma'): that of f16
- * and bf16, of f32 as tf32, of floats of 8 bits and less, of integers. */
+ * and bf16, of f32 as tf32, of floats of 8 bits and 6, of 4 bits that lie two in a byte, of
+ * integers. */
 static uint32_t get_kind(uint8_t dtype) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)dtype);
-    const uint32_t bits = info->bits < 8 ? 8 : info->bits;
+    const uint32_t bits = info->packed > 1 ? info->bits : 8u * info->bytes;
     return info->class_ == GROUT_CLASS_FLOAT ? bits : 0;
 }
 
@@ -46,7 +47,10 @@ static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
                               (uint32_t)plan.rest,
                               plan.product.m,
                               get_kind(plan.product.a_dtype),
-                              plan.product.accumulator_dtype};
+                              plan.product.accumulator_dtype,
+                              plan.scale_block,
+                              plan.scale_dtype,
+                              plan.product.is_sparse};
     const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
     return (uint32_t)(hash ^ hash >> 32) | 1u;
 }
@@ -70,6 +74,9 @@ bool grout_checker__find_shapes(grout_checker *checker) {
         } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
                    GROUT_RULE_TCGEN05) {
             checker->wgmma_shapes[i] = get_tcgen05_shape(module, i);
+        } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
+                   GROUT_RULE_TCGEN05_COPY) {
+            checker->wgmma_shapes[i] = GROUT_SHAPE_OF_COPY;
         }
     }
     return checker->wgmma_shapes != NULL;

@@ -47,6 +47,9 @@ typedef struct grout_conflict {
     bool is_idiom;   /* they are in order, and yet a fence is not where --strict-fences wants it */
 } grout_conflict;
 
+/* In place of the shape of a product; no shape is even. */
+#define GROUT_SHAPE_OF_COPY 2u
+
 /* An access against the records, with the clocks of the actor that makes it. */
 typedef struct grout_rules {
     const grout_clock_shape *shape;
@@ -60,7 +63,7 @@ typedef struct grout_rules {
     /*
      * For each op that is a wgmma, or a tcgen05_mma: which part of its accumulator its instructions
      * take, and in which shape. The tensor core runs equal ones in the order of their issue. 0: no
-     * wgmma. NULL: there is none.
+     * wgmma; GROUT_SHAPE_OF_COPY: a copy to tensor memory. NULL: there is none.
      */
     const uint32_t *wgmma_shapes;
     /*

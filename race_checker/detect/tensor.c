@@ -24,13 +24,20 @@ static bool is_admitted(const grout_rules *rules, const grout_entry *earlier, ui
            number;
 }
 
-/* Two MMAs that add to the same columns in the same way: the tensor core does those in the order of
- * their issue (PTX ISA 9.1, 'tcgen05 memory consistency model', pipelined instructions). */
+/* Two MMAs that add to the same columns in the same way, or an MMA that uses what a copy has
+ * brought: the tensor core does those in the order of their issue (PTX ISA 9.1, 'tcgen05 memory
+ * consistency model', pipelined instructions). */
 static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) {
     const uint32_t *shapes = rules->wgmma_shapes;
-    const uint32_t shape = shapes == NULL ? 0 : shapes[earlier->origin.op];
-    return is_mma(rules, earlier) && is_mma(rules, &rules->entry) && is_write(earlier) &&
-           is_write(&rules->entry) && shape != 0 && shape == shapes[rules->entry.origin.op];
+    if (shapes == NULL || !is_mma(rules, earlier) || !is_mma(rules, &rules->entry) ||
+        !is_write(earlier)) {
+        return false;
+    }
+    const uint32_t shape = shapes[earlier->origin.op], later = shapes[rules->entry.origin.op];
+    if (shape == GROUT_SHAPE_OF_COPY) {
+        return later != GROUT_SHAPE_OF_COPY;
+    }
+    return is_write(&rules->entry) && shape != 0 && shape == later;
 }
 
 /* Whether the issue of an MMA came before that of this one, as far as the actor may rely on it. */

@@ -32,6 +32,16 @@ static const char *get_done(const grout_side *side) {
     return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
 }
 
+/* What the operation may still be doing to what it writes, or reads. */
+static const char *get_doing(const grout_wording *wording, const grout_side *side) {
+    const grout_op *op = grout_module_get_op(wording->checker->info.module, side->origin.op);
+    const bool is_copy =
+        grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05_COPY;
+    return grout_phrase__get(!side->is_write ? GROUT_PHRASE_READING
+                             : is_copy       ? GROUT_PHRASE_WRITING
+                                             : GROUT_PHRASE_ADDING_TO);
+}
+
 static const char *get_barrier(const grout_wording *wording) {
     return grout_wording__is_explicit(wording) ? grout_phrase__get(GROUT_PHRASE_AN_MBARRIER)
                                                : grout_phrase__get(GROUT_PHRASE_TENSOR_BARRIER);
@@ -42,13 +52,12 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
     const char *object = grout_wording__name_object(wording, later->box.object);
     const uint32_t line = grout_wording__get_line(wording, &earlier->origin);
     if (is_about_mma(wording) && wording->facts->side_count > 1) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_TENSOR_MMA_HEAD,
-            &(grout_words){.object = object,
-                           .done = get_done(later),
-                           .line = line,
-                           .doing = grout_phrase__get(earlier->is_write ? GROUT_PHRASE_ADDING_TO
-                                                                        : GROUT_PHRASE_READING)});
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_MMA_HEAD,
+                            &(grout_words){.object = object,
+                                           .done = get_done(later),
+                                           .op = grout_wording__get_access(wording, earlier),
+                                           .line = line,
+                                           .doing = get_doing(wording, earlier)});
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TMEM_LOAD_NOT_AWAITED)) {
@@ -72,7 +81,10 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_PIPE_HEAD,
-                            &(grout_words){.object = object, .line = line});
+                            &(grout_words){.object = object,
+                                           .op = grout_wording__get_access(wording, later),
+                                           .other_op = grout_wording__get_access(wording, earlier),
+                                           .line = line});
         return true;
     }
     return false;
@@ -82,7 +94,8 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
     const grout_side *earlier = get_earlier(wording);
     if (is_about_mma(wording)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
-                            &(grout_words){.thread = grout_wording__get_kind(&earlier->origin)});
+                            &(grout_words){.op = grout_wording__get_access(wording, earlier),
+                                           .thread = grout_wording__get_kind(&earlier->origin)});
         return true;
     }
     if (is_about_tmem(wording, true)) {
@@ -139,6 +152,7 @@ static void repair_exit(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     grout_sentence__add(out, GROUT_SENTENCE_TENSOR_EXIT_HELP,
                         &(grout_words){.barrier = get_barrier(wording),
+                                       .op = grout_wording__get_access(wording, access),
                                        .line = grout_wording__get_line(wording, &access->origin),
                                        .scope = grout_wording__get_scope(wording),
                                        .by = grout_wording__name_by(wording, &access->origin)});
@@ -159,6 +173,7 @@ bool grout_wording__add_tensor_repair(grout_wording *wording, grout_text *out) {
     if (is_about_mma(wording) || has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_HELP,
                             &(grout_words){.barrier = get_barrier(wording),
+                                           .op = grout_wording__get_access(wording, earlier),
                                            .line = line,
                                            .by = grout_wording__name_by(wording, &later->origin)});
         return true;

@@ -253,8 +253,9 @@ static void add_object(export *it, grout_object_id id) {
         is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
         has_offset ? grout_object_get_offset(it->module, id) : 0);
     grout_text_add(
-        &it->out, ",\"packed\":%s,\"orders\":%s,\"dtype\":\"%s\"",
-        object->is_packed ? "true" : "false", object->orders_tensor_core ? "true" : "false",
+        &it->out, ",\"packed\":%s,\"scales\":%s,\"metadata\":%s,\"orders\":%s,\"dtype\":\"%s\"",
+        object->is_packed ? "true" : "false", object->is_scales ? "true" : "false",
+        object->is_metadata ? "true" : "false", object->orders_tensor_core ? "true" : "false",
         object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info((grout_dtype)type->dtype)->text
                                            : "");
     add_sharing(it, id);

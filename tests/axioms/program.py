@@ -261,7 +261,7 @@ TMEM_LANES, TMEM_BITS = 128, 32
 
 def count_packed(it):
     """Elements in a column of one lane."""
-    return TMEM_BITS // (8 * it["bytes"]) if it["packed"] else 1
+    return TMEM_BITS // (8 * it["bytes"]) if it["packed"] or it["metadata"] else 1
 
 
 def mask_columns(dims, starts, extents, it):
@@ -269,7 +269,9 @@ def mask_columns(dims, starts, extents, it):
     Of 64 rows the first half of the columns has the first 16 of each 32 lanes, and the second half the 16 beside."""
     rows, packed = dims[-2], count_packed(it)
     first, count, width = (n // packed for n in (starts[-1], extents[-1], dims[-1]))
-    if rows == TMEM_LANES:
+    if it["scales"]:  # 32 rows and four of a row are a column
+        first, count, width = (n * rows // TMEM_LANES for n in (first, count, width))
+    if rows == TMEM_LANES or it["scales"]:
         return mask_box(dims[:-2] + [2 * width], starts[:-2] + (2 * first,), extents[:-2] + (2 * count,), 1)
     half, mask = width // 2, 0
     for column in range(first, first + count):

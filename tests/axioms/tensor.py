@@ -18,7 +18,8 @@ from actor_ops import ActorOps
 from order import bits
 
 # The instruction's kind, by the element type of its operands: pipelines are of one kind.
-KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8e4m3": "f8f6f4", "f8e5m2": "f8f6f4", "i8": "i8", "u8": "i8"}
+KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8e4m3": "f8f6f4", "f8e5m2": "f8f6f4", "f6e2m3": "f8f6f4",
+         "f6e3m2": "f8f6f4", "i8": "i8", "u8": "i8"}
 
 
 def find_issue(bit):
@@ -26,9 +27,14 @@ def find_issue(bit):
     return 1 << (bit.bit_length() - 1) // 3 * 3
 
 
+COPY = "copy"  # the shape of what a copy writes
+
+
 def is_pipelined(x, y):
-    """Whether both are MMAs that the tensor core carries out in the order of their issue: the same accumulator, shape
-    and kind (PTX ISA, Pipelined tcgen05 Instructions)."""
+    """Whether both are instructions that the tensor core carries out in the order of their issue: MMAs with the same
+    accumulator, shape and kind, or a copy to tensor memory and an MMA (PTX ISA, Pipelined tcgen05 Instructions)."""
+    if x.shape == COPY:
+        return y.shape not in (None, COPY)
     return x.shape is not None and x.shape == y.shape
 
 
@@ -38,9 +44,10 @@ def follows(x, y):
 
 
 def is_tensor_ordered(x, y, accesses):
-    """x before y: at once, or behind an MMA that follows x in the pipeline."""
-    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and follows(x, z) and follows(z, y)
-                                for z in accesses)
+    """x before y: at once, or behind an MMA that follows x in the pipeline, on all columns that the two share."""
+    shared = x.mask & y.mask
+    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and shared & ~z.mask == 0 and
+                                follows(x, z) and follows(z, y) for z in accesses)
 
 
 class TensorOps(ActorOps):
@@ -73,19 +80,44 @@ class TensorOps(ActorOps):
     def add_operation(self, state, key, bit):
         state.groups[key] = (self.list_operations(state, key) + (bit,), ())
 
-    def tensor_tcgen05_mma(self, state, actor, it):
-        acc, a, b = it.operands[:3]
-        places = [self.find_place(actor, view) for view in (acc, a, b)]
+    def find_kind(self, view):
+        dtype = self.program.objects[view["object"]]["dtype"] if "object" in view else ""
+        return KINDS.get(dtype, dtype)
+
+    def tensor_tcgen05_mma(self, state, actor, it, tables=0):
+        acc, a = it.operands[:2]
+        places = [self.find_place(actor, view) for view in it.operands[:3 + tables]]
         bit = self.event(state, actor, it.name, actor.pc, tuple(places))
         for place in places[1:]:
-            proxy = "tensor" if place[0][0] == "tmem" else "async"
-            self.access(state, actor, place, "r", it.line, bit << 1, proxy, is_async=True)
+            is_tensor = place[0][0] == "tmem"
+            # A shape of its own, which no other access has: it is one of an MMA.
+            self.access(state, actor, place, "r", it.line, bit << 1, "tensor" if is_tensor else "async", is_async=True,
+                        shape=("read", bit) if is_tensor else None)
         rows, columns = [box["extent"] for box in acc["box"]][-2:]
-        shape = (places[0], rows, columns, KINDS[self.program.objects[a["object"]]["dtype"]])
+        shape = (places[0], rows, columns, it.name, self.find_kind(a), *map(self.find_kind, it.operands[3:4]))
         self.access(state, actor, places[0], "w", it.line, bit << 2, "tensor", is_async=True, shape=shape)
         self.learn(actor, bits(bit))
         actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)
+
+    def tensor_tcgen05_mma_scaled(self, state, actor, it):
+        self.tensor_tcgen05_mma(state, actor, it, tables=2)
+
+    def tensor_tcgen05_mma_sp(self, state, actor, it):
+        self.tensor_tcgen05_mma(state, actor, it, tables=1)
+
+    def tensor_async_copy_smem_to_tmem(self, state, actor, it):
+        """From SMEM by the async proxy, and over as an MMA is (PTX ISA, tcgen05.cp)."""
+        source, target = [self.find_place(actor, view) for view in it.operands[:2]]
+        bit = self.event(state, actor, it.name, actor.pc, (source, target))
+        self.access(state, actor, source, "r", it.line, bit << 1, "async", is_async=True)
+        self.access(state, actor, target, "w", it.line, bit << 2, "tensor", is_async=True, shape=COPY)
+        self.learn(actor, bits(bit))
+        actor.tensor |= bit
+        self.add_operation(state, ("mma", actor.lane), bit)
+
+    tensor_async_copy_scales_to_tmem = tensor_async_copy_smem_to_tmem
+    tensor_async_copy_sparse_metadata_to_tmem = tensor_async_copy_smem_to_tmem
 
     def start_of_thread(self, state, actor, it, mode):
         where = self.find_place(actor, it.operands[0])

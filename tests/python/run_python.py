@@ -33,6 +33,8 @@ OUT_OF_REACH = re.compile(r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyE
 JAX = ["jax", "absl-py"]
 NO_WHEEL = re.compile(r"Could not find a version that satisfies the requirement \S+|Requires-Python \S+|"
                       r"not a supported wheel on this platform|Failed to build \S+")
+# What XLA makes is to come soon, not to be fast. The second flag is one of the version in constraints.txt.
+XLA = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 
 
 class Failed(Exception):
@@ -83,8 +85,11 @@ def test(build, work):
         if OUT_OF_REACH.search(str(failed)):
             return skip(f"PyPI is out of reach: {OUT_OF_REACH.search(str(failed)).group(0)}")
         raise
-    environment = {**os.environ, "GROUT_WHEEL_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("GROUT_LIBRARY", None)
+    # What is imported is compiled once, for all processes of the tests, and nothing is written beside the sources.
+    environment = {**os.environ, "GROUT_WHEEL_BUILD": str(build), "PYTHONPYCACHEPREFIX": str(work / "bytecode"),
+                   "XLA_FLAGS": XLA}
+    for name in ("GROUT_LIBRARY", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     # The build leaves a folder beside the sources: a copy keeps them clean.
     source = work / "source" / "python"
     shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",

@@ -38,12 +38,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # ---- arrays: flat lists, row-major ----
 
 INTEGERS = ("i32", "i8")
-TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2")}
+TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2"), "f4": ("f", "<f4"), "scales": ("f", "<f4")}
+# What an f4e2m1 holds, and powers of two.
+CHOICES = {"f4": [sign * size for sign in (-1, 1) for size in (0, 0.5, 1, 1.5, 2, 3, 4, 6)],
+           "scales": [2.0 ** exponent for exponent in range(-2, 3)]}
 
 
-def draw(generator, count, is_integer):
+def draw(generator, count, words):
+    if words.split()[0] in CHOICES:
+        return generator.choices(CHOICES[words.split()[0]], k=count)
     values = generator.choices(range(-15, 16), k=count)
-    return values if is_integer else [value / 8 for value in values]
+    return values if words.startswith(INTEGERS) else [value / 8 for value in values]
 
 
 def write_array(path, dims, values, words):
@@ -124,6 +129,23 @@ def compute_matmul_relu(arrays, sizes):
 def compute_matmul_fp8(arrays, sizes):
     a, b = cut_rows(arrays["a"], sizes["K"]), cut_rows(arrays["b"], sizes["K"])
     return {"c": [arrays["scale"][0] * value for value in multiply(a, b)]}
+
+
+def compute_block_scaled(block):
+    """With a scale for so many elements along K: of 128 rows by 4 of them, 16 bytes of rows r, r + 32, .. follow each
+    other."""
+    def scale(values, scales, width):
+        groups = width // block // 4
+        rows = cut_rows(values, width)
+        return [[value * scales[((m // 128 * groups + k // block // 4) * 32 + m % 32) * 16
+                                + m % 128 // 32 * 4 + k // block % 4] for k, value in enumerate(row)]
+                for m, row in enumerate(rows)]
+
+    def compute(arrays, sizes):
+        sides = [scale(arrays[name], arrays[name + "_scale"], sizes["K"]) for name in "ab"]
+        factor = arrays.get("alpha", [1.0])[0]
+        return {"c": [factor * value for value in multiply(*sides)]}
+    return compute
 
 
 def compute_conv(arrays, sizes):
@@ -379,6 +401,12 @@ CASES = [
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640", "M=70 N=72 K=136 bf16=f16"]),
     ("matmul_blackwell_ws", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64", "M=64 N=128 K=640 TILES=1", "M=9 N=8 K=8 TILES=1"]),
+    ("matmul_blackwell_mxfp8", compute_block_scaled(32), {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16",
+                                                           "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
+     ["M=128 N=128 K=128", "M=100 N=72 K=256", "M=200 N=264 K=128 TN=256"]),
+    ("matmul_blackwell_nvfp4", compute_block_scaled(16), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
+                                                           "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
+     2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256"]),
     ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
     ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -386,6 +414,7 @@ CASES = [
     ("matmul_blackwell_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=129 N=264 K=144 TM=64", "M=100 N=72 K=272 f8e4m3=f8e5m2",
       "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32"]),
+    ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -557,6 +586,9 @@ def run_case(grout, case, words):
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_sparse":
         sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
+    if name in ("matmul_blackwell_mxfp8", "matmul_blackwell_nvfp4"):
+        sizes.update(MB=-(-sizes["M"] // 128), NB=-(-sizes["N"] // 128),
+                     GROUPS=sizes["K"] // (128 if name.endswith("mxfp8") else 64))
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {words}")
@@ -574,7 +606,7 @@ def run_case(grout, case, words):
             elif words.startswith("codes"):
                 arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)))
             else:
-                arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words.startswith(INTEGERS))
+                arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words)
                 if ["f8e4m3", "f8e5m2"] in types:
                     arrays[array] = [value - value % 0.25 if abs(value) > 1 else value for value in arrays[array]]
         arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})

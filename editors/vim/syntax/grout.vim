@@ -174,6 +174,11 @@ syntax keyword groutOperation
     \ acc_load
     \ acc_store
     \ tcgen05_mma
+    \ tcgen05_mma_scaled
+    \ tcgen05_mma_sp
+    \ async_copy_smem_to_tmem
+    \ async_copy_scales_to_tmem
+    \ async_copy_sparse_metadata_to_tmem
     \ tcgen05_commit_arrive
     \ async_load_tmem
     \ wait_load_tmem
@@ -218,6 +223,8 @@ syntax keyword groutStorage
     \ global
     \ orders_tensor_core
     \ packed
+    \ scales
+    \ metadata
     \ tile
     \ infer
     \ swizzle

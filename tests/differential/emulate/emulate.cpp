@@ -1829,6 +1829,23 @@ void add_two(machine &m, const statement &s) {
     }
 }
 
+/* sub.rn.bf16x2 */
+void subtract_pairs(machine &m, const statement &s) {
+    const std::string &pair = s.words.back();
+    if (s.words.size() != 3 || s.words[1] != "rn" || (pair != "f16x2" && pair != "bf16x2")) {
+        fail_unknown(s, __func__);
+    }
+    const std::string type = pair.substr(0, pair.size() - 2);
+    const std::uint64_t a = m.get(s.arguments[1]), b = m.get(s.arguments[2]);
+    std::uint64_t bits = 0;
+    for (unsigned at = 0; at < 32; at += 16) {
+        const long double difference =
+            read_number(type, a >> at & 0xffff) - read_number(type, b >> at & 0xffff);
+        bits |= write_number(type, difference, false) << at;
+    }
+    m.set(s.arguments[0], bits);
+}
+
 void move(machine &m, const statement &s) {
     std::uint64_t bits = 0;
     if (s.arguments[1].is_list) {
@@ -1879,6 +1896,7 @@ instruction *find_instruction(const statement &s) {
         {"or", combine_bits},
         {"xor", combine_bits},
         {"add", add_two},
+        {"sub", subtract_pairs},
         {"wgmma", use_wgmma},
         {"mma", multiply_registers},
     };

@@ -363,7 +363,8 @@ class Builder(Operations):
                                                 "is_explicit": object_.kind == "MBARRIER",
                                                 "is_global": object_.is_global, "infers_tile": object_.infers_tile,
                                                 "orders_tensor_core": object_.orders_tensor_core,
-                                                "is_packed": object_.is_packed})
+                                                "is_packed": object_.is_packed, "is_scales": object_.is_scales,
+                                                "is_metadata": object_.is_metadata})
         keep.append(made)
         if object_.space:
             made.space, made.dtype = getattr(lib, f"GROUT_SPACE_{object_.space}"), self._dtype(object_.dtype)

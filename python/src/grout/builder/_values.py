@@ -253,6 +253,8 @@ class Object:
     is_global: bool = False
     orders_tensor_core: bool = False
     is_packed: bool = False
+    is_scales: bool = False
+    is_metadata: bool = False
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
@@ -268,9 +270,10 @@ def acc(dtype: str, *dims) -> Object:
     return Object("ARRAY", "ACC", dtype, dims)
 
 
-def tmem(dtype: str, *dims, packed: bool = False) -> Object:
-    """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits."""
-    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed)
+def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, metadata: bool = False) -> Object:
+    """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits; scales: of blocks of
+    the operands of tcgen05_mma_scaled; metadata: which elements the a of a tcgen05_mma_sp keeps."""
+    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed, is_scales=scales, is_metadata=metadata)
 
 
 def gmem(dtype: str, *dims) -> Object:

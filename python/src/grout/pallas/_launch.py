@@ -28,8 +28,8 @@ def import_request(importer, equation, answer, barrier, *leaves):
     is_first = importer.arith("eq", importer.axis(own), index(0))
     with importer.builder.if_(importer.operand(is_first)) as branch:
         importer.builder.op("try_cluster_cancel", answer, barrier)
-        with branch.else_():
-            importer.builder.op("barrier_arrive", barrier)
+    with branch.else_():
+        importer.builder.op("barrier_arrive", barrier)
 
 
 @rule("query_cluster_cancel")

@@ -335,8 +335,8 @@ rounds(const grout_i8 *x,
             }
             grout_bf16 t6[32]; // wgmma
             #pragma unroll
-            for (int reg = 0; reg < 32; reg++) {
-                t6[reg] = grout_cast<grout_bf16>(t5[reg]);
+            for (int reg = 0; reg < 32; reg += 2) {
+                grout_cast_pair(t6 + reg, t5 + reg);
             }
             grout_u32 x7[16];
             #pragma unroll
@@ -371,8 +371,8 @@ rounds(const grout_i8 *x,
         }
         grout_bf16 t6[32]; // wgmma
         #pragma unroll
-        for (int reg = 0; reg < 32; reg++) {
-            t6[reg] = grout_cast<grout_bf16>(t5[reg]);
+        for (int reg = 0; reg < 32; reg += 2) {
+            grout_cast_pair(t6 + reg, t5 + reg);
         }
         grout_u32 x9[16];
         #pragma unroll

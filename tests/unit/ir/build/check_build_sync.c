@@ -300,6 +300,20 @@ static void global_barrier(void) {
 static void semaphore_in_smem(void) {
     build_object((grout_build_object){.kind = GROUT_OBJECT_SEMAPHORE, .space = GROUT_SPACE_SMEM});
 }
+static void packed_barrier(void) {
+    build_object((grout_build_object){.kind = GROUT_OBJECT_BARRIER, .is_packed = true});
+}
+static void scales_in_smem(void) {
+    build_object((grout_build_object){
+        .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F8E8M0, .is_scales = true});
+}
+static void packed_metadata(void) {
+    build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
+                                      .space = GROUT_SPACE_TMEM,
+                                      .dtype = GROUT_DTYPE_U16,
+                                      .is_packed = true,
+                                      .is_metadata = true});
+}
 static void array_with_a_cluster(void) {
     static const uint8_t group = AXIS_CX;
     build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
@@ -420,6 +434,9 @@ static const struct {
     {explicit_semaphore, "only barriers are explicit, and only semaphores global"},
     {global_barrier, "only barriers are explicit, and only semaphores global"},
     {semaphore_in_smem, "semaphores lie in gmem"},
+    {packed_barrier, "barriers are not packed, and no scales or metadata"},
+    {scales_in_smem, "only arrays in tmem are packed, scales or metadata"},
+    {packed_metadata, "an array in tmem is packed, scales or metadata"},
     {array_with_a_cluster, "an array has an element type and no arrivals"},
     {groups_that_share, "a cluster axis stands in two groups of one barrier"},
     {group_of_a_grid_axis, "a set of axes has axes that are no cluster axes, or none"},

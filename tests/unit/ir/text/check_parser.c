@@ -116,7 +116,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  commit_smem;\n  commit_smem"), BAD_CHARACTER, 3, 14, 1, "no token starts with ';'", "no mark ends a line: leave it out"),
     FAULT(BODY("  %x = warpgroup_mma %a, %a"), UNKNOWN_OP, 3, 8, 13, "there is no operation 'warpgroup_mma'", "did you mean 'wgmma_async'?"),
     FAULT(BODY("  %x = sum %a"), UNKNOWN_OP, 3, 8, 3, "there is no operation 'sum'", "did you mean 'reduce_sum'?"),
-    FAULT(BODY("  tcgen05_copy %a, %a"), UNKNOWN_OP, 3, 3, 12, "'tcgen05_copy' is of Blackwell (sm_100a), and grout does not have it yet", NULL),
+    FAULT(BODY("  tcgen05_shift %a, %a"), UNKNOWN_OP, 3, 3, 13, "'tcgen05_shift' is of Blackwell (sm_100a), and grout does not have it yet", "copy the rows where they are to lie with 'async_copy_smem_to_tmem'"),
     FAULT(BODY("  %x = wgmma %a, %a, %a"), RESULT_COUNT, 3, 8, 5, "'wgmma' has no result to give a name to", "it is written: wgmma acc, a, b, use_acc; attributes: saturate"),
     FAULT(BODY("  semaphore_signal_multicast %n"), UNKNOWN_OP, 3, 3, 26, "'semaphore_signal_multicast' needs several GPUs, which is not supported yet", NULL),
     FAULT(BODY("  semaphore_signal %n"), OPERAND_COUNT, 3, 3, 16, "'semaphore_signal' takes 2 operands, found 1", "it is written: semaphore_signal semaphore, n; attributes: order(..), scope(..)"),

@@ -33,6 +33,7 @@ typedef struct operand_planning {
     uint8_t k_dim, mn_dim; /* of the object */
     grout_view_digits k, mn;
     int64_t row_bytes, row; /* of a row of a core matrix: bytes, elements */
+    int64_t packed;         /* elements of a byte, which the view counts along K; else 1 */
     grout_wgmma_operand *out;
 } operand_planning;
 
@@ -44,9 +45,12 @@ static grout_diag_code get_code(const operand_planning *plan) {
     return plan->planning->is_tcgen05 ? GROUT_DIAG_TCGEN05_OPERAND : GROUT_DIAG_WGMMA_OPERAND;
 }
 
+static uint8_t get_dtype(const operand_planning *plan) {
+    return grout_object_get_type(plan->planning->module, plan->view.object)->dtype;
+}
+
 static const char *get_dtype_text(const operand_planning *plan) {
-    const grout_type *type = grout_object_get_type(plan->planning->module, plan->view.object);
-    return grout_dtype_get_info((grout_dtype)type->dtype)->text;
+    return grout_dtype_get_info((grout_dtype)get_dtype(plan))->text;
 }
 
 /* ---- what to declare instead ----------------------------------------------------------------- */
@@ -75,7 +79,7 @@ static bool help_layout(const operand_planning *plan, bool is_k_major) {
     const grout_type *type = grout_object_get_type(plan->planning->module, plan->view.object);
     note_declaration(plan);
     int64_t size = plan->layout->element_bytes;
-    const int64_t row = type->dims[is_k_major ? plan->k_dim : plan->mn_dim] * size;
+    const int64_t row = type->dims[is_k_major ? plan->k_dim : plan->mn_dim] * size / plan->packed;
     const int64_t rows = type->dims[is_k_major ? plan->mn_dim : plan->k_dim];
     const uint32_t swizzle = choose_swizzle(row);
     if (row % CORE_BYTES != 0 || rows % CORE_ROWS != 0) {
@@ -87,12 +91,12 @@ static bool help_layout(const operand_planning *plan, bool is_k_major) {
     } else if (swizzle == 0) {
         grout_wgmma__help(plan->planning,
                           "declare the array with tile(%d, %" PRId64 "), or with tile(infer)",
-                          CORE_ROWS, CORE_BYTES / size);
+                          CORE_ROWS, CORE_BYTES / size * plan->packed);
     } else {
         grout_wgmma__help(plan->planning,
                           "declare the array with tile(%d, %" PRId64 ") swizzle(%" PRIu32
                           "), or with tile(infer)",
-                          CORE_ROWS, swizzle / size, swizzle);
+                          CORE_ROWS, swizzle / size * plan->packed, swizzle);
     }
     return false;
 }
@@ -158,7 +162,8 @@ static bool find_direction(operand_planning *plan) {
                           "the slots of a ring are indexed in front of them");
         return false;
     }
-    if (!plan->is_k_major && size != 2 && !(size == 1 && plan->planning->is_tcgen05)) {
+    const bool is_byte = grout_dtype_get_info((grout_dtype)get_dtype(plan))->bits == 8;
+    if (!plan->is_k_major && size != 2 && !(is_byte && plan->planning->is_tcgen05)) {
         grout_wgmma__fail(plan->planning, get_code(plan), plan->operand,
                           "rows of %s run along %s in SMEM, and the tensor core reads %s along K "
                           "only",
@@ -181,10 +186,10 @@ static grout_view_digits *get_across(operand_planning *plan) {
     return plan->is_k_major ? &plan->mn : &plan->k;
 }
 
-/* Elements of K that an instruction takes of the operand. */
+/* Elements of K that an instruction takes of the operand, as the view counts them. */
 static int64_t get_k_step(const operand_planning *plan) {
     const grout_wgmma *wgmma = plan->planning->wgmma;
-    const int64_t kept = wgmma->k_step;
+    const int64_t kept = wgmma->k_step / plan->packed;
     return wgmma->is_sparse && !plan->is_a ? 2 * kept : kept;
 }
 
@@ -194,7 +199,8 @@ static int64_t get_cores(const operand_planning *plan) {
     if (plan->is_k_major && plan->out->swizzle != 0) {
         return step > plan->row ? step / plan->row : 1;
     }
-    return plan->is_k_major ? 2 * step / plan->planning->wgmma->k_step : step / CORE_ROWS;
+    return plan->is_k_major ? 2 * step * plan->packed / plan->planning->wgmma->k_step
+                            : step / CORE_ROWS;
 }
 
 /* Takes a row, or the part of it that an instruction reads, and the 8 rows of a core matrix. */
@@ -396,7 +402,10 @@ static bool refuse_custom(const operand_planning *plan) {
 bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
                                grout_wgmma_operand *operand_out) {
     operand_planning plan = {.planning = planning, .is_a = is_a, .out = operand_out};
-    plan.operand = grout_module_get_operand(planning->module, planning->op, is_a ? 1 : 2);
+    plan.operand = grout_module_get_operand(planning->module, planning->op,
+                                            planning->is_copy ? 0
+                                            : is_a            ? 1
+                                                              : 2);
     plan.name = grout_wgmma__get_name(planning, plan.operand, is_a ? "a" : "b");
     if (!grout_module_get_view(planning->module, plan.operand, &plan.view)) {
         return false;
@@ -408,6 +417,7 @@ bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
     }
     plan.mn_dim = plan.view.view_dim[is_a ? 0 : 1];
     plan.k_dim = plan.view.view_dim[is_a ? 1 : 0];
+    plan.packed = plan.view.packed > 1 ? plan.view.packed : 1;
     operand_out->swizzle = plan.layout->swizzle;
     plan.row_bytes = plan.layout->swizzle == 0 ? CORE_BYTES : plan.layout->swizzle;
     plan.row = plan.row_bytes / plan.layout->element_bytes;

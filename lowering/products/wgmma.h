@@ -25,6 +25,7 @@ typedef struct grout_wgmma_planning {
     grout_wgmma *wgmma; /* or: */
     grout_mma *mma;
     bool is_tcgen05; /* of a tcgen05_mma: the descriptors are the same, some rules are not */
+    bool is_copy;    /* of a copy to tensor memory, whose source is operand 0 and read as an a */
     uint32_t alone;  /* the operand that alone is looked at in SMEM, 1 or 2; 0: both are */
 } grout_wgmma_planning;
 
@@ -34,6 +35,9 @@ uint32_t grout_wgmma__get_accumulators(grout_dtype a, grout_dtype b);
 #define GROUT_WGMMA_PAIRS_TEXT                                                             \
     "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 exponent and 10 " \
     "fraction bits), f8e4m3 or f8e5m2 by either, and i8 or u8 by either"
+
+/* The same of a tcgen05_mma, and of one whose operands have scales. */
+uint32_t grout_tcgen05__get_accumulators(grout_dtype a, grout_dtype b, bool is_scaled);
 
 /* wgmma_sparse.c: of what K of b is a multiple: whole registers of metadata. */
 uint32_t grout_wgmma__get_sparse_step(const grout_wgmma *wgmma);

@@ -6,6 +6,9 @@
 #include "bound.h"
 
 #define GROUT_TMEM_COLUMN_BYTES 512 /* 128 lanes of 32 bits */
+/* Columns of a table that one copy brings: scales, words of metadata. */
+#define GROUT_TMEM_SCALES_STEP   4
+#define GROUT_TMEM_METADATA_STEP 8
 
 /* Whether an object in tensor memory has a shape and an element type that it takes. On failure says
  * why, if diags is not NULL. */

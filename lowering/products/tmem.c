@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { LANES = 128, COLUMN_BITS = 32, SLOT_COLUMNS = 4 };
+enum { LANES = 128, COLUMN_BITS = 32, SLOT_COLUMNS = 4, SCALE_ROWS_MAX = 256 };
 
 /* Reports what is wrong with an array or a slice, if anybody listens; returns false. */
 static bool fail(const grout_module *module, grout_diags *diags, grout_loc_id loc,
@@ -44,15 +44,34 @@ static uint32_t get_bits(const grout_type *type) {
     return grout_dtype_get_info((grout_dtype)type->dtype)->bits;
 }
 
-/* Elements in a column of 32 bits of one lane. */
-static uint32_t get_packing(const grout_module *module, grout_object_id id) {
-    const grout_type *type = grout_object_get_type(module, id);
-    return grout_module_get_object(module, id)->is_packed ? COLUMN_BITS / get_bits(type) : 1;
+/* Whether another operation than a load or a store writes it: its elements lie as the tensor core
+ * wants them beside an operand. */
+static bool is_table(const grout_object *object) {
+    return object->is_scales || object->is_metadata;
 }
 
+/* Elements in a column of 32 bits of one lane; of a table of scales or metadata, those that a copy
+ * brings to 4 columns. */
+static uint32_t get_packing(const grout_module *module, grout_object_id id) {
+    const grout_type *type = grout_object_get_type(module, id);
+    const grout_object *object = grout_module_get_object(module, id);
+    return object->is_scales     ? GROUT_TMEM_SCALES_STEP
+           : object->is_metadata ? GROUT_TMEM_METADATA_STEP
+           : object->is_packed   ? COLUMN_BITS / get_bits(type)
+                                 : 1;
+}
+
+/* Scales take each of the four quarters of the lanes, with the same bytes: 32 rows and 4 columns of
+ * them are a column. */
 int64_t grout_tmem__count_columns(const grout_module *module, grout_object_id id) {
     const grout_type *type = grout_object_get_type(module, id);
-    const int64_t cells = grout_type_get_count(type) / get_packing(module, id);
+    const grout_object *object = grout_module_get_object(module, id);
+    if (object->is_scales) {
+        return grout_type_get_count(type) / LANES;
+    }
+    const int64_t packing =
+        object->is_metadata ? COLUMN_BITS / get_bits(type) : get_packing(module, id);
+    const int64_t cells = grout_type_get_count(type) / packing;
     return (cells + LANES - 1) / LANES;
 }
 
@@ -106,6 +125,49 @@ static bool check_columns(const grout_module *module, grout_object_id id, grout_
     return true;
 }
 
+/* Scales: whole groups of 128 rows and 4 columns, which one copy brings. */
+static bool check_scales(const grout_module *module, const grout_object *object,
+                         const grout_type *type, grout_diags *diags) {
+    const grout_value_text name = grout_value__get_text(module, object->value, "the array");
+    const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
+    if (type->dtype != GROUT_DTYPE_F8E8M0 && type->dtype != GROUT_DTYPE_F8E4M3) {
+        fail(module, diags, object->loc,
+             "%s has scales of type %s: a block has one of f8e8m0 or "
+             "f8e4m3",
+             name.chars, grout_dtype_get_info((grout_dtype)type->dtype)->text);
+        return help(diags, "f8e8m0 are powers of two; f8e4m3 scale blocks of 16 f4e2m1");
+    }
+    if (rows % LANES != 0 || rows > SCALE_ROWS_MAX) {
+        fail(module, diags, object->loc,
+             "%s has scales of %" PRId64 " rows: they come in blocks of %d rows, and a product has "
+             "%d or %d",
+             name.chars, rows, LANES, LANES, SCALE_ROWS_MAX);
+        return help(diags, "round the rows up: those from N on do not count");
+    }
+    if (columns % GROUT_TMEM_SCALES_STEP != 0) {
+        fail(module, diags, object->loc,
+             "%s has %" PRId64 " scales in a row: they come four at a time", name.chars, columns);
+        return help(diags, "take a K that is a multiple of four blocks");
+    }
+    return true;
+}
+
+/* Metadata: the codes of 128 rows, and of 128 neighbours along K, which one copy brings. */
+static bool check_metadata(const grout_module *module, const grout_object *object,
+                           const grout_type *type, grout_diags *diags) {
+    const grout_value_text name = grout_value__get_text(module, object->value, "the array");
+    const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
+    if (type->dtype == GROUT_DTYPE_U16 && rows == LANES &&
+        columns % GROUT_TMEM_METADATA_STEP == 0) {
+        return true;
+    }
+    fail(module, diags, object->loc,
+         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d", name.chars,
+         grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP);
+    return help(diags, "a word has the codes of 16 neighbours along K, 4 bits for each four of "
+                       "them");
+}
+
 bool grout_tmem__check_object(const grout_module *module, grout_object_id id, grout_diags *diags) {
     const grout_object *object = grout_module_get_object(module, id);
     const grout_type *type = grout_object_get_type(module, id);
@@ -114,6 +176,10 @@ bool grout_tmem__check_object(const grout_module *module, grout_object_id id, gr
         fail(module, diags, object->loc, "%s, %s, has no rows and columns", name.chars,
              grout_type__get_text(type).chars);
         return help(diags, "tensor memory holds matrices: declare it [128, N] or [64, N]");
+    }
+    if (is_table(object)) {
+        return object->is_scales ? check_scales(module, object, type, diags)
+                                 : check_metadata(module, object, type, diags);
     }
     const int64_t rows = type->dims[type->rank - 2];
     if (rows != LANES && rows != LANES / 2) {
@@ -173,8 +239,10 @@ bool grout_tmem__check_slice(const grout_module *module, const grout_operand *op
     if (view.extent[column] % packing != 0 || !grout_view_start__is_multiple(&start, packing)) {
         fail(module, diags, operand->loc,
              "this slice of %s takes %" PRId64 " columns, and start and size have to be multiples "
-             "of %" PRId64 ": so many lie in a column of 32 bits",
-             name.chars, view.extent[column], packing);
+             "of %" PRId64 ": so many %s",
+             name.chars, view.extent[column], packing,
+             is_table(grout_module_get_object(module, view.object)) ? "one copy brings"
+                                                                    : "lie in a column of 32 bits");
         return help(diags, "take whole columns of 32 bits");
     }
     if (type->dims[column - 1] == LANES / 2 &&

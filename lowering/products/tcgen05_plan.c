@@ -8,18 +8,18 @@
  * planning finds them.
  */
 #include "invariant.h"
+#include "tcgen05.h"
 #include "tmem.h"
 #include "type.h"
 #include "view_digits.h"
-#include "wgmma.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
-    ACC,
-    A,
-    B,
+    ACC = GROUT_TCGEN05_ACC,
+    A = GROUT_TCGEN05_A,
+    B = GROUT_TCGEN05_B,
     OPERANDS,
     ROWS = 128,
     COLUMNS_MAX = 512,
@@ -27,12 +27,7 @@ enum {
     INTEGER_STEP_FROM = 32 /* columns of integers: from here on twice the step */
 };
 
-/* Its reports are made as those of a wgmma. */
-typedef struct planning {
-    grout_wgmma_planning wgmma;
-    grout_tcgen05 *out;
-    grout_type types[OPERANDS];
-} planning;
+typedef grout_tcgen05_planning planning;
 
 static const grout_operand *get_operand(const planning *p, uint32_t index) {
     return grout_module_get_operand(p->wgmma.module, p->wgmma.op, index);
@@ -40,6 +35,10 @@ static const grout_operand *get_operand(const planning *p, uint32_t index) {
 
 static const char *get_dtype_text(const planning *p, uint32_t index) {
     return grout_dtype_get_info((grout_dtype)p->types[index].dtype)->text;
+}
+
+static const char *get_mnemonic(const planning *p) {
+    return grout_op_get_info((grout_opcode)p->wgmma.op->opcode)->text;
 }
 
 /* Whether an operand is an object declared 'packed'. */
@@ -54,7 +53,7 @@ static bool is_packed(const planning *p, uint32_t index) {
 static bool fail_space(planning *p, uint32_t index, const char *what, const char *places) {
     const grout_operand *operand = get_operand(p, index);
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_BAD_SPACE, operand,
-                      "%s of 'tcgen05_mma' lies in %s, and %s is %s", what, places,
+                      "%s of '%s' lies in %s, and %s is %s", what, get_mnemonic(p), places,
                       grout_wgmma__get_name(&p->wgmma, operand, "the reference").chars,
                       grout_type__get_text(&p->types[index]).chars);
     if (index == ACC) {
@@ -119,17 +118,31 @@ static bool check_saturation(planning *p) {
     return false;
 }
 
+static void help_pairs(planning *p) {
+    const bool has_f4 =
+        p->types[A].dtype == GROUT_DTYPE_F4E2M1 || p->types[B].dtype == GROUT_DTYPE_F4E2M1;
+    if (p->is_scaled) {
+        grout_wgmma__help(&p->wgmma, "the pairs with scales are f4e2m1 by f4e2m1, and f8e4m3, "
+                                     "f8e5m2, f6e2m3 or f6e3m2 by either");
+    } else if (has_f4) {
+        grout_wgmma__help(&p->wgmma, "f4e2m1, two in a byte, is multiplied by f4e2m1 alone, and "
+                                     "with scales: tcgen05_mma_scaled. Scales of 1 change nothing");
+    } else {
+        grout_wgmma__help(&p->wgmma, "%s", GROUT_TCGEN05_PAIRS_TEXT);
+    }
+}
+
 static bool check_types(planning *p) {
     const grout_dtype a = (grout_dtype)p->types[A].dtype, b = (grout_dtype)p->types[B].dtype;
-    const uint32_t sums = grout_wgmma__get_accumulators(a, b);
+    const uint32_t sums = grout_tcgen05__get_accumulators(a, b, p->is_scaled);
     if ((sums >> p->types[ACC].dtype & 1) != 0) {
-        return check_saturation(p);
+        return check_saturation(p) && (!p->is_sparse || grout_tcgen05__check_sparse_types(p));
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, A),
-                      "no tcgen05_mma multiplies %s by %s into %s", get_dtype_text(p, A),
+                      "no %s multiplies %s by %s into %s", get_mnemonic(p), get_dtype_text(p, A),
                       get_dtype_text(p, B), get_dtype_text(p, ACC));
     if (sums == 0) {
-        grout_wgmma__help(&p->wgmma, "%s", GROUT_WGMMA_PAIRS_TEXT);
+        help_pairs(p);
     } else {
         grout_wgmma__help(&p->wgmma, "accumulate in %s and cast what is loaded from it",
                           (sums >> GROUT_DTYPE_F32 & 1) != 0 ? "f32" : "i32");
@@ -148,7 +161,7 @@ static bool check_ranks(planning *p) {
             continue;
         }
         fits = grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, operand,
-                                 "'tcgen05_mma' takes %s here, and %s is %s", wanted[k],
+                                 "'%s' takes %s here, and %s is %s", get_mnemonic(p), wanted[k],
                                  grout_wgmma__get_name(&p->wgmma, operand, "this").chars,
                                  grout_type__get_text(&p->types[k]).chars);
         if (p->types[k].rank > 2) {
@@ -167,15 +180,19 @@ static bool check_agreement(planning *p) {
     static const char *const names[] = {"the accumulator", "a", "b"};
     for (uint32_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
         const grout_type *left = &p->types[pairs[k].left], *right = &p->types[pairs[k].right];
-        const int64_t size = left->dims[pairs[k].left_dim];
+        /* A sparse a keeps half of K. */
+        const int64_t kept = p->is_sparse && pairs[k].letter == 'K' ? 2 : 1;
+        const int64_t size = left->dims[pairs[k].left_dim] * kept;
         const int64_t other = right->dims[pairs[k].right_dim];
         if (size == other) {
             continue;
         }
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, pairs[k].left),
-                          "%c is %" PRId64 " in %s, %s, and %" PRId64 " in %s, %s", pairs[k].letter,
-                          size, names[pairs[k].left], grout_type__get_shape_text(left).chars, other,
-                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+                          "%c is %" PRId64 " in %s, %s%s, and %" PRId64 " in %s, %s",
+                          pairs[k].letter, size, names[pairs[k].left],
+                          grout_type__get_shape_text(left).chars,
+                          kept == 2 ? ", of which it keeps half" : "", other, names[pairs[k].right],
+                          grout_type__get_shape_text(right).chars);
         grout_wgmma__help(&p->wgmma, "a is [M, K], b is [K, N], the accumulator [M, N]: "
                                      ".transpose(1, 0) turns one that lies the other way");
         return false;
@@ -185,8 +202,15 @@ static bool check_agreement(planning *p) {
 
 static bool check_rows(planning *p) {
     const uint32_t m = p->out->product.m;
-    if (m == ROWS || (m == ROWS / 2 && !p->out->has_tmem_a)) {
+    const bool takes_half = !p->out->has_tmem_a && !p->is_scaled && !p->is_sparse;
+    if (m == ROWS || (m == ROWS / 2 && takes_half)) {
         return true;
+    }
+    if (m == ROWS / 2 && !p->out->has_tmem_a) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
+                          "M is %" PRIu32 ": a %s takes %d rows", m, get_mnemonic(p), ROWS);
+        grout_wgmma__help(&p->wgmma, "pad the tile to 128 rows: TMA fills rows with zeros");
+        return false;
     }
     if (m == ROWS / 2) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
@@ -195,7 +219,8 @@ static bool check_rows(planning *p) {
         return false;
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
-                      "M is %" PRIu32 ": a tcgen05_mma takes %d or %d rows", m, ROWS / 2, ROWS);
+                      "M is %" PRIu32 ": a %s takes %s%d rows", m, get_mnemonic(p),
+                      takes_half ? "64 or " : "", ROWS);
     grout_wgmma__help(&p->wgmma, "take slices of 128 rows, each with an accumulator of its own, or "
                                  "pad the tile: TMA fills rows with zeros");
     return false;
@@ -206,6 +231,10 @@ static uint32_t get_column_step(const planning *p, const char **why_out) {
     const grout_wgmma *product = &p->out->product;
     const uint32_t part = product->n / p->out->part_count;
     *why_out = "";
+    if (p->is_sparse) {
+        *why_out = ", where half of a is kept,";
+        return 2 * COLUMN_STEP;
+    }
     if (p->out->has_tmem_a) {
         *why_out = " with an a in tmem";
         return 2 * COLUMN_STEP;
@@ -230,6 +259,14 @@ static bool check_columns(planning *p) {
     const uint32_t n = p->out->product.n;
     const char *why;
     const uint32_t step = get_column_step(p, &why);
+    if ((p->is_scaled || p->is_sparse) && n > COLUMNS_MAX / 2) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
+                          "N is %" PRIu32 ": a %s takes up to %d columns", n, get_mnemonic(p),
+                          COLUMNS_MAX / 2);
+        grout_wgmma__help(&p->wgmma, "take slices of the columns: %%acc[:, ds(0, %d)]",
+                          COLUMNS_MAX / 2);
+        return false;
+    }
     if (n > COLUMNS_MAX || (n > COLUMNS_MAX / 2 && n != COLUMNS_MAX)) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
                           "N is %" PRIu32 ": a tcgen05_mma takes up to %d columns, or %d", n,
@@ -240,9 +277,8 @@ static bool check_columns(planning *p) {
     }
     if (n % step != 0) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
-                          "N is %" PRIu32 ": a tcgen05_mma%s takes multiples of %" PRIu32
-                          " columns",
-                          n, why, step);
+                          "N is %" PRIu32 ": a %s%s takes multiples of %" PRIu32 " columns", n,
+                          get_mnemonic(p), why, step);
         grout_wgmma__help(&p->wgmma, "pad the tile to %" PRIu32 " columns",
                           (n + step - 1) / step * step);
         return false;
@@ -256,8 +292,8 @@ static bool check_depth(planning *p) {
         return true;
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
-                      "K is %" PRIu32 ": a tcgen05_mma of %s takes multiples of %" PRIu32,
-                      product->k, get_dtype_text(p, A), product->k_step);
+                      "K is %" PRIu32 ": a %s of %s takes multiples of %" PRIu32, product->k,
+                      get_mnemonic(p), get_dtype_text(p, A), product->k_step);
     grout_wgmma__help(&p->wgmma, "pad K with zeros: TMA does where the box leaves the array");
     return false;
 }
@@ -273,11 +309,12 @@ static bool has_use(const planning *p) {
 /* Sizes are those of objects that exist, so they fit. */
 static void fill_sizes(planning *p) {
     grout_wgmma *product = &p->out->product;
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)p->types[A].dtype);
     product->m = (uint32_t)p->types[A].dims[0];
     product->k = (uint32_t)p->types[A].dims[1];
     product->n = (uint32_t)p->types[B].dims[1];
-    product->k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES /
-                      grout_dtype_get_info((grout_dtype)p->types[A].dtype)->bytes;
+    product->k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes * info->packed;
+    product->is_sparse = p->is_sparse;
     product->block_count = 1;
     product->step_count = product->k / product->k_step;
     product->has_use = has_use(p);
@@ -321,6 +358,8 @@ static bool plan_tcgen05(planning *p) {
         p->types[k] = grout_module_get_operand_type(p->wgmma.module, get_operand(p, k));
     }
     p->out->has_tmem_a = p->types[A].space == GROUT_SPACE_TMEM;
+    p->is_scaled = grout_tcgen05__has_tables(p->wgmma.op, 2);
+    p->is_sparse = grout_tcgen05__has_tables(p->wgmma.op, 1);
     if (!check_spaces(p)) {
         return false;
     }
@@ -333,7 +372,8 @@ static bool plan_tcgen05(planning *p) {
     }
     fill_sizes(p);
     p->out->is_aligned = has_fixed_slice(p);
-    const bool has_sizes = check_rows(p) && check_depth(p) && check_columns(p);
+    const bool has_sizes = check_rows(p) && check_depth(p) && check_columns(p) &&
+                           (p->wgmma.alone != 0 || grout_tcgen05__plan_tables(p));
     return has_sizes && plan_operands(p) && check_columns(p); /* once more: which way b lies */
 }
 
