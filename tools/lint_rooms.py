@@ -28,6 +28,7 @@ FILES_MAX = 45
 # Folders whose files of this kind are not counted, because each is found by its name alone, and what it is
 # named after: as many of them as there are such things say nothing about topics in the folder.
 CATALOGUES = {
+    "kernels": ".grout",    # a kernel: what it computes, and on which hardware; docs and benches name it by its path
     "tests/ops": ".grout",  # a mnemonic: the recipe of an operation, completeness and ops.py look there
 }
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.
