@@ -21,16 +21,16 @@ typedef struct grout_box {
     grout_box_limits limits; /* if the plan has a first_limit: nothing outside is touched */
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
     uint8_t *bytes;                                    /* of the object */
-    uint32_t rank;      /* of the CTA whose SMEM or barrier it is; for other boxes, the actor's */
-    uint8_t *state;     /* its arena */
-    uint64_t *versions; /* its page versions: operand.h */
-    int64_t offset;     /* the plan's shape, moved by this many bytes */
-    bool is_inside;     /* all of it */
-    bool is_empty;      /* nothing of it is inside */
-    bool is_nowhere;    /* of a CTA outside the cluster; empty too */
-    bool is_shaped;     /* the plan's shape holds */
-    bool is_stale;      /* shown as it was before the launches that have not been waited for */
-    uint32_t outside;   /* first dimension that leaves the object, if not is_inside */
+    uint8_t *state;                                    /* its arena */
+    uint64_t *versions;                                /* its page versions: operand.h */
+    int64_t offset;   /* the plan's shape, moved by this many bytes */
+    uint32_t rank;    /* of the CTA whose SMEM or barrier it is; for other boxes, the actor's */
+    uint32_t outside; /* first dimension that leaves the object, if not is_inside */
+    bool is_inside;   /* all of it */
+    bool is_empty;    /* nothing of it is inside */
+    bool is_nowhere;  /* of a CTA outside the cluster; empty too */
+    bool is_shaped;   /* the plan's shape holds */
+    bool is_stale;    /* shown as it was before the launches that have not been waited for */
 } grout_box;
 
 /* The box for the values in an actor's registers; reports an undefined start, and a place outside
