@@ -246,9 +246,9 @@ static bool find_phases(const grout_cta *cta, load_issue *load) {
 
 /* Each CTA of a pair has its own part of the source, and keeps it. */
 static void take_part(const grout_cta *cta, load_issue *load) {
-    const int32_t dim = load->inst->u.copy.split_dim;
-    if (dim >= 0) {
-        grout_box__shift(cta, &load->boxes[0], (uint32_t)dim,
+    if (load->inst->u.copy.split_dim >= 0) {
+        const uint32_t dim = (uint8_t)load->inst->u.copy.split_dim;
+        grout_box__shift(cta, &load->boxes[0], dim,
                          (cta->rank % GROUT_PAIR) * load->boxes[0].plan->extent[dim]);
     }
 }

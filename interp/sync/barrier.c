@@ -395,7 +395,7 @@ void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grou
                                const grout_arrival *arrival, uint32_t mask, uint32_t *records) {
     grout_machine *machine = cta->machine;
     const contributor who = {cta, thread, inst};
-    uint32_t numbers[GROUT_CLUSTER_MAX];
+    uint32_t numbers[GROUT_CLUSTER_MAX] = {0};
     grout_arrival each = *arrival;
     memset(records, 0, GROUT_CLUSTER_MAX * sizeof *records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
