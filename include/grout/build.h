@@ -137,14 +137,14 @@ typedef struct grout_build_object {
     const grout_expr_id *transpose;
     const char *layout;   /* of the user's own, as in layout("..") instead of the three; or NULL */
     grout_value_id alias; /* an smem array whose bytes it has; 0: it has its own */
-    grout_expr_id alias_start;    /* from this byte on; 0: from the first */
-    grout_expr_id arrivals;       /* of a barrier; 0: 1 */
-    bool is_explicit;             /* of a barrier: mbarrier */
-    bool orders_tensor_core;      /* of a barrier that is no mbarrier */
-    bool is_packed;               /* of a tmem array */
-    bool is_collective;           /* of a tmem array: of a pair of CTAs */
-    bool is_leader_tracked;       /* of a cluster barrier, or an mbarrier: two_ctas */
-    bool is_scales;               /* of a tmem array; so is the next: one of the three at most */
+    grout_expr_id alias_start; /* from this byte on; 0: from the first */
+    grout_expr_id arrivals;    /* of a barrier; 0: 1 */
+    bool is_explicit;          /* of a barrier: mbarrier */
+    bool orders_tensor_core;   /* of a barrier that is no mbarrier */
+    bool is_packed;            /* of a tmem array */
+    bool is_collective;        /* of a tmem array: of a pair of CTAs */
+    bool is_leader_tracked;    /* of a cluster barrier, or an mbarrier: two_ctas */
+    bool is_scales;            /* of a tmem array; so is the next: one of the three at most */
     bool is_metadata;
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
