@@ -177,8 +177,8 @@ static void draw_totals(cluster *c, bool scatters) {
 
 /* ---- st.async -------------------------------------------------------------------------------- */
 
-/* What the bytes complete: the peer's mbarrier, a cluster barrier on which all arrive, or the peer's
- * barrier, on which the sender arrives. */
+/* What the bytes complete: the peer's mbarrier, a cluster barrier on which all arrive, or the
+ * peer's barrier, on which the sender arrives. */
 typedef enum landing { LAND_MBARRIER, LAND_CLUSTER, LAND_PEER } landing;
 
 static void draw_async_stores(cluster *c, landing how) {
