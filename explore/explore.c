@@ -407,9 +407,10 @@ static bool explore(explorer *it) {
     bool is_good = explore_rest(it);
     grout_ahead__free(it->ahead);
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
-    if (grout_orders__has_requests(it->launch->module, it->launch->kernel)) {
+    const char *gap = grout_orders__find_gap(it->launch->module, it->launch->kernel);
+    if (gap != NULL) {
         out->is_complete = false;
-        out->why_open = "launch control may hand out other clusters, or none";
+        out->why_open = gap;
     }
     return is_good && bring_back_witness(it);
 }

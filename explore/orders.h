@@ -11,8 +11,9 @@ typedef enum grout_order_kind {
     GROUT_ORDER_ALL      /* of the object as a whole: what is left depends on all of them */
 } grout_order_kind;
 
-/* Whether it asks launch control for clusters: which it gets the schedule does not say alone. */
-bool grout_orders__has_requests(const grout_module *module, grout_kernel_id kernel);
+/* Why an exploration cannot have tried all that may happen, or NULL: launch control, whose answers
+ * the schedule does not decide alone, or a scope whose beginning is no step of it. A literal. */
+const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id kernel);
 /* By object, grout_order_kind; the caller gives it to grout__free. NULL without memory. */
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
                             grout_kernel_id kernel);
