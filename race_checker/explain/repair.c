@@ -566,6 +566,9 @@ static void repair_race(grout_wording *wording, grout_text *out) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_ARRIVE_HELP,
                             &(grout_words){.thread = grout_wording__get_kind(write),
                                            .barrier = grout_wording__get_barrier(wording)});
+    } else if (facts->sides[0].stamp.cluster != facts->sides[1].stamp.cluster &&
+               !wording->checker->info.has_foreign_order) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_LAUNCH_HELP, NULL);
     }
 }
 

@@ -32,7 +32,7 @@
 
 #define PARAMS_MAX     32
 #define TIMINGS        3
-#define KERNELS_ENOUGH 50
+#define KERNELS_ENOUGH 90
 
 typedef struct trial {
     grout_module *bound;

@@ -299,7 +299,7 @@ static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
 /* The statement of an operation with one attribute, or none (GROUT_ATTR_COUNT). */
 static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr,
                           uint32_t choice) {
-    char plain[64];
+    char plain[160];
     const char *text = form_texts[info->form];
     if (text == NULL && info->shape == GROUT_SHAPE_PLAIN) {
         get_plain_text(info, plain, sizeof plain);
