@@ -52,7 +52,9 @@ START_TEST(texts_come_out_whole_or_not_at_all) {
     grout_module *module = bind_source(e.path);
     e.module = module;
     for (e.kernel = 1; e.kernel < grout_module_get_kernel_count(module); e.kernel++) {
-        for (e.what = 0; e.what < EMITTER_COUNT; e.what++) {
+        const uint8_t arch = grout_module_get_kernel(module, e.kernel)->arch;
+        const int count = arch == GROUT_ARCH_SM_90A ? EMITTER_COUNT : 0; /* no CUDA of others yet */
+        for (e.what = 0; e.what < count; e.what++) {
             grout_diags *diags = grout_diags_new();
             ck_assert(emitters[e.what](&e, &e.expected, diags));
             grout_diags_free(diags);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL_FILES_MAX 64
+#define KERNEL_FILES_MAX 256
 
 typedef struct kernel_files {
     char paths[KERNEL_FILES_MAX][256];
@@ -26,7 +26,7 @@ static inline int compare_paths(const void *a, const void *b) {
 }
 
 /* Adds the *.grout files of a folder of kernels/, in the order of their names; false if there are
- * none. For main(), where nothing can be asserted yet. */
+ * none, or too many. For main(), where nothing can be asserted yet. */
 static inline bool kernel_files_add(kernel_files *files, const char *folder) {
     char path[512];
     const int first = files->count;
@@ -44,7 +44,7 @@ static inline bool kernel_files_add(kernel_files *files, const char *folder) {
     (void)closedir(directory);
     qsort(files->paths[first], (size_t)(files->count - first), sizeof files->paths[0],
           compare_paths);
-    return files->count > first;
+    return files->count > first && files->count < KERNEL_FILES_MAX;
 }
 
 /* The whole file, from the root of the sources; the caller frees the text. */
