@@ -31,8 +31,7 @@ enum {
     BOX_A = GROUT_TCGEN05_BOX_A,
     BOX_B = GROUT_TCGEN05_BOX_B,
     BOX_TABLE = GROUT_TCGEN05_BOX_TABLE,
-    BOXES_MAX = GROUT_TCGEN05_BOXES_MAX,
-    METADATA_OPERAND = 3 /* of the operation */
+    BOXES_MAX = GROUT_TCGEN05_BOXES_MAX
 };
 
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t number) {
@@ -112,24 +111,6 @@ static void order_metadata(const grout_gemm *gemm, grout_dtype a, const uint16_t
     }
 }
 
-/* The first code that says nothing is a finding. Words that nobody wrote make sums undefined, which
- * is one already. */
-static void check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                           const uint16_t *words) {
-    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
-    const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    const grout_sparse_problem problem =
-        grout_sparse__find_problem(words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
-    if (problem.row_number != 0) {
-        const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
-                                   .start = problem.row_number - 1,
-                                   .extent = (int64_t)problem.group * gemm->group,
-                                   .have = problem.code,
-                                   .need = gemm->group};
-        grout_cta__fault(cta, actor, inst, METADATA_OPERAND, &fault);
-    }
-}
-
 /* An MMA: its boxes in each CTA that multiplies, and what was captured of its operands in SMEM. */
 typedef struct mma {
     const grout_inst *inst;
@@ -159,7 +140,7 @@ static void take_tables(const grout_cta *cta, const mma *it, uint8_t *memory,
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
     if (machine->tracks && grout_box__is_defined(machine, table)) {
-        check_metadata(cta, it->actor, it->inst, words);
+        grout_factors__check_metadata(cta, it->actor, it->inst, words);
     }
     factors->metadata = memory + first;
 }
