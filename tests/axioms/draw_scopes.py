@@ -5,19 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 from draw_sync import PARAMS, Drawn
 
 
-class Scopes(Drawn):
-    """Scopes one after another, whose bytes engines may still use when they end: what waits for them stands inside,
-    behind, in a later scope, or nowhere."""
-
-    def __init__(self, seed):
-        super().__init__("scopes", seed, 1)
-        self.actors = self.pick(1, 1, 2)
-        self.waits = [[] for _ in range(self.actors)]  # that are still to be written
-        self.body = []
-        for _ in range(self.draw.randint(2, 4)):
-            self.add_lines("  ", [self.flush(actor, 0.4) for actor in range(self.actors)])
-            self.add_scope()
-        self.add_lines("  ", [self.flush(actor, 0.9) for actor in range(self.actors)])
+class Waiting(Drawn):
+    """Bodies of several actors, whose waits come some time after what they wait for, or never."""
 
     def flush(self, actor, part):
         waits, self.waits[actor] = self.waits[actor], []
@@ -31,6 +20,21 @@ class Scopes(Drawn):
             if its and self.actors > 1:
                 its = ["if (eq (axis_index wg), %d) {" % actor] + ["  " + text for text in its] + ["}"]
             self.body += [indent + text for text in its]
+
+
+class Scopes(Waiting):
+    """Scopes one after another, whose bytes engines may still use when they end: what waits for them stands inside,
+    behind, in a later scope, or nowhere."""
+
+    def __init__(self, seed):
+        super().__init__("scopes", seed, 1)
+        self.actors = self.pick(1, 1, 2)
+        self.waits = [[] for _ in range(self.actors)]  # that are still to be written
+        self.body = []
+        for _ in range(self.draw.randint(2, 4)):
+            self.add_lines("  ", [self.flush(actor, 0.4) for actor in range(self.actors)])
+            self.add_scope()
+        self.add_lines("  ", [self.flush(actor, 0.9) for actor in range(self.actors)])
 
     def add_scope(self):
         made = self.pick("%s : smem f32[2, 64]", "%s : smem f32[2, 64]", "%s : smem f32[2, 64]", "%t : barrier[1]",

@@ -5,6 +5,7 @@ may not order the tensor core. Now and then somebody works out of turn.
 
 SPDX-License-Identifier: Apache-2.0
 """
+from draw_scopes import Waiting
 from draw_sync import Drawn
 
 HEAD = "// drawn\n// run: --arch sm_100a\n"
@@ -285,7 +286,7 @@ class Pipelines(Drawn):
         return HEAD + "\n".join(out + ["}", ""])
 
 
-class TensorScopes(Drawn):
+class TensorScopes(Waiting):
     """Scopes one after another that take the same columns, with work in flight across their ends."""
 
     TYPES = (("f32", 128, 32, ""), ("f32", 128, 16, ""), ("f32", 64, 32, ""), ("f16", 128, 32, " packed"),
@@ -300,19 +301,6 @@ class TensorScopes(Drawn):
             self.add_lines("  ", [self.flush(actor, 0.6) for actor in range(self.actors)])
             self.add_scope("%%i%d" % number)
         self.add_lines("  ", [self.flush(actor, 0.9) for actor in range(self.actors)])
-
-    def flush(self, actor, part):
-        waits, self.waits[actor] = self.waits[actor], []
-        lines = []
-        for wait in waits:
-            (lines if self.chance(part) else self.waits[actor]).append(wait)
-        return lines
-
-    def add_lines(self, indent, lines):
-        for actor, its in enumerate(lines):
-            if its and self.actors > 1:
-                its = ["if (eq (axis_index wg), %d) {" % actor] + ["  " + text for text in its] + ["}"]
-            self.body += [indent + text for text in its]
 
     def add_scope(self, name):
         if self.chance(0.25):
