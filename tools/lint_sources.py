@@ -29,6 +29,7 @@ UPPER_HEADERS = {
     "grout/advice.h": {"explore"},
     "grout/function.h": {"functions", "xla"},
     "grout/gpu.h": {"gpu_backend", "xla"},
+    "grout/ptx.h": {"ptx"},
     "grout/binding.h": {"binding", "xla"},
     "grout/xla.h": {"xla"},
     "grout/grout.h": {"binding"},
