@@ -316,7 +316,7 @@ START_TEST(wgmma_product) {
     for (size_t i = 0; i < 8; i++) {
         b[i * 16 + 3] = 0x4040; /* 3 */
     }
-    for (size_t i = 0; i < 64 * 8; i++) {
+    for (size_t i = 0; i < 512; i++) {
         d[i] = 0x3f800000; /* 1 */
     }
     product.a = a;
