@@ -1,5 +1,6 @@
 /* check_ptx_tensor_box.c - tensor maps and the walk over a box of a tensor.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ptx/tensor/reduce.h"
 #include "ptx/tensor/tensor_box.h"
 
 #include <check.h>
@@ -393,6 +394,65 @@ START_TEST(box_illegal) {
 }
 END_TEST
 
+/* ---- reductions ---- */
+
+typedef struct sum {
+    grout_ptx_reduction reduction;
+    grout_ptx_elem elem;
+    uint64_t element, operand, want;
+} sum;
+
+static const sum SUMS[] = {
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U32, 0xffffffff, 2, 1},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U64, UINT64_MAX, 2, 1},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 0x3f800000, 0x40000000, 0x40400000},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 1, 1, 2},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32_FTZ, 1, 1, 0},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 0x7f800000, 0xff800000, 0x7fffffff},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F64, 0x3ff0000000000000, 0x3ff0000000000000,
+     0x4000000000000000},
+    /* 2048 + 1 and 2048 + 3 are half way: to even. */
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x6800, 0x3c00, 0x6800},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x6800, 0x4200, 0x6802},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x0001, 0x0001, 0x0002},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x7bff, 0x7bff, 0x7c00},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x8000, 0x8000, 0x8000},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x4380, 0x3f80, 0x4380},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x4380, 0x4040, 0x4382},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x7f7f, 0x7f7f, 0x7f80},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_S32, 1, 0xffffffff, 0xffffffff},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_U32, 1, 0xffffffff, 1},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_S64, UINT64_MAX, 3, 3},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_F16, 0x7e00, 0xbc00, 0xbc00},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_BF16, 0x0000, 0x8000, 0x8000},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_BF16, 0xff81, 0x7fc0, 0x7fff},
+    {GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U32, 4, 5, 5},
+    {GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U32, 5, 5, 0},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 0, 5, 5},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 6, 5, 5},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 5, 5, 4},
+    {GROUT_PTX_REDUCE_AND, GROUT_PTX_ELEM_U32, 6, 3, 2},
+    {GROUT_PTX_REDUCE_OR, GROUT_PTX_ELEM_U64, 6, 3, 7},
+    {GROUT_PTX_REDUCE_XOR, GROUT_PTX_ELEM_U64, 6, 3, 5},
+};
+
+START_TEST(reductions) {
+    const sum *it = &SUMS[_i];
+    ck_assert(grout_ptx__reduce_check(it->reduction, it->elem, &fault));
+    ck_assert_uint_eq(grout_ptx__reduce(it->reduction, it->elem, it->element, it->operand),
+                      it->want);
+}
+END_TEST
+
+START_TEST(reductions_illegal) {
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U8, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_S64, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_F32, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U64, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_AND, GROUT_PTX_ELEM_F16, &fault));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_tensor_box");
     TCase *tests = tcase_create("box");
@@ -409,6 +469,8 @@ int main(void) {
     tcase_add_test(tests, box_gaps);
     tcase_add_test(tests, box_im2col);
     tcase_add_test(tests, box_illegal);
+    tcase_add_loop_test(tests, reductions, 0, sizeof SUMS / sizeof *SUMS);
+    tcase_add_test(tests, reductions_illegal);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
