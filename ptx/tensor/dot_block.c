@@ -60,7 +60,7 @@ static void get_tops(const grout_ptx_dot *how, const grout_ptx_block_row *row,
     for (uint32_t k = 0; k < row->count; k++) {
         for (uint32_t n = 0; n < GROUT_PTX_BLOCK; n++) {
             const int16_t exponent = (int16_t)(row->exponents[k] + block->exponents[k][n]);
-            tops[n] = exponent > tops[n] ? exponent : tops[n];
+            tops[n] = (int16_t)(exponent > tops[n] ? exponent : tops[n]);
         }
     }
 }
@@ -104,7 +104,7 @@ bool grout_ptx__dot_block(const grout_ptx_dot *how, const grout_ptx_block_row *r
             return false;
         }
         c[n].exponent -= how->c_shift;
-        tops[n] = c[n].exponent > tops[n] ? (int16_t)c[n].exponent : tops[n];
+        tops[n] = (int16_t)(c[n].exponent > tops[n] ? c[n].exponent : tops[n]);
         units[n] = get_power(how->guard - tops[n]);
     }
     add_products(row, block, units, sums);

@@ -371,7 +371,7 @@ START_TEST(blocks) {
         product.how.is_negative = round % 5 == 0;
         product.how.c_shift = round % 7;
         grout_ptx__multiply(&product, got);
-        for (size_t i = 0; i < M * N; i++) {
+        for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
             grout_ptx_vector left, right;
             grout_ptx__vector(format, a + i / N * K, K, &left);
             grout_ptx__vector(format, b + i % N * K, K, &right);
