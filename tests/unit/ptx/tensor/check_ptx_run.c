@@ -5,6 +5,7 @@
  * memory is written by the walk over boxes, tensor memory is read by formulas of this file: what
  * descriptors and fragments say meets something that does not share their code.
  */
+#include "ptx/tensor/run_mma.h"
 #include "ptx/tensor/run_tcgen05.h"
 #include "ptx/tensor/run_wgmma.h"
 #include "ptx/tensor/tensor_box.h"
@@ -299,6 +300,63 @@ START_TEST(wgmma_sparse) {
 }
 END_TEST
 
+/* ---- mma.sync ---- */
+
+static const grout_ptx_mma MMAS[] = {
+    {16, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+    {8, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+    {8, GROUT_PTX_TF32, GROUT_PTX_TF32, GROUT_PTX_F32, false},
+    {4, GROUT_PTX_TF32, GROUT_PTX_TF32, GROUT_PTX_F32, false},
+    {32, GROUT_PTX_E4M3, GROUT_PTX_E4M3, GROUT_PTX_F32, false},
+    {32, GROUT_PTX_S8, GROUT_PTX_S8, GROUT_PTX_S32, true},
+    {16, GROUT_PTX_S8, GROUT_PTX_S8, GROUT_PTX_S32, false},
+};
+
+/* Elements to registers by the ISA's formulas: groupID is lane / 4, threadID_in_group lane % 4; as
+ * many neighbours in k as a register holds. */
+START_TEST(mma_sync) {
+    const grout_ptx_mma *at = &MMAS[_i];
+    const uint32_t bits = grout_ptx__format_bits(at->a), packed = 32 / bits;
+    uint32_t a[4 * 32] = {0}, b[2 * 32] = {0}, d[4 * 32];
+    draw_matrices();
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        for (uint32_t i = 0; i < 4 * packed; i++) {
+            const uint32_t r = i / packed, h = i % packed;
+            const uint32_t k = lane % 4 * packed + h, row = lane / 4 + 8 * (r % 2);
+            const uint32_t k_a = k + r / 2 * 4 * packed, k_b = k + r * 4 * packed;
+            if (k_a < at->k) {
+                a[r * 32 + lane] |= encode(at->a, left[row][k_a]) << h * bits;
+            }
+            if (r < 2 && k_b < at->k) {
+                b[r * 32 + lane] |= encode(at->b, right[lane / 4][k_b]) << h * bits;
+            }
+            d[r * 32 + lane] = at->d == GROUT_PTX_S32 ? 5 : as_float(5);
+        }
+    }
+    ck_assert_msg(grout_ptx__mma_check(at, &fault), "%s", fault.text);
+    ck_assert_uint_eq(grout_ptx__mma_d_registers(at), 4);
+    grout_ptx__mma_sync(at, a, b, d);
+    for (uint32_t i = 0; i < 4 * 32; i++) {
+        const uint32_t lane = i % 32, r = i / 32;
+        const int32_t sum = multiply(lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2, at->k) + 5;
+        ck_assert_uint_eq(d[i], at->d == GROUT_PTX_S32 ? (uint32_t)sum : as_float(sum));
+    }
+}
+END_TEST
+
+START_TEST(mma_sync_illegal) {
+    const grout_ptx_mma bad[] = {{32, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_BF16, GROUT_PTX_F16, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F16, false},
+                                 {16, GROUT_PTX_E4M3, GROUT_PTX_E4M3, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_F16, GROUT_PTX_F16, GROUT_PTX_F32, true},
+                                 {32, GROUT_PTX_S8, GROUT_PTX_E4M3, GROUT_PTX_S32, false}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert(!grout_ptx__mma_check(&bad[i], &fault));
+    }
+}
+END_TEST
+
 /* ---- tcgen05 ---- */
 
 static const uint64_t VERSION = (uint64_t)1 << 46;
@@ -537,6 +595,8 @@ int main(void) {
     tcase_add_test(tests, wgmma_registers);
     tcase_add_test(tests, wgmma_bytes);
     tcase_add_test(tests, wgmma_sparse);
+    tcase_add_loop_test(tests, mma_sync, 0, sizeof MMAS / sizeof *MMAS);
+    tcase_add_test(tests, mma_sync_illegal);
     tcase_add_loop_test(tests, mma_layouts, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
     tcase_add_loop_test(tests, mma_a_tmem, 0, 2);
     tcase_add_loop_test(tests, mma_a_tmem, 3, 4);
