@@ -104,7 +104,8 @@ static bool take(void *to, const grout_ptx_run *run) {
     return true;
 }
 
-/* A matrix in shared memory, as TMA writes it: panels as wide as the swizzle, one after another. */
+/* A matrix in shared memory, as TMA writes it: panels as wide as the swizzle, or 16 bytes wide, one
+ * after another. */
 typedef struct tile {
     int32_t (*from)[K_MAX];
     uint32_t first, rows, k; /* of 'from' */
@@ -129,7 +130,8 @@ static void load(const tile *at) {
     const uint32_t bytes = grout_ptx__format_bits(at->format) / 8;
     const uint32_t inner = at->is_mn_major ? at->rows : at->k;
     const uint32_t outer = at->is_mn_major ? at->k : at->rows;
-    const uint32_t span = grout_ptx__swizzle_span(at->swizzle), wide = span / bytes;
+    const uint32_t width = grout_ptx__swizzle_span(at->swizzle);
+    const uint32_t span = width == 0 ? 16 : width, wide = span / bytes;
     const uint32_t pitch = (inner * bytes + 15) / 16 * 16;
     put_global(at, pitch);
     const grout_ptx_tensor_map map = {.elem = bytes == 1   ? GROUT_PTX_ELEM_U8
@@ -235,6 +237,34 @@ START_TEST(wgmma_mn_major) {
     run_wgmma(&instruction, make_desc(1024, 2048, 1024, 2), make_desc(BASE_B, 2048, 1024, 2),
               false);
     check_d(128, 16, 0, false);
+}
+END_TEST
+
+/* Each mode: from one panel to the next is the leading offset, from 8 rows of k to the next 8 the
+ * stride offset; without a swizzle the other way round. */
+START_TEST(wgmma_mn_modes) {
+    const uint64_t widths[] = {16, 32, 64, 128}, codes[] = {0, 6, 4, 2};
+    const uint64_t panel = 16 * widths[_i], group = 8 * widths[_i];
+    const uint64_t leading = _i == 0 ? group : panel, stride = _i == 0 ? panel : group;
+    grout_ptx_wgmma instruction = BF16;
+    begin();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, (grout_ptx_swizzle)_i, true, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, (grout_ptx_swizzle)_i, true, 0, BASE_B});
+    instruction.transpose_a = instruction.transpose_b = 1;
+    run_wgmma(&instruction, make_desc(1024, leading, stride, codes[_i]),
+              make_desc(BASE_B, leading, stride, codes[_i]), false);
+    check_d(64, 16, 0, false);
+}
+END_TEST
+
+/* Core matrices: 8 rows of 16 bytes, the next 8 rows after them, the next 16 bytes of k after 64
+ * rows. */
+START_TEST(wgmma_no_swizzle) {
+    begin();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, BASE_B});
+    run_wgmma(&BF16, make_desc(1024, 64 * 16, 128, 0), make_desc(BASE_B, 64 * 16, 128, 0), false);
+    check_d(64, 16, 0, false);
 }
 END_TEST
 
@@ -490,6 +520,32 @@ START_TEST(mma_a_tmem) {
 }
 END_TEST
 
+/* An MN-major A of tf32 needs atoms of 32 bytes, in groups of 4 rows of k; one of e4m3 has whole
+ * lines. */
+START_TEST(mma_mn_major) {
+    const layout_case *at = &LAYOUTS[3];
+    grout_ptx_mma_words words = get_words(at);
+    begin();
+    load_pair(at, 16);
+    words.kind = GROUT_PTX_KIND_TF32;
+    load(&(tile){left, 0, 128, 8, GROUT_PTX_TF32, GROUT_PTX_SWIZZLE_128B_ATOM_32B, true, 0, 1024});
+    load(&(tile){right, 0, 24, 8, GROUT_PTX_TF32, GROUT_PTX_SWIZZLE_32B, false, 0, BASE_B});
+    grout_ptx_mma_operands operands = get_operands(at);
+    operands.instr = 1u << 4 | 2u << 7 | 2u << 10 | 1u << 15 | 24 >> 3 << 17 | 128 >> 4 << 24;
+    operands.a = make_desc(1024, 1024, 512, 1) | VERSION;
+    operands.b_desc = make_desc(BASE_B, 16, 256, 6) | VERSION;
+    run_mma(&words, &operands);
+    check_mma(at, 8, 0);
+    words.kind = GROUT_PTX_KIND_F8F6F4;
+    load(&(tile){left, 0, 128, 32, GROUT_PTX_E4M3, GROUT_PTX_SWIZZLE_128B, true, 0, 1024});
+    load(&(tile){right, 0, 24, 32, GROUT_PTX_E4M3, GROUT_PTX_SWIZZLE_32B, false, 0, BASE_B});
+    operands.instr = 1u << 4 | 1u << 15 | 24 >> 3 << 17 | 128 >> 4 << 24;
+    operands.a = make_desc(1024, 4096, 1024, 2) | VERSION;
+    run_mma(&words, &operands);
+    check_mma(at, 32, 0);
+}
+END_TEST
+
 START_TEST(mma_disabled) {
     const layout_case *at = &LAYOUTS[3];
     const grout_ptx_mma_words words = get_words(at);
@@ -556,34 +612,63 @@ START_TEST(shifted) {
 }
 END_TEST
 
-/* Every bit of the three descriptors, one at a time: refused, or another D. The leading offset of a
- * K-major swizzled matrix is the one field without effect. */
+/* Bytes that are not zero and not all alike, so that what is read by mistake counts. */
+static void fill_shared(void) {
+    for (uint32_t i = 0; i < SHARED; i += 2) {
+        it.shared[0][i] = (uint8_t)(i * 7 >> 3);
+    }
+}
+
+/* Bits 16 to 29 of a matrix descriptor: the leading offset of a K-major swizzled matrix, the one
+ * field without effect. */
+static bool is_leading(int bit) {
+    return bit < 128 && bit % 64 >= 16 && bit % 64 < 30;
+}
+
+/* Every bit of the three descriptors, one at a time: refused, or another D. */
 START_TEST(mma_planted) {
     const layout_case *at = &LAYOUTS[3];
     static uint32_t good[GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
     const grout_ptx_mma_words words = get_words(at);
-    const bool is_instr = _i >= 128;
-    const uint64_t bit = (uint64_t)1 << _i % 64;
     begin();
-    for (uint32_t i = 0; i < SHARED; i += 2) {
-        it.shared[0][i] = (uint8_t)(i * 7 >> 3);
-    }
+    fill_shared();
     load_pair(at, 16);
-    grout_ptx_mma_operands operands = get_operands(at);
-    run_mma(&words, &operands);
+    const grout_ptx_mma_operands right_ones = get_operands(at);
+    run_mma(&words, &right_ones);
     memcpy(good, it.tmem[0], sizeof good);
-    memset(it.tmem, 0x3c, sizeof it.tmem);
-    if (_i < 64) {
-        operands.a ^= bit;
-    } else if (!is_instr) {
-        operands.b_desc ^= bit;
-    } else {
-        operands.instr ^= (uint32_t)bit;
+    for (int bit = 0; bit < 160; bit++) {
+        grout_ptx_mma_operands operands = right_ones;
+        memset(it.tmem[0], 0x3c, sizeof it.tmem[0]);
+        operands.a ^= bit < 64 ? (uint64_t)1 << bit : 0;
+        operands.b_desc ^= bit >= 64 && bit < 128 ? (uint64_t)1 << (bit - 64) : 0;
+        operands.instr ^= bit >= 128 ? 1u << (bit - 128) : 0;
+        const bool runs = grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault);
+        const bool is_same = runs && memcmp(good, it.tmem[0], sizeof good) == 0;
+        ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
     }
-    const bool runs = grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault);
-    const bool is_leading = !is_instr && _i % 64 >= 16 && _i % 64 < 30;
-    const bool is_same = runs && memcmp(good, it.tmem[0], sizeof good) == 0;
-    ck_assert_msg(is_same == is_leading, "bit %d", _i);
+}
+END_TEST
+
+START_TEST(wgmma_planted) {
+    static uint32_t good[sizeof registers / sizeof *registers];
+    const uint64_t a = make_desc(1024, 16, 1024, 2), b = make_desc(BASE_B, 16, 1024, 2);
+    begin();
+    fill_shared();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_128B, false, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_128B, false, 0, BASE_B});
+    memset(registers, 0, sizeof registers);
+    run_wgmma(&BF16, a, b, false);
+    memcpy(good, registers, sizeof good);
+    for (int bit = 0; bit < 128; bit++) {
+        const grout_ptx_wgmma_operands operands = {
+            .a_desc = a ^ (bit < 64 ? (uint64_t)1 << bit : 0),
+            .b_desc = b ^ (bit >= 64 ? (uint64_t)1 << (bit - 64) : 0),
+            .d = registers};
+        memset(registers, 0, sizeof registers);
+        const bool runs = grout_ptx__wgmma_run(&BF16, &operands, &ACCESS, &scratch, &fault);
+        const bool is_same = runs && memcmp(good, registers, sizeof good) == 0;
+        ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
+    }
 }
 END_TEST
 
@@ -592,6 +677,8 @@ int main(void) {
     TCase *tests = tcase_create("run");
     tcase_add_test(tests, wgmma_k_major);
     tcase_add_test(tests, wgmma_mn_major);
+    tcase_add_loop_test(tests, wgmma_mn_modes, 0, 4);
+    tcase_add_test(tests, wgmma_no_swizzle);
     tcase_add_test(tests, wgmma_registers);
     tcase_add_test(tests, wgmma_bytes);
     tcase_add_test(tests, wgmma_sparse);
@@ -600,10 +687,12 @@ int main(void) {
     tcase_add_loop_test(tests, mma_layouts, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
     tcase_add_loop_test(tests, mma_a_tmem, 0, 2);
     tcase_add_loop_test(tests, mma_a_tmem, 3, 4);
+    tcase_add_test(tests, mma_mn_major);
     tcase_add_test(tests, mma_disabled);
     tcase_add_test(tests, mma_scaled);
     tcase_add_test(tests, shifted);
-    tcase_add_loop_test(tests, mma_planted, 0, 160);
+    tcase_add_test(tests, mma_planted);
+    tcase_add_test(tests, wgmma_planted);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
