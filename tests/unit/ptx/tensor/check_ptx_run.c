@@ -263,7 +263,7 @@ START_TEST(wgmma_no_swizzle) {
     begin();
     load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, 1024});
     load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, BASE_B});
-    run_wgmma(&BF16, make_desc(1024, 64 * 16, 128, 0), make_desc(BASE_B, 64 * 16, 128, 0), false);
+    run_wgmma(&BF16, make_desc(1024, 1024, 128, 0), make_desc(BASE_B, 1024, 128, 0), false);
     check_d(64, 16, 0, false);
 }
 END_TEST
