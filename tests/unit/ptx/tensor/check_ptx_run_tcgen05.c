@@ -255,6 +255,34 @@ START_TEST(mma_planted) {
 }
 END_TEST
 
+/* Every bit of the instruction descriptor, in each layout. Only the reuse of B is for speed alone.
+ */
+START_TEST(instr_planted) {
+    const layout_case *at = &LAYOUTS[_i];
+    static uint32_t good[2][GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
+    const grout_ptx_mma_words words = get_words(at);
+    begin();
+    fill_shared();
+    load_pair(at, at->is_sparse ? 32 : 16);
+    for (int bit = -1; bit < 32; bit++) {
+        grout_ptx_mma_operands operands = get_operands(at);
+        memset(it.tmem, 0x3c, sizeof it.tmem);
+        for (uint32_t i = 0; i < 256; i++) {
+            it.tmem[i / 128][i % 128][256] = 0x44444444;
+        }
+        operands.instr ^= bit < 0 ? 0 : 1u << bit;
+        const bool runs = grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault);
+        if (bit < 0) {
+            ck_assert_msg(runs, "%s", fault.text);
+            memcpy(good, it.tmem, sizeof good);
+        } else {
+            const bool is_same = runs && memcmp(good, it.tmem, sizeof good) == 0;
+            ck_assert_msg(is_same == (bit >= 30 && at->is_stationary), "bit %d", bit);
+        }
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_run_tcgen05");
     TCase *tests = tcase_create("run");
@@ -265,6 +293,7 @@ int main(void) {
     tcase_add_test(tests, mma_disabled);
     tcase_add_test(tests, mma_scaled);
     tcase_add_test(tests, shifted);
+    tcase_add_loop_test(tests, instr_planted, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
     tcase_add_test(tests, mma_planted);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
