@@ -5,6 +5,7 @@
  * memory is written by the walk over boxes, tensor memory is read by formulas of this file: what
  * descriptors and fragments say meets something that does not share their code.
  */
+#include "ptx/tensor/run_mma.h"
 #include "ptx/tensor/run_tcgen05.h"
 #include "ptx/tensor/run_wgmma.h"
 #include "ptx/tensor/tensor_box.h"
@@ -103,7 +104,8 @@ static bool take(void *to, const grout_ptx_run *run) {
     return true;
 }
 
-/* A matrix in shared memory, as TMA writes it: panels as wide as the swizzle, one after another. */
+/* A matrix in shared memory, as TMA writes it: panels as wide as the swizzle, or 16 bytes wide, one
+ * after another. */
 typedef struct tile {
     int32_t (*from)[K_MAX];
     uint32_t first, rows, k; /* of 'from' */
@@ -128,7 +130,8 @@ static void load(const tile *at) {
     const uint32_t bytes = grout_ptx__format_bits(at->format) / 8;
     const uint32_t inner = at->is_mn_major ? at->rows : at->k;
     const uint32_t outer = at->is_mn_major ? at->k : at->rows;
-    const uint32_t span = grout_ptx__swizzle_span(at->swizzle), wide = span / bytes;
+    const uint32_t width = grout_ptx__swizzle_span(at->swizzle);
+    const uint32_t span = width == 0 ? 16 : width, wide = span / bytes;
     const uint32_t pitch = (inner * bytes + 15) / 16 * 16;
     put_global(at, pitch);
     const grout_ptx_tensor_map map = {.elem = bytes == 1   ? GROUT_PTX_ELEM_U8
@@ -237,6 +240,34 @@ START_TEST(wgmma_mn_major) {
 }
 END_TEST
 
+/* Each mode: from one panel to the next is the leading offset, from 8 rows of k to the next 8 the
+ * stride offset; without a swizzle the other way round. */
+START_TEST(wgmma_mn_modes) {
+    const uint64_t widths[] = {16, 32, 64, 128}, codes[] = {0, 6, 4, 2};
+    const uint64_t panel = 16 * widths[_i], group = 8 * widths[_i];
+    const uint64_t leading = _i == 0 ? group : panel, stride = _i == 0 ? panel : group;
+    grout_ptx_wgmma instruction = BF16;
+    begin();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, (grout_ptx_swizzle)_i, true, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, (grout_ptx_swizzle)_i, true, 0, BASE_B});
+    instruction.transpose_a = instruction.transpose_b = 1;
+    run_wgmma(&instruction, make_desc(1024, leading, stride, codes[_i]),
+              make_desc(BASE_B, leading, stride, codes[_i]), false);
+    check_d(64, 16, 0, false);
+}
+END_TEST
+
+/* Core matrices: 8 rows of 16 bytes, the next 8 rows after them, the next 16 bytes of k after 64
+ * rows. */
+START_TEST(wgmma_no_swizzle) {
+    begin();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, BASE_B});
+    run_wgmma(&BF16, make_desc(1024, 1024, 128, 0), make_desc(BASE_B, 1024, 128, 0), false);
+    check_d(64, 16, 0, false);
+}
+END_TEST
+
 /* A in registers: 2(l%4) + h + 8(r/2) is k, 16w + l/4 + 8(r%2) the row. */
 START_TEST(wgmma_registers) {
     grout_ptx_wgmma instruction = BF16;
@@ -296,6 +327,63 @@ START_TEST(wgmma_sparse) {
         memcpy(left[row], dense[row], sizeof dense[row]);
     }
     check_d(64, 32, 0, false);
+}
+END_TEST
+
+/* ---- mma.sync ---- */
+
+static const grout_ptx_mma MMAS[] = {
+    {16, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+    {8, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+    {8, GROUT_PTX_TF32, GROUT_PTX_TF32, GROUT_PTX_F32, false},
+    {4, GROUT_PTX_TF32, GROUT_PTX_TF32, GROUT_PTX_F32, false},
+    {32, GROUT_PTX_E4M3, GROUT_PTX_E4M3, GROUT_PTX_F32, false},
+    {32, GROUT_PTX_S8, GROUT_PTX_S8, GROUT_PTX_S32, true},
+    {16, GROUT_PTX_S8, GROUT_PTX_S8, GROUT_PTX_S32, false},
+};
+
+/* Elements to registers by the ISA's formulas: groupID is lane / 4, threadID_in_group lane % 4; as
+ * many neighbours in k as a register holds. */
+START_TEST(mma_sync) {
+    const grout_ptx_mma *at = &MMAS[_i];
+    const uint32_t bits = grout_ptx__format_bits(at->a), packed = 32 / bits;
+    uint32_t a[4 * 32] = {0}, b[2 * 32] = {0}, d[4 * 32];
+    draw_matrices();
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        for (uint32_t i = 0; i < 4 * packed; i++) {
+            const uint32_t r = i / packed, h = i % packed;
+            const uint32_t k = lane % 4 * packed + h, row = lane / 4 + 8 * (r % 2);
+            const uint32_t k_a = k + r / 2 * 4 * packed, k_b = k + r * 4 * packed;
+            if (k_a < at->k) {
+                a[r * 32 + lane] |= encode(at->a, left[row][k_a]) << h * bits;
+            }
+            if (r < 2 && k_b < at->k) {
+                b[r * 32 + lane] |= encode(at->b, right[lane / 4][k_b]) << h * bits;
+            }
+            d[r * 32 + lane] = at->d == GROUT_PTX_S32 ? 5 : as_float(5);
+        }
+    }
+    ck_assert_msg(grout_ptx__mma_check(at, &fault), "%s", fault.text);
+    ck_assert_uint_eq(grout_ptx__mma_d_registers(at), 4);
+    grout_ptx__mma_sync(at, a, b, d);
+    for (uint32_t i = 0; i < 4 * 32; i++) {
+        const uint32_t lane = i % 32, r = i / 32;
+        const int32_t sum = multiply(lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2, at->k) + 5;
+        ck_assert_uint_eq(d[i], at->d == GROUT_PTX_S32 ? (uint32_t)sum : as_float(sum));
+    }
+}
+END_TEST
+
+START_TEST(mma_sync_illegal) {
+    const grout_ptx_mma bad[] = {{32, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_BF16, GROUT_PTX_F16, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F16, false},
+                                 {16, GROUT_PTX_E4M3, GROUT_PTX_E4M3, GROUT_PTX_F32, false},
+                                 {16, GROUT_PTX_F16, GROUT_PTX_F16, GROUT_PTX_F32, true},
+                                 {32, GROUT_PTX_S8, GROUT_PTX_E4M3, GROUT_PTX_S32, false}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert(!grout_ptx__mma_check(&bad[i], &fault));
+    }
 }
 END_TEST
 
@@ -432,6 +520,32 @@ START_TEST(mma_a_tmem) {
 }
 END_TEST
 
+/* An MN-major A of tf32 needs atoms of 32 bytes, in groups of 4 rows of k; one of e4m3 has whole
+ * lines. */
+START_TEST(mma_mn_major) {
+    const layout_case *at = &LAYOUTS[3];
+    grout_ptx_mma_words words = get_words(at);
+    begin();
+    load_pair(at, 16);
+    words.kind = GROUT_PTX_KIND_TF32;
+    load(&(tile){left, 0, 128, 8, GROUT_PTX_TF32, GROUT_PTX_SWIZZLE_128B_ATOM_32B, true, 0, 1024});
+    load(&(tile){right, 0, 24, 8, GROUT_PTX_TF32, GROUT_PTX_SWIZZLE_32B, false, 0, BASE_B});
+    grout_ptx_mma_operands operands = get_operands(at);
+    operands.instr = 1u << 4 | 2u << 7 | 2u << 10 | 1u << 15 | 24 >> 3 << 17 | 128 >> 4 << 24;
+    operands.a = make_desc(1024, 1024, 512, 1) | VERSION;
+    operands.b_desc = make_desc(BASE_B, 16, 256, 6) | VERSION;
+    run_mma(&words, &operands);
+    check_mma(at, 8, 0);
+    words.kind = GROUT_PTX_KIND_F8F6F4;
+    load(&(tile){left, 0, 128, 32, GROUT_PTX_E4M3, GROUT_PTX_SWIZZLE_128B, true, 0, 1024});
+    load(&(tile){right, 0, 24, 32, GROUT_PTX_E4M3, GROUT_PTX_SWIZZLE_32B, false, 0, BASE_B});
+    operands.instr = 1u << 4 | 1u << 15 | 24 >> 3 << 17 | 128 >> 4 << 24;
+    operands.a = make_desc(1024, 4096, 1024, 2) | VERSION;
+    run_mma(&words, &operands);
+    check_mma(at, 32, 0);
+}
+END_TEST
+
 START_TEST(mma_disabled) {
     const layout_case *at = &LAYOUTS[3];
     const grout_ptx_mma_words words = get_words(at);
@@ -498,34 +612,63 @@ START_TEST(shifted) {
 }
 END_TEST
 
-/* Every bit of the three descriptors, one at a time: refused, or another D. The leading offset of a
- * K-major swizzled matrix is the one field without effect. */
+/* Bytes that are not zero and not all alike, so that what is read by mistake counts. */
+static void fill_shared(void) {
+    for (uint32_t i = 0; i < SHARED; i += 2) {
+        it.shared[0][i] = (uint8_t)(i * 7 >> 3);
+    }
+}
+
+/* Bits 16 to 29 of a matrix descriptor: the leading offset of a K-major swizzled matrix, the one
+ * field without effect. */
+static bool is_leading(int bit) {
+    return bit < 128 && bit % 64 >= 16 && bit % 64 < 30;
+}
+
+/* Every bit of the three descriptors, one at a time: refused, or another D. */
 START_TEST(mma_planted) {
     const layout_case *at = &LAYOUTS[3];
     static uint32_t good[GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
     const grout_ptx_mma_words words = get_words(at);
-    const bool is_instr = _i >= 128;
-    const uint64_t bit = (uint64_t)1 << _i % 64;
     begin();
-    for (uint32_t i = 0; i < SHARED; i += 2) {
-        it.shared[0][i] = (uint8_t)(i * 7 >> 3);
-    }
+    fill_shared();
     load_pair(at, 16);
-    grout_ptx_mma_operands operands = get_operands(at);
-    run_mma(&words, &operands);
+    const grout_ptx_mma_operands right_ones = get_operands(at);
+    run_mma(&words, &right_ones);
     memcpy(good, it.tmem[0], sizeof good);
-    memset(it.tmem, 0x3c, sizeof it.tmem);
-    if (_i < 64) {
-        operands.a ^= bit;
-    } else if (!is_instr) {
-        operands.b_desc ^= bit;
-    } else {
-        operands.instr ^= (uint32_t)bit;
+    for (int bit = 0; bit < 160; bit++) {
+        grout_ptx_mma_operands operands = right_ones;
+        memset(it.tmem[0], 0x3c, sizeof it.tmem[0]);
+        operands.a ^= bit < 64 ? (uint64_t)1 << bit : 0;
+        operands.b_desc ^= bit >= 64 && bit < 128 ? (uint64_t)1 << (bit - 64) : 0;
+        operands.instr ^= bit >= 128 ? 1u << (bit - 128) : 0;
+        const bool runs = grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault);
+        const bool is_same = runs && memcmp(good, it.tmem[0], sizeof good) == 0;
+        ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
     }
-    const bool runs = grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault);
-    const bool is_leading = !is_instr && _i % 64 >= 16 && _i % 64 < 30;
-    const bool is_same = runs && memcmp(good, it.tmem[0], sizeof good) == 0;
-    ck_assert_msg(is_same == is_leading, "bit %d", _i);
+}
+END_TEST
+
+START_TEST(wgmma_planted) {
+    static uint32_t good[sizeof registers / sizeof *registers];
+    const uint64_t a = make_desc(1024, 16, 1024, 2), b = make_desc(BASE_B, 16, 1024, 2);
+    begin();
+    fill_shared();
+    load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_128B, false, 0, 1024});
+    load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_128B, false, 0, BASE_B});
+    memset(registers, 0, sizeof registers);
+    run_wgmma(&BF16, a, b, false);
+    memcpy(good, registers, sizeof good);
+    for (int bit = 0; bit < 128; bit++) {
+        const grout_ptx_wgmma_operands operands = {
+            .a_desc = a ^ (bit < 64 ? (uint64_t)1 << bit : 0),
+            .b_desc = b ^ (bit >= 64 ? (uint64_t)1 << (bit - 64) : 0),
+            .d = registers};
+        memset(registers, 0, sizeof registers);
+        const bool runs = grout_ptx__wgmma_run(&BF16, &operands, &ACCESS, &scratch, &fault);
+        const bool is_same = runs && memcmp(good, registers, sizeof good) == 0;
+        ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
+    }
 }
 END_TEST
 
@@ -534,16 +677,22 @@ int main(void) {
     TCase *tests = tcase_create("run");
     tcase_add_test(tests, wgmma_k_major);
     tcase_add_test(tests, wgmma_mn_major);
+    tcase_add_loop_test(tests, wgmma_mn_modes, 0, 4);
+    tcase_add_test(tests, wgmma_no_swizzle);
     tcase_add_test(tests, wgmma_registers);
     tcase_add_test(tests, wgmma_bytes);
     tcase_add_test(tests, wgmma_sparse);
+    tcase_add_loop_test(tests, mma_sync, 0, sizeof MMAS / sizeof *MMAS);
+    tcase_add_test(tests, mma_sync_illegal);
     tcase_add_loop_test(tests, mma_layouts, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
     tcase_add_loop_test(tests, mma_a_tmem, 0, 2);
     tcase_add_loop_test(tests, mma_a_tmem, 3, 4);
+    tcase_add_test(tests, mma_mn_major);
     tcase_add_test(tests, mma_disabled);
     tcase_add_test(tests, mma_scaled);
     tcase_add_test(tests, shifted);
-    tcase_add_loop_test(tests, mma_planted, 0, 160);
+    tcase_add_test(tests, mma_planted);
+    tcase_add_test(tests, wgmma_planted);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
