@@ -251,12 +251,12 @@ static subject read_arguments(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* The tiles of the second are as large as those of the first, in each CTA. */
     static const subject subjects[] = {
         {.path = "kernels/matmul_hopper_ws.grout"},
         {.path = "kernels/matmul_blackwell_collective.grout",
-         .defines = {{.name = "TN", .integer = 128, .origin = "bench"}},
-         .define_count = 1},
+         .defines = {{.name = "TN", .integer = 128, .origin = "bench"},
+                     {.name = "TK", .integer = 128, .origin = "bench"}},
+         .define_count = 2},
     };
     const char *name, *own;
     const double tile = measure_tile(GROUT_GEMM_LIBXSMM, &name);

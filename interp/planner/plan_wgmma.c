@@ -107,8 +107,8 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
 /*
  * When packed, a has M as its inner dimension: an a whose elements follow each other along K is
  * transposed. b is taken either way, but of integers, where two neighbours along K make a word: a b
- * whose elements follow each other along N is transposed. Of a product by rows a and b change
- * places.
+ * whose elements follow each other along N is transposed. In a product by rows a and b
+ * change places.
  */
 static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
                         grout_operand_plan *operand) {
