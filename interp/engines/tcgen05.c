@@ -15,6 +15,7 @@
 #include "barrier.h"
 #include "capture.h"
 #include "engine.h"
+#include "operand.h"
 #include "pair.h"
 #include "sparse.h"
 #include "wgmma.h"
@@ -78,6 +79,14 @@ static uint32_t count_ctas(const grout_inst *inst) {
     return (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 ? GROUT_PAIR : 1;
 }
 
+/* Rows of a CTA's sums, and columns of a part of them. */
+static uint32_t get_rows(const grout_product_plan *product, const grout_gemm *gemm) {
+    return product->is_by_rows ? gemm->n : gemm->m;
+}
+static uint32_t get_columns(const grout_product_plan *product, const grout_gemm *gemm) {
+    return product->is_by_rows ? gemm->m : gemm->n;
+}
+
 /* Sums of so many times the columns that a CTA has of b. */
 static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst,
                                         uint32_t parts) {
@@ -85,8 +94,8 @@ static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     return (grout_accumulator_plan){.dtype =
                                         grout_plan__box(cta->machine->plan, inst, BOX_ACC)->dtype,
-                                    .rows = gemm->m,
-                                    .cols = gemm->n * parts};
+                                    .rows = get_rows(product, gemm),
+                                    .cols = get_columns(product, gemm) * parts};
 }
 
 /* ---- what lies beside the operands ----------------------------------------------------------- */
@@ -199,8 +208,52 @@ static void move_columns(const grout_cta *cta, const mma *it, uint32_t part, boo
     }
 }
 
+/* The product where the sums are: b by a, whose columns are the rows of the accumulator. */
+static void multiply_by_rows(const grout_cta *cta, const mma *it, uint32_t rows_of,
+                             uint32_t columns_of) {
+    grout_machine *machine = cta->machine;
+    const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
+    const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, product->gemm);
+    const grout_box *acc = &it->boxes[rows_of][BOX_ACC], *a = &it->boxes[rows_of][BOX_A];
+    float *sums =
+        (float *)(void *)(acc->bytes + grout_layout_get_offset(acc->plan->layout, acc->start));
+    const float *packed[2];
+    grout_operand_source sources[2] = {{.plan = &product->b, .box = &it->boxes[columns_of][BOX_B]},
+                                       {.plan = &product->a, .box = a}};
+    sources[0].rows = it->captured[columns_of][1];
+    sources[1].rows = it->captured[rows_of][0];
+    if (product->a.is_register) { /* it lies in tensor memory */
+        grout_box__gather(machine, a, machine->linear);
+        sources[1].rows = machine->linear;
+    }
+    grout_operand__pack(cta, sources, packed);
+    sums += (size_t)columns_of * gemm->m;
+    for (uint32_t row = 0; it->is_fresh && row < gemm->n; row++) {
+        memset(sums + (size_t)row * gemm->pitch, 0, gemm->m * sizeof *sums);
+    }
+    grout_gemm__run(gemm, sums, packed[0], packed[1]);
+    /* Where nothing else writes tensor memory, its loads do it. */
+    const bool is_due = machine->plan->stores_tmem && !gemm->is_integer;
+    for (uint32_t row = 0; is_due && row < gemm->n; row++) {
+        grout_gemm__unify_nans(sums + (size_t)row * gemm->pitch, gemm->m);
+    }
+}
+
+static void perform_by_rows(const grout_cta *cta, const mma *it) {
+    for (uint32_t i = 0; i < it->ctas; i++) {
+        for (uint32_t part = 0; part < it->ctas; part++) {
+            multiply_by_rows(cta, it, i, part);
+        }
+        grout_box__touch(&it->boxes[i][BOX_ACC]);
+    }
+}
+
 static void perform(const grout_cta *cta, const mma *it) {
     grout_machine *machine = cta->machine;
+    if (grout_plan__product(machine->plan, it->inst)->is_by_rows) {
+        perform_by_rows(cta, it);
+        return;
+    }
     if (it->ctas == 1) {
         grout_box__gather(machine, &it->boxes[0][BOX_ACC], machine->linear);
         multiply(cta, it, 0, 0);
@@ -386,13 +439,31 @@ static void spoil_by_tables(const grout_cta *cta, const grout_inst *inst,
     }
 }
 
+/* Whether nothing is undefined that the accumulator of one CTA comes from. */
+static bool is_all_defined(const grout_cta *cta, const mma *it, uint32_t member) {
+    grout_machine *machine = cta->machine;
+    const grout_box *boxes = it->boxes[member];
+    bool is_defined = it->is_fresh || grout_box__is_defined(machine, &boxes[BOX_ACC]);
+    for (uint32_t i = 0; i < it->inst->box_count && is_defined; i++) {
+        is_defined = i == BOX_ACC || i == BOX_B || grout_box__is_defined(machine, &boxes[i]);
+    }
+    for (uint32_t i = 0; i < it->ctas && is_defined; i++) {
+        is_defined = grout_box__is_defined(machine, &it->boxes[i][BOX_B]);
+    }
+    return is_defined;
+}
+
 /* In the accumulator of one CTA. */
 static void spread_undefined_in(const grout_cta *cta, const mma *it, uint32_t member) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
     const grout_accumulator_plan shape = get_shape(cta, it->inst, it->ctas);
-    const grout_accumulator sums = make_sums(machine, &shape);
     const grout_box *acc = &it->boxes[member][BOX_ACC];
+    if (is_all_defined(cta, it, member)) {
+        grout_box__set_written(machine, acc, NULL);
+        return;
+    }
+    const grout_accumulator sums = make_sums(machine, &shape);
     grout_accumulator__set_undefined(&sums, NULL);
     memset(sums.masks, 0, (size_t)(shape.rows + 63) / 64 * shape.cols * sizeof *sums.masks);
     if (!it->is_fresh && !grout_box__is_defined(machine, acc)) {
