@@ -128,13 +128,14 @@ static void note_product(const grout_cta *cta, const grout_origin *origin, const
 }
 
 static void run_product(const grout_gemm *gemm, float *c, const packed_operands *packed) {
-    if (packed->metadata != NULL) {
-        const grout_sparse_tiles sparse = get_sparse(packed);
-        grout_sparse__run(gemm, c, &sparse);
-    } else if (gemm->scale_block != 0) {
+    const grout_sparse_tiles sparse = get_sparse(packed);
+    const bool is_sparse = packed->metadata != NULL;
+    if (gemm->scale_block != 0) {
         const grout_scaled_tiles scaled = {packed->tiles[0], packed->tiles[1], packed->scales[0],
-                                           packed->scales[1]};
+                                           packed->scales[1], is_sparse ? &sparse : NULL};
         grout_scaled__run(gemm, c, &scaled);
+    } else if (is_sparse) {
+        grout_sparse__run(gemm, c, &sparse);
     } else {
         grout_gemm__run(gemm, c, packed->tiles[0], packed->tiles[1]);
     }

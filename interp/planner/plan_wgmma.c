@@ -203,7 +203,7 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
                         .has_k_rows = !product.b.has_mn_rows && !product.b.pack.has_k_rows,
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating,
-                        .scale_block = (uint8_t)planner->scale_block,
+                        .scale_block = (uint8_t)(planner->scale_block / (wgmma->is_sparse ? 2 : 1)),
                         .scale_dtype = planner->scale_dtype};
     if (wgmma->is_sparse) {
         shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);

@@ -286,7 +286,8 @@ static bool sends_to_several(const op_facts *it) {
 }
 
 static bool works_for_pairs(const op_facts *it) {
-    return it->info->rule == GROUT_RULE_TCGEN05 || is_commit(it);
+    return it->info->rule == GROUT_RULE_TCGEN05 || it->info->rule == GROUT_RULE_TCGEN05_COPY ||
+           is_commit(it);
 }
 
 static bool loads_pixels(const op_facts *it) {
@@ -367,7 +368,9 @@ static const attr_rule attr_rules[] = {
      "MULTICAST is of loads by TMA, of launch control, and of arrivals that the tensor core makes "
      "(TENSOR SEALS)"},
     {GROUT_ATTR_BIT(COLLECTIVE_AXIS), works_for_pairs,
-     "COLLECTIVE_AXIS is of the RULE TCGEN05, and of arrivals that the tensor core makes"},
+     "COLLECTIVE_AXIS is of the RULEs TCGEN05 and TCGEN05_COPY, and of arrivals that the tensor "
+     "core "
+     "makes"},
     {GROUT_ATTR_BIT(PIXELS), loads_pixels,
      "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
     {GROUT_ATTR_BIT(OOB), moves_boxes,
