@@ -281,14 +281,13 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, uint64_t attrs);
-#define GROUT_BUILD_N5_OPTION_ATTRS(name)                                                       \
+#define GROUT_BUILD_N5_OPTION(name)                                                             \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, grout_operand e);
+#define GROUT_BUILD_N6_OPTION(name)                                                             \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, grout_operand e,        \
-                                      uint64_t attrs);
-#define GROUT_BUILD_N6_OPTION_ATTRS(name)                                                       \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      grout_operand c, grout_operand d, grout_operand e,        \
-                                      grout_operand f, uint64_t attrs);
+                                      grout_operand f);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint64_t attrs);

@@ -121,8 +121,7 @@ static uint32_t get_scales_box(const grout_product_plan *product) {
     return BOX_TABLE + (product->is_sparse ? 1u : 0u);
 }
 
-/* Of a product of some rows by some columns: the rows are those of this CTA of the MMA, and so are
- * the tables. */
+/* A product of rows of one CTA of the MMA, whose tables it takes, by columns of one. */
 typedef struct mma_part {
     uint32_t rows_of, columns_of;
 } mma_part;
@@ -139,7 +138,10 @@ static uint8_t *take_metadata(const grout_cta *cta, const mma *it, mma_part part
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
     if (machine->tracks && part.columns_of == 0 && grout_box__is_defined(machine, table)) {
-        grout_factors__check_metadata(cta, it->actor, it->inst, words);
+        const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
+        grout_factors__check_metadata(
+            cta, it->actor, it->inst,
+            (grout_metadata){.words = words, .first_row = part.rows_of * gemm->m});
     }
     factors->metadata = memory + bytes;
     return memory + 2 * bytes;

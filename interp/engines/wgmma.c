@@ -352,14 +352,14 @@ static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_
  */
 
 void grout_factors__check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                                   const uint16_t *words) {
+                                   grout_metadata metadata) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    const grout_sparse_problem problem =
-        grout_sparse__find_problem(words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
+    const grout_sparse_problem problem = grout_sparse__find_problem(
+        metadata.words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
     if (problem.row_number != 0) {
         const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
-                                   .start = problem.row_number - 1,
+                                   .start = (int64_t)metadata.first_row + problem.row_number - 1,
                                    .extent = (int64_t)problem.group * gemm->group,
                                    .have = problem.code,
                                    .need = gemm->group};
@@ -371,7 +371,7 @@ static void check_metadata(const grout_cta *cta, uint32_t thread, const grout_in
     const grout_slot *slot = get_slot(cta, inst, true);
     if (!grout_slot__is_undefined(cta, thread, slot)) {
         const void *words = grout_slot__data(cta, thread, slot);
-        grout_factors__check_metadata(cta, thread, inst, words);
+        grout_factors__check_metadata(cta, thread, inst, (grout_metadata){.words = words});
     }
 }
 

@@ -7,7 +7,7 @@
  * of two elements is multiplied by both of theirs. 'exact' numerics is tensor_core.h's. 'fast'
  * means, bit for bit: the products of a block are added in f32, rounded to nearest even at each
  * step; the sum is multiplied by the scales and added to the accumulator in f64, and that rounded
- * to f32. Of a sparse a (sparse.h) what is not kept takes no part, and k is counted in a: twice as
+ * to f32. A sparse a (sparse.h): what is not kept takes no part, and k is counted in a; twice as
  * many of b have one scale.
  */
 #ifndef GROUT_INTERP_SCALED_H

@@ -74,8 +74,8 @@ static const grout_object *find_table(planning *p, uint32_t index, const char *w
 
 /* ---- scales ---------------------------------------------------------------------------------- */
 
-/* Neighbours along K that have one scale: as many scales as a row of a has say so. Of a sparse a,
- * which keeps half of them, it is twice as many. */
+/* Neighbours along K that have one scale: as many scales as a row of a has say so. It is twice as
+ * many if a is sparse, and keeps half of them. */
 static bool find_block(planning *p) {
     const grout_type type = get_type(p, p->a_scale);
     const bool is_f4 = p->types[GROUT_TCGEN05_A].dtype == GROUT_DTYPE_F4E2M1;
