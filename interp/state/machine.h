@@ -287,6 +287,7 @@ typedef enum grout_scratch_index {
     GROUT_SCRATCH_THREAD_FACTS, /* of a deadlock */
     GROUT_SCRATCH_BARRIER_FACTS,
     GROUT_SCRATCH_SEMAPHORE_FACTS,
+    GROUT_SCRATCH_COPY_FACTS,
     GROUT_SCRATCH_POOLS
 } grout_scratch_index;
 

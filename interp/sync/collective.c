@@ -277,6 +277,27 @@ void grout_cluster__check_crossed(grout_machine *machine) {
     }
 }
 
+bool grout_cluster__add_copy_facts(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    grout_pool *facts = &machine->scratch[GROUT_SCRATCH_COPY_FACTS];
+    const uint32_t size = grout_machine__cluster_size(machine);
+    for (uint32_t i = grout_cta__cluster(cta)->first_collective; i != 0;) {
+        const grout_collective *record = get_record(machine, i);
+        if (!grout_pool__reserve(facts, &machine->heap, facts->count + size)) {
+            return false;
+        }
+        for (uint32_t rank = 0; rank < size && !record->is_told; rank++) {
+            if (((record->mask & ~record->issued) >> rank & 1u) != 0) {
+                *(grout_copy_fact *)grout_pool__at(facts, facts->count++) = (grout_copy_fact){
+                    .origin = record->origin,
+                    .missing = grout_cta__head(grout_cta__peer(cta, rank))->index};
+            }
+        }
+        i = record->next;
+    }
+    return true;
+}
+
 uint32_t grout_cluster__count_led(const grout_cta *cta, const grout_inst *inst, uint32_t element) {
     return get_progress(cta, inst, element)->copies++;
 }

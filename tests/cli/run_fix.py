@@ -198,6 +198,18 @@ def test_words(folder):
     assert read(path).decode() == COLUMNS.replace(": barrier //", ": barrier orders_tensor_core //")
 
 
+def test_commits(folder):
+    """A commit of the tensor core that is missing, or that is for one CTA of a pair."""
+    whole = open("tests/behaviour/pairs/no-commit-fixed.grout").read()
+    commit = "    tcgen05_commit_arrive %done collective_axis(x)\n"
+    for wrong, what in (("", "insert 'tcgen05_commit_arrive %done collective_axis(x)'"),
+                        (commit.replace(" collective_axis(x)", ""), "add 'collective_axis(x)'")):
+        path = write(f"{folder}/pair.grout", whole.replace(commit, wrong))
+        shown = run("fix", path, "--yes", "--arch", "sm_100a").expect(0)
+        assert what in shown.out, shown.out
+        assert read(path).decode() == whole
+
+
 def test_stdin(folder):
     done = run("fix", "-", stdin=COPY).expect(0, None, "+      commit_smem")
     assert done.out == COPY_FIXED
