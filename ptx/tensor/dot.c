@@ -97,16 +97,17 @@ static bool is_special_sum(const grout_ptx_dot *how, const grout_ptx_vector *a,
 
 uint32_t grout_ptx__dot(const grout_ptx_dot *how, const grout_ptx_vector *a,
                         const grout_ptx_vector *b, int32_t scale, uint32_t c) {
-    const grout_ptx_term sum = grout_ptx__term(how->d, c);
+    grout_ptx_term sum = grout_ptx__term(how->d, c);
     const int32_t fraction =
         grout_ptx__format_fraction(how->a) + grout_ptx__format_fraction(how->b);
     const int32_t own = grout_ptx__format_fraction(how->d);
-    int32_t top = sum.exponent > how->floor ? sum.exponent : how->floor;
     int64_t products = 0;
     uint32_t d = 0;
     if (is_special_sum(how, a, b, sum, &d)) {
         return d;
     }
+    sum.exponent -= how->c_shift;
+    int32_t top = sum.exponent > how->floor ? sum.exponent : how->floor;
     for (uint32_t i = 0; i < a->count; i++) {
         const int32_t exponent = a->terms[i].exponent + b->terms[i].exponent + scale;
         top = exponent > top ? exponent : top;

@@ -21,6 +21,7 @@ typedef struct grout_ptx_dot {
     int32_t guard;        /* fraction bits kept below the largest exponent */
     int32_t out_fraction; /* fraction bits of D that can be set */
     int32_t floor;        /* the largest exponent counts as no less than this */
+    int32_t c_shift;      /* C counts 2^-c_shift times (scale-input-d of tcgen05) */
     bool is_negative;     /* the products are subtracted: one of A and B is negated */
 } grout_ptx_dot;
 

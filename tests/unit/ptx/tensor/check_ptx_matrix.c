@@ -73,6 +73,23 @@ START_TEST(desc_reserved) {
 }
 END_TEST
 
+/* Every bit counts: with one changed, the descriptor is refused or means something else. */
+START_TEST(desc_bits) {
+    const grout_ptx_desc_kind kind = _i == 0 ? GROUT_PTX_DESC_WGMMA : GROUT_PTX_DESC_TCGEN05;
+    const uint64_t bits = make_bits(0x400, 16, 1024, 2) | (uint64_t)_i << 46;
+    const grout_ptx_matrix_desc good = decode(bits, kind);
+    for (int bit = 0; bit < 64; bit++) {
+        grout_ptx_matrix_desc it;
+        if (grout_ptx__desc_decode(bits ^ (uint64_t)1 << bit, kind, 100, &it, &fault)) {
+            ck_assert_msg(it.start != good.start || it.leading != good.leading ||
+                              it.stride != good.stride || it.base_offset != good.base_offset ||
+                              it.swizzle != good.swizzle,
+                          "bit %d", bit);
+        }
+    }
+}
+END_TEST
+
 static const grout_ptx_operand_form BF16_K = {.format = GROUT_PTX_BF16};
 static const grout_ptx_operand_form BF16_MN = {.format = GROUT_PTX_BF16, .is_mn_major = true};
 
@@ -411,6 +428,7 @@ int main(void) {
     Suite *suite = suite_create("ptx_matrix");
     TCase *tests = tcase_create("matrix");
     tcase_add_test(tests, desc_fields);
+    tcase_add_loop_test(tests, desc_bits, 0, 2);
     tcase_add_test(tests, desc_reserved);
     tcase_add_test(tests, desc_addresses);
     tcase_add_test(tests, desc_tcgen05);
