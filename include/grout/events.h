@@ -420,7 +420,7 @@ typedef enum grout_group_fault {
 typedef enum grout_divergence {
     GROUT_DIVERGENCE_NONE,
     GROUT_DIVERGENCE_ENDED, /* one of them issues none, and has ended */
-    GROUT_DIVERGENCE_STUCK, /* one of them issues none, and waits behind it */
+    GROUT_DIVERGENCE_STUCK, /* one of them issues none, and cannot come to it any more */
     GROUT_DIVERGENCE_SOURCE,
     GROUT_DIVERGENCE_DESTINATION,
     GROUT_DIVERGENCE_PARTS, /* the dimension along which they share the box */

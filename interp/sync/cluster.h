@@ -35,7 +35,7 @@ typedef struct grout_collective_issue {
     uint32_t element;
     uint32_t phase; /* of its own barrier, over all lives */
     uint32_t mask;
-    const grout_box *boxes; /* whole: source and destination */
+    const grout_box *boxes; /* whole: source and destination; of launch control the answer, twice */
 } grout_collective_issue;
 
 /* collective.c: copies that the CTA has issued for an element and that count on the barrier of the
