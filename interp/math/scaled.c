@@ -117,11 +117,12 @@ static void run_fast(const grout_gemm *gemm, float *c, const grout_scaled_tiles 
 /* A block of K of a row: what it keeps, and the rows of b that it is multiplied by. */
 static void run_sparse_block(const grout_gemm *gemm, float *c, const grout_scaled_tiles *tiles,
                              size_t block, size_t row) {
-    const size_t blocks = gemm->k / gemm->scale_block, first = block * gemm->scale_block;
+    const uint32_t count = gemm->scale_block;
+    const size_t blocks = gemm->k / count, first = block * count;
     const double a_scale = get_value(gemm, tiles->a_scales[row * blocks + block]);
     float a[STEP_MAX];
     const float *b[STEP_MAX];
-    for (uint32_t i = 0; i < gemm->scale_block; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t k = (uint32_t)first + i;
         const uint32_t of_b = grout_sparse__get_row(gemm, tiles->sparse, (uint32_t)row, k);
         a[i] = tiles->a[grout_sparse__find_left(gemm, tiles->sparse, row, k)];
@@ -131,7 +132,7 @@ static void run_sparse_block(const grout_gemm *gemm, float *c, const grout_scale
     for (size_t n = 0; n < gemm->n; n++) {
         const double b_scale = get_value(gemm, tiles->b_scales[n * blocks + block]);
         float sum = 0, *to = &c[n * gemm->m + row];
-        for (uint32_t i = 0; i < gemm->scale_block; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             sum = fmaf(a[i], b[i][n * pitch], sum);
         }
         *to = (float)((double)*to + (double)sum * (a_scale * b_scale));
