@@ -120,6 +120,8 @@ typedef struct mma {
     grout_box boxes[GROUT_PAIR][BOXES_MAX];
     const uint8_t *captured[GROUT_PAIR][2]; /* or NULL */
     bool is_fresh;
+    bool has_codes; /* its metadata was defined at its issue: what is said of it is no matter of
+                       timing */
 } mma;
 
 /* Scales and metadata, in memory of so many bytes. */
@@ -139,7 +141,7 @@ static void take_tables(const grout_cta *cta, const mma *it, uint8_t *memory,
     order_metadata(grout_pool__at(&machine->plan->gemms, factors->product->gemm),
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
-    if (machine->tracks && grout_box__is_defined(machine, table)) {
+    if (it->has_codes) {
         grout_factors__check_metadata(cta, it->actor, it->inst, words);
     }
     factors->metadata = memory + first;
@@ -237,7 +239,8 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
               .actor = flight->actor,
               .origin = &flight->origin,
               .ctas = count_ctas(inst),
-              .is_fresh = flight->is_fresh};
+              .is_fresh = flight->is_fresh,
+              .has_codes = flight->has_codes};
     for (uint32_t i = 0; i < it.ctas * inst->box_count; i++) {
         const uint32_t member = i / inst->box_count, box = i % inst->box_count;
         it.boxes[member][box] =
@@ -427,6 +430,7 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
                sizeof flight->start[0]);
     }
     flight->is_fresh = as->is_fresh;
+    flight->has_codes = as->has_codes;
     const uint32_t issued = grout_cta__lane(cta, lane)->mmas;
     grout_flight__enqueue(cta, lane, issued, index);
     if (issued > FLIGHT_MAX) {
@@ -436,7 +440,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, it->inst);
-    grout_tcgen05_flight as = {.is_void = is_void, .is_fresh = it->is_fresh};
+    grout_tcgen05_flight as = {
+        .is_void = is_void, .is_fresh = it->is_fresh, .has_codes = it->has_codes};
     for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
         const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
         as.slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
@@ -505,6 +510,12 @@ bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst
     return is_begun;
 }
 
+/* Whether a sparse a has metadata that somebody has brought, in so far as that is followed. */
+static bool has_codes(grout_machine *machine, const mma *it) {
+    return machine->tracks && grout_plan__product(machine->plan, it->inst)->is_sparse &&
+           grout_box__is_defined(machine, &it->boxes[0][BOX_TABLE]);
+}
+
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const grout_origin origin = grout_cta__origin(cta, actor, inst);
@@ -514,6 +525,7 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
               .ctas = count_ctas(inst),
               .is_fresh = is_fresh(cta, actor, inst)};
     const bool is_void = !begin(cta, actor, inst, it.ctas, it.boxes);
+    it.has_codes = !is_void && has_codes(machine, &it);
     for (uint32_t i = 0; i < it.ctas && machine->tracks && !is_void; i++) {
         spread_undefined_in(cta, &it, i);
     }

@@ -51,8 +51,16 @@ static grout_dtype get_dtype(const trial *t, uint32_t i) {
     return (grout_dtype)grout_object_get_type(t->bound, param->object)->dtype;
 }
 
+/* Where a source's tile has what an element of a result's tile is made of. */
+static size_t get_place(const trial *t, uint32_t source, uint32_t element) {
+    const uint32_t rows = t->sums.elements / t->sums.width;
+    return ((size_t)source * rows + element / t->sums.width) * t->sums.pitch +
+           element % t->sums.width;
+}
+
 static bool make_arguments(trial *t, uint64_t seed) {
-    const uint32_t counts[2] = {t->sums.sources * t->sums.elements,
+    const uint32_t rows = t->sums.elements / t->sums.width;
+    const uint32_t counts[2] = {t->sums.sources * rows * t->sums.pitch,
                                 t->sums.results * t->sums.elements};
     t->input = calloc(counts[0] + 1u, sizeof *t->input);
     for (uint32_t i = 0; i < 2; i++) {
@@ -80,7 +88,7 @@ static bool has_right_sums(const trial *t) {
             double wanted = 0;
             for (uint32_t source = 0; source < t->sums.sources; source++) {
                 wanted += (double)t->sums.weights[(size_t)result * t->sums.sources + source] *
-                          t->input[(size_t)source * t->sums.elements + k];
+                          t->input[get_place(t, source, k)];
             }
             const double value =
                 grout_element_to_double(type, data + at * grout_dtype_get_info(type)->bytes);
@@ -410,6 +418,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out, draw_s
         draw_meetings(seed, out, sums);
     } else if (strcmp(kind, "tensors") == 0) {
         draw_tensors(seed, out, sums);
+    } else if (strcmp(kind, "pairs") == 0) {
+        draw_pairs(seed, out, sums);
     } else {
         return false;
     }
@@ -481,7 +491,7 @@ static void check_seed(const command *asked, uint64_t seed, totals *sum) {
 int main(int argc, char **argv) {
     if (argc < 5) {
         fprintf(stderr, "usage: check_synchronised right|mistakes|print|print-mistakes "
-                        "rings|clusters|grids|meetings|tensors FIRST COUNT [RUNS]\n");
+                        "rings|clusters|grids|meetings|tensors|pairs FIRST COUNT [RUNS]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[3], NULL, 10), count = strtoull(argv[4], NULL, 10);

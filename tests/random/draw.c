@@ -176,6 +176,7 @@ void draw_finish_thread(draw *d, const char *scratch, uint32_t warps, grout_text
 
 void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results) {
     sums->elements = elements;
+    sums->width = sums->pitch = elements;
     sums->sources = sources;
     sums->results = results;
     sums->weights = calloc((size_t)sources * results, sizeof *sums->weights);
