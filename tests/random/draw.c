@@ -83,8 +83,9 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
         char name[NAME_MAX] = "";
         grout_text_add(out, "%.*s\n", size, line);
         const char *type = strstr(line, ": smem ");
+        /* what launch control writes has no other name */
         if (get_smem_name(line, name) && type != NULL && !infers_tile(line) &&
-            draw_below(d, 4) == 0) {
+            strcmp(name, "answers") != 0 && draw_below(d, 4) == 0) {
             grout_text_add(out, "  scratch %%%s_too %.*s alias(%%%s)\n", name,
                            size - (int)(type - line), type, name);
             rename_uses(d, name, &d->body);

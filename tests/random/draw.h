@@ -52,6 +52,7 @@ typedef struct draw_sums {
     bool is_certified; /* the verdict has to hold for every schedule */
     /* CTAs, if they wait in grid order, so that any number of clusters may fit; else 0 */
     uint32_t resident_max, cluster_size;
+    uint32_t steps_max; /* what a mistake may make endless ends sooner; 0: as late as usual */
 } draw_sums;
 
 /* Threads of a CTA that hand slots to each other: barriers of both faces, TMA, cp.async, wgmma. */
@@ -66,6 +67,8 @@ void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
 /* The same by the two CTAs of a pair. */
 void draw_pairs(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Clusters that go on with the tiles of others, which they take off the launch. */
+void draw_cancels(uint64_t seed, grout_text *out, draw_sums *sums);
 
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
