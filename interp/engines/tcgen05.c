@@ -574,12 +574,15 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 }
 
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
- * it waits for one byte, which the last of them brings. */
+ * it waits for one byte, which the last of them brings. A commit has a number in the queue too: who
+ * knows a later one to be over knows its arrivals, and who has heard of one of them does not. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     uint32_t records[GROUT_CLUSTER_MAX];
+    const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
+    note_issue(cta, actor, lane, number);
     grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
@@ -589,7 +592,7 @@ void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_ins
                              .scope = inst->edge_scope,
                              .is_tensor = true,
                              .lane = cta->lane_base + lane,
-                             .mmas = grout_cta__lane(cta, lane)->mmas};
+                             .mmas = number};
     grout_barrier__arrive_all(cta, actor, inst, &arrival, ranks, records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         arrival.rank = rank;
