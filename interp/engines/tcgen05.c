@@ -123,6 +123,8 @@ typedef struct mma {
     grout_tcgen05_boxes boxes[GROUT_PAIR];
     const uint8_t *captured[GROUT_PAIR][2]; /* or NULL */
     bool is_fresh;
+    uint8_t coded_ctas; /* a bit for each in which its metadata was defined at its issue: what is
+                           said of it is no matter of timing */
 } mma;
 
 /* Boxes of tables of an MMA: the metadata, if a is sparse, then the scales. */
@@ -146,7 +148,7 @@ static uint8_t *take_metadata(const grout_cta *cta, const mma *it, mma_part part
     order_metadata(grout_pool__at(&machine->plan->gemms, factors->product->gemm),
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
-    if (machine->tracks && part.columns_of == 0 && grout_box__is_defined(machine, table)) {
+    if (part.columns_of == 0 && (it->coded_ctas >> part.rows_of & 1) != 0) {
         const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
         grout_factors__check_metadata(
             cta, it->actor, it->inst,
@@ -318,7 +320,8 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
               .actor = flight->actor,
               .origin = &flight->origin,
               .ctas = grout_tcgen05__count_ctas(inst),
-              .is_fresh = flight->is_fresh};
+              .is_fresh = flight->is_fresh,
+              .coded_ctas = flight->coded_ctas};
     for (uint32_t i = 0; i < it.ctas * inst->box_count; i++) {
         const uint32_t member = i / inst->box_count, box = i % inst->box_count;
         it.boxes[member][box] = grout_box__place(
@@ -526,6 +529,7 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
                sizeof flight->start[0]);
     }
     flight->is_fresh = as->is_fresh;
+    flight->coded_ctas = as->coded_ctas & 3u;
     const uint32_t issued = grout_cta__lane(cta, lane)->mmas;
     grout_flight__enqueue(cta, lane, issued, index);
     if (issued > FLIGHT_MAX) {
@@ -535,7 +539,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, it->inst);
-    grout_tcgen05_flight as = {.is_void = is_void, .is_fresh = it->is_fresh};
+    grout_tcgen05_flight as = {
+        .is_void = is_void, .is_fresh = it->is_fresh, .coded_ctas = it->coded_ctas};
     for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
         const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
         as.slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
@@ -595,6 +600,19 @@ bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst
     return !is_void;
 }
 
+/* Those of its CTAs in which a sparse a has metadata that somebody has brought, in so far as that
+ * is followed. */
+static uint8_t find_coded_ctas(grout_machine *machine, const mma *it) {
+    uint8_t coded = 0;
+    const bool has_codes =
+        machine->tracks && grout_plan__product(machine->plan, it->inst)->is_sparse;
+    for (uint32_t i = 0; has_codes && i < it->ctas; i++) {
+        const bool is_defined = grout_box__is_defined(machine, &it->boxes[i][BOX_TABLE]);
+        coded = (uint8_t)(coded | (is_defined ? 1u << i : 0));
+    }
+    return coded;
+}
+
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const grout_origin origin = grout_cta__origin(cta, actor, inst);
@@ -604,6 +622,7 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
               .ctas = grout_tcgen05__count_ctas(inst),
               .is_fresh = is_fresh(cta, actor, inst)};
     const bool is_void = !grout_tcgen05__begin(cta, actor, inst, it.boxes);
+    it.coded_ctas = is_void ? 0 : find_coded_ctas(machine, &it);
     for (uint32_t i = 0; i < it.ctas && machine->tracks && !is_void; i++) {
         spread_undefined_in(cta, &it, i);
     }
@@ -652,12 +671,15 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 }
 
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
- * it waits for one byte, which the last of them brings. */
+ * it waits for one byte, which the last of them brings. A commit has a number in the queue too: who
+ * knows a later one to be over knows its arrivals, and who has heard of one of them does not. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     uint32_t records[GROUT_CLUSTER_MAX];
+    const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
+    note_issue(cta, actor, lane, number);
     grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
@@ -667,7 +689,7 @@ void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_ins
                              .scope = inst->edge_scope,
                              .is_tensor = true,
                              .lane = cta->lane_base + lane,
-                             .mmas = grout_cta__lane(cta, lane)->mmas};
+                             .mmas = number};
     grout_barrier__arrive_all(cta, actor, inst, &arrival, ranks, records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         arrival.rank = rank;
