@@ -134,7 +134,7 @@ START_TEST(instr_any) {
             legal++;
             ck_assert(it.m / words.ctas <= 128 && it.m % 64 == 0);
             ck_assert(it.n >= 8 * words.ctas && it.n <= 256 && it.n % 8 == 0);
-            ck_assert_uint_le(it.k * grout_ptx__format_bits(it.b), words.is_sparse ? 512 : 256);
+            ck_assert_uint_le(it.k, (words.is_sparse ? 512 : 256) / grout_ptx__format_bits(it.b));
             ck_assert_uint_le(grout_ptx__layout_d_columns(&it), GROUT_PTX_TMEM_COLUMNS / 2);
         }
     }
