@@ -218,6 +218,31 @@ START_TEST(mma_scaled) {
 }
 END_TEST
 
+/* What is stored comes back, packed or not; the cells are those of a warp's lanes. */
+START_TEST(moved) {
+    grout_ptx_tmem_move move = {GROUT_PTX_TMEM_16X256B, 2, _i == 1, 0, 48u << 16 | 100, 1};
+    uint32_t given[8 * 32], got[8 * 32];
+    begin();
+    for (uint32_t i = 0; i < 8 * 32; i++) {
+        given[i] = i * 0x10001 + 0x70000;
+    }
+    ck_assert(grout_ptx__tmem_store(&move, 1, &ACCESS, given, &fault));
+    ck_assert(grout_ptx__tmem_load(&move, 1, &ACCESS, got, &fault));
+    ck_assert_mem_eq(given, got, sizeof got);
+    /* Register 5 of lane 6: row 1 of the upper 16 lanes, column 8 + 2 * 2 + 1. */
+    const uint32_t word = given[5 * 32 + 6];
+    if (_i == 0) {
+        ck_assert_uint_eq(it.tmem[1][49][113], word);
+    } else {
+        ck_assert_uint_eq(it.tmem[1][49][126], 0x3c3c0000 | (word & 0xffff));
+        ck_assert_uint_eq(it.tmem[1][49][127], 0x3c3c0000 | word >> 16);
+    }
+    move.warp = 2;
+    ck_assert(!grout_ptx__tmem_load(&move, 1, &ACCESS, got, &fault));
+    ck_assert(!grout_ptx__tmem_store(&move, 1, &ACCESS, given, &fault));
+}
+END_TEST
+
 START_TEST(shifted) {
     begin();
     for (uint32_t lane = 0; lane < 64; lane++) {
@@ -292,6 +317,7 @@ int main(void) {
     tcase_add_test(tests, mma_mn_major);
     tcase_add_test(tests, mma_disabled);
     tcase_add_test(tests, mma_scaled);
+    tcase_add_loop_test(tests, moved, 0, 2);
     tcase_add_test(tests, shifted);
     tcase_add_loop_test(tests, instr_planted, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
     tcase_add_test(tests, mma_planted);
