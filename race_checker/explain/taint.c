@@ -51,7 +51,7 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
 static bool is_pick(const grout_op *op, uint32_t operand) {
     const uint8_t kind = grout_flow__get_letter_kind(op, operand);
     return kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK ||
-           kind == GROUT_LETTER_OPTIONAL_MASK;
+           kind == GROUT_LETTER_OPTIONAL_MASK || kind == GROUT_LETTER_ROWS;
 }
 
 static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {

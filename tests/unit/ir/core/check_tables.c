@@ -236,6 +236,7 @@ static void an_effect_fits_the_rule(const op_facts *it) {
         bool is_memory = (MEMORY >> effect->access & 1) != 0;
         bool writes = (WRITING >> effect->access & 1) != 0;
         bool copies = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL ||
+                      it->info->rule == GROUT_RULE_ROWS ||
                       it->info->rule == GROUT_RULE_MASKED_COPY ||
                       it->info->rule == GROUT_RULE_GATHER_COPY ||
                       it->info->rule == GROUT_RULE_TCGEN05_COPY;
