@@ -15,12 +15,11 @@ bool grout_infer__rows(grout_binding *binding, const grout_op *op, const grout_t
         smem->dims[1] == array->dims[1]) {
         return true;
     }
-    grout_binding__report(
-        binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-        "'%s' moves a row for each index: the array in GMEM is %s, the indices %s, and the rows in "
-        "SMEM %s",
-        grout_infer__get_mnemonic(op), grout_type__get_text(array).chars,
-        grout_type__get_text(rows).chars, grout_type__get_text(smem).chars);
+    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                          "'%s' moves a row for each index, and these are %s, %s, and indices of "
+                          "type %s",
+                          grout_infer__get_mnemonic(op), grout_type__get_text(&types[0]).chars,
+                          grout_type__get_text(&types[1]).chars, grout_type__get_text(rows).chars);
     grout_diags_help(binding->diags, "with indices i32[N] and columns %%x[:, ds(%%c, W)] the array "
                                      "in SMEM is [N, W]");
     return false;

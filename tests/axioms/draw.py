@@ -17,7 +17,8 @@ import draw_tensor
 # Those that take turns; the others are drawn where they are asked for, so that a seed stays the kernel that it was.
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
 OTHERS = {"scopes": draw_scopes.Scopes, "rows": draw_rows.Rows, "tensors": draw_tensor.Tensors,
-          "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes, "tensor-clusters": draw_tensor.TensorClusters}
+          "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes,
+          "tensor-clusters": draw_tensor.TensorClusters}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
