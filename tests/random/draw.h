@@ -63,6 +63,8 @@ void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Threads that hand tensor memory to each other: MMAs of Blackwell, loads, stores. */
 void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Rows that TMA gathers for slots and scatters from them, on Blackwell. */
+void draw_rows(uint64_t seed, grout_text *out, draw_sums *sums);
 
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
