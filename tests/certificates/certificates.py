@@ -38,13 +38,15 @@ from meetings import draw_meetings
 from mistakes import make_mistakes
 from oracle import draw_graphs
 from phases import draw_phases
+from rows import draw_rows
 from running import Crash, list_rejected, make_file, run
 from tensors import draw_tensors
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
-            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0)}
-TENSORS_EVERY = 16  # so many numbers: the others draw what they have drawn without this family
+            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "rows": (draw_rows, 0)}
+EVERY = 16  # so many numbers: the others draw what they have drawn without these families
+AT = {0: "tensors", 8: "rows"}
 AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
@@ -53,7 +55,7 @@ EXPLORE_SECONDS = 2
 def draw_kernel(number, family=None):
     kernel = Kernel(number)
     drawn = kernel.draw.choices(list(FAMILIES), [weight for _, weight in FAMILIES.values()])[0]
-    kernel.family = family or ("tensors" if number % TENSORS_EVERY == 0 else drawn)
+    kernel.family = family or AT.get(number % EVERY, drawn)
     FAMILIES[kernel.family][0](kernel)
     if kernel.expected is None and kernel.family not in AS_DRAWN and kernel.draw.random() < 0.45:
         make_mistakes(kernel)
