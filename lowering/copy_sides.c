@@ -34,3 +34,12 @@ const grout_operand *grout_copy_sides__get_operand(const grout_copy_sides *sides
 grout_value_text grout_copy_sides__get_name(const grout_copy_sides *sides) {
     return grout_value__get_text(sides->module, sides->gmem->base, "the array");
 }
+
+void grout_copy_sides__make_column(grout_view *gmem, const grout_view *smem) {
+    const uint8_t rows = (uint8_t)(gmem->rank - 2);
+    gmem->view_rank = 2;
+    gmem->view_dim[0] = rows;
+    gmem->view_dim[1] = (uint8_t)(rows + 1);
+    gmem->is_squeezed[rows] = false;
+    gmem->extent[rows] = smem->extent[smem->view_dim[0]];
+}

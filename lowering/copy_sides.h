@@ -27,4 +27,7 @@ const grout_operand *grout_copy_sides__get_operand(const grout_copy_sides *sides
 /* How the array in GMEM is called. */
 grout_value_text grout_copy_sides__get_name(const grout_copy_sides *sides);
 
+/* Makes a box of the array's view: as many rows of its last two dimensions as SMEM has. */
+void grout_copy_sides__make_column(grout_view *gmem, const grout_view *smem);
+
 #endif

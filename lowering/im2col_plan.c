@@ -45,21 +45,26 @@ static bool is_pixel(const grout_copy_sides *sides) {
 static bool check_source(const grout_copy_sides *sides) {
     const uint32_t rank = sides->gmem->rank;
     if (rank < GROUT_IM2COL_RANK_MIN || rank > GROUT_IM2COL_RANK_MAX) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_TMA_BOX, grout_copy_sides__get_operand(sides, 'G')->loc,
-             "a copy in im2col mode reads an array of %d to %d dimensions, and %s has %" PRIu32,
-             GROUT_IM2COL_RANK_MIN, GROUT_IM2COL_RANK_MAX, grout_copy_sides__get_name(sides).chars, rank);
-        return grout_copy_sides__help(sides, "its dimensions are [n, w, c], [n, h, w, c] or [n, d, h, w, c]");
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_TMA_BOX, grout_copy_sides__get_operand(sides, 'G')->loc,
+            "a copy in im2col mode reads an array of %d to %d dimensions, and %s has %" PRIu32,
+            GROUT_IM2COL_RANK_MIN, GROUT_IM2COL_RANK_MAX, grout_copy_sides__get_name(sides).chars,
+            rank);
+        return grout_copy_sides__help(
+            sides, "its dimensions are [n, w, c], [n, h, w, c] or [n, d, h, w, c]");
     }
     if (!is_pixel(sides)) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_BAD_INDEX, grout_copy_sides__get_operand(sides, 'G')->loc,
-             "the source of a copy in im2col mode is the array itself, with one index for each "
-             "dimension, the last a slice of channels");
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_BAD_INDEX, grout_copy_sides__get_operand(sides, 'G')->loc,
+            "the source of a copy in im2col mode is the array itself, with one index for each "
+            "dimension, the last a slice of channels");
         return grout_copy_sides__help(sides, "write it as in %x[%n, %h, %w, ds(%c, 64)]");
     }
     if (sides->gmem->packed != 1) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_TYPE_CLASS, grout_copy_sides__get_operand(sides, 'G')->loc,
-             "a copy in im2col mode takes elements of whole bytes, and several of %s fill one",
-             grout_copy_sides__get_name(sides).chars);
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_TYPE_CLASS, grout_copy_sides__get_operand(sides, 'G')->loc,
+            "a copy in im2col mode takes elements of whole bytes, and several of %s fill one",
+            grout_copy_sides__get_name(sides).chars);
         return grout_copy_sides__help(sides, "take bytes of an array of u8");
     }
     return true;
@@ -73,22 +78,24 @@ static bool check_corner(const grout_copy_sides *sides, const grout_attr_value *
     if (corner >= -limit && corner < limit) {
         return true;
     }
-    grout_copy_sides__fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
-         "pixels(..): the %s of a range is %" PRId64 ", and a tensor map with %" PRIu32
-         " spatial dimension%s holds %" PRId64 " to %" PRId64,
-         what, corner, spatial_count, spatial_count == 1 ? "" : "s", -limit, limit - 1);
+    grout_copy_sides__fail(
+        sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+        "pixels(..): the %s of a range is %" PRId64 ", and a tensor map with %" PRIu32
+        " spatial dimension%s holds %" PRId64 " to %" PRId64,
+        what, corner, spatial_count, spatial_count == 1 ? "" : "s", -limit, limit - 1);
     return grout_copy_sides__help(sides, "pad the array, or cut it into several");
 }
 
-static bool check_step(const grout_copy_sides *sides, const grout_attr_value *attr,
-                       int64_t step) {
+static bool check_step(const grout_copy_sides *sides, const grout_attr_value *attr, int64_t step) {
     if (step >= 1 && step <= STEP_MAX) {
         return true;
     }
     grout_copy_sides__fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
-         "pixels(..): the step of a range is %" PRId64 ", and a tensor map holds 1 to %d", step,
-         STEP_MAX);
-    return grout_copy_sides__help(sides, "load single rows of pixels with copy_gmem_to_smem, or reshape the array");
+                           "pixels(..): the step of a range is %" PRId64
+                           ", and a tensor map holds 1 to %d",
+                           step, STEP_MAX);
+    return grout_copy_sides__help(
+        sides, "load single rows of pixels with copy_gmem_to_smem, or reshape the array");
 }
 
 static bool check_range(const grout_copy_sides *sides, const grout_attr_value *attr,
@@ -102,30 +109,35 @@ static bool check_range(const grout_copy_sides *sides, const grout_attr_value *a
     if (range->low <= size - 1 + range->high) {
         return true;
     }
-    grout_copy_sides__fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
-         "pixels(..): in dimension %" PRIu32 " of %s, which has %" PRId64
-         ", base pixels would lie from %" PRId64 " to %" PRId64 ": there are none",
-         dim, grout_copy_sides__get_name(sides).chars, size, range->low, size - 1 + range->high);
-    return grout_copy_sides__help(sides, "the end counts from the last element: -1 for a filter of 3 with padding 1");
+    grout_copy_sides__fail(
+        sides, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+        "pixels(..): in dimension %" PRIu32 " of %s, which has %" PRId64
+        ", base pixels would lie from %" PRId64 " to %" PRId64 ": there are none",
+        dim, grout_copy_sides__get_name(sides).chars, size, range->low, size - 1 + range->high);
+    return grout_copy_sides__help(
+        sides, "the end counts from the last element: -1 for a filter of 3 with padding 1");
 }
 
 static bool check_counts(const grout_copy_sides *sides, uint32_t range_count) {
     const uint32_t spatial_count = sides->gmem->rank - 2u;
     const uint32_t offset_count = sides->op->operand_count - 3u;
     if (offset_count != spatial_count) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_OPERAND_COUNT, sides->op->loc,
-             "%s has %" PRIu32 " spatial dimension%s, and %" PRIu32 " offset%s given",
-             grout_copy_sides__get_name(sides).chars, spatial_count, spatial_count == 1 ? "" : "s", offset_count,
-             offset_count == 1 ? " is" : "s are");
-        return grout_copy_sides__help(sides,
-                    "give one offset for each, outermost first: 0 if there is nothing to add");
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_OPERAND_COUNT, sides->op->loc,
+            "%s has %" PRIu32 " spatial dimension%s, and %" PRIu32 " offset%s given",
+            grout_copy_sides__get_name(sides).chars, spatial_count, spatial_count == 1 ? "" : "s",
+            offset_count, offset_count == 1 ? " is" : "s are");
+        return grout_copy_sides__help(
+            sides, "give one offset for each, outermost first: 0 if there is nothing to add");
     }
     if (range_count != spatial_count) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_BAD_ATTRIBUTE, sides->op->loc,
-             "%s has %" PRIu32 " spatial dimension%s, and pixels(..) %" PRIu32 " range%s",
-             grout_copy_sides__get_name(sides).chars, spatial_count, spatial_count == 1 ? "" : "s", range_count,
-             range_count == 1 ? "" : "s");
-        return grout_copy_sides__help(sides, "give one for each, outermost first; 0..0 is every pixel of the array");
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_BAD_ATTRIBUTE, sides->op->loc,
+            "%s has %" PRIu32 " spatial dimension%s, and pixels(..) %" PRIu32 " range%s",
+            grout_copy_sides__get_name(sides).chars, spatial_count, spatial_count == 1 ? "" : "s",
+            range_count, range_count == 1 ? "" : "s");
+        return grout_copy_sides__help(
+            sides, "give one for each, outermost first; 0..0 is every pixel of the array");
     }
     return true;
 }
@@ -155,22 +167,26 @@ bool grout_im2col__choose_pixels(const grout_copy_sides *sides, grout_tma *tma) 
 
 bool grout_im2col__check_box(const grout_copy_sides *sides, const grout_tma *tma) {
     if (tma->band_count > 1) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_TMA_LAYOUT,
-             grout_module_get_operand(sides->module, sides->op, 1)->loc,
-             "a copy in im2col mode writes its pixels one after another, and this layout parts "
-             "them into %" PRIu32 " bands",
-             tma->band_count);
-        return grout_copy_sides__help(sides, "take no more channels than fill the swizzle, or a tile of all rows");
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_TMA_LAYOUT,
+            grout_module_get_operand(sides->module, sides->op, 1)->loc,
+            "a copy in im2col mode writes its pixels one after another, and this layout parts "
+            "them into %" PRIu32 " bands",
+            tma->band_count);
+        return grout_copy_sides__help(
+            sides, "take no more channels than fill the swizzle, or a tile of all rows");
     }
     if (tma->box[0] > CHANNELS_MAX) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_TMA_BOX, grout_copy_sides__get_operand(sides, 'G')->loc,
-             "a copy in im2col mode takes %" PRId64 " channels: at most %d", tma->box[0],
-             CHANNELS_MAX);
+        grout_copy_sides__fail(sides, GROUT_DIAG_TMA_BOX,
+                               grout_copy_sides__get_operand(sides, 'G')->loc,
+                               "a copy in im2col mode takes %" PRId64 " channels: at most %d",
+                               tma->box[0], CHANNELS_MAX);
         return grout_copy_sides__help(sides, "copy them in parts, or tile the SMEM array");
     }
     if (tma->box[1] > PIXELS_MAX) {
-        grout_copy_sides__fail(sides, GROUT_DIAG_TMA_BOX, grout_module_get_operand(sides->module, sides->op, 1)->loc,
-             "a copy in im2col mode takes %" PRId64 " pixels: at most %d", tma->box[1], PIXELS_MAX);
+        grout_copy_sides__fail(
+            sides, GROUT_DIAG_TMA_BOX, grout_module_get_operand(sides->module, sides->op, 1)->loc,
+            "a copy in im2col mode takes %" PRId64 " pixels: at most %d", tma->box[1], PIXELS_MAX);
         return grout_copy_sides__help(sides, "copy them in parts");
     }
     return true;

@@ -73,8 +73,9 @@ static bool check_count(const grout_copy_sides *sides, int64_t rows, bool is_til
                            GROUT_ROWS_OF_INSTRUCTION, rows,
                            is_tile ? " in a tile, behind which others follow" : "");
     return grout_copy_sides__help(
-        sides, is_tile ? "take tiles of a multiple of 4 rows, as in tile(8, n)"
-                       : "take a multiple of 4 rows: an index beyond the end of the array fills up");
+        sides, is_tile
+                   ? "take tiles of a multiple of 4 rows, as in tile(8, n)"
+                   : "take a multiple of 4 rows: an index beyond the end of the array fills up");
 }
 
 bool grout_row_plan__group(const grout_copy_sides *sides, grout_tma *tma) {

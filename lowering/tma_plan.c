@@ -448,8 +448,7 @@ static void split_tiles(planning *plan) {
     for (uint32_t k = 1; k < tma->rank; k++) {
         dense *= tma->box[k];
     }
-    for (bool goes_on = !plan->is_made && !is_listed(plan);
-         goes_on && tma->rank < TMA_RANK_MAX;) {
+    for (bool goes_on = !plan->is_made && !is_listed(plan); goes_on && tma->rank < TMA_RANK_MAX;) {
         goes_on = false;
         if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
             has_whole_tiles(plan, 0, tma->panel_elements)) {
@@ -570,13 +569,11 @@ static bool check_alignment(planning *plan) {
     return true;
 }
 
-/* The views of both sides; false if the op has none to plan for. */
 /* Always false. */
 static bool refuse_custom(planning *plan) {
     fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
          "%s has a layout(..) of its own, and TMA writes rows, tiles of rows and the swizzles of "
-         "32, "
-         "64 and 128 bytes",
+         "32, 64 and 128 bytes",
          get_name(plan, &plan->smem).chars);
     if (plan->diags != NULL) {
         grout_layout__help_equal(plan->module, plan->smem.object, plan->diags,
@@ -586,6 +583,7 @@ static bool refuse_custom(planning *plan) {
     return false;
 }
 
+/* The views of both sides; false if the op has none to plan for. */
 static bool find_sides(planning *plan) {
     const grout_opcode opcode = (grout_opcode)plan->op->opcode;
     const uint32_t gmem = grout_op_find_letter(opcode, 'G');
@@ -667,11 +665,7 @@ static bool plan_listed(planning *plan) {
     for (uint32_t dim = 0; dim < gmem->rank; dim++) {
         plan->is_kept[dim] = true;
     }
-    gmem->view_rank = 2;
-    gmem->view_dim[0] = (uint8_t)(gmem->rank - 2);
-    gmem->view_dim[1] = plan->inner;
-    gmem->is_squeezed[gmem->rank - 2] = false;
-    gmem->extent[gmem->rank - 2] = plan->smem.extent[plan->smem.view_dim[0]];
+    grout_copy_sides__make_column(gmem, &plan->smem);
     return plan_box(plan) && (has_pixels ? grout_im2col__check_box(&sides, plan->tma)
                                          : grout_row_plan__group(&sides, plan->tma));
 }

@@ -243,8 +243,7 @@ bool grout_picks__publish(grout_picks *picks, const grout_stamp *stamps, bool ha
         }
         uint32_t run_count;
         const grout_run *runs = grout_box__get_runs(machine, &box, &run_count);
-        if (runs == NULL ||
-            (is_wanted && !grout_run_list__add(machine, runs, run_count, &total)) ||
+        if (runs == NULL || (is_wanted && !grout_run_list__add(machine, runs, run_count, &total)) ||
             (has_own_places && !grout_run_list__reserve(machine, places, count, 1))) {
             machine->run.has_failed = true;
             return true;

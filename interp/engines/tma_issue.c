@@ -332,8 +332,7 @@ static void define_destination(const grout_cta *cta, const load_issue *load,
     if (grout_im2col__is_mode_of(load->inst)) {
         grout_im2col__definedness(cta, load->inst, boxes);
     } else if (grout_tma_rows__is_mode_of(load->inst)) {
-        const grout_tma_rows rows =
-            grout_tma_rows__begin(cta, load->thread, load->inst, &boxes[0]);
+        const grout_tma_rows rows = grout_tma_rows__begin(cta, load->thread, load->inst, &boxes[0]);
         grout_tma_rows__define_smem(&rows, &boxes[1]);
     } else {
         grout_move__definedness(cta, load->thread, load->inst, boxes);

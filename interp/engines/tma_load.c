@@ -192,8 +192,8 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
     if (index == 0) {
         return;
     }
-    const captured_load kept = load->is_void ? (captured_load){0, 0}
-                                             : capture(cta, thread, inst, &boxes[0], load->rank);
+    const captured_load kept =
+        load->is_void ? (captured_load){0, 0} : capture(cta, thread, inst, &boxes[0], load->rank);
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = load->is_void;
     flight->is_part = load->is_part;

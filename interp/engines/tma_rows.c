@@ -94,8 +94,8 @@ void grout_tma_rows__publish(const grout_tma_rows *rows, uint32_t actor,
         const grout_box row = get_row(rows, i);
         uint32_t count = 0;
         const grout_run *runs = row.is_empty ? NULL : grout_box__get_runs(machine, &row, &count);
-        if (!row.is_empty && (runs == NULL || (is_wanted && !grout_run_list__add(machine, runs,
-                                                                                 count, &total)))) {
+        if (!row.is_empty &&
+            (runs == NULL || (is_wanted && !grout_run_list__add(machine, runs, count, &total)))) {
             machine->run.has_failed = true;
             return;
         }

@@ -57,8 +57,8 @@ static void write_elements(const grout_cta *cta, const grout_flight *flight, con
     }
 }
 
-/* A scatter of rows: what was read of SMEM, or is read now, goes to them; landed bytes that an older
- * store may still win become poison. */
+/* A scatter of rows: what was read of SMEM, or is read now, goes to them; landed bytes that an
+ * older store may still win become poison. */
 static void land_rows(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     if (!grout_flight__get(machine, index)->has_read) {

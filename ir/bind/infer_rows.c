@@ -1,5 +1,5 @@
-/* infer_rows.c - the operands of a copy of rows that indices name: as many rows in SMEM as there are
- * indices, as wide as the slice of columns. SPDX-License-Identifier: Apache-2.0 */
+/* infer_rows.c - the operands of a copy of rows that indices name: as many rows in SMEM as there
+ * are indices, as wide as the slice of columns. SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
 #include "type.h"

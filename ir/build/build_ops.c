@@ -41,7 +41,7 @@
 #define DEFINE_N3_ATTRS(OP, name)                                                    \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint64_t attrs), \
             OPERANDS(a, b, c), .attrs = attrs)
-#define DEFINE_N4(OP, name)                                                             \
+#define DEFINE_N4(OP, name)                                                      \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d)), \
             OPERANDS(a, b, c, d))
 #define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \

@@ -271,16 +271,14 @@ static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITT
 
 static void add_scatter_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    const grout_op *op =
-        grout_module_get_op(wording->module, wording->facts->sides[0].origin.op);
+    const grout_op *op = grout_module_get_op(wording->module, wording->facts->sides[0].origin.op);
     const bool has_rows = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_ROWS;
     const grout_words words = {.have = fault->have,
                                .need = fault->need,
                                .start = fault->start,
                                .object = grout_wording__name_object(wording, fault->object)};
-    grout_sentence__add(out, has_rows ? GROUT_SENTENCE_SCATTER_ROWS_HEAD
-                                      : GROUT_SENTENCE_SCATTER_HEAD,
-                        &words);
+    grout_sentence__add(
+        out, has_rows ? GROUT_SENTENCE_SCATTER_ROWS_HEAD : GROUT_SENTENCE_SCATTER_HEAD, &words);
 }
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
