@@ -36,7 +36,8 @@ typedef struct grout_flight {
             uint32_t rows; /* indices of the rows that it moves, noted by tma_rows.c */
         } copy;
         /* wgmma: copied from registers, or captured; the third is of the metadata of a.
-         * tcgen05_mma: a and b, then those of the other CTA of a pair */
+         * tcgen05_mma: a and b, then those of the other CTA of a pair; a copy to tensor memory:
+         * its source, then that of the other CTA */
         uint32_t operands[GROUT_FLIGHT_SLOTS];
         uint32_t elements; /* st.async */
         uint32_t picks;    /* cp.async by indices or with a mask: what grout_picks__note notes */
@@ -57,7 +58,7 @@ typedef struct grout_flight {
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;
     uint32_t owner;                   /* in a queue: actor or lane */
-    int64_t start[5][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
+    int64_t start[6][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
                                          accumulator's in tensor memory and of what lies beside */
     grout_box_limits limits;          /* of the box of GMEM, through a made descriptor */
     uint32_t group;                   /* in a queue */
