@@ -29,11 +29,15 @@ uint32_t grout_ptx__swizzle_period(grout_ptx_swizzle mode) {
     return PATTERNS[mode].period;
 }
 
-uint32_t grout_ptx__swizzle(grout_ptx_swizzle mode, uint32_t address) {
-    const uint32_t line = address >> 7;
+uint32_t grout_ptx__swizzle_from(grout_ptx_swizzle mode, uint32_t first, uint32_t address) {
+    const uint32_t line = (address >> 7) - first;
     uint32_t moved = address ^ (line & PATTERNS[mode].mask) << PATTERNS[mode].to;
     if (mode == GROUT_PTX_SWIZZLE_128B_ATOM_32B_FLIP_8B) {
         moved ^= (line & 1) << 3;
     }
     return moved;
+}
+
+uint32_t grout_ptx__swizzle(grout_ptx_swizzle mode, uint32_t address) {
+    return grout_ptx__swizzle_from(mode, 0, address);
 }

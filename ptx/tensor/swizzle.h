@@ -35,4 +35,8 @@ uint32_t grout_ptx__swizzle_period(grout_ptx_swizzle mode);
  * address again. */
 uint32_t grout_ptx__swizzle(grout_ptx_swizzle mode, uint32_t address);
 
+/* The same with a pattern that begins at a line of its own: first is that line modulo 8, the base
+ * offset of a matrix descriptor. */
+uint32_t grout_ptx__swizzle_from(grout_ptx_swizzle mode, uint32_t first, uint32_t address);
+
 #endif
