@@ -94,7 +94,7 @@ typedef struct grout_ptx_result {
  * lanes wait for ever or the steps are used up, bad-argument if the launch is none; each with the
  * instruction's place, and notes of the CTA and lane. What memory holds then is not said.
  */
-GROUT_API bool grout_ptx_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
+GROUT_API bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
                              grout_diags *diags);
 
 /* Where the i-th parameter of an entry lies in its parameter space. False if there is none. */

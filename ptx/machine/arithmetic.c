@@ -401,7 +401,7 @@ static ptx_outcome run_mixed(ptx_context *context) {
         for (uint32_t i = 0; i < step->size; i++) {
             v[i] = ptx_value(context, &step->sources[i], lane);
         }
-        switch ((ptx_op)step->detail) {
+        switch (step->detail) {
         case PTX_OP_SHL:
             result = v[1] >= type->bits ? 0 : v[0] << v[1];
             break;

@@ -1,5 +1,5 @@
 /* async.c - what was started and has not happened. Operations that nothing orders happen in any
- * order, early or late; products of one warpgroup happen in theirs. PTX ISA 9.1, 'Asynchronous
+ * order, early or late; products of one warp happen in theirs. PTX ISA 9.1, 'Asynchronous
  * operations'.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
@@ -34,21 +34,20 @@ bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, ui
         const ptx_async *async = &machine->asyncs.items[i];
         if (async->kind == kind && async->cta == context->cta->number && async->lane == lane &&
             async->group < before && !(only_reads && async->is_read) &&
-            (async->warp == context->warp->index ||
-             (kind == PTX_ASYNC_PRODUCT && async->warp / 4 == context->warp->index / 4))) {
+            async->warp == context->warp->index) {
             return true;
         }
     }
     return false;
 }
 
-/* A product waits for those of its warpgroup before it. */
+/* A product waits for those of its warp before it. */
 static bool may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     for (size_t i = 0; i < index && async->kind == PTX_ASYNC_PRODUCT; i++) {
         const ptx_async *other = &machine->asyncs.items[i];
         if (other->kind == PTX_ASYNC_PRODUCT && other->cta == async->cta &&
-            other->warp / 4 == async->warp / 4) {
+            other->warp == async->warp) {
             return false;
         }
     }
@@ -72,11 +71,13 @@ bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
         if ((async->is_late && !forced) || !may_happen(machine, index)) {
             continue;
         }
-        machine->events++;
-        if (async->run(machine, async) && async->is_done) {
-            remove_async(machine, index);
+        if (async->run(machine, async)) {
+            machine->events++;
+            if (async->is_done) {
+                remove_async(machine, index);
+            }
+            return true;
         }
-        return !machine->is_failed;
     }
     return false;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static double compute(ptx_op op, double a, double b) {
+static double compute(uint32_t op, double a, double b) {
     switch (op) {
     case PTX_OP_RCP:
         return 1 / a;
@@ -44,7 +44,7 @@ static ptx_outcome run_f32(ptx_context *context) {
     uint32_t *result = ptx_words(context, &step->result);
     bool is_flushing = step->more != 0;
     PTX_FOR_LANES(lane, context->lanes) {
-        double value = compute((ptx_op)step->detail, (double)flush(ptx_float(a[lane]), is_flushing),
+        double value = compute(step->detail, (double)flush(ptx_float(a[lane]), is_flushing),
                                (double)flush(ptx_float(b[lane]), is_flushing));
         result[lane] = ptx_canonical(flush((float)value, is_flushing));
     }
@@ -59,7 +59,7 @@ static ptx_outcome run_f64(ptx_context *context) {
     const uint64_t *a = ptx_longs(context, &step->sources[0]);
     uint64_t *result = ptx_longs(context, &step->result);
     PTX_FOR_LANES(lane, context->lanes) {
-        uint64_t bits = ptx_double_bits(compute((ptx_op)step->detail, ptx_double(a[lane]), 0));
+        uint64_t bits = ptx_double_bits(compute(step->detail, ptx_double(a[lane]), 0));
         result[lane] = step->type != 0 ? bits & UINT64_C(0xffffffff00000000) : bits;
     }
     ptx_set_defined(context, &step->result, ptx_defined(context, &step->sources[0]));
@@ -75,7 +75,7 @@ static ptx_outcome run_half(ptx_context *context) {
     PTX_FOR_LANES(lane, context->lanes) {
         uint32_t bits = (uint32_t)ptx_value(context, &step->sources[0], lane), result = 0;
         for (uint32_t i = 0; i < (is_pair ? 32u : 16u); i += 16) {
-            double value = compute((ptx_op)step->detail, grout_ptx__widen(format, bits >> i & 0xffff), 0);
+            double value = compute(step->detail, grout_ptx__widen(format, bits >> i & 0xffff), 0);
             result |= grout_ptx__narrow(format, value, PTX_ROUND_NEAREST, false) << i;
         }
         ptx_put(context, &step->result, lane, result);

@@ -42,11 +42,14 @@ struct ptx_warp {
     uint32_t index, live, carry;
     uint8_t *registers;
     uint32_t *defined; /* a mask of lanes for each plane */
+    uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
     uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
     ptx_group groups[PTX_LANES];
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
-    uint32_t product_groups, products; /* wgmma: committed groups, and products that came here */
+    uint32_t product_groups; /* wgmma: committed so far */
+    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
+    uint64_t cluster_ticket;
 };
 
 typedef struct ptx_bar {

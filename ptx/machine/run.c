@@ -148,7 +148,7 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
     return true;
 }
 
-bool grout_ptx_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
+bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
                    grout_diags *diags) {
     const grout_ptx_module *module = launch->module;
     ptx_machine machine = {

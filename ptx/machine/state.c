@@ -35,6 +35,7 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     for (uint32_t i = 0; cta->warps != NULL && i < machine->warp_count; i++) {
         grout__free(cta->warps[i].registers);
         grout__free(cta->warps[i].defined);
+        grout__free(cta->warps[i].flying);
         grout__free(cta->warps[i].local);
     }
     grout__free(cta->warps);
@@ -53,7 +54,7 @@ void grout_ptx__deinit_ctas(ptx_machine *machine) {
     grout__free(machine->resident.items);
 }
 
-static uint64_t get_common(const ptx_cta *cta, ptx_special special) {
+static uint64_t get_common(const ptx_cta *cta, uint32_t special) {
     const ptx_machine *machine = cta->machine;
     switch (special) {
     case PTX_SPECIAL_NTID_X:
@@ -107,7 +108,7 @@ static uint64_t get_common(const ptx_cta *cta, ptx_special special) {
     }
 }
 
-static uint64_t get_of_lane(const ptx_warp *warp, ptx_special special, uint32_t lane) {
+static uint64_t get_of_lane(const ptx_warp *warp, uint32_t special, uint32_t lane) {
     const ptx_machine *machine = warp->cta->machine;
     uint32_t tid[3], bit = 1u << lane;
     set_index(warp->index * PTX_LANES + lane, machine->block, tid);
@@ -142,7 +143,7 @@ static void set_specials(ptx_warp *warp) {
         uint8_t *at = warp->registers + plane->offset;
         warp->defined[plane->id] = UINT32_MAX;
         for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
-            uint64_t value = get_of_lane(warp, (ptx_special)i, lane);
+            uint64_t value = get_of_lane(warp, i, lane);
             if (plane->bits == 64) {
                 memcpy(at + lane * sizeof value, &value, sizeof value);
             } else {
@@ -162,8 +163,10 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
     warp->registers = grout__new(NULL, code->register_bytes, 1);
     warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
+    warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
     warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
-    if (warp->registers == NULL || warp->defined == NULL || warp->local == NULL) {
+    if (warp->registers == NULL || warp->defined == NULL || warp->flying == NULL ||
+        warp->local == NULL) {
         return false;
     }
     warp->defined[0] = UINT32_MAX;
