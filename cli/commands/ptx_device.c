@@ -1,6 +1,5 @@
-/* ptx_device.c - see ptx_device.h. What a launch needs beside the code is the manifest's, as for any
- * program that launches emitted code.
- * SPDX-License-Identifier: Apache-2.0 */
+/* ptx_device.c - see ptx_device.h. What a launch needs beside the code is the manifest's, as for
+ * any program that launches emitted code. SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_device.h"
 
 #include "grout/ptx.h"
@@ -55,8 +54,9 @@ static bool make_code(ptx_launch *work) {
     grout_binary ptx = {0};
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
     const char *name = grout_module_get_string(launch->module, kernel->name);
-    bool is_made = grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
-                   grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
+    bool is_made =
+        grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
+        grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
     if (is_made && (cuda.failed || manifest.failed)) {
         is_made = grout_diags_add_oom(session->diags);
     }
@@ -188,24 +188,36 @@ static uint32_t get_type(const char *dtype) {
     return 0;
 }
 
+/* The array or workspace that a map is of: by its name, or by its number. */
+static uint64_t get_map_address(const ptx_launch *work, const json_t *map) {
+    bool is_array = json_object_get(map, "array") != NULL;
+    const json_t *list = json_object_get(work->manifest, is_array ? "arrays" : "workspaces");
+    const json_t *which = json_object_get(map, is_array ? "array" : "workspace");
+    const uint64_t *addresses = is_array ? work->arrays : work->workspaces;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = get_text(json_array_get(list, i), "name");
+        bool is_it = json_is_integer(which) ? (size_t)json_integer_value(which) == i
+                                            : strcmp(name, json_string_value(which)) == 0;
+        if (is_it) {
+            return addresses[i];
+        }
+    }
+    return 0;
+}
+
 static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes_out) {
     grout_ptx_tensor tensor = {.type = get_type(get_text(map, "dtype")),
                                .rank = (uint32_t)get_number(map, "rank"),
                                .fill = strcmp(get_text(map, "oob_fill"), "nan") == 0,
                                .is_im2col = strcmp(get_text(map, "mode"), "im2col") == 0,
-                               .channels_per_pixel = (uint32_t)get_number(map, "channels_per_pixel"),
+                               .channels_per_pixel =
+                                   (uint32_t)get_number(map, "channels_per_pixel"),
                                .pixels_per_column = (uint32_t)get_number(map, "pixels_per_column")};
     uint32_t corners[2][3] = {{0, 0, 0}, {0, 0, 0}};
     uint64_t swizzle = get_number(map, "swizzle_bytes");
-    const json_t *dims = json_object_get(map, "dims"), *strides = json_object_get(map, "strides_bytes");
-    bool is_array = json_object_get(map, "array") != NULL;
-    const json_t *list = json_object_get(work->manifest, is_array ? "arrays" : "workspaces");
-    const char *name = get_text(map, is_array ? "array" : "workspace");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (strcmp(get_text(json_array_get(list, i), "name"), name) == 0) {
-            tensor.address = (is_array ? work->arrays : work->workspaces)[i];
-        }
-    }
+    const json_t *dims = json_object_get(map, "dims"),
+                 *strides = json_object_get(map, "strides_bytes");
+    tensor.address = get_map_address(work, map);
     tensor.swizzle = swizzle == 32 ? 1 : swizzle == 64 ? 2 : swizzle == 128 ? 3 : 0;
     for (size_t i = 0; i < 5 && i < json_array_size(dims); i++) {
         tensor.dims[i] = (uint64_t)json_integer_value(json_array_get(dims, i));
@@ -225,7 +237,8 @@ static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes
 }
 
 /* One parameter into its bytes. The watchdog's are zeros: there is none. */
-static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8_t *bytes, size_t size) {
+static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8_t *bytes,
+                          size_t size) {
     const char *kind = get_text(parameter, "kind");
     uint64_t address = 0;
     uint8_t direction = 0;
@@ -235,7 +248,8 @@ static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8
                encode_map(work, json_array_get(maps, (size_t)get_number(parameter, "map")), bytes);
     }
     if (strcmp(kind, "scalar") == 0) {
-        const grout_argument *argument = find_argument(work, get_text(parameter, "name"), &direction);
+        const grout_argument *argument =
+            find_argument(work, get_text(parameter, "name"), &direction);
         if (argument == NULL || argument->size > size) {
             return fail(work, "a scalar has no argument");
         }
@@ -246,8 +260,10 @@ static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8
         const json_t *arrays = json_object_get(work->manifest, "arrays");
         const json_t *which = json_object_get(parameter, "array");
         for (size_t i = 0; i < json_array_size(arrays); i++) {
-            bool is_it = json_is_integer(which) ? (size_t)json_integer_value(which) == i
-                                                : strcmp(get_text(json_array_get(arrays, i), "name"), get_text(parameter, "array")) == 0;
+            bool is_it = json_is_integer(which)
+                             ? (size_t)json_integer_value(which) == i
+                             : strcmp(get_text(json_array_get(arrays, i), "name"),
+                                      get_text(parameter, "array")) == 0;
             address = is_it ? work->arrays[i] : address;
         }
     } else if (strcmp(kind, "workspace") == 0) {
@@ -301,12 +317,15 @@ static bool read_outputs(const ptx_launch *work) {
         if (argument == NULL || direction == GROUT_DIRECTION_IN) {
             continue;
         }
-        if (!grout_ptx_memory_read(work->memory, work->arrays[i], argument->data, argument->size, &undefined)) {
+        if (!grout_ptx_memory_read(work->memory, work->arrays[i], argument->data, argument->size,
+                                   &undefined)) {
             return fail(work, "an array is gone");
         }
         if (undefined > 0) {
-            is_right = grout_diags_add(work->session->diags, GROUT_DIAG_PTX_FAULT, grout_nowhere,
-                                       "%zu bytes of '%%%s' were written with values that nothing has set", undefined, name);
+            is_right =
+                grout_diags_add(work->session->diags, GROUT_DIAG_PTX_FAULT, grout_nowhere,
+                                "%zu bytes of '%%%s' were written with values that nothing has set",
+                                undefined, name);
         }
     }
     return is_right;
@@ -317,13 +336,14 @@ static bool run_one(grout_session *session, const grout_gpu_launch *launch) {
     grout_ptx_result result = {0};
     bool is_done = make_code(&work) && add_arrays(&work) && make_parameters(&work);
     if (is_done) {
-        grout_ptx_launch plan = {.module = work.module,
-                                 .memory = work.memory,
-                                 .dynamic_shared_bytes = (uint32_t)get_number(work.manifest, "dynamic_smem_bytes"),
-                                 .parameters = work.parameters,
-                                 .parameter_bytes = work.parameter_bytes,
-                                 .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
-                                 .timing = get_timing(session)};
+        grout_ptx_launch plan = {
+            .module = work.module,
+            .memory = work.memory,
+            .dynamic_shared_bytes = (uint32_t)get_number(work.manifest, "dynamic_smem_bytes"),
+            .parameters = work.parameters,
+            .parameter_bytes = work.parameter_bytes,
+            .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
+            .timing = get_timing(session)};
         get_numbers(work.manifest, "grid", plan.grid, 3);
         get_numbers(work.manifest, "block", plan.block, 3);
         get_numbers(work.manifest, "cluster", plan.cluster, 3);

@@ -95,7 +95,7 @@ typedef struct grout_ptx_result {
  * instruction's place, and notes of the CTA and lane. What memory holds then is not said.
  */
 GROUT_API bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
-                             grout_diags *diags);
+                                    grout_diags *diags);
 
 /* Where the i-th parameter of an entry lies in its parameter space. False if there is none. */
 GROUT_API bool grout_ptx_module_get_parameter(const grout_ptx_module *module, const char *entry,

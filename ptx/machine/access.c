@@ -45,8 +45,8 @@ static bool find_parameter(const ptx_context *context, uint64_t address, uint64_
     return true;
 }
 
-static bool find_generic(const ptx_context *context, uint32_t lane, uint64_t address,
-                         uint32_t size, ptx_bytes *bytes_out) {
+static bool find_generic(const ptx_context *context, uint32_t lane, uint64_t address, uint32_t size,
+                         ptx_bytes *bytes_out) {
     ptx_cta *owner = NULL;
     if (address - PTX_WINDOW_SHARED < PTX_WINDOW_SIZE) {
         return grout_ptx__find_shared(context->cta, address - PTX_WINDOW_SHARED, size, bytes_out,

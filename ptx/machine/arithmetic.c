@@ -1,5 +1,5 @@
-/* arithmetic.c - instructions that compute a value of each lane from those of its sources: a row for
- * each type and form. PTX ISA 9.1, 9.7.1 to 9.7.8; the rows say what the sections say.
+/* arithmetic.c - instructions that compute a value of each lane from those of its sources: a row
+ * for each type and form. PTX ISA 9.1, 9.7.1 to 9.7.8; the rows say what the sections say.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "floats.h"
@@ -11,46 +11,46 @@
 enum { PLAIN, HIGH, WIDE, NANS, SATURATED, TO_ZERO, TO_DOWN, TO_UP, NO_FORM };
 
 /* The values of a type, as C computes with them, and the word that a register holds. */
-#define GET_u16(x) ((uint32_t)(uint16_t)(x))
-#define GET_s16(x) ((int32_t)(int16_t)(x))
-#define GET_u32(x) ((uint32_t)(x))
-#define GET_s32(x) ((int32_t)(x))
-#define GET_u64(x) ((uint64_t)(x))
-#define GET_s64(x) ((int64_t)(x))
-#define GET_f32(x) (ptx_float(x))
-#define GET_f64(x) (ptx_double(x))
-#define GET_f16(x) ((float)grout_ptx__widen(&grout_ptx__f16, (uint16_t)(x)))
+#define GET_u16(x)  ((uint32_t)(uint16_t)(x))
+#define GET_s16(x)  ((int32_t)(int16_t)(x))
+#define GET_u32(x)  ((uint32_t)(x))
+#define GET_s32(x)  ((int32_t)(x))
+#define GET_u64(x)  ((uint64_t)(x))
+#define GET_s64(x)  ((int64_t)(x))
+#define GET_f32(x)  (ptx_float(x))
+#define GET_f64(x)  (ptx_double(x))
+#define GET_f16(x)  ((float)grout_ptx__widen(&grout_ptx__f16, (uint16_t)(x)))
 #define GET_bf16(x) (ptx_float((uint32_t)(uint16_t)(x) << 16))
-#define PUT_u16(x) ((uint32_t)(uint16_t)(x))
-#define PUT_s16(x) ((uint32_t)(uint16_t)(x))
-#define PUT_u32(x) ((uint32_t)(x))
-#define PUT_s32(x) ((uint32_t)(x))
-#define PUT_u64(x) ((uint64_t)(x))
-#define PUT_s64(x) ((uint64_t)(x))
-#define PUT_f32(x) (ptx_canonical(x))
-#define PUT_f64(x) (ptx_double_bits(x))
-#define PUT_f16(x) (grout_ptx__narrow(&grout_ptx__f16, (double)(x), PTX_ROUND_NEAREST, false))
+#define PUT_u16(x)  ((uint32_t)(uint16_t)(x))
+#define PUT_s16(x)  ((uint32_t)(uint16_t)(x))
+#define PUT_u32(x)  ((uint32_t)(x))
+#define PUT_s32(x)  ((uint32_t)(x))
+#define PUT_u64(x)  ((uint64_t)(x))
+#define PUT_s64(x)  ((uint64_t)(x))
+#define PUT_f32(x)  (ptx_canonical(x))
+#define PUT_f64(x)  (ptx_double_bits(x))
+#define PUT_f16(x)  (grout_ptx__narrow(&grout_ptx__f16, (double)(x), PTX_ROUND_NEAREST, false))
 #define PUT_bf16(x) (grout_ptx__narrow(&grout_ptx__bf16, (double)(x), PTX_ROUND_NEAREST, false))
-#define WORD_u16 uint32_t
-#define WORD_s16 uint32_t
-#define WORD_u32 uint32_t
-#define WORD_s32 uint32_t
-#define WORD_u64 uint64_t
-#define WORD_s64 uint64_t
-#define WORD_f32 uint32_t
-#define WORD_f64 uint64_t
-#define WORD_f16 uint32_t
-#define WORD_bf16 uint32_t
-#define VALUE_u16 uint32_t
-#define VALUE_s16 int32_t
-#define VALUE_u32 uint32_t
-#define VALUE_s32 int32_t
-#define VALUE_u64 uint64_t
-#define VALUE_s64 int64_t
-#define VALUE_f32 float
-#define VALUE_f64 double
-#define VALUE_f16 float
-#define VALUE_bf16 float
+#define WORD_u16    uint32_t
+#define WORD_s16    uint32_t
+#define WORD_u32    uint32_t
+#define WORD_s32    uint32_t
+#define WORD_u64    uint64_t
+#define WORD_s64    uint64_t
+#define WORD_f32    uint32_t
+#define WORD_f64    uint64_t
+#define WORD_f16    uint32_t
+#define WORD_bf16   uint32_t
+#define VALUE_u16   uint32_t
+#define VALUE_s16   int32_t
+#define VALUE_u32   uint32_t
+#define VALUE_s32   int32_t
+#define VALUE_u64   uint64_t
+#define VALUE_s64   int64_t
+#define VALUE_f32   float
+#define VALUE_f64   double
+#define VALUE_f16   float
+#define VALUE_bf16  float
 
 /* ---- meanings ---- */
 
@@ -69,18 +69,30 @@ static int64_t mul_hi_s64(int64_t a, int64_t b) {
 }
 
 /* Division by zero has no value in PTX: hardware gives all ones. */
-static uint32_t div_u32(uint32_t a, uint32_t b) { return b == 0 ? UINT32_MAX : a / b; }
-static uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
-static uint32_t rem_u32(uint32_t a, uint32_t b) { return b == 0 ? a : a % b; }
-static uint64_t rem_u64(uint64_t a, uint64_t b) { return b == 0 ? a : a % b; }
+static uint32_t div_u32(uint32_t a, uint32_t b) {
+    return b == 0 ? UINT32_MAX : a / b;
+}
+static uint64_t div_u64(uint64_t a, uint64_t b) {
+    return b == 0 ? UINT64_MAX : a / b;
+}
+static uint32_t rem_u32(uint32_t a, uint32_t b) {
+    return b == 0 ? a : a % b;
+}
+static uint64_t rem_u64(uint64_t a, uint64_t b) {
+    return b == 0 ? a : a % b;
+}
 static int32_t div_s32(int32_t a, int32_t b) {
     return b == 0 ? -1 : (int32_t)((int64_t)a / b);
 }
-static int32_t rem_s32(int32_t a, int32_t b) { return b == 0 ? a : (int32_t)((int64_t)a % b); }
+static int32_t rem_s32(int32_t a, int32_t b) {
+    return b == 0 ? a : (int32_t)((int64_t)a % b);
+}
 static int64_t div_s64(int64_t a, int64_t b) {
     return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 }
-static int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+static int64_t rem_s64(int64_t a, int64_t b) {
+    return b == 0 ? a : b == -1 ? 0 : a % b;
+}
 
 /* -0 is less than +0; of a NaN and a number the number. */
 static double min_f64(double a, double b) {
@@ -89,12 +101,22 @@ static double min_f64(double a, double b) {
 static double max_f64(double a, double b) {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) != 0 ? b : a) : a > b ? a : b;
 }
-static float min_f32(float a, float b) { return (float)min_f64((double)a, (double)b); }
-static float max_f32(float a, float b) { return (float)max_f64((double)a, (double)b); }
-static float min_nan(float a, float b) { return a != a || b != b ? NAN : min_f32(a, b); }
-static float max_nan(float a, float b) { return a != a || b != b ? NAN : max_f32(a, b); }
+static float min_f32(float a, float b) {
+    return (float)min_f64((double)a, (double)b);
+}
+static float max_f32(float a, float b) {
+    return (float)max_f64((double)a, (double)b);
+}
+static float min_nan(float a, float b) {
+    return a != a || b != b ? NAN : min_f32(a, b);
+}
+static float max_nan(float a, float b) {
+    return a != a || b != b ? NAN : max_f32(a, b);
+}
 
-static float saturate(float a) { return a > 0 ? (a < 1 ? a : 1) : 0; }
+static float saturate(float a) {
+    return a > 0 ? (a < 1 ? a : 1) : 0;
+}
 
 static float round_f32(double value, ptx_rounding rounding) {
     return isfinite(value) ? ptx_float(grout_ptx__narrow(&grout_ptx__f32, value, rounding, false))
@@ -106,8 +128,12 @@ static uint32_t shr_s32(uint32_t a, uint32_t b) {
     return (a & 0x80000000u) != 0 ? ~(~a >> by) : a >> by;
 }
 
-static uint32_t clz_u32(uint32_t a) { return a == 0 ? 32 : (uint32_t)__builtin_clz(a); }
-static uint32_t clz_u64(uint64_t a) { return a == 0 ? 64 : (uint32_t)__builtin_clzll(a); }
+static uint32_t clz_u32(uint32_t a) {
+    return a == 0 ? 32 : (uint32_t)__builtin_clz(a);
+}
+static uint32_t clz_u64(uint64_t a) {
+    return a == 0 ? 64 : (uint32_t)__builtin_clzll(a);
+}
 
 static uint32_t brev(uint32_t a) {
     a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
@@ -163,11 +189,26 @@ static uint32_t map_pair(const ptx_format *format, uint32_t a, uint32_t b, uint3
     }
     return result;
 }
-static double pair_add(double a, double b, double c) { (void)c; return grout_ptx__add_odd(a, b); }
-static double pair_sub(double a, double b, double c) { (void)c; return grout_ptx__add_odd(a, -b); }
-static double pair_mul(double a, double b, double c) { (void)c; return a * b; }
-static double pair_min(double a, double b, double c) { (void)c; return min_f64(a, b); }
-static double pair_max(double a, double b, double c) { (void)c; return max_f64(a, b); }
+static double pair_add(double a, double b, double c) {
+    (void)c;
+    return grout_ptx__add_odd(a, b);
+}
+static double pair_sub(double a, double b, double c) {
+    (void)c;
+    return grout_ptx__add_odd(a, -b);
+}
+static double pair_mul(double a, double b, double c) {
+    (void)c;
+    return a * b;
+}
+static double pair_min(double a, double b, double c) {
+    (void)c;
+    return min_f64(a, b);
+}
+static double pair_max(double a, double b, double c) {
+    (void)c;
+    return max_f64(a, b);
+}
 static double pair_min_nan(double a, double b, double c) {
     (void)c;
     return a != a || b != b ? (double)NAN : min_f64(a, b);
@@ -223,6 +264,10 @@ static double pair_max_nan(double a, double b, double c) {
     X(SUB, F32, FORM, 2, f32, f32, round_f32(grout_ptx__add_odd((double)a, -(double)b), MODE)) \
     X(MUL, F32, FORM, 2, f32, f32, round_f32((double)a * (double)b, MODE)) \
     X(FMA, F32, FORM, 3, f32, f32, round_f32(grout_ptx__fma_odd((double)a, (double)b, (double)c), MODE))
+#define ROUNDED64_ROWS(X, FORM, MODE) \
+    X(ADD, F64, FORM, 2, f64, f64, grout_ptx__add_f64(a, b, MODE)) \
+    X(SUB, F64, FORM, 2, f64, f64, grout_ptx__add_f64(a, -b, MODE)) \
+    X(MUL, F64, FORM, 2, f64, f64, grout_ptx__mul_f64(a, b, MODE))
 #define ROWS(X) \
     INTEGER_ROWS(X, U16, U16, u16, u16) \
     INTEGER_ROWS(X, S16, U16, u16, s16) \
@@ -240,6 +285,9 @@ static double pair_max_nan(double a, double b, double c) {
     PAIR_ROWS(X, BF16X2, grout_ptx__bf16) \
     HALF_ROWS(X, F16, f16, grout_ptx__f16) \
     HALF_ROWS(X, BF16, bf16, grout_ptx__bf16) \
+    ROUNDED64_ROWS(X, TO_ZERO, PTX_ROUND_ZERO) \
+    ROUNDED64_ROWS(X, TO_DOWN, PTX_ROUND_DOWN) \
+    ROUNDED64_ROWS(X, TO_UP, PTX_ROUND_UP) \
     ROUNDED_ROWS(X, TO_ZERO, PTX_ROUND_ZERO) \
     ROUNDED_ROWS(X, TO_DOWN, PTX_ROUND_DOWN) \
     ROUNDED_ROWS(X, TO_UP, PTX_ROUND_UP) \
@@ -314,37 +362,37 @@ static double pair_max_nan(double a, double b, double c) {
 // clang-format on
 
 /* One routine a row. All lanes at once is the common case, and a loop that compilers vectorise. */
-#define COMPUTE(D, S, EXPRESSION)                                    \
-    do {                                                             \
-        VALUE_##S a = GET_##S(as[i]), b = GET_##S(bs[i]);            \
-        VALUE_##S c = GET_##S(cs[i]), e = GET_##S(es[i]);            \
-        (void)a, (void)b, (void)c, (void)e;                          \
-        ds[i] = (WORD_##D)PUT_##D(EXPRESSION);                       \
+#define COMPUTE(D, S, EXPRESSION)                         \
+    do {                                                  \
+        VALUE_##S a = GET_##S(as[i]), b = GET_##S(bs[i]); \
+        VALUE_##S c = GET_##S(cs[i]), e = GET_##S(es[i]); \
+        (void)a, (void)b, (void)c, (void)e;               \
+        ds[i] = (WORD_##D)PUT_##D(EXPRESSION);            \
     } while (0)
 #define POINTER(WORD, PLANE) ((WORD *)(void *)ptx_words(context, &(PLANE)))
-#define DEFINE(OP, TYPE, FORM, COUNT, D, S, EXPRESSION)                                   \
-    static ptx_outcome run_##OP##_##TYPE##_##FORM(ptx_context *context) {                                             \
-        const ptx_step *step = context->step;                                                     \
-        const WORD_##S *as = POINTER(WORD_##S, step->sources[0]);                                 \
-        const WORD_##S *bs = POINTER(WORD_##S, step->sources[COUNT > 1 ? 1 : 0]);                 \
-        const WORD_##S *cs = POINTER(WORD_##S, step->sources[COUNT > 2 ? 2 : 0]);                 \
-        const WORD_##S *es = POINTER(WORD_##S, step->sources[COUNT > 3 ? 3 : 0]);                 \
-        WORD_##D *ds = POINTER(WORD_##D, step->result);                                           \
-        if (context->lanes == UINT32_MAX) {                                                       \
-            for (uint32_t i = 0; i < PTX_LANES; i++) {                                            \
-                COMPUTE(D, S, EXPRESSION);                                                        \
-            }                                                                                     \
-        } else {                                                                                  \
-            PTX_FOR_LANES(i, context->lanes) {                                                    \
-                COMPUTE(D, S, EXPRESSION);                                                        \
-            }                                                                                     \
-        }                                                                                         \
-        ptx_set_defined(context, &step->result,                                                   \
-                        ptx_defined(context, &step->sources[0]) &                                 \
-                            ptx_defined(context, &step->sources[COUNT > 1 ? 1 : 0]) &             \
-                            ptx_defined(context, &step->sources[COUNT > 2 ? 2 : 0]) &             \
-                            ptx_defined(context, &step->sources[COUNT > 3 ? 3 : 0]));             \
-        return PTX_NEXT;                                                                          \
+#define DEFINE(OP, TYPE, FORM, COUNT, D, S, EXPRESSION)                               \
+    static ptx_outcome run_##OP##_##TYPE##_##FORM(ptx_context *context) {             \
+        const ptx_step *step = context->step;                                         \
+        const WORD_##S *as = POINTER(WORD_##S, step->sources[0]);                     \
+        const WORD_##S *bs = POINTER(WORD_##S, step->sources[COUNT > 1 ? 1 : 0]);     \
+        const WORD_##S *cs = POINTER(WORD_##S, step->sources[COUNT > 2 ? 2 : 0]);     \
+        const WORD_##S *es = POINTER(WORD_##S, step->sources[COUNT > 3 ? 3 : 0]);     \
+        WORD_##D *ds = POINTER(WORD_##D, step->result);                               \
+        if (context->lanes == UINT32_MAX) {                                           \
+            for (uint32_t i = 0; i < PTX_LANES; i++) {                                \
+                COMPUTE(D, S, EXPRESSION);                                            \
+            }                                                                         \
+        } else {                                                                      \
+            PTX_FOR_LANES(i, context->lanes) {                                        \
+                COMPUTE(D, S, EXPRESSION);                                            \
+            }                                                                         \
+        }                                                                             \
+        ptx_set_defined(context, &step->result,                                       \
+                        ptx_defined(context, &step->sources[0]) &                     \
+                            ptx_defined(context, &step->sources[COUNT > 1 ? 1 : 0]) & \
+                            ptx_defined(context, &step->sources[COUNT > 2 ? 2 : 0]) & \
+                            ptx_defined(context, &step->sources[COUNT > 3 ? 3 : 0])); \
+        return PTX_NEXT;                                                              \
     }
 
 ROWS(DEFINE)
@@ -358,9 +406,9 @@ typedef struct ptx_row {
     ptx_routine *run;
 } ptx_row;
 
-#define ROW(OP, TYPE, FORM, COUNT, D, S, EXPRESSION)                                       \
-    {PTX_OP_##OP,      PTX_WORD_##TYPE,  FORM,                        COUNT,               \
-     sizeof(WORD_##D) * 8, sizeof(WORD_##S) * 8, run_##OP##_##TYPE##_##FORM},
+#define ROW(OP, TYPE, FORM, COUNT, D, S, EXPRESSION)                                     \
+    {PTX_OP_##OP,          PTX_WORD_##TYPE,           FORM, COUNT, sizeof(WORD_##D) * 8, \
+     sizeof(WORD_##S) * 8, run_##OP##_##TYPE##_##FORM},
 static const ptx_row rows[] = {ROWS(ROW)};
 
 /* ---- what has sources of several widths ---- */
@@ -378,7 +426,8 @@ static uint64_t shift_right(uint64_t a, uint64_t by, uint32_t bits, bool is_sign
     return is_signed && (wide >> 63) != 0 ? ~(~wide >> by) : wide >> by;
 }
 
-static uint64_t multiply_add(const ptx_step *step, const uint64_t *v, uint32_t bits, bool is_signed) {
+static uint64_t multiply_add(const ptx_step *step, const uint64_t *v, uint32_t bits,
+                             bool is_signed) {
     uint64_t a = is_signed ? sign_extend(v[0], bits) : v[0];
     uint64_t b = is_signed ? sign_extend(v[1], bits) : v[1];
     if (step->more == WIDE || bits < 64) {
@@ -473,7 +522,8 @@ static ptx_outcome run_predicates(ptx_context *context) {
     uint32_t *result = ptx_words(context, &step->result);
     *result = (*result & ~context->lanes) | (value & context->lanes);
     ptx_set_defined(context, &step->result,
-                    ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]));
+                    ptx_defined(context, &step->sources[0]) &
+                        ptx_defined(context, &step->sources[1]));
     return PTX_NEXT;
 }
 
@@ -489,7 +539,8 @@ static bool decode_predicates(ptx_decoder *decoder) {
 
 /* Which form the words say; NO_FORM if it is none of the rows. Flushing of subnormals is not. */
 static uint8_t get_form(const ptx_decoder *decoder) {
-    bool is_wide = grout_ptx__has(decoder, PTX_WORD_WIDE), is_high = grout_ptx__has(decoder, PTX_WORD_HI);
+    bool is_wide = grout_ptx__has(decoder, PTX_WORD_WIDE),
+         is_high = grout_ptx__has(decoder, PTX_WORD_HI);
     ptx_word round = grout_ptx__word(decoder, PTX_CLASS_ROUND, 0);
     if (grout_ptx__has(decoder, PTX_WORD_FTZ) || grout_ptx__has(decoder, PTX_WORD_XORSIGN) ||
         grout_ptx__has(decoder, PTX_WORD_RELU) || grout_ptx__has(decoder, PTX_WORD_CC) ||
@@ -500,11 +551,11 @@ static uint8_t get_form(const ptx_decoder *decoder) {
     if (round.id != PTX_WORD_NONE && round.id != PTX_WORD_RN) {
         return round.id == PTX_WORD_RZ ? TO_ZERO : round.id == PTX_WORD_RM ? TO_DOWN : TO_UP;
     }
-    return is_wide                                      ? WIDE
-           : is_high                                    ? HIGH
-           : grout_ptx__has(decoder, PTX_WORD_NAN_)     ? NANS
-           : grout_ptx__has(decoder, PTX_WORD_SAT)      ? SATURATED
-                                                        : PLAIN;
+    return is_wide                                  ? WIDE
+           : is_high                                ? HIGH
+           : grout_ptx__has(decoder, PTX_WORD_NAN_) ? NANS
+           : grout_ptx__has(decoder, PTX_WORD_SAT)  ? SATURATED
+                                                    : PLAIN;
 }
 
 static bool fits(const ptx_plane *plane, uint32_t bits) {
@@ -534,11 +585,13 @@ bool grout_ptx__decode_arithmetic(ptx_decoder *decoder) {
             if (!decode_sources(decoder, row->count, form)) {
                 return false;
             }
-            bool is_right = decoder->step->result.is_sink || fits(&decoder->step->result, row->bits);
+            bool is_right =
+                decoder->step->result.is_sink || fits(&decoder->step->result, row->bits);
             for (uint32_t j = 0; j < row->count; j++) {
                 is_right = is_right && fits(&decoder->step->sources[j], row->source_bits);
             }
-            return is_right || grout_ptx__unknown(decoder, "a register of another width than the type");
+            return is_right ||
+                   grout_ptx__unknown(decoder, "a register of another width than the type");
         }
     }
     if (op == PTX_OP_SHL || op == PTX_OP_SHR || op == PTX_OP_BFE || op == PTX_OP_BFI ||
@@ -609,7 +662,8 @@ bool grout_ptx__decode_carry(ptx_decoder *decoder) {
             return false;
         }
     }
-    /* .hi of madc has one source more than there are: the sources that exist count for 'defined'. */
+    /* .hi of madc has one source more than there are: the sources that exist count for 'defined'.
+     */
     if (is_high) {
         decoder->step->sources[3] = decoder->step->sources[2];
         count++;

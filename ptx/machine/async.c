@@ -15,9 +15,9 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     async.warp = context->warp->index;
     async.inst = context->step->inst;
     async.step = context->step;
-    async.is_late = machine->launch->timing == GROUT_PTX_TIMING_LATE ||
-                    (machine->launch->timing == GROUT_PTX_TIMING_RANDOM &&
-                     grout_ptx__draw(machine, 4) == 0);
+    async.is_late =
+        machine->launch->timing == GROUT_PTX_TIMING_LATE ||
+        (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
     machine->asyncs.items[machine->asyncs.count++] = async;
     machine->async_count++;
     machine->events++;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* One value of one lane; what was there goes into old_out. */
-static bool update_one(const ptx_context *context, uint32_t lane, uint8_t *data, uint32_t item, uint64_t *old_out) {
+static bool update_one(const ptx_context *context, uint32_t lane, uint8_t *data, uint32_t item,
+                       uint64_t *old_out) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
     uint64_t value = ptx_value(context, &items[step->first_item2 + item], lane), result = 0;
@@ -35,7 +36,8 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
     ptx_bytes bytes;
-    if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane), step->size * step->item_count2, &bytes)) {
+    if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
+                               step->size * step->item_count2, &bytes)) {
         return false;
     }
     for (uint32_t i = 0; i < step->item_count2; i++) {
@@ -59,11 +61,13 @@ static ptx_outcome run_atomic(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
     if (!grout_ptx__need(context, &step->sources[0], "the address of an atomic operation") ||
-        (step->detail == PTX_WORD_CAS && !grout_ptx__need(context, &step->sources[1], "what an atomic operation stores"))) {
+        (step->detail == PTX_WORD_CAS &&
+         !grout_ptx__need(context, &step->sources[1], "what an atomic operation stores"))) {
         return PTX_FAILED;
     }
     for (uint32_t i = 0; i < step->item_count2; i++) {
-        if (!grout_ptx__need(context, &items[step->first_item2 + i], "the value of an atomic operation")) {
+        if (!grout_ptx__need(context, &items[step->first_item2 + i],
+                             "the value of an atomic operation")) {
             return PTX_FAILED;
         }
     }
@@ -93,11 +97,13 @@ bool grout_ptx__decode_atomic(ptx_decoder *decoder) {
     if (step->size == 0 || step->size > 8 || step->detail == PTX_WORD_NONE) {
         return grout_ptx__unknown(decoder, "the machine does not know this atomic operation");
     }
-    if (has_result && !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 0), 0, &step->first_item, &step->item_count)) {
+    if (has_result && !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 0), 0,
+                                               &step->first_item, &step->item_count)) {
         return false;
     }
     return grout_ptx__decode_address(decoder, address, 0) &&
-           grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, address + 1), step->type, &step->first_item2, &step->item_count2) &&
+           grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, address + 1), step->type,
+                                   &step->first_item2, &step->item_count2) &&
            (step->detail != PTX_WORD_CAS ||
             (left > 0 ? grout_ptx__decode_source(decoder, address + 2, step->type, 1)
                       : grout_ptx__unknown(decoder, "cas takes two values")));

@@ -18,9 +18,10 @@ static bool choose_bar(const ptx_context *context, uint64_t *id_out, uint64_t *c
         *count_out = whole;
     }
     if (*id_out >= PTX_BARRIERS || *count_out % PTX_LANES != 0 || *count_out > whole) {
-        grout_ptx__fault(context, PTX_LANES,
-                         "barrier %llu for %llu threads: there are 16 barriers, for whole warps of the CTA",
-                         (unsigned long long)*id_out, (unsigned long long)*count_out);
+        grout_ptx__fault(
+            context, PTX_LANES,
+            "barrier %llu for %llu threads: there are 16 barriers, for whole warps of the CTA",
+            (unsigned long long)*id_out, (unsigned long long)*count_out);
         return false;
     }
     return true;
@@ -37,7 +38,8 @@ static void complete_bar(ptx_bar *bar) {
 static bool arrive(const ptx_context *context, ptx_bar *bar, uint64_t count) {
     const ptx_step *step = context->step;
     if (bar->expected != 0 && bar->expected != count) {
-        grout_ptx__fault(context, PTX_LANES, "a barrier for %llu threads, but others came to it for %u",
+        grout_ptx__fault(context, PTX_LANES,
+                         "a barrier for %llu threads, but others came to it for %u",
                          (unsigned long long)count, bar->expected);
         return false;
     }
@@ -96,13 +98,15 @@ bool grout_ptx__decode_bar(ptx_decoder *decoder) {
     uint32_t count = decoder->inst->operand_count;
     ptx_op op = decoder->inst->op;
     bool reduces = op == PTX_OP_BAR_RED || op == PTX_OP_BARRIER_RED;
-    bool arrives = op == PTX_OP_BAR_ARRIVE || op == PTX_OP_BARRIER_ARRIVE || op == PTX_OP_BAR_CTA_ARRIVE ||
-                   op == PTX_OP_BARRIER_CTA_ARRIVE;
+    bool arrives = op == PTX_OP_BAR_ARRIVE || op == PTX_OP_BARRIER_ARRIVE ||
+                   op == PTX_OP_BAR_CTA_ARRIVE || op == PTX_OP_BARRIER_CTA_ARRIVE;
     uint32_t first = reduces ? 1 : 0, left = count - first - (reduces ? 1 : 0);
     step->run = run_bar;
     step->needs_all = true;
     step->detail = (arrives ? ARRIVES : 0u) | (reduces ? REDUCES : 0u);
-    step->more = grout_ptx__has(decoder, PTX_WORD_POPC) ? PTX_WORD_POPC : grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
+    step->more = grout_ptx__has(decoder, PTX_WORD_POPC)
+                     ? PTX_WORD_POPC
+                     : grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
     if (reduces && (!grout_ptx__decode_result(decoder, 0, &step->result) ||
                     !grout_ptx__decode_source(decoder, count - 1, PTX_WORD_PRED, 2))) {
         return false;
@@ -130,7 +134,8 @@ static uint32_t count_live(const ptx_context *context) {
 static ptx_outcome run_cluster_arrive(ptx_context *context) {
     ptx_cta *first = &context->machine->ctas[context->cta->first_cta];
     if (context->warp->cluster_state % 2 != 0) {
-        return grout_ptx__fault(context, PTX_LANES, "a second barrier.cluster.arrive without a wait between");
+        return grout_ptx__fault(context, PTX_LANES,
+                                "a second barrier.cluster.arrive without a wait between");
     }
     context->warp->cluster_state++;
     context->warp->cluster_ticket = first->cluster_generation;
@@ -142,7 +147,8 @@ static ptx_outcome run_cluster_arrive(ptx_context *context) {
 static ptx_outcome run_cluster_wait(ptx_context *context) {
     ptx_cta *first = &context->machine->ctas[context->cta->first_cta];
     if (context->warp->cluster_state % 2 == 0) {
-        return grout_ptx__fault(context, PTX_LANES, "barrier.cluster.wait without an arrive before");
+        return grout_ptx__fault(context, PTX_LANES,
+                                "barrier.cluster.wait without an arrive before");
     }
     if (context->warp->cluster_ticket == first->cluster_generation) {
         if (first->cluster_arrived < count_live(context)) {

@@ -1,6 +1,5 @@
-/* code.c - instructions as steps: planes for registers and numbers, addresses for variables, and the
- * routine that ptx_ops.def names.
- * SPDX-License-Identifier: Apache-2.0 */
+/* code.c - instructions as steps: planes for registers and numbers, addresses for variables, and
+ * the routine that ptx_ops.def names. SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 
 #include <string.h>
@@ -76,13 +75,14 @@ static bool add_constant(const ptx_decoder *decoder, uint64_t value, uint32_t bi
     ptx_code *code = decoder->code;
     uint32_t longs = get_plane_bytes(bits) / 8;
     uint64_t low = bits < 32 ? value & ((UINT64_C(1) << bits) - 1) : value & UINT32_MAX;
-    uint64_t pattern = bits == 1 ? (value != 0 ? UINT64_MAX : 0) : bits <= 32 ? low << 32 | low : value;
+    uint64_t pattern = bits == 1    ? (value != 0 ? UINT64_MAX : 0)
+                       : bits <= 32 ? low << 32 | low
+                                    : value;
     if (!GROUT_ARRAY_RESERVE(&code->constants, NULL, longs)) {
         return grout_diags_add_oom(decoder->diags);
     }
-    *plane_out = (ptx_plane){.offset = (uint32_t)code->constants.count * 8,
-                             .bits = (uint16_t)bits,
-                             .is_constant = true};
+    *plane_out = (ptx_plane){
+        .offset = (uint32_t)code->constants.count * 8, .bits = (uint16_t)bits, .is_constant = true};
     for (size_t i = 0; i + longs <= code->constants.count; i += 16) {
         const uint64_t *at = code->constants.items + i;
         if (at[0] == pattern && at[15] == pattern && (longs == 16 || at[longs - 1] == pattern)) {
@@ -260,8 +260,7 @@ static void add_registers(ptx_code *code) {
     const grout_ptx_module *module = code->module;
     code->plane_count = 1; /* 0 is defined in all lanes */
     for (size_t i = 0; i < module->registers.count; i++) {
-        uint32_t bits =
-            grout_ptx__get_word((ptx_word_id)module->registers.items[i].type)->bits;
+        uint32_t bits = grout_ptx__get_word((ptx_word_id)module->registers.items[i].type)->bits;
         code->registers[i] = add_plane(code, bits);
     }
     code->registers[module->registers.count] = add_plane(code, 128);
@@ -281,7 +280,8 @@ static uint64_t *choose_space(const ptx_variable *variable, uint32_t entry, uint
     if (variable->space == PTX_WORD_SHARED) {
         return shared;
     }
-    if (variable->space == PTX_WORD_PARAM && variable->is_parameter && variable->function == entry) {
+    if (variable->space == PTX_WORD_PARAM && variable->is_parameter &&
+        variable->function == entry) {
         return parameters;
     }
     return variable->space == PTX_WORD_PARAM || variable->space == PTX_WORD_LOCAL ? local : NULL;

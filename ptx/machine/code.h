@@ -33,10 +33,10 @@ typedef ptx_outcome ptx_routine(ptx_context *context);
 
 typedef struct ptx_step {
     ptx_routine *run;
-    uint32_t inst;         /* of the module */
-    ptx_plane guard;       /* is_sink: none */
-    bool needs_all;        /* of the live lanes of its warp: .aligned */
-    bool needs_mask;       /* the lanes that sources[mask_source] names */
+    uint32_t inst;   /* of the module */
+    ptx_plane guard; /* is_sink: none */
+    bool needs_all;  /* of the live lanes of its warp: .aligned */
+    bool needs_mask; /* the lanes that sources[mask_source] names */
     uint8_t mask_source;
     uint8_t size;          /* bytes of one value, of memory */
     uint16_t space, type;  /* words */

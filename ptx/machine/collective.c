@@ -1,6 +1,5 @@
-/* collective.c - what lanes of a warp do together. PTX ISA 9.1, 9.7.9 and 9.7.13: the lanes that the
- * mask names are all here when a step runs (schedule.c).
- * SPDX-License-Identifier: Apache-2.0 */
+/* collective.c - what lanes of a warp do together. PTX ISA 9.1, 9.7.9 and 9.7.13: the lanes that
+ * the mask names are all here when a step runs (schedule.c). SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
 
@@ -12,7 +11,8 @@ static void need_mask(ptx_decoder *decoder, uint8_t source) {
 /* ---- shfl ---- */
 
 /* From which lane, and whether it is in range. PTX ISA 9.1, shfl.sync. */
-static uint32_t find_lane(const ptx_step *step, uint32_t lane, uint32_t b, uint32_t c, bool *in_range) {
+static uint32_t find_lane(const ptx_step *step, uint32_t lane, uint32_t b, uint32_t c,
+                          bool *in_range) {
     uint32_t clamp = c & 31, segment = c >> 8 & 31, by = b & 31;
     uint32_t last = (lane & segment) | (clamp & ~segment), first = lane & segment, j = 0;
     switch (step->detail) {
@@ -41,7 +41,8 @@ static ptx_outcome run_shfl(ptx_context *context) {
     const ptx_plane *a = &step->sources[0], *b = &step->sources[1], *c = &step->sources[2];
     uint32_t values[PTX_LANES], predicate = 0, defined = 0;
     uint32_t from_defined = ptx_defined(context, a);
-    if (!grout_ptx__need(context, b, "the lane of a shuffle") || !grout_ptx__need(context, c, "the clamp of a shuffle")) {
+    if (!grout_ptx__need(context, b, "the lane of a shuffle") ||
+        !grout_ptx__need(context, c, "the clamp of a shuffle")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
@@ -73,15 +74,18 @@ static bool decode_pair(ptx_decoder *decoder) {
     if (operand->kind != PTX_OPERAND_PAIR) {
         return grout_ptx__decode_result(decoder, 0, &step->result);
     }
-    return grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 0), 0, &step->result) &&
-           grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 1), 0, &step->result2);
+    return grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 0), 0,
+                                   &step->result) &&
+           grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 1), 0,
+                                   &step->result2);
 }
 
 bool grout_ptx__decode_shfl(ptx_decoder *decoder) {
     decoder->step->run = run_shfl;
     decoder->step->detail = grout_ptx__word(decoder, PTX_CLASS_SHUFFLE, 0).id;
     need_mask(decoder, 3);
-    return (decoder->inst->operand_count == 5 || grout_ptx__unknown(decoder, "the machine knows shfl.sync alone")) &&
+    return (decoder->inst->operand_count == 5 ||
+            grout_ptx__unknown(decoder, "the machine knows shfl.sync alone")) &&
            decode_pair(decoder) && grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0) &&
            grout_ptx__decode_source(decoder, 2, PTX_WORD_B32, 1) &&
            grout_ptx__decode_source(decoder, 3, PTX_WORD_B32, 2) &&
@@ -131,7 +135,8 @@ static ptx_outcome run_match(ptx_context *context) {
     }
     PTX_FOR_LANES(lane, context->lanes) {
         PTX_FOR_LANES(other, context->lanes) {
-            bool is_equal = ptx_value(context, &step->sources[0], lane) == ptx_value(context, &step->sources[0], other);
+            bool is_equal = ptx_value(context, &step->sources[0], lane) ==
+                            ptx_value(context, &step->sources[0], other);
             masks[lane] |= (uint32_t)is_equal << other;
             are_all_equal &= is_equal;
         }
@@ -149,7 +154,8 @@ bool grout_ptx__decode_match(ptx_decoder *decoder) {
     decoder->step->run = run_match;
     decoder->step->detail = grout_ptx__word(decoder, PTX_CLASS_VOTE, 0).id;
     need_mask(decoder, 1);
-    return decode_pair(decoder) && grout_ptx__decode_source(decoder, 1, grout_ptx__type(decoder, 0), 0) &&
+    return decode_pair(decoder) &&
+           grout_ptx__decode_source(decoder, 1, grout_ptx__type(decoder, 0), 0) &&
            grout_ptx__decode_source(decoder, 2, PTX_WORD_B32, 1);
 }
 

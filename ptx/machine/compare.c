@@ -48,14 +48,14 @@ static uint32_t get_outcomes(uint16_t word) {
 }
 
 #define RELATE(a, b) ((a) < (b) ? LESS : (a) == (b) ? EQUAL : (a) > (b) ? GREATER : UNORDERED)
-#define COMPARE_LANES(WORD, GET)                                                        \
-    do {                                                                                \
+#define COMPARE_LANES(WORD, GET)                                                            \
+    do {                                                                                    \
         const WORD *as = (const WORD *)(const void *)ptx_words(context, &step->sources[0]); \
         const WORD *bs = (const WORD *)(const void *)ptx_words(context, &step->sources[1]); \
-        for (uint32_t i = 0; i < PTX_LANES; i++) {                                      \
-            uint32_t relation = (uint32_t)RELATE(GET(as[i]), GET(bs[i]));               \
-            value |= (uint32_t)((relation & step->detail) != 0) << i;                   \
-        }                                                                               \
+        for (uint32_t i = 0; i < PTX_LANES; i++) {                                          \
+            uint32_t relation = (uint32_t)RELATE(GET(as[i]), GET(bs[i]));                   \
+            value |= (uint32_t)((relation & step->detail) != 0) << i;                       \
+        }                                                                                   \
     } while (0)
 #define GET_UNSIGNED(x) (x)
 #define GET_SIGNED16(x) ((int16_t)(x))
@@ -115,7 +115,8 @@ static void write_predicate(const ptx_context *context, const ptx_plane *plane, 
 static ptx_outcome run_compare(ptx_context *context) {
     const ptx_step *step = context->step;
     uint32_t first = compare(context), second = ~first;
-    uint32_t defined = ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]);
+    uint32_t defined =
+        ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]);
     if (step->more != PTX_WORD_NONE) {
         uint32_t other = ptx_mask(context, &step->sources[2]);
         first = combine(step->more, first, other);
@@ -147,7 +148,8 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
     step->type = grout_ptx__type(decoder, is_set ? 1 : 0);
     step->size = !is_set ? 0 : grout_ptx__type(decoder, 0) == PTX_WORD_F32 ? 2 : 1;
     const ptx_word_info *type = grout_ptx__get_word((ptx_word_id)step->type);
-    if (step->detail == 0 || type->kind == PTX_KIND_PACKED || grout_ptx__has(decoder, PTX_WORD_FTZ)) {
+    if (step->detail == 0 || type->kind == PTX_KIND_PACKED ||
+        grout_ptx__has(decoder, PTX_WORD_FTZ)) {
         return grout_ptx__unknown(decoder, "the machine does not know this comparison");
     }
     if (type->kind != PTX_KIND_FLOAT && step->detail == (LESS | GREATER)) {
@@ -156,8 +158,10 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
         step->detail = LESS | GREATER; /* of a NaN nothing is true but .neu and .nan */
     }
     if (result->kind == PTX_OPERAND_PAIR) {
-        if (!grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 0), 0, &step->result) ||
-            !grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 1), 0, &step->result2)) {
+        if (!grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 0), 0,
+                                     &step->result) ||
+            !grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 1), 0,
+                                     &step->result2)) {
             return false;
         }
     } else {
@@ -175,7 +179,8 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
 static ptx_outcome run_select(ptx_context *context) {
     const ptx_step *step = context->step;
     uint32_t choice = ptx_mask(context, &step->sources[2]);
-    uint32_t a = ptx_defined(context, &step->sources[0]), b = ptx_defined(context, &step->sources[1]);
+    uint32_t a = ptx_defined(context, &step->sources[0]),
+             b = ptx_defined(context, &step->sources[1]);
     PTX_FOR_LANES(lane, context->lanes) {
         const ptx_plane *chosen = &step->sources[(choice >> lane & 1) != 0 ? 0 : 1];
         ptx_put(context, &step->result, lane, ptx_value(context, chosen, lane));
@@ -212,13 +217,15 @@ static ptx_outcome run_lop3(ptx_context *context) {
         result[lane] = value;
     }
     ptx_set_defined(context, &step->result,
-                    ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]) &
+                    ptx_defined(context, &step->sources[0]) &
+                        ptx_defined(context, &step->sources[1]) &
                         ptx_defined(context, &step->sources[2]));
     return PTX_NEXT;
 }
 
 bool grout_ptx__decode_lop3(ptx_decoder *decoder) {
-    const ptx_operand *table = decoder->inst->operand_count == 5 ? grout_ptx__operand(decoder, 4) : NULL;
+    const ptx_operand *table =
+        decoder->inst->operand_count == 5 ? grout_ptx__operand(decoder, 4) : NULL;
     if (table == NULL || table->kind != PTX_OPERAND_IMMEDIATE || table->bits > 255) {
         return grout_ptx__unknown(decoder, "the machine knows lop3 with a table from 0 to 255");
     }
@@ -242,7 +249,8 @@ static ptx_outcome run_shf(ptx_context *context) {
         ptx_put(context, &step->result, lane, is_left ? both << by >> 32 : both >> by);
     }
     ptx_set_defined(context, &step->result,
-                    ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]) &
+                    ptx_defined(context, &step->sources[0]) &
+                        ptx_defined(context, &step->sources[1]) &
                         ptx_defined(context, &step->sources[2]));
     return PTX_NEXT;
 }

@@ -67,7 +67,8 @@ static ptx_outcome run_branch_table(ptx_context *context) {
             same |= (uint32_t)(ptx_value(context, &step->sources[0], other) == index) << other;
         }
         rest &= ~same;
-        ptx_group *group = split(context, same, step->more + module->targets.items[targets.first + index]);
+        ptx_group *group =
+            split(context, same, step->more + module->targets.items[targets.first + index]);
         if (group == context->group) {
             return PTX_MOVED; /* they were the last of the group */
         }
@@ -104,7 +105,8 @@ static void copy_variable(const ptx_context *context, uint32_t from, uint32_t to
     const ptx_code *code = context->machine->code;
     const ptx_variable *variables = code->module->variables.items;
     uint64_t whole = code->local_bytes;
-    size_t size = (size_t)(variables[from].size < variables[to].size ? variables[from].size : variables[to].size);
+    size_t size = (size_t)(variables[from].size < variables[to].size ? variables[from].size
+                                                                     : variables[to].size);
     PTX_FOR_LANES(lane, context->lanes) {
         for (uint32_t half = 0; half < 2; half++) {
             uint8_t *local = context->warp->local + (half * PTX_LANES + lane) * whole;
@@ -186,7 +188,8 @@ static ptx_outcome run_call(ptx_context *context) {
     ptx_group *group = context->group;
     uint32_t after = group->pc + 1;
     if (group->call_count == PTX_CALLS_MAX) {
-        return grout_ptx__fault(context, PTX_LANES, "more than %d calls in one another", PTX_CALLS_MAX);
+        return grout_ptx__fault(context, PTX_LANES, "more than %d calls in one another",
+                                PTX_CALLS_MAX);
     }
     for (uint32_t i = 0; i < step->item_count; i++) {
         copy_variable(context, pairs[i].offset, pairs[i].id);
@@ -219,7 +222,8 @@ static ptx_outcome run_outside(ptx_context *context) {
     uint64_t whole = code->local_bytes;
     PTX_FOR_LANES(lane, context->lanes) {
         if (context->step->more != PTX_NO_ID) {
-            uint8_t *local = context->warp->local + lane * whole + code->addresses[context->step->more];
+            uint8_t *local =
+                context->warp->local + lane * whole + code->addresses[context->step->more];
             memset(local, 0, 4);
             memset(local + PTX_LANES * whole, 0xff, 4);
         }
@@ -237,12 +241,14 @@ static bool decode_outside(ptx_decoder *decoder, const char *name, const ptx_ope
            grout_ptx__unknown(decoder, "the module has no function '%s'", name);
 }
 
-static bool decode_pairs(ptx_decoder *decoder, const ptx_operand *list, const ptx_function *function,
-                         bool are_results) {
+static bool decode_pairs(ptx_decoder *decoder, const ptx_operand *list,
+                         const ptx_function *function, bool are_results) {
     uint32_t first = function->first_parameter + (are_results ? 0 : function->result_count);
-    uint32_t count = are_results ? function->result_count : function->parameter_count - function->result_count;
+    uint32_t count =
+        are_results ? function->result_count : function->parameter_count - function->result_count;
     if ((list == NULL ? 0 : list->count) != count) {
-        return grout_ptx__unknown(decoder, "a call with another number of parameters than the function has");
+        return grout_ptx__unknown(decoder,
+                                  "a call with another number of parameters than the function has");
     }
     for (uint32_t i = 0; i < count; i++) {
         const ptx_operand *item = grout_ptx__get_item(decoder->module, list, i);
@@ -275,7 +281,8 @@ bool grout_ptx__decode_call(ptx_decoder *decoder) {
     }
     const ptx_function *function = &decoder->module->functions.items[operands[1]->id];
     if (!function->has_body) {
-        return decode_outside(decoder, grout_ptx__get_name(decoder->module, function->name), operands[0]);
+        return decode_outside(decoder, grout_ptx__get_name(decoder->module, function->name),
+                              operands[0]);
     }
     decoder->step->run = run_call;
     decoder->step->detail = decoder->code->first_steps[operands[1]->id];

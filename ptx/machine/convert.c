@@ -1,6 +1,5 @@
-/* convert.c - cvt. PTX ISA 9.1, cvt: any number is an integer of 64 bits or a double, exactly, and is
- * rounded once to what it becomes.
- * SPDX-License-Identifier: Apache-2.0 */
+/* convert.c - cvt. PTX ISA 9.1, cvt: any number is an integer of 64 bits or a double, exactly, and
+ * is rounded once to what it becomes. SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "floats.h"
 #include "machine.h"
@@ -18,8 +17,9 @@ typedef struct ptx_conversion {
 /* A conversion in the two words that a step keeps. */
 static void pack(const ptx_conversion *it, ptx_step *step) {
     step->detail = (uint32_t)it->to << 16 | it->from;
-    step->more = (uint32_t)it->rounding | (uint32_t)it->is_to_integer << 8 | (uint32_t)it->is_finite << 9 |
-                 (uint32_t)it->is_saturated << 10 | (uint32_t)it->is_relu << 11 | (uint32_t)it->is_flushing << 12;
+    step->more = (uint32_t)it->rounding | (uint32_t)it->is_to_integer << 8 |
+                 (uint32_t)it->is_finite << 9 | (uint32_t)it->is_saturated << 10 |
+                 (uint32_t)it->is_relu << 11 | (uint32_t)it->is_flushing << 12;
 }
 
 static ptx_conversion unpack(const ptx_step *step) {
@@ -76,8 +76,8 @@ static double round_to_integer(double value, ptx_rounding rounding) {
     return nearbyint(value);
 }
 
-/* Too large and too small ones become the largest and the smallest. A NaN is 0, unless both types are
- * wide enough for hardware to say otherwise: then only the highest bit is set. */
+/* Too large and too small ones become the largest and the smallest. A NaN is 0, unless both types
+ * are wide enough for hardware to say otherwise: then only the highest bit is set. */
 static uint64_t float_to_integer(const ptx_conversion *it, double value) {
     const ptx_word_info *to = grout_ptx__get_word((ptx_word_id)it->to);
     bool is_signed = to->kind == PTX_KIND_SIGNED;
@@ -110,7 +110,9 @@ static uint64_t write_float(const ptx_conversion *it, double value) {
     if (it->to == PTX_WORD_F64) {
         return ptx_double_bits(value);
     }
-    uint32_t bits = grout_ptx__narrow(get_format(it->to), value, it->is_to_integer ? PTX_ROUND_NEAREST : it->rounding, it->is_finite);
+    uint32_t bits =
+        grout_ptx__narrow(get_format(it->to), value,
+                          it->is_to_integer ? PTX_ROUND_NEAREST : it->rounding, it->is_finite);
     if (it->to == PTX_WORD_TF32) {
         return (uint64_t)bits << 13;
     }
@@ -189,12 +191,15 @@ static ptx_outcome run_convert_pair(ptx_context *context) {
     ptx_conversion it = unpack(step);
     uint32_t half = grout_ptx__get_word((ptx_word_id)it.to)->bits / 2u;
     PTX_FOR_LANES(lane, context->lanes) {
-        uint64_t high = write_float(&it, read_float(it.from, ptx_value(context, &step->sources[0], lane)));
-        uint64_t low = write_float(&it, read_float(it.from, ptx_value(context, &step->sources[1], lane)));
+        uint64_t high =
+            write_float(&it, read_float(it.from, ptx_value(context, &step->sources[0], lane)));
+        uint64_t low =
+            write_float(&it, read_float(it.from, ptx_value(context, &step->sources[1], lane)));
         ptx_put(context, &step->result, lane, high << half | low);
     }
     ptx_set_defined(context, &step->result,
-                    ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]));
+                    ptx_defined(context, &step->sources[0]) &
+                        ptx_defined(context, &step->sources[1]));
     return PTX_NEXT;
 }
 
@@ -224,7 +229,8 @@ static bool read_words(const ptx_decoder *decoder, ptx_conversion *it) {
     it->is_saturated = grout_ptx__has(decoder, PTX_WORD_SAT);
     it->is_relu = grout_ptx__has(decoder, PTX_WORD_RELU);
     it->is_flushing = grout_ptx__has(decoder, PTX_WORD_FTZ);
-    it->is_to_integer = round == PTX_WORD_RNI || round == PTX_WORD_RZI || round == PTX_WORD_RMI || round == PTX_WORD_RPI;
+    it->is_to_integer = round == PTX_WORD_RNI || round == PTX_WORD_RZI || round == PTX_WORD_RMI ||
+                        round == PTX_WORD_RPI;
     switch (round) {
     case PTX_WORD_RZ:
     case PTX_WORD_RZI:
@@ -268,16 +274,20 @@ bool grout_ptx__decode_convert(ptx_decoder *decoder) {
     if (to->kind == PTX_KIND_PACKED || from->kind == PTX_KIND_PACKED) {
         bool is_pair = decoder->inst->operand_count == 3;
         step->run = is_pair ? run_convert_pair : run_convert_packed;
-        return are_floats && (is_pair ? from->kind == PTX_KIND_FLOAT && grout_ptx__decode_source(decoder, 2, it.from, 1)
-                                      : to->kind == from->kind) ? true
-               : grout_ptx__unknown(decoder, "the machine does not know this conversion");
+        return are_floats && (is_pair ? from->kind == PTX_KIND_FLOAT &&
+                                            grout_ptx__decode_source(decoder, 2, it.from, 1)
+                                      : to->kind == from->kind)
+                   ? true
+                   : grout_ptx__unknown(decoder, "the machine does not know this conversion");
     }
-    if ((to->kind == PTX_KIND_FLOAT && !is_float(it.to)) || (from->kind == PTX_KIND_FLOAT && !is_float(it.from)) ||
-        decoder->inst->operand_count != 2 || to->bits < 8 || from->bits < 8) {
+    if ((to->kind == PTX_KIND_FLOAT && !is_float(it.to)) ||
+        (from->kind == PTX_KIND_FLOAT && !is_float(it.from)) || decoder->inst->operand_count != 2 ||
+        to->bits < 8 || from->bits < 8) {
         return grout_ptx__unknown(decoder, "the machine does not know this conversion");
     }
     step->run = run_convert;
-    if (to->kind != PTX_KIND_FLOAT && from->kind == PTX_KIND_UNSIGNED && to->kind == PTX_KIND_UNSIGNED && !it.is_saturated) {
+    if (to->kind != PTX_KIND_FLOAT && from->kind == PTX_KIND_UNSIGNED &&
+        to->kind == PTX_KIND_UNSIGNED && !it.is_saturated) {
         uint32_t bits = to->bits < from->bits ? to->bits : from->bits;
         step->run = run_resize;
         step->offset = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;

@@ -15,10 +15,12 @@ static bool copy_lane(ptx_machine *machine, ptx_async *async) {
     ptx_bytes from, to;
     ptx_cta *owner = NULL;
     const uint64_t *numbers = async->numbers;
-    if (!grout_ptx__find_shared(&machine->ctas[async->cta], numbers[TO], numbers[SIZE], &to, &owner) ||
+    if (!grout_ptx__find_shared(&machine->ctas[async->cta], numbers[TO], numbers[SIZE], &to,
+                                &owner) ||
         numbers[TO] % numbers[SIZE] != 0) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied to 0x%llx",
-                                      (unsigned long long)numbers[SIZE], (unsigned long long)numbers[TO]);
+                                      (unsigned long long)numbers[SIZE],
+                                      (unsigned long long)numbers[TO]);
     }
     memset(to.data, 0, numbers[SIZE]); /* what is not read is zero */
     memset(to.known, 0xff, numbers[SIZE]);
@@ -26,7 +28,8 @@ static bool copy_lane(ptx_machine *machine, ptx_async *async) {
         if (!grout_ptx__find_global(machine->memory, numbers[FROM], numbers[USED], &from) ||
             numbers[FROM] % numbers[SIZE] != 0) {
             return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied from 0x%llx",
-                                          (unsigned long long)numbers[USED], (unsigned long long)numbers[FROM]);
+                                          (unsigned long long)numbers[USED],
+                                          (unsigned long long)numbers[FROM]);
         }
         memcpy(to.data, from.data, numbers[USED]);
         memcpy(to.known, from.known, numbers[USED]);
@@ -43,7 +46,10 @@ static ptx_outcome run_cp_async(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_COPY, .run = copy_lane, .lane = lane, .group = context->warp->copy_groups[lane]};
+        ptx_async async = {.kind = PTX_ASYNC_COPY,
+                           .run = copy_lane,
+                           .lane = lane,
+                           .group = context->warp->copy_groups[lane]};
         async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
         async.numbers[FROM] = ptx_value(context, &step->sources[1], lane) + step->more;
         async.numbers[SIZE] = step->detail;
@@ -66,7 +72,8 @@ bool grout_ptx__decode_cp_async(ptx_decoder *decoder) {
     uint32_t count = decoder->inst->operand_count - (has_hint ? 1u : 0u);
     step->run = run_cp_async;
     step->detail = (uint32_t)size->bits;
-    if (size->kind != PTX_OPERAND_IMMEDIATE || (size->bits != 4 && size->bits != 8 && size->bits != 16)) {
+    if (size->kind != PTX_OPERAND_IMMEDIATE ||
+        (size->bits != 4 && size->bits != 8 && size->bits != 16)) {
         return grout_ptx__unknown(decoder, "cp.async copies 4, 8 or 16 bytes");
     }
     if (!grout_ptx__decode_address(decoder, 1, 1)) {
@@ -78,7 +85,8 @@ bool grout_ptx__decode_cp_async(ptx_decoder *decoder) {
 }
 
 static ptx_outcome run_commit(ptx_context *context) {
-    uint32_t *groups = context->step->detail != 0 ? context->warp->bulk_groups : context->warp->copy_groups;
+    uint32_t *groups =
+        context->step->detail != 0 ? context->warp->bulk_groups : context->warp->copy_groups;
     PTX_FOR_LANES(lane, context->lanes) {
         groups[lane]++;
     }
@@ -96,17 +104,18 @@ bool grout_ptx__decode_bulk_commit(ptx_decoder *decoder) {
     return true;
 }
 
-/* detail: bulk groups; size: 1 if reads are enough, 2 if nothing may be under way; more: how many of
- * the newest groups may be. */
+/* detail: bulk groups; size: 1 if reads are enough, 2 if nothing may be under way; more: how many
+ * of the newest groups may be. */
 static ptx_outcome run_wait(ptx_context *context) {
     const ptx_step *step = context->step;
     bool is_bulk = step->detail != 0;
     const uint32_t *groups = is_bulk ? context->warp->bulk_groups : context->warp->copy_groups;
     PTX_FOR_LANES(lane, context->lanes) {
-        uint32_t before = step->size == 2          ? groups[lane] + 1
+        uint32_t before = step->size == 2             ? groups[lane] + 1
                           : groups[lane] > step->more ? groups[lane] - step->more
-                                                    : 0;
-        if (grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY, lane, before, step->size == 1)) {
+                                                      : 0;
+        if (grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY, lane,
+                                    before, step->size == 1)) {
             return PTX_STAY;
         }
     }
@@ -121,7 +130,8 @@ static bool decode_wait(ptx_decoder *decoder) {
     }
     const ptx_operand *count = grout_ptx__operand(decoder, 0);
     decoder->step->more = (uint32_t)count->bits;
-    return count->kind == PTX_OPERAND_IMMEDIATE || grout_ptx__unknown(decoder, "how many groups may be under way is a number");
+    return count->kind == PTX_OPERAND_IMMEDIATE ||
+           grout_ptx__unknown(decoder, "how many groups may be under way is a number");
 }
 
 bool grout_ptx__decode_cp_async_wait(ptx_decoder *decoder) {
@@ -134,7 +144,8 @@ bool grout_ptx__decode_bulk_wait(ptx_decoder *decoder) {
     return decode_wait(decoder);
 }
 
-/* cp.async.mbarrier.arrive: an arrival when all copies that the lane started before have happened. */
+/* cp.async.mbarrier.arrive: an arrival when all copies that the lane started before have happened.
+ */
 static bool arrive_after(ptx_machine *machine, ptx_async *async) {
     grout_ptx_arrival how = {.count = 1};
     grout_ptx_fault fault;
@@ -142,12 +153,15 @@ static bool arrive_after(ptx_machine *machine, ptx_async *async) {
     ptx_cta *owner = NULL;
     uint64_t word = 0, token = 0;
     for (const ptx_async *other = machine->asyncs.items; other < async; other++) {
-        if (other->kind == PTX_ASYNC_COPY && other->cta == async->cta && other->warp == async->warp && other->lane == async->lane) {
+        if (other->kind == PTX_ASYNC_COPY && other->cta == async->cta &&
+            other->warp == async->warp && other->lane == async->lane) {
             return false;
         }
     }
-    if (!grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO], GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
-        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx", (unsigned long long)async->numbers[TO]);
+    if (!grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO],
+                                GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
+        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
+                                      (unsigned long long)async->numbers[TO]);
     }
     memcpy(&word, bytes.data, sizeof word);
     if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
@@ -182,8 +196,10 @@ static ptx_outcome run_cp_async_mbarrier(ptx_context *context) {
         ptx_async async = {.kind = PTX_ASYNC_ALONE, .run = arrive_after, .lane = lane};
         ptx_bytes bytes;
         async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
-        if (!grout_ptx__find_bytes(context, lane, async.numbers[TO], GROUT_PTX_MBARRIER_SIZE, &bytes) ||
-            (step->detail == 0 && !expect_one_more(context, lane, &bytes)) || !grout_ptx__start(context, async)) {
+        if (!grout_ptx__find_bytes(context, lane, async.numbers[TO], GROUT_PTX_MBARRIER_SIZE,
+                                   &bytes) ||
+            (step->detail == 0 && !expect_one_more(context, lane, &bytes)) ||
+            !grout_ptx__start(context, async)) {
             return PTX_FAILED;
         }
     }
@@ -199,17 +215,22 @@ bool grout_ptx__decode_cp_async_mbarrier(ptx_decoder *decoder) {
 
 /* ---- cp.async.bulk of bytes ---- */
 
-static bool find_end(ptx_machine *machine, ptx_async *async, uint16_t space, uint64_t address, ptx_bytes *bytes) {
+static bool find_end(ptx_machine *machine, ptx_async *async, uint16_t space, uint64_t address,
+                     ptx_bytes *bytes) {
     ptx_cta *owner = NULL;
-    bool is_found = space == PTX_WORD_GLOBAL
-                        ? grout_ptx__find_global(machine->memory, address, async->numbers[SIZE], bytes)
-                        : grout_ptx__find_shared(&machine->ctas[async->cta], address, async->numbers[SIZE], bytes, &owner);
-    return is_found || grout_ptx__async_fault(machine, async, "%llu bytes at 0x%llx are not all there",
-                                              (unsigned long long)async->numbers[SIZE], (unsigned long long)address);
+    bool is_found =
+        space == PTX_WORD_GLOBAL
+            ? grout_ptx__find_global(machine->memory, address, async->numbers[SIZE], bytes)
+            : grout_ptx__find_shared(&machine->ctas[async->cta], address, async->numbers[SIZE],
+                                     bytes, &owner);
+    return is_found || grout_ptx__async_fault(
+                           machine, async, "%llu bytes at 0x%llx are not all there",
+                           (unsigned long long)async->numbers[SIZE], (unsigned long long)address);
 }
 
 /* detail: an operation; type: of what. */
-static bool combine_bytes(ptx_machine *machine, ptx_async *async, const ptx_bytes *from, const ptx_bytes *to) {
+static bool combine_bytes(ptx_machine *machine, ptx_async *async, const ptx_bytes *from,
+                          const ptx_bytes *to) {
     const ptx_step *step = async->step;
     uint32_t size = grout_ptx__get_word((ptx_word_id)step->type)->bits / 8u;
     for (uint64_t i = 0; i + size <= async->numbers[SIZE]; i += size) {
@@ -256,7 +277,8 @@ static bool copy_bulk(ptx_machine *machine, ptx_async *async) {
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         if ((numbers[CTAS] >> i & 1) != 0 &&
             !(copy_once(machine, async, ptx_map_shared(i, numbers[TO])) &&
-              grout_ptx__complete_bytes(machine, async, ptx_map_shared(i, numbers[BARRIER]), (uint32_t)numbers[SIZE]))) {
+              grout_ptx__complete_bytes(machine, async, ptx_map_shared(i, numbers[BARRIER]),
+                                        (uint32_t)numbers[SIZE]))) {
             return false;
         }
     }
@@ -265,22 +287,27 @@ static bool copy_bulk(ptx_machine *machine, ptx_async *async) {
 
 static ptx_outcome run_bulk(ptx_context *context) {
     const ptx_step *step = context->step;
-    static const char *const names[] = {"the address of a bulk copy", "the address of a bulk copy", "the bytes of a bulk copy",
-                                        "the mbarrier of a bulk copy", "the CTAs of a bulk copy"};
+    static const char *const names[] = {"the address of a bulk copy", "the address of a bulk copy",
+                                        "the bytes of a bulk copy", "the mbarrier of a bulk copy",
+                                        "the CTAs of a bulk copy"};
     for (uint32_t i = 0; i < step->item_count; i++) {
         if (!grout_ptx__need(context, &step->sources[i], names[i])) {
             return PTX_FAILED;
         }
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = step->size != 0 ? PTX_ASYNC_BULK : PTX_ASYNC_ALONE, .run = copy_bulk, .lane = lane};
+        ptx_async async = {.kind = step->size != 0 ? PTX_ASYNC_BULK : PTX_ASYNC_ALONE,
+                           .run = copy_bulk,
+                           .lane = lane};
         async.group = context->warp->bulk_groups[lane];
         const ptx_plane *offsets = context->machine->code->items.items + step->first_item;
         for (uint32_t i = 0; i < step->item_count; i++) {
             async.numbers[i] = ptx_value(context, &step->sources[i], lane) + offsets[i].offset;
         }
-        if (async.numbers[TO] % 16 != 0 || async.numbers[FROM] % 16 != 0 || async.numbers[SIZE] % 16 != 0) {
-            return grout_ptx__fault(context, lane, "addresses and bytes of a bulk copy are multiples of 16");
+        if (async.numbers[TO] % 16 != 0 || async.numbers[FROM] % 16 != 0 ||
+            async.numbers[SIZE] % 16 != 0) {
+            return grout_ptx__fault(context, lane,
+                                    "addresses and bytes of a bulk copy are multiples of 16");
         }
         if (!grout_ptx__start(context, async)) {
             return PTX_FAILED;
@@ -289,7 +316,8 @@ static ptx_outcome run_bulk(ptx_context *context) {
     return PTX_NEXT;
 }
 
-/* [to], [from], size {, [mbarrier]} {, ctas} {, hint}: each operand has an offset among the items. */
+/* [to], [from], size {, [mbarrier]} {, ctas} {, hint}: each operand has an offset among the items.
+ */
 bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
     ptx_step *step = decoder->step;
     ptx_code *code = decoder->code;
@@ -302,7 +330,8 @@ bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
     step->size = grout_ptx__has(decoder, PTX_WORD_BULK_GROUP);
     step->first_item = (uint32_t)code->items.count;
     step->item_count = decoder->inst->operand_count - (has_hint ? 1u : 0u);
-    if (step->more == PTX_WORD_NONE || step->item_count > PTX_SOURCES || grout_ptx__has(decoder, PTX_WORD_CP_MASK)) {
+    if (step->more == PTX_WORD_NONE || step->item_count > PTX_SOURCES ||
+        grout_ptx__has(decoder, PTX_WORD_CP_MASK)) {
         return grout_ptx__unknown(decoder, "the machine does not know this bulk copy");
     }
     if (!GROUT_ARRAY_RESERVE(&code->items, NULL, step->item_count)) {
@@ -311,7 +340,9 @@ bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
     for (uint32_t i = 0; i < step->item_count; i++) {
         bool is_address = grout_ptx__operand(decoder, i)->kind == PTX_OPERAND_ADDRESS;
         step->offset = 0;
-        if (!(is_address ? grout_ptx__decode_address(decoder, i, i) : grout_ptx__decode_source(decoder, i, i == CTAS ? PTX_WORD_U16 : PTX_WORD_U32, i))) {
+        if (!(is_address ? grout_ptx__decode_address(decoder, i, i)
+                         : grout_ptx__decode_source(decoder, i,
+                                                    i == CTAS ? PTX_WORD_U16 : PTX_WORD_U32, i))) {
             return false;
         }
         code->items.items[code->items.count++] = (ptx_plane){.offset = (uint32_t)step->offset};
@@ -327,9 +358,11 @@ static bool store_later(ptx_machine *machine, ptx_async *async) {
     ptx_cta *owner = NULL;
     async->is_done = true;
     if (async->numbers[TO] % async->byte_count != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO], async->byte_count, &to, &owner)) {
+        !grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO], async->byte_count,
+                                &to, &owner)) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be stored to 0x%llx",
-                                      (unsigned long long)async->byte_count, (unsigned long long)async->numbers[TO]);
+                                      (unsigned long long)async->byte_count,
+                                      (unsigned long long)async->numbers[TO]);
     }
     if (step->detail != PTX_WORD_NONE) {
         if (!combine_bytes(machine, async, &from, &to)) {
@@ -339,7 +372,8 @@ static bool store_later(ptx_machine *machine, ptx_async *async) {
         memcpy(to.data, from.data, async->byte_count);
         memcpy(to.known, from.known, async->byte_count);
     }
-    return grout_ptx__complete_bytes(machine, async, async->numbers[BARRIER], (uint32_t)async->byte_count);
+    return grout_ptx__complete_bytes(machine, async, async->numbers[BARRIER],
+                                     (uint32_t)async->byte_count);
 }
 
 static ptx_outcome run_store_async(ptx_context *context) {
@@ -351,7 +385,8 @@ static ptx_outcome run_store_async(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_ALONE, .run = store_later, .lane = lane, .byte_count = size};
+        ptx_async async = {
+            .kind = PTX_ASYNC_ALONE, .run = store_later, .lane = lane, .byte_count = size};
         async.bytes = grout__new(NULL, 2, size);
         if (async.bytes == NULL) {
             grout_diags_add_oom(context->machine->diags);
@@ -360,7 +395,8 @@ static ptx_outcome run_store_async(ptx_context *context) {
         for (uint32_t i = 0; i < step->item_count; i++) {
             uint64_t value = ptx_value(context, &items[i], lane);
             memcpy(async.bytes + i * step->size, &value, step->size);
-            memset(async.bytes + size + i * step->size, (ptx_defined(context, &items[i]) >> lane & 1) != 0 ? 0xff : 0, step->size);
+            memset(async.bytes + size + i * step->size,
+                   (ptx_defined(context, &items[i]) >> lane & 1) != 0 ? 0xff : 0, step->size);
         }
         async.numbers[TO] = ptx_value(context, &step->sources[0], lane) + step->more;
         async.numbers[SIZE] = size;
@@ -379,9 +415,12 @@ bool grout_ptx__decode_store_async(ptx_decoder *decoder) {
     step->size = (uint8_t)(grout_ptx__get_word((ptx_word_id)step->type)->bits / 8);
     step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
     if (step->size == 0 || step->size > 8 || !grout_ptx__decode_address(decoder, 0, 0)) {
-        return step->size > 0 && step->size <= 8 ? false : grout_ptx__unknown(decoder, "an access needs a type");
+        return step->size > 0 && step->size <= 8
+                   ? false
+                   : grout_ptx__unknown(decoder, "an access needs a type");
     }
     step->more = (uint32_t)step->offset;
-    return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 1), step->type, &step->first_item, &step->item_count) &&
+    return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 1), step->type,
+                                   &step->first_item, &step->item_count) &&
            grout_ptx__decode_address(decoder, 2, 1);
 }

@@ -27,6 +27,7 @@ ptx_decode_routine grout_ptx__decode_cp_async_commit;
 ptx_decode_routine grout_ptx__decode_cp_async_mbarrier;
 ptx_decode_routine grout_ptx__decode_cp_async_wait;
 ptx_decode_routine grout_ptx__decode_cvta;
+ptx_decode_routine grout_ptx__decode_dots;
 ptx_decode_routine grout_ptx__decode_elect;
 ptx_decode_routine grout_ptx__decode_function;
 ptx_decode_routine grout_ptx__decode_getctarank;

@@ -71,8 +71,8 @@ uint32_t grout_ptx__narrow(const ptx_format *format, double value, ptx_rounding 
     double scaled = ldexp(magnitude, format->fraction_bits - power);
     uint64_t kept = (uint64_t)scaled;
     kept += rounds_up(kept, scaled - (double)kept, rounding, is_negative);
-    uint64_t bits = kept <= fraction_mask ? kept
-                                          : ((uint64_t)(power - least) << format->fraction_bits) + kept;
+    uint64_t bits =
+        kept <= fraction_mask ? kept : ((uint64_t)(power - least) << format->fraction_bits) + kept;
     if (bits > largest) {
         bool goes_to_largest = rounding == PTX_ROUND_ZERO ||
                                (rounding == PTX_ROUND_DOWN && !is_negative) ||
@@ -105,6 +105,27 @@ double grout_ptx__add_odd(double a, double b) {
 /* Products of f32 and narrower values are exact in a double. */
 double grout_ptx__fma_odd(double a, double b, double c) {
     return grout_ptx__add_odd(a * b, c);
+}
+
+/* The nearest value and what it lacks, as another direction has it. */
+static double step_to(double nearest, double error, ptx_rounding rounding) {
+    bool is_down = rounding == PTX_ROUND_DOWN || (rounding == PTX_ROUND_ZERO && nearest > 0);
+    if (!isfinite(nearest) || error == 0 || (error < 0) != is_down ||
+        (rounding == PTX_ROUND_ZERO && nearest == 0)) {
+        return nearest;
+    }
+    return nextafter(nearest, is_down ? -(double)INFINITY : (double)INFINITY);
+}
+
+double grout_ptx__add_f64(double a, double b, ptx_rounding rounding) {
+    double sum = a + b;
+    double part = sum - a;
+    return step_to(sum, (a - (sum - part)) + (b - part), rounding);
+}
+
+double grout_ptx__mul_f64(double a, double b, ptx_rounding rounding) {
+    double product = a * b;
+    return step_to(product, fma(a, b, -product), rounding);
 }
 
 double grout_ptx__integer_odd(uint64_t magnitude, bool is_negative) {

@@ -1,6 +1,5 @@
-/* floats.h - floats by their bits, and results rounded once. PTX ISA 9.1, 'Floating Point Comparisons'
- * and 'Rounding Modifiers'.
- * SPDX-License-Identifier: Apache-2.0 */
+/* floats.h - floats by their bits, and results rounded once. PTX ISA 9.1, 'Floating Point
+ * Comparisons' and 'Rounding Modifiers'. SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_PTX_FLOATS_H
 #define GROUT_PTX_FLOATS_H
 
@@ -56,7 +55,10 @@ uint32_t grout_ptx__narrow(const ptx_format *format, double value, ptx_rounding 
  * that to fewer bits is rounding once. */
 double grout_ptx__fma_odd(double a, double b, double c);
 double grout_ptx__add_odd(double a, double b);
-/* An integer as a double, in the same manner. */
+/* f64 sums and products that are not rounded to nearest. */
+double grout_ptx__add_f64(double a, double b, ptx_rounding rounding);
+double grout_ptx__mul_f64(double a, double b, ptx_rounding rounding);
+/* An integer as a double, odd where it is not exact. */
 double grout_ptx__integer_odd(uint64_t magnitude, bool is_negative);
 
 extern const ptx_format grout_ptx__f16, grout_ptx__bf16, grout_ptx__f32, grout_ptx__e4m3,

@@ -1,6 +1,5 @@
-/* functions.c - rcp, sqrt, ex2 and their like. PTX ISA leaves the last bits of .approx open: here they
- * are those of a double, rounded to nearest.
- * SPDX-License-Identifier: Apache-2.0 */
+/* functions.c - rcp, sqrt, ex2 and their like. PTX ISA leaves the last bits of .approx open: here
+ * they are those of a double, rounded to nearest. SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "floats.h"
 #include "machine.h"
@@ -49,7 +48,8 @@ static ptx_outcome run_f32(ptx_context *context) {
         result[lane] = ptx_canonical(flush((float)value, is_flushing));
     }
     ptx_set_defined(context, &step->result,
-                    ptx_defined(context, &step->sources[0]) & ptx_defined(context, &step->sources[1]));
+                    ptx_defined(context, &step->sources[0]) &
+                        ptx_defined(context, &step->sources[1]));
     return PTX_NEXT;
 }
 
@@ -98,7 +98,8 @@ bool grout_ptx__decode_function(ptx_decoder *decoder) {
                                   grout_ptx__get_op(decoder->inst->op)->text);
     }
     if (type == PTX_WORD_F64) {
-        step->type = grout_ptx__has(decoder, PTX_WORD_APPROX) && grout_ptx__has(decoder, PTX_WORD_FTZ);
+        step->type =
+            grout_ptx__has(decoder, PTX_WORD_APPROX) && grout_ptx__has(decoder, PTX_WORD_FTZ);
     }
     return grout_ptx__decode_result(decoder, 0, &step->result) &&
            grout_ptx__decode_source(decoder, 1, type, 0) &&
@@ -118,8 +119,8 @@ static ptx_outcome run_testp(ptx_context *context) {
                        : step->detail == PTX_WORD_INFINITE   ? isinf(value) != 0
                        : step->detail == PTX_WORD_NUMBER     ? value == value
                        : step->detail == PTX_WORD_NOTANUMBER ? value != value
-                       : step->detail == PTX_WORD_NORMAL     ? isfinite(value) && fabs(value) >= least
-                                                             : value != 0 && fabs(value) < least;
+                       : step->detail == PTX_WORD_NORMAL ? isfinite(value) && fabs(value) >= least
+                                                         : value != 0 && fabs(value) < least;
         *result = (*result & ~(1u << lane)) | (uint32_t)is_true << lane;
     }
     ptx_set_defined(context, &step->result, ptx_defined(context, &step->sources[0]));

@@ -3,9 +3,9 @@
  *
  * A warp holds its lanes in groups, each with one program counter. A step runs for a whole group.
  * Lanes that part become two groups; groups that come to the same place become one. Of several, the
- * one that is furthest behind goes on, unless it waits: nothing is lost, and no lane has to wait for
- * one that it would not wait for on a GPU. An instruction that needs its lanes together waits until
- * they are.
+ * one that is furthest behind goes on, unless it waits: nothing is lost, and no lane has to wait
+ * for one that it would not wait for on a GPU. An instruction that needs its lanes together waits
+ * until they are.
  */
 #ifndef GROUT_PTX_MACHINE_H
 #define GROUT_PTX_MACHINE_H
@@ -47,8 +47,8 @@ struct ptx_warp {
     ptx_group groups[PTX_LANES];
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
-    uint32_t product_groups; /* wgmma: committed so far */
-    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
+    uint32_t product_groups;                                 /* wgmma: committed so far */
+    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
 
@@ -112,11 +112,12 @@ struct ptx_machine {
     uint8_t *parameters;
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
-    ptx_cta *ctas;         /* of all of the grid; one that is not resident has no memory */
-    uint32_t next_cta;     /* the first CTA of the first cluster that has not begun */
+    ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
+    uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
     GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
     GROUT_ARRAY(ptx_async) asyncs;
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
+    uint64_t happened_at; /* steps when something asynchronous happened last */
     bool is_failed;
 };
 
@@ -225,9 +226,9 @@ bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, ui
 /* One of those that may happen now happens; false if there is none. forced: also a late one. */
 bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced);
 
-#define PTX_FOR_LANES(lane, mask)                             \
-    for (uint32_t lane = 0; lane < PTX_LANES; lane++)         \
-        if (((mask) >> lane & 1) == 0) {                      \
+#define PTX_FOR_LANES(lane, mask)                     \
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++) \
+        if (((mask) >> lane & 1) == 0) {              \
         } else
 
 #endif

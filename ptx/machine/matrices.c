@@ -22,7 +22,8 @@ static bool find_rows(const ptx_context *context, uint32_t matrix, ptx_bytes row
             grout_ptx__fault(context, lane, "the address of a row was never set");
             return false;
         }
-        if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane), ROW_BYTES, &rows[row])) {
+        if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
+                                   ROW_BYTES, &rows[row])) {
             return false;
         }
     }
@@ -106,10 +107,12 @@ static bool decode_matrices(ptx_decoder *decoder, uint32_t address, uint32_t vec
         return grout_ptx__unknown(decoder, "the machine knows matrices .m8n8 of .b16");
     }
     if (!grout_ptx__decode_address(decoder, address, 0) ||
-        !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, vector), PTX_WORD_B32, &step->first_item, &step->item_count)) {
+        !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, vector), PTX_WORD_B32,
+                                 &step->first_item, &step->item_count)) {
         return false;
     }
-    return step->item_count == wanted || grout_ptx__unknown(decoder, "%u registers for %u matrices", step->item_count, wanted);
+    return step->item_count == wanted ||
+           grout_ptx__unknown(decoder, "%u registers for %u matrices", step->item_count, wanted);
 }
 
 bool grout_ptx__decode_ldmatrix(ptx_decoder *decoder) {
@@ -128,10 +131,11 @@ bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out) {
     static const struct {
         ptx_word_id word;
         grout_ptx_format format;
-    } formats[] = {{PTX_WORD_F16, GROUT_PTX_F16},   {PTX_WORD_BF16, GROUT_PTX_BF16}, {PTX_WORD_TF32, GROUT_PTX_TF32},
-                   {PTX_WORD_E4M3, GROUT_PTX_E4M3}, {PTX_WORD_E5M2, GROUT_PTX_E5M2}, {PTX_WORD_F32, GROUT_PTX_F32},
-                   {PTX_WORD_U8, GROUT_PTX_U8},     {PTX_WORD_S8, GROUT_PTX_S8},     {PTX_WORD_B1, GROUT_PTX_B1},
-                   {PTX_WORD_S32, GROUT_PTX_S32}};
+    } formats[] = {{PTX_WORD_F16, GROUT_PTX_F16},   {PTX_WORD_BF16, GROUT_PTX_BF16},
+                   {PTX_WORD_TF32, GROUT_PTX_TF32}, {PTX_WORD_E4M3, GROUT_PTX_E4M3},
+                   {PTX_WORD_E5M2, GROUT_PTX_E5M2}, {PTX_WORD_F32, GROUT_PTX_F32},
+                   {PTX_WORD_U8, GROUT_PTX_U8},     {PTX_WORD_S8, GROUT_PTX_S8},
+                   {PTX_WORD_B1, GROUT_PTX_B1},     {PTX_WORD_S32, GROUT_PTX_S32}};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].word == word) {
             *format_out = formats[i].format;
@@ -141,12 +145,14 @@ bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out) {
     return false;
 }
 
-typedef grout_ptx_place ptx_fragment(uint32_t lane, uint32_t number, uint32_t element, uint32_t bits);
+typedef grout_ptx_place ptx_fragment(uint32_t lane, uint32_t number, uint32_t element,
+                                     uint32_t bits);
 
 /* Elements of a fragment into a matrix of width columns; transposed for B, whose columns are rows
  * here. */
-static bool gather(const ptx_context *context, const ptx_plane *items, uint32_t count, uint32_t bits,
-                   ptx_fragment *fragment, uint32_t width, bool is_transposed, uint32_t *matrix) {
+static bool gather(const ptx_context *context, const ptx_plane *items, uint32_t count,
+                   uint32_t bits, ptx_fragment *fragment, uint32_t width, bool is_transposed,
+                   uint32_t *matrix) {
     for (uint32_t i = 0; i < count; i++) {
         if (!grout_ptx__need(context, &items[i], "a register of a matrix")) {
             return false;
@@ -155,8 +161,10 @@ static bool gather(const ptx_context *context, const ptx_plane *items, uint32_t 
             uint64_t value = ptx_value(context, &items[i], lane);
             for (uint32_t j = 0; j < 32 / bits; j++) {
                 grout_ptx_place at = fragment(lane, i, j, bits);
-                uint32_t row = is_transposed ? at.column : at.row, column = is_transposed ? at.row : at.column;
-                matrix[row * width + column] = (uint32_t)(value >> bits * j) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
+                uint32_t row = is_transposed ? at.column : at.row,
+                         column = is_transposed ? at.row : at.column;
+                matrix[row * width + column] =
+                    (uint32_t)(value >> bits * j) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
             }
         }
     }
@@ -168,9 +176,12 @@ static ptx_outcome run_mma(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *d = context->machine->code->items.items + step->first_item;
     grout_ptx_format d_format = (grout_ptx_format)(step->detail >> 16 & 255);
-    grout_ptx_format a_format = (grout_ptx_format)(step->detail >> 8 & 255), b_format = (grout_ptx_format)(step->detail & 255);
-    uint32_t k = step->more & 0xffff, bits = grout_ptx__format_bits(a_format), d_bits = grout_ptx__format_bits(d_format);
-    uint32_t d_count = MMA_M * MMA_N * d_bits / 1024, a_count = MMA_M * k * bits / 1024, b_count = MMA_N * k * bits / 1024;
+    grout_ptx_format a_format = (grout_ptx_format)(step->detail >> 8 & 255),
+                     b_format = (grout_ptx_format)(step->detail & 255);
+    uint32_t k = step->more & 0xffff, bits = grout_ptx__format_bits(a_format),
+             d_bits = grout_ptx__format_bits(d_format);
+    uint32_t d_count = MMA_M * MMA_N * d_bits / 1024, a_count = MMA_M * k * bits / 1024,
+             b_count = MMA_N * k * bits / 1024;
     const ptx_plane *a = d + d_count, *b = a + a_count, *c = b + b_count;
     uint32_t as[MMA_M * MMA_K_MAX], bs[MMA_N * MMA_K_MAX], ds[MMA_M * MMA_N];
     if (!gather(context, a, a_count, bits, grout_ptx__fragment_a, k, false, as) ||
@@ -184,9 +195,12 @@ static ptx_outcome run_mma(ptx_context *context) {
                                     : is_byte  ? GROUT_PTX_PRODUCT_MMA_F8
                                                : GROUT_PTX_PRODUCT_FLOAT,
                             .how = grout_ptx__dot_hopper(a_format, b_format, d_format),
-                            .m = MMA_M, .n = MMA_N, .k = k,
+                            .m = MMA_M,
+                            .n = MMA_N,
+                            .k = k,
                             .is_saturating = (step->more >> 16) != 0,
-                            .a = as, .b = bs};
+                            .a = as,
+                            .b = bs};
     grout_ptx__multiply(&it, ds);
     for (uint32_t i = 0; i < d_count; i++) {
         PTX_FOR_LANES(lane, UINT32_MAX) {
@@ -204,8 +218,10 @@ static ptx_outcome run_mma(ptx_context *context) {
 
 static bool add_registers(ptx_decoder *decoder, uint32_t operand, uint32_t wanted) {
     uint32_t first = 0, count = 0;
-    return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, operand), PTX_WORD_B32, &first, &count) &&
-           (count == wanted || grout_ptx__unknown(decoder, "%u registers where the shape has %u", count, wanted));
+    return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, operand), PTX_WORD_B32,
+                                   &first, &count) &&
+           (count == wanted ||
+            grout_ptx__unknown(decoder, "%u registers where the shape has %u", count, wanted));
 }
 
 bool grout_ptx__decode_mma(ptx_decoder *decoder) {
@@ -213,10 +229,13 @@ bool grout_ptx__decode_mma(ptx_decoder *decoder) {
     grout_ptx_format d = GROUT_PTX_F32, a = GROUT_PTX_F16, b = GROUT_PTX_F16;
     ptx_word shape = grout_ptx__word(decoder, PTX_CLASS_SHAPE, 0);
     uint32_t k = shape.value & 1023, size = 0;
-    if (shape.id != PTX_WORD_SHAPE || shape.value >> 20 != MMA_M || (shape.value >> 10 & 1023) != MMA_N || k > MMA_K_MAX ||
-        decoder->inst->operand_count != 4 || grout_ptx__word(decoder, PTX_CLASS_SPARSE, 0).id != PTX_WORD_NONE ||
-        !grout_ptx__get_number_format(grout_ptx__type(decoder, 0), &d) || !grout_ptx__get_number_format(grout_ptx__type(decoder, 1), &a) ||
-        !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &b) || a == GROUT_PTX_B1 || k * grout_ptx__format_bits(a) % 128 != 0) {
+    if (shape.id != PTX_WORD_SHAPE || shape.value >> 20 != MMA_M ||
+        (shape.value >> 10 & 1023) != MMA_N || k > MMA_K_MAX || decoder->inst->operand_count != 4 ||
+        grout_ptx__word(decoder, PTX_CLASS_SPARSE, 0).id != PTX_WORD_NONE ||
+        !grout_ptx__get_number_format(grout_ptx__type(decoder, 0), &d) ||
+        !grout_ptx__get_number_format(grout_ptx__type(decoder, 1), &a) ||
+        !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &b) || a == GROUT_PTX_B1 ||
+        k * grout_ptx__format_bits(a) % 128 != 0) {
         return grout_ptx__unknown(decoder, "the machine does not know this form of 'mma'");
     }
     size = grout_ptx__format_bits(a);
@@ -226,6 +245,7 @@ bool grout_ptx__decode_mma(ptx_decoder *decoder) {
     step->more = k | (grout_ptx__has(decoder, PTX_WORD_SATFINITE) ? 1u << 16 : 0u);
     step->first_item = (uint32_t)decoder->code->items.count;
     uint32_t d_count = MMA_M * MMA_N * grout_ptx__format_bits(d) / 1024;
-    return add_registers(decoder, 0, d_count) && add_registers(decoder, 1, MMA_M * k * size / 1024) &&
+    return add_registers(decoder, 0, d_count) &&
+           add_registers(decoder, 1, MMA_M * k * size / 1024) &&
            add_registers(decoder, 2, MMA_N * k * size / 1024) && add_registers(decoder, 3, d_count);
 }

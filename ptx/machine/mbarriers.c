@@ -8,7 +8,8 @@
 #include <string.h>
 
 static bool find_word(const ptx_context *context, uint32_t lane, ptx_bytes *bytes) {
-    return grout_ptx__find_bytes(context, lane, ptx_address(context, &context->step->sources[0], lane),
+    return grout_ptx__find_bytes(context, lane,
+                                 ptx_address(context, &context->step->sources[0], lane),
                                  GROUT_PTX_MBARRIER_SIZE, bytes);
 }
 
@@ -24,14 +25,17 @@ static void write_word(const ptx_context *context, const ptx_bytes *bytes, uint6
     context->machine->events++;
 }
 
-bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t address, uint32_t count) {
+bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t address,
+                               uint32_t count) {
     grout_ptx_fault fault;
     ptx_bytes bytes;
     ptx_cta *owner = NULL;
     uint64_t word = 0;
     if (address % GROUT_PTX_MBARRIER_SIZE != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
-        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx", (unsigned long long)address);
+        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
+                                &bytes, &owner)) {
+        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
+                                      (unsigned long long)address);
     }
     word = read_word(&bytes);
     if (!grout_ptx__mbarrier_complete_tx(&word, count, &fault)) {
@@ -49,7 +53,8 @@ static bool need_address(const ptx_context *context) {
 static ptx_outcome run_init(ptx_context *context) {
     const ptx_step *step = context->step;
     grout_ptx_fault fault;
-    if (!need_address(context) || !grout_ptx__need(context, &step->sources[1], "the count of an mbarrier")) {
+    if (!need_address(context) ||
+        !grout_ptx__need(context, &step->sources[1], "the count of an mbarrier")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
@@ -58,7 +63,8 @@ static ptx_outcome run_init(ptx_context *context) {
         if (!find_word(context, lane, &bytes)) {
             return PTX_FAILED;
         }
-        if (!grout_ptx__mbarrier_init(&word, (uint32_t)ptx_value(context, &step->sources[1], lane), &fault)) {
+        if (!grout_ptx__mbarrier_init(&word, (uint32_t)ptx_value(context, &step->sources[1], lane),
+                                      &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         write_word(context, &bytes, word);
@@ -69,7 +75,8 @@ static ptx_outcome run_init(ptx_context *context) {
 bool grout_ptx__decode_mbarrier_init(ptx_decoder *decoder) {
     decoder->step->run = run_init;
     decoder->step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
-    return grout_ptx__decode_address(decoder, 0, 0) && grout_ptx__decode_source(decoder, 1, PTX_WORD_U32, 1);
+    return grout_ptx__decode_address(decoder, 0, 0) &&
+           grout_ptx__decode_source(decoder, 1, PTX_WORD_U32, 1);
 }
 
 static ptx_outcome run_inval(ptx_context *context) {
@@ -102,7 +109,8 @@ bool grout_ptx__decode_mbarrier_inval(ptx_decoder *decoder) {
 static ptx_outcome run_expect(ptx_context *context) {
     const ptx_step *step = context->step;
     grout_ptx_fault fault;
-    if (!need_address(context) || !grout_ptx__need(context, &step->sources[1], "the bytes of an mbarrier")) {
+    if (!need_address(context) ||
+        !grout_ptx__need(context, &step->sources[1], "the bytes of an mbarrier")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
@@ -125,7 +133,8 @@ bool grout_ptx__decode_mbarrier_expect(ptx_decoder *decoder) {
     decoder->step->run = run_expect;
     decoder->step->detail = decoder->inst->op == PTX_OP_MBARRIER_COMPLETE;
     decoder->step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
-    return grout_ptx__decode_address(decoder, 0, 0) && grout_ptx__decode_source(decoder, 1, PTX_WORD_U32, 1);
+    return grout_ptx__decode_address(decoder, 0, 0) &&
+           grout_ptx__decode_source(decoder, 1, PTX_WORD_U32, 1);
 }
 
 /* detail: an arrival's words. */
@@ -135,13 +144,16 @@ static ptx_outcome run_arrive(ptx_context *context) {
     const ptx_step *step = context->step;
     grout_ptx_fault fault;
     if (!need_address(context) ||
-        ((step->detail & (EXPECTS | HAS_COUNT)) != 0 && !grout_ptx__need(context, &step->sources[1], "the count of an arrival"))) {
+        ((step->detail & (EXPECTS | HAS_COUNT)) != 0 &&
+         !grout_ptx__need(context, &step->sources[1], "the count of an arrival"))) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
         ptx_bytes bytes;
         uint64_t token = 0;
-        uint32_t number = (step->detail & (EXPECTS | HAS_COUNT)) != 0 ? (uint32_t)ptx_value(context, &step->sources[1], lane) : 1;
+        uint32_t number = (step->detail & (EXPECTS | HAS_COUNT)) != 0
+                              ? (uint32_t)ptx_value(context, &step->sources[1], lane)
+                              : 1;
         grout_ptx_arrival how = {.count = (step->detail & HAS_COUNT) != 0 ? number : 1,
                                  .has_expect_tx = (step->detail & EXPECTS) != 0,
                                  .tx = number,
@@ -172,7 +184,9 @@ bool grout_ptx__decode_mbarrier_arrive(ptx_decoder *decoder) {
     bool expects = grout_ptx__word(decoder, PTX_CLASS_EXPECT, 0).id != PTX_WORD_NONE;
     step->run = run_arrive;
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
-    step->detail = (expects ? EXPECTS : has_number ? HAS_COUNT : 0u) |
+    step->detail = (expects      ? EXPECTS
+                    : has_number ? HAS_COUNT
+                                 : 0u) |
                    (grout_ptx__has(decoder, PTX_WORD_NOCOMPLETE) ? NO_COMPLETE : 0u) |
                    (decoder->inst->op == PTX_OP_MBARRIER_ARRIVE_DROP ? DROPS : 0u);
     step->result = decoder->code->registers[decoder->module->registers.count];
@@ -182,14 +196,15 @@ bool grout_ptx__decode_mbarrier_arrive(ptx_decoder *decoder) {
            (!has_number || grout_ptx__decode_source(decoder, address + 1, PTX_WORD_U32, 1));
 }
 
-/* test_wait says what is; try_wait may wait, and waits here until the phase is over: so a loop around
- * it turns once. */
+/* test_wait says what is; try_wait may wait, and waits here until the phase is over: so a loop
+ * around it turns once. */
 static ptx_outcome run_wait(ptx_context *context) {
     const ptx_step *step = context->step;
     bool has_parity = (step->detail & 1) != 0, may_wait = (step->detail & 2) != 0;
     uint32_t answers = 0;
     grout_ptx_fault fault;
-    if (!need_address(context) || !grout_ptx__need(context, &step->sources[1], "the phase to wait for")) {
+    if (!need_address(context) ||
+        !grout_ptx__need(context, &step->sources[1], "the phase to wait for")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
@@ -220,7 +235,8 @@ bool grout_ptx__decode_mbarrier_wait(ptx_decoder *decoder) {
     step->run = run_wait;
     step->detail = (has_parity ? 1u : 0u) | (decoder->inst->op == PTX_OP_MBARRIER_TRY ? 2u : 0u);
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
-    return grout_ptx__decode_result(decoder, 0, &step->result) && grout_ptx__decode_address(decoder, 1, 0) &&
+    return grout_ptx__decode_result(decoder, 0, &step->result) &&
+           grout_ptx__decode_address(decoder, 1, 0) &&
            grout_ptx__decode_source(decoder, 2, has_parity ? PTX_WORD_U32 : PTX_WORD_B64, 1);
 }
 
@@ -232,7 +248,8 @@ static ptx_outcome run_pending(ptx_context *context) {
     }
     PTX_FOR_LANES(lane, context->lanes) {
         uint32_t count = 0;
-        if (!grout_ptx__mbarrier_pending(ptx_value(context, &step->sources[0], lane), &count, &fault)) {
+        if (!grout_ptx__mbarrier_pending(ptx_value(context, &step->sources[0], lane), &count,
+                                         &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         ptx_put(context, &step->result, lane, count);

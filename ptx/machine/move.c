@@ -98,7 +98,10 @@ static ptx_outcome run_unpack(ptx_context *context) {
 }
 
 static uint16_t get_part_type(uint32_t bits) {
-    return bits == 64 ? PTX_WORD_B64 : bits == 32 ? PTX_WORD_B32 : bits == 16 ? PTX_WORD_B16 : PTX_WORD_B8;
+    return bits == 64   ? PTX_WORD_B64
+           : bits == 32 ? PTX_WORD_B32
+           : bits == 16 ? PTX_WORD_B16
+                        : PTX_WORD_B8;
 }
 
 static bool decode_vector_mov(ptx_decoder *decoder, const ptx_operand *vector, bool is_pack) {
@@ -109,7 +112,8 @@ static bool decode_vector_mov(ptx_decoder *decoder, const ptx_operand *vector, b
     }
     step->size = (uint8_t)(bits / vector->count);
     step->run = is_pack ? run_pack : run_unpack;
-    return grout_ptx__decode_items(decoder, vector, get_part_type(step->size), &step->first_item, &step->item_count) &&
+    return grout_ptx__decode_items(decoder, vector, get_part_type(step->size), &step->first_item,
+                                   &step->item_count) &&
            (is_pack ? grout_ptx__decode_result(decoder, 0, &step->result)
                     : grout_ptx__decode_source(decoder, 1, grout_ptx__type(decoder, 0), 0));
 }
@@ -151,7 +155,8 @@ static bool decode_space(ptx_decoder *decoder, uint32_t address) {
         const ptx_operand *base = grout_ptx__get_item(decoder->module, operand, 0);
         if (base->kind == PTX_OPERAND_VARIABLE) {
             const ptx_variable *variable = &decoder->module->variables.items[base->id];
-            bool is_entry = variable->is_parameter && decoder->module->functions.items[variable->function].is_entry;
+            bool is_entry = variable->is_parameter &&
+                            decoder->module->functions.items[variable->function].is_entry;
             decoder->step->space = is_entry ? PTX_WORD_PARAM_ENTRY : PTX_WORD_PARAM_FUNC;
         }
     }
@@ -221,7 +226,10 @@ static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value
         return step->size > 0 ? false : grout_ptx__unknown(decoder, "an access needs a type");
     }
     ptx_word vector = grout_ptx__word(decoder, PTX_CLASS_VECTOR, 0);
-    uint32_t count = vector.id == PTX_WORD_NONE ? 1 : vector.id == PTX_WORD_V2 ? 2 : vector.id == PTX_WORD_V4 ? 4 : 8;
+    uint32_t count = vector.id == PTX_WORD_NONE ? 1
+                     : vector.id == PTX_WORD_V2 ? 2
+                     : vector.id == PTX_WORD_V4 ? 4
+                                                : 8;
     return count == step->item_count ||
            grout_ptx__unknown(decoder, "%u values for a vector of %u", step->item_count, count);
 }
@@ -255,7 +263,8 @@ static ptx_outcome run_store(ptx_context *context) {
                 uint64_t value = ptx_value(context, item, lane);
                 memcpy(bytes.data + at, &value, step->size < 8 ? step->size : 8);
             }
-            memset(bytes.known + at, (ptx_defined(context, item) >> lane & 1) != 0 ? 0xff : 0, step->size);
+            memset(bytes.known + at, (ptx_defined(context, item) >> lane & 1) != 0 ? 0xff : 0,
+                   step->size);
         }
     }
     return PTX_NEXT;
@@ -273,7 +282,8 @@ static ptx_outcome run_cvta(ptx_context *context) {
     const ptx_step *step = context->step;
     PTX_FOR_LANES(lane, context->lanes) {
         uint64_t value = ptx_value(context, &step->sources[0], lane);
-        ptx_put(context, &step->result, lane, step->detail != 0 ? value - step->offset : value + step->offset);
+        ptx_put(context, &step->result, lane,
+                step->detail != 0 ? value - step->offset : value + step->offset);
     }
     ptx_set_defined(context, &step->result, ptx_defined(context, &step->sources[0]));
     return PTX_NEXT;
@@ -284,10 +294,10 @@ bool grout_ptx__decode_cvta(ptx_decoder *decoder) {
     uint16_t space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
     step->run = run_cvta;
     step->detail = grout_ptx__has(decoder, PTX_WORD_TO);
-    step->offset = space == PTX_WORD_LOCAL                                     ? PTX_WINDOW_LOCAL
-                   : space == PTX_WORD_PARAM || space == PTX_WORD_PARAM_ENTRY  ? PTX_WINDOW_PARAM
-                   : space == PTX_WORD_GLOBAL || space == PTX_WORD_CONST       ? 0
-                                                                               : PTX_WINDOW_SHARED;
+    step->offset = space == PTX_WORD_LOCAL                                    ? PTX_WINDOW_LOCAL
+                   : space == PTX_WORD_PARAM || space == PTX_WORD_PARAM_ENTRY ? PTX_WINDOW_PARAM
+                   : space == PTX_WORD_GLOBAL || space == PTX_WORD_CONST      ? 0
+                                                                              : PTX_WINDOW_SHARED;
     return grout_ptx__decode_result(decoder, 0, &step->result) &&
            grout_ptx__decode_source(decoder, 1, grout_ptx__type(decoder, 0), 0);
 }

@@ -40,7 +40,8 @@ bool grout_ptx_module_get_parameter(const grout_ptx_module *module, const char *
         return false;
     }
     uint64_t offset = 0;
-    const ptx_variable *variables = module->variables.items + module->functions.items[function].first_parameter;
+    const ptx_variable *variables =
+        module->variables.items + module->functions.items[function].first_parameter;
     for (uint32_t i = 0; i <= index; i++) {
         offset = (offset + variables[i].align - 1) / variables[i].align * variables[i].align;
         *offset_out = (size_t)offset;
@@ -78,7 +79,8 @@ static bool check_sizes(ptx_machine *machine, const ptx_function *function) {
                           machine->cluster[i]);
         }
         if (function->needed_threads[0] > 0 && function->needed_threads[i] != machine->block[i]) {
-            return refuse(machine->diags, ".reqntid says another number of threads", machine->block[i]);
+            return refuse(machine->diags, ".reqntid says another number of threads",
+                          machine->block[i]);
         }
     }
     if (function->max_threads[0] > 0 && threads > most) {
@@ -101,9 +103,12 @@ static bool place_globals(ptx_machine *machine, const grout_ptx_module *module, 
         }
         uint8_t *contents = grout__new(NULL, (size_t)variable->size, 1);
         if (contents != NULL && variable->byte_count > 0) {
-            memcpy(contents, module->bytes.items + variable->first_byte, (size_t)variable->byte_count);
+            memcpy(contents, module->bytes.items + variable->first_byte,
+                   (size_t)variable->byte_count);
         }
-        globals[i] = contents == NULL ? 0 : grout_ptx_memory_add(machine->memory, contents, (size_t)variable->size);
+        globals[i] = contents == NULL
+                         ? 0
+                         : grout_ptx_memory_add(machine->memory, contents, (size_t)variable->size);
         grout__free(contents);
         if (globals[i] == 0) {
             return grout_diags_add_oom(machine->diags);
@@ -129,7 +134,8 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
     const grout_ptx_launch *launch = machine->launch;
     uint32_t parameters = machine->code->parameter_bytes;
     if (launch->parameter_bytes != parameters) {
-        return refuse(machine->diags, "the entry has another number of bytes of parameters", parameters);
+        return refuse(machine->diags, "the entry has another number of bytes of parameters",
+                      parameters);
     }
     uint64_t shared = (uint64_t)machine->code->static_shared_bytes + launch->dynamic_shared_bytes;
     if (shared > PTX_SHARED_MAX) {
@@ -149,7 +155,7 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
 }
 
 bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
-                   grout_diags *diags) {
+                          grout_diags *diags) {
     const grout_ptx_module *module = launch->module;
     ptx_machine machine = {
         .launch = launch, .diags = diags, .memory = launch->memory, .random = launch->seed};

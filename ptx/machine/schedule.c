@@ -6,9 +6,10 @@
 #include "state.h"
 
 enum {
-    RESIDENT_CTAS = 8,      /* that run side by side while they get on */
+    RESIDENT_CTAS = 8,       /* that run side by side while they get on */
     RESIDENT_CTAS_MAX = 132, /* if they wait for others */
-    STALL_STEPS = 400000    /* after which others may be what they wait for */
+    SPIN_STEPS = 20000,
+    STALL_STEPS = 400000 /* after which others may be what they wait for */
 };
 
 /* ---- groups of a warp ---- */
@@ -191,8 +192,9 @@ static void end_clusters(ptx_machine *machine) {
  * for them. False without memory. */
 static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
     uint32_t size = machine->cluster_size;
-    while (machine->next_cta < machine->cta_count &&
-           (machine->resident.count == 0 || (machine->resident.count + 1) * size <= RESIDENT_CTAS)) {
+    while (
+        machine->next_cta < machine->cta_count &&
+        (machine->resident.count == 0 || (machine->resident.count + 1) * size <= RESIDENT_CTAS)) {
         if (!grout_ptx__begin_cluster(machine)) {
             return false;
         }
@@ -241,7 +243,8 @@ static bool report_hang(ptx_machine *machine, bool is_limit) {
 /* One warp of those that run, or NULL. */
 static ptx_warp *draw_warp(ptx_machine *machine) {
     uint32_t first = machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
-    uint64_t number = grout_ptx__draw(machine, (uint64_t)machine->cluster_size * machine->warp_count);
+    uint64_t number =
+        grout_ptx__draw(machine, (uint64_t)machine->cluster_size * machine->warp_count);
     ptx_cta *cta = &machine->ctas[first + number / machine->warp_count];
     ptx_warp *warp = &cta->warps[number % machine->warp_count];
     return warp->live != 0 ? warp : NULL;
@@ -265,9 +268,23 @@ static bool run_any_warp(ptx_machine *machine) {
     return false;
 }
 
+/* What is under way happens now and then; what is late too, after a while: lanes that spin may wait
+ * for it. */
+static void let_happen(ptx_machine *machine) {
+    bool is_overdue = machine->steps - machine->happened_at > SPIN_STEPS;
+    if (machine->asyncs.count == 0) {
+        machine->happened_at = machine->steps;
+    } else if (is_overdue || grout_ptx__draw(machine, 2) == 0) {
+        if (grout_ptx__let_one_happen(machine, is_overdue)) {
+            machine->happened_at = machine->steps;
+        }
+    }
+}
+
 bool grout_ptx__run_all(ptx_machine *machine) {
     static const uint32_t lengths[] = {1, 4, 16, 64, 256, 1024};
-    uint64_t limit = machine->launch->steps_max > 0 ? machine->launch->steps_max : UINT64_C(4000000000);
+    uint64_t limit =
+        machine->launch->steps_max > 0 ? machine->launch->steps_max : UINT64_C(4000000000);
     uint32_t idle = 0;
     while (!machine->is_failed) {
         end_clusters(machine);
@@ -280,9 +297,7 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         if (machine->steps > limit) {
             return report_hang(machine, true);
         }
-        if (machine->asyncs.count > 0 && grout_ptx__draw(machine, 2) == 0) {
-            grout_ptx__let_one_happen(machine, false);
-        }
+        let_happen(machine);
         ptx_warp *warp = draw_warp(machine);
         uint64_t length = lengths[grout_ptx__draw(machine, sizeof lengths / sizeof lengths[0])];
         idle = warp != NULL && run_warp(machine, warp, length) ? 0 : idle + 1;

@@ -1,6 +1,6 @@
 /* tensors.c - copies by tensor maps, and the maps themselves. PTX ISA 9.1, cp.async.bulk.tensor,
- * cp.reduce.async.bulk.tensor, tensormap.replace; ptx/tensor/tensor_box.h has which bytes they move.
- * SPDX-License-Identifier: Apache-2.0 */
+ * cp.reduce.async.bulk.tensor, tensormap.replace; ptx/tensor/tensor_box.h has which bytes they
+ * move. SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "mbarriers.h"
 #include "tensor_box.h"
@@ -25,7 +25,8 @@ typedef struct ptx_walk {
     uint32_t element_bytes;
 } ptx_walk;
 
-static bool combine(ptx_walk *walk, const grout_ptx_run *run, const ptx_bytes *from, const ptx_bytes *to) {
+static bool combine(ptx_walk *walk, const grout_ptx_run *run, const ptx_bytes *from,
+                    const ptx_bytes *to) {
     for (uint32_t i = 0; i + walk->element_bytes <= run->bytes; i += walk->element_bytes) {
         uint64_t old = 0, value = 0, result = 0;
         memcpy(&old, to->data + i, walk->element_bytes);
@@ -46,8 +47,10 @@ static bool take(void *to, const grout_ptx_run *run) {
     ptx_bytes shared, global;
     ptx_cta *owner = NULL;
     uint64_t address = (uint64_t)walk->rank << 24 | run->shared;
-    if (!grout_ptx__find_shared(&walk->machine->ctas[walk->async->cta], address, run->bytes, &shared, &owner)) {
-        return grout_ptx__async_fault(walk->machine, walk->async, "the box leaves shared memory at 0x%x", run->shared);
+    if (!grout_ptx__find_shared(&walk->machine->ctas[walk->async->cta], address, run->bytes,
+                                &shared, &owner)) {
+        return grout_ptx__async_fault(walk->machine, walk->async,
+                                      "the box leaves shared memory at 0x%x", run->shared);
     }
     if (run->is_fill) {
         for (uint32_t i = 0; i < run->bytes; i++) {
@@ -57,13 +60,15 @@ static bool take(void *to, const grout_ptx_run *run) {
         return true;
     }
     if (!grout_ptx__find_global(walk->machine->memory, run->global, run->bytes, &global)) {
-        return grout_ptx__async_fault(walk->machine, walk->async, "the box leaves global memory at 0x%llx",
+        return grout_ptx__async_fault(walk->machine, walk->async,
+                                      "the box leaves global memory at 0x%llx",
                                       (unsigned long long)run->global);
     }
     if (walk->operation != PTX_WORD_NONE) {
         return combine(walk, run, &shared, &global);
     }
-    const ptx_bytes *source = walk->is_store ? &shared : &global, *target = walk->is_store ? &global : &shared;
+    const ptx_bytes *source = walk->is_store ? &shared : &global,
+                    *target = walk->is_store ? &global : &shared;
     memcpy(target->data, source->data, run->bytes);
     memcpy(target->known, source->known, run->bytes);
     return true;
@@ -95,19 +100,24 @@ static uint16_t get_type(uint32_t elem) {
 }
 
 /* Loads to one CTA, and tells its mbarrier; rank as in an address, 0: as the address says. */
-static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout_ptx_box *box, uint64_t barrier, uint32_t rank) {
+static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout_ptx_box *box,
+                    uint64_t barrier, uint32_t rank) {
     grout_ptx_fault fault;
     uint32_t bytes = 0;
     walk->rank = rank;
-    if (!grout_ptx__box_walk(map, box, take, walk, &fault) || !grout_ptx__box_bytes(map, box, &bytes, &fault)) {
-        return walk->machine->is_failed ? false : grout_ptx__async_fault(walk->machine, walk->async, "%s", fault.text);
+    if (!grout_ptx__box_walk(map, box, take, walk, &fault) ||
+        !grout_ptx__box_bytes(map, box, &bytes, &fault)) {
+        return walk->machine->is_failed
+                   ? false
+                   : grout_ptx__async_fault(walk->machine, walk->async, "%s", fault.text);
     }
-    return grout_ptx__complete_bytes(walk->machine, walk->async, (barrier & 0xffffff) | (uint64_t)rank << 24, bytes);
+    return grout_ptx__complete_bytes(walk->machine, walk->async,
+                                     (barrier & 0xffffff) | (uint64_t)rank << 24, bytes);
 }
 
-static bool has_fill(const grout_ptx_tensor_map *map) {
-    return map->fill != 0;
-}
+/* The NaN that fills what is outside: these bits in each 16, as an H200 has them
+ * (docs/hardware.md). */
+#define NAN_FILL UINT64_C(0x7ff77ff77ff77ff7)
 
 static bool copy_box(ptx_machine *machine, ptx_async *async) {
     const ptx_step *step = async->step;
@@ -117,7 +127,10 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
                          .kind = (grout_ptx_box_kind)step->more,
                          .dims = step->item_count,
                          .shared = (uint32_t)(async->numbers[SHARED] & 0xffffff)};
-    ptx_walk walk = {.machine = machine, .async = async, .is_store = step->size != 0, .operation = (uint16_t)step->detail};
+    ptx_walk walk = {.machine = machine,
+                     .async = async,
+                     .is_store = step->size != 0,
+                     .operation = (uint16_t)step->detail};
     async->is_done = true;
     for (uint32_t i = 0; i < GROUT_PTX_RANK_MAX; i++) {
         box.coordinates[i] = (int32_t)async->numbers[COORDINATES + i];
@@ -125,10 +138,10 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
     for (uint32_t i = 0; i < GROUT_PTX_RANK_MAX - 2; i++) {
         box.offsets[i] = (uint16_t)async->numbers[OFFSETS + i];
     }
-    if (!grout_ptx__map_decode(async->bytes, ARCH, &map, &fault) ||
-        (has_fill(&map) && !grout_ptx__box_fill(&map, &walk.fill, &fault))) {
+    if (!grout_ptx__map_decode(async->bytes, ARCH, &map, &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
+    walk.fill = map.fill != 0 ? NAN_FILL : 0;
     walk.element_bytes = (grout_ptx__elem_bits(map.elem) + 7) / 8;
     walk.type = get_type(map.elem);
     if (walk.is_store) {
@@ -137,10 +150,12 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
                    : grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     if (async->numbers[CTAS] == 0) {
-        return load_to(&walk, &map, &box, async->numbers[BARRIER], (uint32_t)(async->numbers[SHARED] >> 24));
+        return load_to(&walk, &map, &box, async->numbers[BARRIER],
+                       (uint32_t)(async->numbers[SHARED] >> 24));
     }
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
-        if ((async->numbers[CTAS] >> i & 1) != 0 && !load_to(&walk, &map, &box, async->numbers[BARRIER], i + 1)) {
+        if ((async->numbers[CTAS] >> i & 1) != 0 &&
+            !load_to(&walk, &map, &box, async->numbers[BARRIER], i + 1)) {
             return false;
         }
     }
@@ -148,7 +163,8 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
 }
 
 /* The 128 bytes at a generic address, or in the step's space. */
-static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uint64_t offset, uint32_t lane) {
+static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uint64_t offset,
+                         uint32_t lane) {
     ptx_context generic = *context;
     ptx_step step = *context->step;
     ptx_bytes bytes;
@@ -156,7 +172,8 @@ static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uin
     step.space = PTX_WORD_NONE;
     generic.step = &step;
     if (address % GROUT_PTX_MAP_ALIGN != 0) {
-        grout_ptx__fault(context, lane, "the tensor map at 0x%llx is not at a multiple of %d", (unsigned long long)address, GROUT_PTX_MAP_ALIGN);
+        grout_ptx__fault(context, lane, "the tensor map at 0x%llx is not at a multiple of %d",
+                         (unsigned long long)address, GROUT_PTX_MAP_ALIGN);
         return NULL;
     }
     for (uint32_t i = 0; i < GROUT_PTX_MAP_SIZE; i += GROUT_PTX_MAP_ALIGN) {
@@ -178,11 +195,16 @@ static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uin
 static ptx_outcome start_lane(const ptx_context *context, uint32_t lane) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
-    ptx_async async = {.kind = step->size != 0 ? PTX_ASYNC_BULK : PTX_ASYNC_ALONE, .run = copy_box, .lane = lane};
+    ptx_async async = {
+        .kind = step->size != 0 ? PTX_ASYNC_BULK : PTX_ASYNC_ALONE, .run = copy_box, .lane = lane};
     async.group = context->warp->bulk_groups[lane];
-    async.numbers[SHARED] = ptx_value(context, &step->sources[1], lane) + items[step->first_item2 - 1].offset;
-    async.numbers[BARRIER] = step->size != 0 ? 0 : ptx_value(context, &step->sources[2], lane) + items[step->first_item2 - 1].id;
-    async.numbers[CTAS] = step->mask_source != 0 ? ptx_value(context, &step->sources[3], lane) & 0xffff : 0;
+    async.numbers[SHARED] =
+        ptx_value(context, &step->sources[1], lane) + items[step->first_item2 - 1].offset;
+    async.numbers[BARRIER] = step->size != 0 ? 0
+                                             : ptx_value(context, &step->sources[2], lane) +
+                                                   items[step->first_item2 - 1].id;
+    async.numbers[CTAS] =
+        step->mask_source != 0 ? ptx_value(context, &step->sources[3], lane) & 0xffff : 0;
     for (uint32_t i = 0; i < step->item_count; i++) {
         async.numbers[COORDINATES + i] = ptx_value(context, &items[step->first_item + i], lane);
     }
@@ -198,8 +220,10 @@ static ptx_outcome run_tensor_copy(ptx_context *context) {
     const ptx_plane *items = context->machine->code->items.items;
     bool is_right = grout_ptx__need(context, &step->sources[0], "the tensor map of a copy") &&
                     grout_ptx__need(context, &step->sources[1], "the address of a copy") &&
-                    (step->size != 0 || grout_ptx__need(context, &step->sources[2], "the mbarrier of a copy")) &&
-                    (step->mask_source == 0 || grout_ptx__need(context, &step->sources[3], "the CTAs of a copy"));
+                    (step->size != 0 ||
+                     grout_ptx__need(context, &step->sources[2], "the mbarrier of a copy")) &&
+                    (step->mask_source == 0 ||
+                     grout_ptx__need(context, &step->sources[3], "the CTAs of a copy"));
     for (uint32_t i = 0; is_right && i < step->item_count; i++) {
         is_right = grout_ptx__need(context, &items[step->first_item + i], "a coordinate of a copy");
     }
@@ -240,7 +264,8 @@ static bool add_offsets(const ptx_decoder *decoder, uint64_t shared, uint64_t ba
     if (!GROUT_ARRAY_RESERVE(&code->items, NULL, 1)) {
         return grout_diags_add_oom(decoder->diags);
     }
-    code->items.items[code->items.count++] = (ptx_plane){.offset = (uint32_t)shared, .id = (uint32_t)barrier};
+    code->items.items[code->items.count++] =
+        (ptx_plane){.offset = (uint32_t)shared, .id = (uint32_t)barrier};
     return true;
 }
 
@@ -264,14 +289,16 @@ bool grout_ptx__decode_tensor_copy(ptx_decoder *decoder) {
     }
     barrier_offset = is_store ? 0 : step->offset;
     if (!grout_ptx__decode_address(decoder, map, 0) ||
-        !grout_ptx__decode_items(decoder, grout_ptx__get_item(decoder->module, tensor, 1), PTX_WORD_S32, &step->first_item, &step->item_count) ||
+        !grout_ptx__decode_items(decoder, grout_ptx__get_item(decoder->module, tensor, 1),
+                                 PTX_WORD_S32, &step->first_item, &step->item_count) ||
         !add_offsets(decoder, shared_offset, barrier_offset)) {
         return false;
     }
     step->first_item2 = (uint32_t)decoder->code->items.count;
     if (step->more == GROUT_PTX_BOX_IM2COL) {
         if (at >= decoder->inst->operand_count ||
-            !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, at++), PTX_WORD_U16, &step->first_item2, &step->item_count2)) {
+            !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, at++), PTX_WORD_U16,
+                                     &step->first_item2, &step->item_count2)) {
             return false;
         }
     }
@@ -279,8 +306,8 @@ bool grout_ptx__decode_tensor_copy(ptx_decoder *decoder) {
     if (step->item_count > GROUT_PTX_RANK_MAX || step->item_count2 > GROUT_PTX_RANK_MAX - 2) {
         return grout_ptx__unknown(decoder, "a tensor has at most 5 dimensions");
     }
-    return step->mask_source == 0 ||
-           (at < decoder->inst->operand_count && grout_ptx__decode_source(decoder, at, PTX_WORD_U16, 3));
+    return step->mask_source == 0 || (at < decoder->inst->operand_count &&
+                                      grout_ptx__decode_source(decoder, at, PTX_WORD_U16, 3));
 }
 
 /* ---- maps ---- */
@@ -320,7 +347,8 @@ static ptx_outcome run_map_replace(ptx_context *context) {
         ptx_bytes bytes, second;
         uint64_t address = ptx_address(context, &step->sources[0], lane);
         if (!grout_ptx__find_bytes(context, lane, address, GROUT_PTX_MAP_ALIGN, &bytes) ||
-            !grout_ptx__find_bytes(context, lane, address + GROUT_PTX_MAP_ALIGN, GROUT_PTX_MAP_ALIGN, &second)) {
+            !grout_ptx__find_bytes(context, lane, address + GROUT_PTX_MAP_ALIGN,
+                                   GROUT_PTX_MAP_ALIGN, &second)) {
             return PTX_FAILED;
         }
         grout_ptx_map_change change = {.field = (grout_ptx_map_field)step->detail,
@@ -364,7 +392,8 @@ bool grout_ptx__decode_map_replace(ptx_decoder *decoder) {
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
     step->detail = get_field(grout_ptx__word(decoder, PTX_CLASS_FIELD, 0).id);
     step->more = count == 3 ? (uint32_t)grout_ptx__operand(decoder, 1)->bits : 0;
-    if (step->detail == GROUT_PTX_FIELD_COUNT || (count == 3 && grout_ptx__operand(decoder, 1)->kind != PTX_OPERAND_IMMEDIATE)) {
+    if (step->detail == GROUT_PTX_FIELD_COUNT ||
+        (count == 3 && grout_ptx__operand(decoder, 1)->kind != PTX_OPERAND_IMMEDIATE)) {
         return grout_ptx__unknown(decoder, "the machine does not know this replacement");
     }
     return grout_ptx__decode_address(decoder, 0, 0) &&
@@ -396,11 +425,12 @@ bool grout_ptx__decode_map_copy(ptx_decoder *decoder) {
     return grout_ptx__decode_address(decoder, 0, 0) && grout_ptx__decode_address(decoder, 1, 1);
 }
 
-bool grout_ptx_encode_tensor(const grout_ptx_tensor *tensor, uint8_t bytes_out[GROUT_PTX_TENSOR_MAP_BYTES],
-                             grout_diags *diags) {
+bool grout_ptx_encode_tensor(const grout_ptx_tensor *tensor,
+                             uint8_t bytes_out[GROUT_PTX_TENSOR_MAP_BYTES], grout_diags *diags) {
     grout_ptx_fault fault;
     grout_place nowhere = {.file = NULL};
-    grout_ptx_tensor_map map = {.mode = tensor->is_im2col ? GROUT_PTX_MAP_IM2COL : GROUT_PTX_MAP_TILED,
+    grout_ptx_tensor_map map = {.mode =
+                                    tensor->is_im2col ? GROUT_PTX_MAP_IM2COL : GROUT_PTX_MAP_TILED,
                                 .rank = tensor->rank,
                                 .interleave = tensor->interleave,
                                 .promotion = tensor->promotion,
@@ -414,8 +444,10 @@ bool grout_ptx_encode_tensor(const grout_ptx_tensor *tensor, uint8_t bytes_out[G
     memcpy(map.element_strides, tensor->element_strides, sizeof map.element_strides);
     memcpy(map.lower, tensor->lower_corner, sizeof map.lower);
     memcpy(map.upper, tensor->upper_corner, sizeof map.upper);
-    if (!grout_ptx__elem_of_driver(tensor->type, &map.elem) || !grout_ptx__swizzle_of_driver(tensor->swizzle, &map.swizzle)) {
-        return grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, nowhere, "there is no such type or swizzle of a tensor map");
+    if (!grout_ptx__elem_of_driver(tensor->type, &map.elem) ||
+        !grout_ptx__swizzle_of_driver(tensor->swizzle, &map.swizzle)) {
+        return grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, nowhere,
+                               "there is no such type or swizzle of a tensor map");
     }
     return grout_ptx__map_encode(&map, ARCH, bytes_out, &fault) ||
            grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, nowhere, "%s", fault.text);

@@ -18,15 +18,17 @@ static double choose(bool is_min, double a, double b) {
 }
 
 static double compute(uint16_t operation, double a, double b) {
-    return operation == PTX_WORD_ADD ? grout_ptx__add_odd(a, b) : choose(operation == PTX_WORD_MIN, a, b);
+    return operation == PTX_WORD_ADD ? grout_ptx__add_odd(a, b)
+                                     : choose(operation == PTX_WORD_MIN, a, b);
 }
 
 /* One or two floats of 16 bits. */
-static uint64_t update_halves(uint16_t operation, const ptx_format *format, uint32_t bits, uint64_t old,
-                              uint64_t value) {
+static uint64_t update_halves(uint16_t operation, const ptx_format *format, uint32_t bits,
+                              uint64_t old, uint64_t value) {
     uint64_t result = 0;
     for (uint32_t i = 0; i < bits; i += 16) {
-        double sum = compute(operation, grout_ptx__widen(format, old >> i & 0xffff), grout_ptx__widen(format, value >> i & 0xffff));
+        double sum = compute(operation, grout_ptx__widen(format, old >> i & 0xffff),
+                             grout_ptx__widen(format, value >> i & 0xffff));
         result |= (uint64_t)grout_ptx__narrow(format, sum, PTX_ROUND_NEAREST, false) << i;
     }
     return result;
@@ -45,12 +47,14 @@ static uint64_t update_float(uint16_t operation, uint16_t type, uint64_t old, ui
     case PTX_WORD_F32:
         return operation == PTX_WORD_ADD
                    ? ptx_canonical(ptx_float((uint32_t)old) + ptx_float((uint32_t)value))
-                   : ptx_canonical((float)choose(operation == PTX_WORD_MIN, (double)ptx_float((uint32_t)old),
+                   : ptx_canonical((float)choose(operation == PTX_WORD_MIN,
+                                                 (double)ptx_float((uint32_t)old),
                                                  (double)ptx_float((uint32_t)value)));
     default:
-        return ptx_double_bits(operation == PTX_WORD_ADD
-                                   ? ptx_double(old) + ptx_double(value)
-                                   : choose(operation == PTX_WORD_MIN, ptx_double(old), ptx_double(value)));
+        return ptx_double_bits(
+            operation == PTX_WORD_ADD
+                ? ptx_double(old) + ptx_double(value)
+                : choose(operation == PTX_WORD_MIN, ptx_double(old), ptx_double(value)));
     }
 }
 
@@ -59,8 +63,8 @@ static bool is_less(const ptx_word_info *type, uint64_t a, uint64_t b) {
     return (a ^ flip) < (b ^ flip);
 }
 
-bool grout_ptx__update(uint16_t operation, uint16_t type, uint64_t old, uint64_t value, uint64_t third,
-                       uint64_t *result_out) {
+bool grout_ptx__update(uint16_t operation, uint16_t type, uint64_t old, uint64_t value,
+                       uint64_t third, uint64_t *result_out) {
     const ptx_word_info *info = grout_ptx__get_word((ptx_word_id)type);
     uint64_t mask = info->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << info->bits) - 1;
     bool is_float = info->kind == PTX_KIND_FLOAT || info->kind == PTX_KIND_PACKED;
