@@ -15,6 +15,7 @@
 #include "barrier.h"
 #include "capture.h"
 #include "engine.h"
+#include "operand.h"
 #include "pair.h"
 #include "sparse.h"
 #include "wgmma.h"
@@ -72,6 +73,14 @@ static grout_accumulator make_sums(const grout_machine *machine,
     return sums;
 }
 
+/* Rows of a CTA's sums, and columns of a part of them. */
+static uint32_t get_rows(const grout_product_plan *product, const grout_gemm *gemm) {
+    return product->is_by_rows ? gemm->n : gemm->m;
+}
+static uint32_t get_columns(const grout_product_plan *product, const grout_gemm *gemm) {
+    return product->is_by_rows ? gemm->m : gemm->n;
+}
+
 /* Sums of so many times the columns that a CTA has of b. */
 static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst,
                                         uint32_t parts) {
@@ -79,8 +88,8 @@ static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
     return (grout_accumulator_plan){.dtype =
                                         grout_plan__box(cta->machine->plan, inst, BOX_ACC)->dtype,
-                                    .rows = gemm->m,
-                                    .cols = gemm->n * parts};
+                                    .rows = get_rows(product, gemm),
+                                    .cols = get_columns(product, gemm) * parts};
 }
 
 /* ---- what lies beside the operands ----------------------------------------------------------- */
@@ -114,6 +123,8 @@ typedef struct mma {
     grout_tcgen05_boxes boxes[GROUT_PAIR];
     const uint8_t *captured[GROUT_PAIR][2]; /* or NULL */
     bool is_fresh;
+    uint8_t coded_ctas; /* a bit for each in which its metadata was defined at its issue: what is
+                           said of it is no matter of timing */
 } mma;
 
 /* Boxes of tables of an MMA: the metadata, if a is sparse, then the scales. */
@@ -137,7 +148,7 @@ static uint8_t *take_metadata(const grout_cta *cta, const mma *it, mma_part part
     order_metadata(grout_pool__at(&machine->plan->gemms, factors->product->gemm),
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
-    if (machine->tracks && part.columns_of == 0 && grout_box__is_defined(machine, table)) {
+    if (part.columns_of == 0 && (it->coded_ctas >> part.rows_of & 1) != 0) {
         const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
         grout_factors__check_metadata(
             cta, it->actor, it->inst,
@@ -232,8 +243,52 @@ static void move_columns(const grout_cta *cta, const mma *it, uint32_t index, bo
     }
 }
 
+/* The product where the sums are: b by a, whose columns are the rows of the accumulator. */
+static void multiply_by_rows(const grout_cta *cta, const mma *it, mma_part part) {
+    const uint32_t rows_of = part.rows_of, columns_of = part.columns_of;
+    grout_machine *machine = cta->machine;
+    const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
+    const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, product->gemm);
+    const grout_box *acc = &it->boxes[rows_of][BOX_ACC], *a = &it->boxes[rows_of][BOX_A];
+    float *sums =
+        (float *)(void *)(acc->bytes + grout_layout_get_offset(acc->plan->layout, acc->start));
+    const float *packed[2];
+    grout_operand_source sources[2] = {{.plan = &product->b, .box = &it->boxes[columns_of][BOX_B]},
+                                       {.plan = &product->a, .box = a}};
+    sources[0].rows = it->captured[columns_of][1];
+    sources[1].rows = it->captured[rows_of][0];
+    if (product->a.is_register) { /* it lies in tensor memory */
+        grout_box__gather(machine, a, machine->linear);
+        sources[1].rows = machine->linear;
+    }
+    grout_operand__pack(cta, sources, packed);
+    sums += (size_t)columns_of * gemm->m;
+    for (uint32_t row = 0; it->is_fresh && row < gemm->n; row++) {
+        memset(sums + (size_t)row * gemm->pitch, 0, gemm->m * sizeof *sums);
+    }
+    grout_gemm__run(gemm, sums, packed[0], packed[1]);
+    /* Where nothing else writes tensor memory, its loads do it. */
+    const bool is_due = machine->plan->stores_tmem && !gemm->is_integer;
+    for (uint32_t row = 0; is_due && row < gemm->n; row++) {
+        grout_gemm__unify_nans(sums + (size_t)row * gemm->pitch, gemm->m);
+    }
+}
+
+static void perform_by_rows(const grout_cta *cta, const mma *it) {
+    for (uint32_t i = 0; i < it->ctas; i++) {
+        for (uint32_t k = 0; k < it->ctas; k++) {
+            multiply_by_rows(cta, it, (mma_part){.rows_of = i, .columns_of = k});
+        }
+        grout_box__touch(&it->boxes[i][BOX_ACC]);
+    }
+}
+
 static void perform(const grout_cta *cta, const mma *it) {
     grout_machine *machine = cta->machine;
+    if (grout_plan__product(machine->plan, it->inst)->is_by_rows) {
+        perform_by_rows(cta, it);
+        return;
+    }
     if (it->ctas == 1) {
         grout_box__gather(machine, &it->boxes[0][BOX_ACC], machine->linear);
         multiply(cta, it, (mma_part){0});
@@ -265,7 +320,8 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
               .actor = flight->actor,
               .origin = &flight->origin,
               .ctas = grout_tcgen05__count_ctas(inst),
-              .is_fresh = flight->is_fresh};
+              .is_fresh = flight->is_fresh,
+              .coded_ctas = flight->coded_ctas};
     for (uint32_t i = 0; i < it.ctas * inst->box_count; i++) {
         const uint32_t member = i / inst->box_count, box = i % inst->box_count;
         it.boxes[member][box] = grout_box__place(
@@ -414,13 +470,31 @@ static void spoil_by_tables(const grout_cta *cta, const grout_inst *inst,
     }
 }
 
+/* Whether nothing is undefined that the accumulator of one CTA comes from. */
+static bool is_all_defined(const grout_cta *cta, const mma *it, uint32_t member) {
+    grout_machine *machine = cta->machine;
+    const grout_box *boxes = it->boxes[member];
+    bool is_defined = it->is_fresh || grout_box__is_defined(machine, &boxes[BOX_ACC]);
+    for (uint32_t i = 0; i < it->inst->box_count && is_defined; i++) {
+        is_defined = i == BOX_ACC || i == BOX_B || grout_box__is_defined(machine, &boxes[i]);
+    }
+    for (uint32_t i = 0; i < it->ctas && is_defined; i++) {
+        is_defined = grout_box__is_defined(machine, &it->boxes[i][BOX_B]);
+    }
+    return is_defined;
+}
+
 /* In the accumulator of one CTA. */
 static void spread_undefined_in(const grout_cta *cta, const mma *it, uint32_t member) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
     const grout_accumulator_plan shape = get_shape(cta, it->inst, it->ctas);
-    const grout_accumulator sums = make_sums(machine, &shape);
     const grout_box *acc = &it->boxes[member][BOX_ACC];
+    if (is_all_defined(cta, it, member)) {
+        grout_box__set_written(machine, acc, NULL);
+        return;
+    }
+    const grout_accumulator sums = make_sums(machine, &shape);
     grout_accumulator__set_undefined(&sums, NULL);
     memset(sums.masks, 0, (size_t)(shape.rows + 63) / 64 * shape.cols * sizeof *sums.masks);
     if (!it->is_fresh && !grout_box__is_defined(machine, acc)) {
@@ -455,6 +529,7 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
                sizeof flight->start[0]);
     }
     flight->is_fresh = as->is_fresh;
+    flight->coded_ctas = as->coded_ctas & 3u;
     const uint32_t issued = grout_cta__lane(cta, lane)->mmas;
     grout_flight__enqueue(cta, lane, issued, index);
     if (issued > FLIGHT_MAX) {
@@ -464,7 +539,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, it->inst);
-    grout_tcgen05_flight as = {.is_void = is_void, .is_fresh = it->is_fresh};
+    grout_tcgen05_flight as = {
+        .is_void = is_void, .is_fresh = it->is_fresh, .coded_ctas = it->coded_ctas};
     for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
         const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
         as.slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
@@ -524,6 +600,19 @@ bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst
     return !is_void;
 }
 
+/* Those of its CTAs in which a sparse a has metadata that somebody has brought, in so far as that
+ * is followed. */
+static uint8_t find_coded_ctas(grout_machine *machine, const mma *it) {
+    uint8_t coded = 0;
+    const bool has_codes =
+        machine->tracks && grout_plan__product(machine->plan, it->inst)->is_sparse;
+    for (uint32_t i = 0; has_codes && i < it->ctas; i++) {
+        const bool is_defined = grout_box__is_defined(machine, &it->boxes[i][BOX_TABLE]);
+        coded = (uint8_t)(coded | (is_defined ? 1u << i : 0));
+    }
+    return coded;
+}
+
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const grout_origin origin = grout_cta__origin(cta, actor, inst);
@@ -533,6 +622,7 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
               .ctas = grout_tcgen05__count_ctas(inst),
               .is_fresh = is_fresh(cta, actor, inst)};
     const bool is_void = !grout_tcgen05__begin(cta, actor, inst, it.boxes);
+    it.coded_ctas = is_void ? 0 : find_coded_ctas(machine, &it);
     for (uint32_t i = 0; i < it.ctas && machine->tracks && !is_void; i++) {
         spread_undefined_in(cta, &it, i);
     }
@@ -581,12 +671,15 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 }
 
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
- * it waits for one byte, which the last of them brings. */
+ * it waits for one byte, which the last of them brings. A commit has a number in the queue too: who
+ * knows a later one to be over knows its arrivals, and who has heard of one of them does not. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     uint32_t records[GROUT_CLUSTER_MAX];
+    const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
+    note_issue(cta, actor, lane, number);
     grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
@@ -596,7 +689,7 @@ void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_ins
                              .scope = inst->edge_scope,
                              .is_tensor = true,
                              .lane = cta->lane_base + lane,
-                             .mmas = grout_cta__lane(cta, lane)->mmas};
+                             .mmas = number};
     grout_barrier__arrive_all(cta, actor, inst, &arrival, ranks, records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         arrival.rank = rank;

@@ -70,11 +70,13 @@ static inline const grout_cta *grout_tcgen05__get_member(const grout_cta *cta, u
  * leaves an object, and moves nothing. */
 bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           grout_tcgen05_boxes *boxes_out);
-/* What else a flight says: slots of captured operands, whether it moves nothing, and whether what
- * the accumulator held does not count. */
+/* What else a flight says: slots of captured operands, whether it moves nothing, whether what the
+ * accumulator held does not count, and the CTAs in which there are codes of a sparse a to look at.
+ */
 typedef struct grout_tcgen05_flight {
     uint32_t slots[GROUT_FLIGHT_SLOTS];
     bool is_void, is_fresh;
+    uint8_t coded_ctas;
 } grout_tcgen05_flight;
 /* In flight, with the boxes it has at its issue. */
 void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,

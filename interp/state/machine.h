@@ -89,7 +89,7 @@ typedef struct grout_lane {
     /* not hashed: places in pools */
     grout_queue queues[GROUT_ENGINES];
     /* hashed, from here on */
-    uint32_t committed, mmas; /* bulk groups closed, tcgen05_mma issued */
+    uint32_t committed, mmas; /* bulk groups closed, MMAs, copies, commits issued */
     GROUT_STATE_END
 } grout_lane;
 
