@@ -235,18 +235,20 @@ static void draw_sizes(rows *r) {
     r->is_tiled = r->count % 8 == 0 && draw_below(d, 2);
 }
 
+/* What one row brings; nothing, if it comes from outside or goes there. */
+static void add_sum(const rows *r, draw_sums *sums, int32_t from, uint32_t to) {
+    const bool is_inside = from >= 0 && from < (int32_t)r->sources && to < r->results;
+    for (int i = 0; is_inside && i < (r->use == USE_DOUBLED ? 2 : 1); i++) {
+        draw_sum(sums, to, (uint32_t)from);
+    }
+}
+
 static void get_sums(const rows *r, draw_sums *sums) {
     draw_sums_init(sums, r->width, r->sources, r->results);
     for (uint32_t cta = 0; cta < r->ctas; cta++) {
         for (uint32_t step = 0; step < r->steps; step++) {
             for (uint32_t row = 0; row < r->count; row++) {
-                const int32_t from = get_gathered(r, cta, step, row);
-                const uint32_t to = get_scattered(r, cta, step, row);
-                for (int i = 0; i < (r->use == USE_DOUBLED ? 2 : 1); i++) {
-                    if (from >= 0 && from < (int32_t)r->sources && to < r->results) {
-                        draw_sum(sums, to, (uint32_t)from);
-                    }
-                }
+                add_sum(r, sums, get_gathered(r, cta, step, row), get_scattered(r, cta, step, row));
             }
         }
     }

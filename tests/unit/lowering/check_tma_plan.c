@@ -442,7 +442,8 @@ static int64_t run_rows(const grout_module *module, const grout_tma *tma, const 
             band * tma->band_bytes + group * tma->row_group_bytes + panel * tma->panel_bytes;
         for (int64_t i = 0; i < tma->box[0] * tma->box[1]; i++) {
             const int64_t at[5] = {i % tma->box[0], i / tma->box[0]};
-            const int64_t index[GROUT_RANK_MAX] = {band * tma->band_elements + 4 * group + at[1],
+            const int64_t index[GROUT_RANK_MAX] = {band * tma->band_elements + 4 * (int64_t)group +
+                                                       at[1],
                                                    panel * tma->panel_elements + at[0]};
             if (base % 128 != 0 ||
                 model_write(tma, at, base) != grout_layout_get_offset(layout, index)) {
