@@ -14,7 +14,7 @@ typedef struct cancels {
     uint32_t threads, size; /* of a CTA, of a cluster: one of them is 1 */
     bool is_explicit;
     bool is_copied; /* tiles come by TMA */
-    bool asks_late; /* behind the work on the tile */
+    bool asks_late; /* after the work on the tile */
 } cancels;
 
 /* Who shares the work on a tile: threads of a CTA, or CTAs of a cluster. */
