@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include "invariant.h"
+#include "tensor.h"
 
 #include <inttypes.h>
 
@@ -66,6 +67,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
     write_directive(e, op);
     write_comment(e, id);
     write_narrowing(e, op);
+    grout_tensor__await_used(e, op);
     if (grout_op_needs_auto_fence(e->module, id)) {
         grout_emit__publish_smem(e);
     }

@@ -30,7 +30,7 @@ static const char *const reserved[] = {
     "requires",     "return",        "short",       "signed",    "sizeof",    "smem",
     "static",       "static_assert", "static_cast", "stderr",    "stdin",     "stdout",
     "struct",       "switch",        "template",    "this",      "thread",    "threadIdx",
-    "thread_local", "throw",         "true",        "try",       "typedef",   "typeid",
+    "thread_local", "throw",         "tmem",        "true",      "try",       "typedef",   "typeid",
     "typename",     "uint4",         "union",       "unix",      "unsigned",  "using",
     "virtual",      "void",          "volatile",    "warp",      "warpSize",  "wchar_t",
     "while",        "xor",           "xor_eq",

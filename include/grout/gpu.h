@@ -43,11 +43,15 @@ typedef struct grout_emit_options {
     /* not NULL: called for each access of SMEM by registers, with or without conflicts */
     void (*note_banks)(void *payload, const grout_bank_use *use);
     void *payload;
+    /* For tests of what reads the code: 1 + the number of a field of gpu_backend/tensor/fields.def,
+     * which is then one unit off everywhere. 0: none. */
+    uint32_t planted_field;
 } grout_emit_options;
 
 /*
  * Appends the CUDA C++ of one kernel of a bound, verified module: readable, self-contained (the
- * device header is in it), for sm_90a, for NVRTC or nvcc. False: the reason is in diags
+ * device header is in it), for the hardware that the kernel's 'attr arch' names, for NVRTC or nvcc.
+ * Kernels of one text are for the same hardware. False: the reason is in diags
  * (gpu-unsupported, with the op's place).
  */
 GROUT_API bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
@@ -99,6 +103,7 @@ typedef struct grout_nvrtc_options {
      * which grout_gpu_run and grout_gpu_describe find no GPU from this process.
      */
     bool is_in_process;
+    grout_arch arch; /* the hardware that the text is for; 0: sm_90a */
 } grout_nvrtc_options;
 
 typedef enum grout_binary_kind { GROUT_BINARY_PTX, GROUT_BINARY_CUBIN } grout_binary_kind;
