@@ -282,9 +282,8 @@ static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const 
             demand(inf, (grout_layout_demand){.op = id, .operand = 0, .kind = GROUT_LAYOUT_TMEM},
                    act);
             demand(inf,
-                   (grout_layout_demand){.op = id,
-                                         .operand = GROUT_LAYOUT_IS_RESULT,
-                                         .kind = GROUT_LAYOUT_TMEM_ROW},
+                   (grout_layout_demand){
+                       .op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = GROUT_LAYOUT_TMEM_ROW},
                    act);
         }
         return;
@@ -332,8 +331,8 @@ static uint8_t get_moved_kind(const grout_layout_inference *inf, const grout_op 
         const int64_t columns = view.extent[view.rank - 1], step = is_byte ? 16 : 8;
         const int64_t halves = columns == type->dims[type->rank - 1] ? 2 : 1;
         return object->is_collective || columns % (step * halves) != 0 ? GROUT_LAYOUT_NONE
-               : is_byte                                              ? GROUT_LAYOUT_WGMMA_8BIT
-                                                                      : GROUT_LAYOUT_WGMMA;
+               : is_byte                                               ? GROUT_LAYOUT_WGMMA_8BIT
+                                                                       : GROUT_LAYOUT_WGMMA;
     }
     return view.extent[view.rank - 1] == 1 ? GROUT_LAYOUT_TMEM_ROW : GROUT_LAYOUT_TMEM;
 }
@@ -342,11 +341,10 @@ static uint8_t get_moved_kind(const grout_layout_inference *inf, const grout_op 
 static void demand_moved(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                          grout_layout_demander *act) {
     const bool is_load = get_rule(op) == GROUT_RULE_LOAD;
-    grout_layout_demand wanted = {.op = id,
-                                  .kind = get_moved_kind(inf, op),
-                                  .operand = is_load ? GROUT_LAYOUT_IS_RESULT : 1};
+    grout_layout_demand wanted = {
+        .op = id, .kind = get_moved_kind(inf, op), .operand = is_load ? GROUT_LAYOUT_IS_RESULT : 1};
     const grout_operand *from = is_load ? NULL : grout_module_get_operand(inf->module, op, 1);
-    const grout_value_id value = is_load                               ? op->first_result
+    const grout_value_id value = is_load                             ? op->first_result
                                  : from->kind == GROUT_OPERAND_VALUE ? from->id
                                                                      : 0;
     if (wanted.kind != GROUT_LAYOUT_NONE && value != 0 && can_have(inf, value, wanted.kind)) {
@@ -599,7 +597,7 @@ static int64_t get_scan_bytes(const grout_layout_inference *inf, const grout_op 
 static int64_t get_moved_bytes(const grout_layout_inference *inf, const grout_op *op) {
     const bool is_load = get_rule(op) == GROUT_RULE_LOAD;
     const grout_operand *from = is_load ? NULL : grout_module_get_operand(inf->module, op, 1);
-    const grout_value_id value = is_load                               ? op->first_result
+    const grout_value_id value = is_load                             ? op->first_result
                                  : from->kind == GROUT_OPERAND_VALUE ? from->id
                                                                      : 0;
     grout_view view;

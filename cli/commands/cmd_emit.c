@@ -73,17 +73,23 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
                                                              &facts, session->diags)) {
             continue;
         }
-        char clusters[64] = "";
-        if (facts.cluster_ctas > 1) {
+        char clusters[64] = "", columns[48] = "";
+        if (facts.cluster_ctas > 1 && facts.resident_ctas > 0) {
             (void)snprintf(clusters, sizeof clusters, "; clusters of %d, %d CTAs on 132 SMs",
                            facts.cluster_ctas, facts.resident_ctas);
+        } else if (facts.cluster_ctas > 1) {
+            (void)snprintf(clusters, sizeof clusters, "; clusters of %d", facts.cluster_ctas);
+        }
+        if (facts.tensor_columns > 0) {
+            (void)snprintf(columns, sizeof columns, "%d columns of tensor memory, ",
+                           facts.tensor_columns);
         }
         grout_session__note(session,
-                            "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
+                            "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %s%d CUDA "
                             "threads; %d CTA%s an SM, bound by %s%s%s\n",
                             grout_module_get_string(load->bound, kernel->name), facts.registers,
                             facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
-                            facts.cuda_threads, facts.ctas_per_sm,
+                            columns, facts.cuda_threads, facts.ctas_per_sm,
                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
                             binary->from_cache ? " (from the cache)" : "");
     }
@@ -99,8 +105,7 @@ static bool compile_to(grout_session *session, const grout_load *load, const cha
     grout_nvrtc_search search;
     grout_nvrtc_search__init(&search, session);
     search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
-    search.options.arch =
-        kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
+    search.options.arch = kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
     const bool is_good =
         session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
                                          kind, &search.options, binary_out, session->diags);

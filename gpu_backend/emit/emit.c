@@ -143,13 +143,12 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
     const char *arch = grout_arch_get_text(grout_gpu__get_arch(bound, kernel));
     /* Kernels of one file may go to one text, which needs the header once. */
     if (out->data == NULL || strstr(out->data, "#ifndef GROUT_VALUES_CUH") == NULL) {
-        grout_text_add(
-            out,
-            "// CUDA C++ for %s, by grout. All it needs is here; how to launch it is\n"
-            "// in its manifest. The kernels follow behind the device header.\n"
-            "#define GROUT_WATCHDOG %d\n"
-            "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
-            arch, has_watchdog ? 1 : 0);
+        grout_text_add(out,
+                       "// CUDA C++ for %s, by grout. All it needs is here; how to launch it is\n"
+                       "// in its manifest. The kernels follow behind the device header.\n"
+                       "#define GROUT_WATCHDOG %d\n"
+                       "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
+                       arch, has_watchdog ? 1 : 0);
         add_header(out, 0);
         add_last_headers(out);
         if (grout_arch_has(grout_gpu__get_arch(bound, kernel), GROUT_GENERATION_BLACKWELL)) {

@@ -203,7 +203,6 @@ static bool is_multicast(const tma_load *load) {
     return load->axes != 0 && !load->is_dealt;
 }
 
-
 /* "const grout_i32 x3 = row + (grout_i32)(rank % 2u) * 32;": where this CTA's part of a view
  * starts in the dimension that is dealt out. */
 static void start_part(grout_emitter *e, const tma_load *load, grout_view *view, uint32_t which) {

@@ -111,9 +111,9 @@ typedef struct grout_gpu_plan {
      * mbarrier of the end, then the address of the columns. */
     uint32_t tensor_columns, tensor_group;
     int64_t tensor_offset;
-    int64_t grid_size;      /* CTAs */
-    uint32_t cluster_size;  /* CTAs of a cluster; the grid is a multiple */
-    bool has_exit_sync;     /* the CTAs of a cluster meet at the end */
+    int64_t grid_size;     /* CTAs */
+    uint32_t cluster_size; /* CTAs of a cluster; the grid is a multiple */
+    bool has_exit_sync;    /* the CTAs of a cluster meet at the end */
     /* The first op that may wait for another cluster: with fewer CTAs resident than the grid has,
      * it may wait for one that cannot start. 0: there is none. */
     grout_op_id waits_for_clusters;

@@ -11,8 +11,8 @@
 #define ANSWER_BYTES 16
 
 void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const bool is_multicast = grout_op_get_axes(e->module, op, GROUT_ATTR_MULTICAST) != 0 &&
-                              e->plan->cluster_size > 1;
+    const bool is_multicast =
+        grout_op_get_axes(e->module, op, GROUT_ATTR_MULTICAST) != 0 && e->plan->cluster_size > 1;
     grout_view answer, barrier;
     (void)id;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);

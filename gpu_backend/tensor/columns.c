@@ -1,8 +1,8 @@
-/* columns.c - the columns of tensor memory that a kernel allocates, and where its arrays are in them.
- * SPDX-License-Identifier: Apache-2.0
+/* columns.c - the columns of tensor memory that a kernel allocates, and where its arrays are in
+ * them. SPDX-License-Identifier: Apache-2.0
  *
- * A kernel allocates once, at its start, and gives all back at its end, when the tensor core is done
- * with everything that it was given: the columns belong to another CTA then.
+ * A kernel allocates once, at its start, and gives all back at its end, when the tensor core is
+ * done with everything that it was given: the columns belong to another CTA then.
  */
 #include "tensor.h"
 
@@ -46,11 +46,10 @@ void grout_tensor__take_columns(grout_emitter *e) {
 
 void grout_tensor__drain(grout_emitter *e) {
     grout_emit__begin(e);
-    grout_emit__add(e,
-                    "grout_tensor_drain<%" PRIu32 ">(smem + %" PRId64 ", dog, {%" PRIu32
-                    ", 0, %" PRIu32,
-                    e->plan->tensor_group, e->plan->tensor_offset, e->plan->barrier_count,
-                    grout_emit__get_line(e, e->kernel->loc));
+    grout_emit__add(
+        e, "grout_tensor_drain<%" PRIu32 ">(smem + %" PRId64 ", dog, {%" PRIu32 ", 0, %" PRIu32,
+        e->plan->tensor_group, e->plan->tensor_offset, e->plan->barrier_count,
+        grout_emit__get_line(e, e->kernel->loc));
     grout_emit__actor(e, "");
     grout_emit__end(e, "});");
 }
@@ -68,8 +67,7 @@ void grout_tensor__free_columns(grout_emitter *e) {
 
 void grout_tensor__object(grout_emitter *e, grout_value_id value) {
     const grout_object_id object = grout_module_get_value(e->module, value)->object;
-    const int64_t column =
-        grout_object_get_offset(e->module, object) / GROUT_TMEM_COLUMN_BYTES;
+    const int64_t column = grout_object_get_offset(e->module, object) / GROUT_TMEM_COLUMN_BYTES;
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 %s = tmem", grout_emit__name(e, value));
     if (column != 0) {
@@ -89,7 +87,7 @@ uint32_t grout_tensor__get_packing(const grout_module *module, grout_object_id i
     const grout_object *object = grout_module_get_object(module, id);
     const grout_type *type = grout_object_get_type(module, id);
     return object->is_packed || object->is_metadata
-               ? COLUMN_BITS / grout_dtype_get_info((grout_dtype)type->dtype)->bits
+               ? (uint32_t)COLUMN_BITS / grout_dtype_get_info((grout_dtype)type->dtype)->bits
                : 1;
 }
 

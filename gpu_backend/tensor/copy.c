@@ -1,8 +1,8 @@
 /* copy.c - copies from SMEM to tensor memory, by the tensor core.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One lane issues them: an instruction for rows of 32 bytes of a swizzled array, of 16 of another, for
- * a block of 128 by 4 scales, and for metadata of 128 neighbours along K.
+ * One lane issues them: an instruction for rows of 32 bytes of a swizzled array, of 16 of another,
+ * for a block of 128 by 4 scales, and for metadata of 128 neighbours along K.
  */
 #include "tensor.h"
 
@@ -88,8 +88,7 @@ static bool describe(grout_emitter *e, grout_op_id id, const grout_op *op, grout
     }
     c->operand = rows.a;
     c->part_count = rows.step_count;
-    c->function =
-        rows.a.swizzle == 0 ? "grout_tensor_copy_16_bytes" : "grout_tensor_copy_32_bytes";
+    c->function = rows.a.swizzle == 0 ? "grout_tensor_copy_16_bytes" : "grout_tensor_copy_32_bytes";
     return true;
 }
 

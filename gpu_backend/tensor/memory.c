@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each of a thread's warps reaches a quarter of the lanes. Of an array of 128 rows a lane takes its
- * own row (32x32b); of one of 64 rows, whose quarters lie in 16 lanes each, a warp takes what it has
- * of them as a wgmma has it: cells of 32 bits by 16x256b, packed elements by 16x128b, so that two or
- * four neighbours of a row come together. Other numbers of columns, and the rows of a pair's array of
- * 64, go through SMEM: there each lane finds the cells of its own lane of tensor memory.
+ * own row (32x32b); of one of 64 rows, whose quarters lie in 16 lanes each, a warp takes what it
+ * has of them as a wgmma has it: cells of 32 bits by 16x256b, packed elements by 16x128b, so that
+ * two or four neighbours of a row come together. Other numbers of columns, and the rows of a pair's
+ * array of 64, go through SMEM: there each lane finds the cells of its own lane of tensor memory.
  *
- * The registers of a load may not be touched before a wait. It is written where the kernel waits, or
- * before the first operation that uses a value, whatever comes first: loads that follow each other
- * have one wait.
+ * The registers of a load may not be touched before a wait. It is written where the kernel waits,
+ * or before the first operation that uses a value, whatever comes first: loads that follow each
+ * other have one wait.
  */
 #include "tensor.h"
 
@@ -24,9 +24,9 @@
 
 enum { PER_LINE = 8, QUARTER_BITS = 21 /* 32 lanes, in the lanes' bits of an address */ };
 
-/* A shape of tcgen05.ld and tcgen05.st: what one of 'x1' takes of each lane. An instruction has up to 64
- * registers: ptxas wants those of one side by side, and finds no 128 where a lane starts with so
- * many (CUDA 13). */
+/* A shape of tcgen05.ld and tcgen05.st: what one of 'x1' takes of each lane. An instruction has up
+ * to 64 registers: ptxas wants those of one side by side, and finds no 128 where a lane starts with
+ * so many (CUDA 13). */
 typedef struct shape {
     const char *text;
     uint32_t registers, columns, count_max;
@@ -72,9 +72,8 @@ static bool describe(const grout_module *module, const grout_op *op, transfer *o
                      grout_dtype_get_info(out->dtype)->bits == 16;
     out->per_register = out->is_paired ? 2 : packing;
     out->shape = packing > 1 ? &SHAPE_PACKED : &SHAPE_CELLS;
-    out->is_exchanged =
-        has_halves && (grout_module_get_object(module, object)->is_collective ||
-                       out->columns % out->shape->columns != 0);
+    out->is_exchanged = has_halves && (grout_module_get_object(module, object)->is_collective ||
+                                       out->columns % out->shape->columns != 0);
     if (!has_halves || out->is_exchanged) {
         out->shape = &SHAPE_ROW;
     }
@@ -85,8 +84,7 @@ static bool describe(const grout_module *module, const grout_op *op, transfer *o
         return is_whole;
     }
     const int64_t step = (int64_t)out->shape->columns * (out->is_paired ? 2 : 1);
-    out->registers =
-        (uint32_t)(out->columns / step * out->shape->registers * out->half_count);
+    out->registers = (uint32_t)(out->columns / step * out->shape->registers * out->half_count);
     return out->columns % step == 0;
 }
 
@@ -151,9 +149,9 @@ static void write_form(grout_emitter *e, const transfer *t, uint32_t count, cons
                     stores ? "const " : "", type);
     grout_emit__open(e);
     if (stores) {
-        grout_emit__line(
-            e, "asm volatile(\"tcgen05.st.sync.aligned.%s.x%" PRIu32 "%s.b32 [%%0], \"",
-            t->shape->text, count, t->is_paired ? ".unpack::16b" : "");
+        grout_emit__line(e,
+                         "asm volatile(\"tcgen05.st.sync.aligned.%s.x%" PRIu32 "%s.b32 [%%0], \"",
+                         t->shape->text, count, t->is_paired ? ".unpack::16b" : "");
         write_numbers(e, 1, registers, "};");
         write_registers(e, registers, is_f32(t) ? "f" : "r", ":: \"r\"(address),");
         grout_emit__line(e, "    : \"memory\");");
@@ -220,10 +218,9 @@ static bool check_layout(grout_emitter *e, const transfer *t, grout_value_id val
     if (kind == wanted || (!has_halves && kind == GROUT_LAYOUT_TMEM_ROW)) {
         return true;
     }
-    grout_emit__unsupported(e, t->op,
-                            "an array of tensor memory in the register layout '%s', not in %s",
-                            grout_register_layout_get_text(kind),
-                            grout_register_layout_get_text(wanted));
+    grout_emit__unsupported(
+        e, t->op, "an array of tensor memory in the register layout '%s', not in %s",
+        grout_register_layout_get_text(kind), grout_register_layout_get_text(wanted));
     return false;
 }
 
@@ -296,8 +293,8 @@ void grout_tensor__load(grout_emitter *e, const grout_op *op) {
         grout_tensor__await(e);
     }
     grout_emit_load *load = &e->loads[e->load_count++];
-    *load = (grout_emit_load){
-        .value = value, .registers = t.registers, .per_register = t.per_register};
+    *load =
+        (grout_emit_load){.value = value, .registers = t.registers, .per_register = t.per_register};
     grout_emit__declare_registers(e, value);
     if (is_direct(&t)) {
         write_instructions(e, &t, grout_emit__name(e, value));
@@ -443,9 +440,9 @@ bool grout_tensor__is_exchanged(const grout_emitter *e, const grout_op *op) {
     return describe(e->module, op, &t) && t.is_exchanged;
 }
 
-/* "const grout_u32 x7 = exchange + ..;": where the array's elements of the own lane begin there, row by
- * row. Of one CTA's rows a quarter has 16, and in the lanes beside them those of the other half; of a
- * pair's the first 64 lanes have one half and the others the other one. */
+/* "const grout_u32 x7 = exchange + ..;": where the array's elements of the own lane begin there,
+ * row by row. Of one CTA's rows a quarter has 16, and in the lanes beside them those of the other
+ * half; of a pair's the first 64 lanes have one half and the others the other one. */
 static uint32_t write_own_cells(grout_emitter *e, const transfer *t) {
     const grout_type *type = grout_object_get_type(e->module, t->view.object);
     const uint32_t bytes = grout_dtype_get_info(t->dtype)->bytes, number = e->temp_count++;

@@ -1,9 +1,10 @@
 /* multiply.c - products of Blackwell's tensor core, and the arrivals of what it has finished.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One lane issues them: an instruction for each K step, and for each part of the columns, of which one
- * takes up to 256; with 64 rows each half of the columns is a part, in lanes of its own. What changes
- * from step to step is the start of the operands, a constant added to what is worked out once.
+ * One lane issues them: an instruction for each K step, and for each part of the columns, of which
+ * one takes up to 256; with 64 rows each half of the columns is a part, in lanes of its own. What
+ * changes from step to step is the start of the operands, a constant added to what is worked out
+ * once.
  */
 #include "tensor.h"
 
@@ -72,8 +73,8 @@ static uint32_t describe_plain(const grout_emitter *e, const product *p) {
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_SELECTOR, 0);
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_SPARSE, its->is_sparse);
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_SATURATE, its->is_saturating);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_D_TYPE,
-                             get_sum_code(its->accumulator_dtype));
+    word =
+        grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_D_TYPE, get_sum_code(its->accumulator_dtype));
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_A_TYPE, get_code(its->a_dtype, false));
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_B_TYPE, get_code(its->b_dtype, false));
     word = grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_A_NEGATED, 0);
@@ -116,7 +117,7 @@ static uint32_t describe_scaled(const grout_emitter *e, const product *p) {
 static grout_gpu_name get_function(const product *p) {
     const grout_wgmma *its = &p->plan.product;
     const uint8_t bits = get_info(its->a_dtype)->bits;
-    const char *kind = is_scaled(p)    ? (!is_f4(p)                     ? "mx_f8"
+    const char *kind = is_scaled(p)    ? (!is_f4(p)                   ? "mx_f8"
                                           : p->plan.scale_block == 32 ? "mx_f4"
                                                                       : "nv_f4")
                        : is_integer(p) ? "i8"
@@ -261,16 +262,15 @@ static bool check_parts(grout_emitter *e, const product *p) {
 
 static bool find_views(grout_emitter *e, product *p) {
     const uint32_t tables = is_scaled(p) ? 2 : p->plan.product.is_sparse ? 1 : 0;
-    bool has = grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, ACC),
-                                     &p->acc) &&
-               grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, A),
-                                     &p->a) &&
-               grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, B),
-                                     &p->b);
+    bool has =
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, ACC),
+                              &p->acc) &&
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, A), &p->a) &&
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, B), &p->b);
     for (uint32_t k = 0; k < tables; k++) {
-        has = has && grout_module_get_view(
-                         e->module, grout_module_get_operand(e->module, p->op, TABLE + k),
-                         &p->tables[k]);
+        has = has && grout_module_get_view(e->module,
+                                           grout_module_get_operand(e->module, p->op, TABLE + k),
+                                           &p->tables[k]);
     }
     return has;
 }
@@ -282,8 +282,8 @@ static bool describe(grout_emitter *e, grout_op_id id, product *p) {
     }
     const grout_type *type = grout_object_get_type(e->module, p->acc.object);
     const bool is_whole = p->acc.extent[p->acc.rank - 1] == type->dims[type->rank - 1];
-    const bool has_halves = p->plan.ctas == 1 && is_whole &&
-                            grout_tensor__has_halves(e->module, p->acc.object);
+    const bool has_halves =
+        p->plan.ctas == 1 && is_whole && grout_tensor__has_halves(e->module, p->acc.object);
     p->part_count = has_halves ? 2 : p->plan.part_count;
     p->part_columns = p->plan.product.n / p->part_count;
     p->a_matrix = grout_tensor__describe_matrix(e, &p->plan.product.a);
@@ -329,8 +329,7 @@ void grout_emit__tcgen05_mma_sp(grout_emitter *e, grout_op_id id, const grout_op
 void grout_emit__tcgen05_commit_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const uint32_t axes = grout_op_get_axes(e->module, op, GROUT_ATTR_COLLECTIVE_AXIS) |
                           grout_op_get_axes(e->module, op, GROUT_ATTR_MULTICAST);
-    const bool is_multicast =
-        grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0) != 1u;
+    const bool is_multicast = grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0) != 1u;
     grout_view barrier;
     (void)id;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
@@ -338,8 +337,9 @@ void grout_emit__tcgen05_commit_arrive(grout_emitter *e, grout_op_id id, const g
         return;
     }
     if (grout_gpu__plan_get_arrival_size(entry) != 1) {
-        grout_emit__unsupported(e, op, "cp.async arrives on this barrier once for each lane, and "
-                                       "the tensor core once for all");
+        grout_emit__unsupported(e, op,
+                                "cp.async arrives on this barrier once for each lane, and "
+                                "the tensor core once for all");
         grout_diags_help(e->diags, "let them arrive on barriers of their own");
         return;
     }

@@ -1,8 +1,7 @@
 /*
- * tensor.h - the tensor core of Blackwell in the text: tensor memory, its loads and stores, the words
- * of descriptors. Products, copies and launch control are functions of operations, which ops.def
- * names.
- * SPDX-License-Identifier: Apache-2.0
+ * tensor.h - the tensor core of Blackwell in the text: tensor memory, its loads and stores, the
+ * words of descriptors. Products, copies and launch control are functions of operations, which
+ * ops.def names. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_TENSOR_H
 #define GROUT_GPU_TENSOR_H
@@ -41,8 +40,8 @@ void grout_tensor__forms(grout_emitter *e);
 /* A load, and a store, of an array in the registers that the instructions move. */
 void grout_tensor__load(grout_emitter *e, const grout_op *op);
 void grout_tensor__store(grout_emitter *e, const grout_op *op);
-/* Whether it has to go through the exchange area instead; and that half of the way: from tensor memory
- * to there, row by row, and back. */
+/* Whether it has to go through the exchange area instead; and that half of the way: from tensor
+ * memory to there, row by row, and back. */
 bool grout_tensor__is_exchanged(const grout_emitter *e, const grout_op *op);
 void grout_tensor__load_cells(grout_emitter *e, const grout_op *op);
 void grout_tensor__store_cells(grout_emitter *e, const grout_op *op);
@@ -73,7 +72,8 @@ grout_tensor_matrix grout_tensor__describe_matrix(const grout_emitter *e,
                                                   const grout_wgmma_operand *operand);
 /* "const grout_u32 x5 = grout_operand_start(as) | 65536u;" and the number of x. */
 uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uint32_t low);
-/* "grout_operand(x5 + part / 4 * 512 + part % 4 * 2, 0x40004040u)": of the part 'part' of so many. */
+/* "grout_operand(x5 + part / 4 * 512 + part % 4 * 2, 0x40004040u)": of the part 'part' of so many.
+ */
 void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, uint32_t start,
                           uint32_t high, uint32_t parts);
 /* The loop over parts, unrolled, if there are several; and its end. */

@@ -13,8 +13,7 @@ static bool has_tensor_access(const grout_emitter *e) {
     bool has = e->pending.has_overflow;
     for (uint32_t k = 0; k < e->pending.count && !has; k++) {
         const grout_object_id object = e->pending.accesses[k].object;
-        has = object != 0 &&
-              grout_module_get_object(e->module, object)->space == GROUT_SPACE_TMEM;
+        has = object != 0 && grout_module_get_object(e->module, object)->space == GROUT_SPACE_TMEM;
     }
     return has;
 }
@@ -179,8 +178,8 @@ static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t 
  * met this lane. Loads and stores stay pending, and stores that a barrier's phase completes
  * (st.async), because each lane waits for a phase by itself. What an engine does for the thread is
  * no lane's access. Copies that the lane's own group completes (cp.async) leave nothing: nobody may
- * touch the bytes before the wait for the group, and all lanes meet in that wait. Loads and stores of
- * tensor memory stay pending beyond the lane's wait for them: the tensor core acts for one lane.
+ * touch the bytes before the wait for the group, and all lanes meet in that wait. Loads and stores
+ * of tensor memory stay pending beyond the lane's wait for them: the tensor core acts for one lane.
  */
 static bool is_left_pending(const grout_effect *effect) {
     const bool is_of_memory = effect->space != GROUT_EFFECT_SPACE_BARRIER &&

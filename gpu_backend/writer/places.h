@@ -68,8 +68,8 @@ void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* ", warp % 4 + 1": who acts, as grout_site has it; in a kernel whose threads all have four warps,
  * the text given for a whole thread. */
 void grout_emit__actor(grout_emitter *e, const char *thread);
-/* Before an arrival on a barrier that orders the tensor core, and after a wait for one: the fence of
- * what is asynchronous there. Nothing where there is no tensor memory. */
+/* Before an arrival on a barrier that orders the tensor core, and after a wait for one: the fence
+ * of what is asynchronous there. Nothing where there is no tensor memory. */
 void grout_emit__seal_tensor(grout_emitter *e, const grout_gpu_barrier *entry);
 void grout_emit__admit_tensor(grout_emitter *e, const grout_gpu_barrier *entry);
 /* The index of a barrier or semaphore reference: a constant, or terms. */

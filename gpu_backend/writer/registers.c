@@ -218,8 +218,9 @@ static void open_row(grout_emitter *e, const grout_register_layout *layout) {
                          GROUT_LANES);
     }
     if (layout->kind == GROUT_LAYOUT_TMEM) {
-        grout_emit__line(e, is_one ? "const grout_u32 at_col = reg;"
-                                   : "const grout_u32 at_col = reg %% %" PRId64 ";",
+        grout_emit__line(e,
+                         is_one ? "const grout_u32 at_col = reg;"
+                                : "const grout_u32 at_col = reg %% %" PRId64 ";",
                          layout->cols);
     }
 }

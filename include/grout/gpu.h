@@ -129,7 +129,9 @@ typedef struct grout_resources {
     int32_t ctas_per_sm;   /* at a time */
     const char *bound;     /* what keeps it from being more: "SMEM", "registers", ...; static */
     int32_t cluster_ctas;  /* CTAs of a cluster */
-    int32_t resident_ctas; /* of an H100 or H200 with 132 SMs at a time: whole clusters */
+    int32_t resident_ctas; /* of an H100 or H200 with 132 SMs at a time: whole clusters; 0: it is
+                            * for another GPU */
+    int32_t tensor_columns; /* of 512 of tensor memory, as they are allocated */
 } grout_resources;
 
 /* What a compiled kernel of a bound module takes. False: the binary's log does not have it (it is

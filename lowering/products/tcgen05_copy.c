@@ -192,10 +192,10 @@ static bool check_cores(planning *p) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)p->types[SOURCE].dtype);
     grout_wgmma *rows = &p->rows;
     *rows = (grout_wgmma){.m = ROWS,
-                           .n = ROWS,
-                           .k = (uint32_t)p->types[SOURCE].dims[1],
-                           .k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes,
-                           .block_count = 1};
+                          .n = ROWS,
+                          .k = (uint32_t)p->types[SOURCE].dims[1],
+                          .k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes,
+                          .block_count = 1};
     const grout_layout *layout = grout_object_get_layout(p->wgmma.module, p->views[SOURCE].object);
     const uint32_t bytes = layout->swizzle == 0 ? CORE_BYTES : GROUT_WGMMA_STEP_BYTES;
     if (rows->k * info->bytes % bytes != 0) {
