@@ -16,7 +16,7 @@ LINES_MAX = 700
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
 LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
-             "binding", "xla")
+             "ptx", "binding", "xla")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
@@ -29,6 +29,7 @@ UPPER_HEADERS = {
     "grout/advice.h": {"explore"},
     "grout/function.h": {"functions", "xla"},
     "grout/gpu.h": {"gpu_backend", "xla"},
+    "grout/ptx.h": {"ptx"},
     "grout/binding.h": {"binding", "xla"},
     "grout/xla.h": {"xla"},
     "grout/grout.h": {"binding"},
@@ -60,6 +61,7 @@ EXTRA_HEADERS = {
     "functions": r"ffi\.h",
     "xla": r"ffi\.h",
     "binding": r"sanitizer/\w+\.h",
+    "ptx": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
 }
@@ -75,7 +77,7 @@ BANNED_CALLS = re.compile(
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
 DETERMINISTIC = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions",
-                 "binding", "xla")
+                 "ptx", "binding", "xla")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
