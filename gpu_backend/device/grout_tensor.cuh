@@ -19,6 +19,7 @@
 // By one whole warp, in pairs by one of each CTA. The address of the columns goes to SMEM. The kernel
 // allocates once, so the permit to allocate is given back at once.
 template <int group> GROUT_DEVICE void grout_tensor_allocate(grout_u32 smem, grout_u32 columns) {
+    __syncwarp();
 #define GROUT_FORM(N)                                                                              \
     asm volatile("tcgen05.alloc.cta_group::" N ".sync.aligned.shared::cta.b32 [%0], %1;"           \
                  ::"r"(smem), "r"(columns) : "memory");                                            \
@@ -27,6 +28,7 @@ template <int group> GROUT_DEVICE void grout_tensor_allocate(grout_u32 smem, gro
 #undef GROUT_FORM
 }
 template <int group> GROUT_DEVICE void grout_tensor_free(grout_u32 address, grout_u32 columns) {
+    __syncwarp();
 #define GROUT_FORM(N)                                                                              \
     asm volatile("tcgen05.dealloc.cta_group::" N ".sync.aligned.b32 %0, %1;"                       \
                  ::"r"(address), "r"(columns) : "memory")
@@ -36,8 +38,8 @@ template <int group> GROUT_DEVICE void grout_tensor_free(grout_u32 address, grou
 
 // ---- order --------------------------------------------------------------------------------------
 
-// Before what tells other lanes, and after what lanes are told by: what is asynchronous in the
-// tensor core follows the order that barriers make.
+// Before an arrival, and after a wait: what is asynchronous in the tensor core follows the order that
+// barriers make.
 GROUT_DEVICE void grout_tensor_fence_before() {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
@@ -85,7 +87,7 @@ template <int group> GROUT_DEVICE void grout_tensor_drain(grout_u32 mbarrier, co
 }
 
 // ---- elements -----------------------------------------------------------------------------------
-// Of a register of 32 bits: the low bits are an element's, or four elements lie in it.
+// A register of 32 bits has an element in its low bits, or four of them.
 
 template <typename T> GROUT_DEVICE void grout_tensor_take(T &element, grout_u32 bits) {
     if constexpr (sizeof(T) == 4) {
@@ -125,7 +127,7 @@ template <typename T> GROUT_DEVICE void grout_unquad(T *v, grout_u32 quad) {
                          ::"r"(d), CONSTRAINT(a), "l"(b), "r"(instruction), "r"(use) : "memory");  \
         }                                                                                          \
     }
-// Of a sparse a, with the address of its metadata.
+// With the address of the metadata of a sparse a.
 #define GROUT_SPARSE_PRODUCT(NAME, A, CONSTRAINT, WORDS, KIND)                                     \
     template <int group>                                                                           \
     GROUT_DEVICE void NAME(grout_u32 d, A a, grout_u64 b, grout_u32 metadata,                      \

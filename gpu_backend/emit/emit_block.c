@@ -85,6 +85,7 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
     while (at != 0 && !e->failed) {
         const grout_op *op = grout_module_get_op(e->module, at);
         if (at == lone) {
+            grout_tensor__await(e); /* by all lanes */
             grout_emit__before_issue(e, "one lane does the rest");
             grout_emit__open_issuer(e);
             e->is_alone = true;

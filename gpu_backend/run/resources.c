@@ -19,7 +19,7 @@
 #define SMEM_UNIT_BYTES   128
 #define REGISTERS_UNIT    256 /* of a warp's allocation */
 #define WARP_LANES        32
-#define SM_PARTS          4 /* each with a quarter of the registers */
+#define SM_PARTS          4   /* each with a quarter of the registers */
 #define SM_TENSOR_COLUMNS 512 /* of compute capability 10.0, which is the same in the rest */
 
 static const grout_gpu_resources *find_kernel(const grout_gpu_ptxas_log *log, const char *name) {

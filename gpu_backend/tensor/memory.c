@@ -1,8 +1,8 @@
 /* memory.c - loads and stores of tensor memory, and the waits for them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each of a thread's warps reaches a quarter of the lanes. Of an array of 128 rows a lane takes its
- * own row (32x32b); of one of 64 rows, whose quarters lie in 16 lanes each, a warp takes what it
+ * Each of a thread's warps reaches a quarter of the lanes. An array of 128 rows gives each lane its
+ * own row (32x32b); one of 64 rows, whose quarters lie in 16 lanes each, gives a warp what it
  * has of them as a wgmma has it: cells of 32 bits by 16x256b, packed elements by 16x128b, so that
  * two or four neighbours of a row come together. Other numbers of columns, and the rows of a pair's
  * array of 64, go through SMEM: there each lane finds the cells of its own lane of tensor memory.
@@ -441,8 +441,8 @@ bool grout_tensor__is_exchanged(const grout_emitter *e, const grout_op *op) {
 }
 
 /* "const grout_u32 x7 = exchange + ..;": where the array's elements of the own lane begin there,
- * row by row. Of one CTA's rows a quarter has 16, and in the lanes beside them those of the other
- * half; of a pair's the first 64 lanes have one half and the others the other one. */
+ * row by row. In one CTA a quarter has 16 rows, and in the lanes beside them their other half; in a
+ * pair the first 64 lanes have one half of all rows and the others the other one. */
 static uint32_t write_own_cells(grout_emitter *e, const transfer *t) {
     const grout_type *type = grout_object_get_type(e->module, t->view.object);
     const uint32_t bytes = grout_dtype_get_info(t->dtype)->bytes, number = e->temp_count++;

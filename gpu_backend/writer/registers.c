@@ -39,7 +39,8 @@ static uint32_t get_tiled_run(const grout_register_tiling *tiling) {
     return run;
 }
 
-/* Of a lane that has whole rows: as many as divide their length, and an access can take. */
+/* What a lane with whole rows has side by side: as many as divide their length, and an access can
+ * take. */
 static uint32_t get_column_run(int64_t cols) {
     uint32_t run = 1;
     while (run < GROUT_WIDE_BYTES_MAX && cols % (2 * (int64_t)run) == 0) {

@@ -125,12 +125,12 @@ typedef struct grout_resources {
     int32_t registers;   /* of a lane, at the kernel's entry; -1 unknown */
     int32_t spill_bytes; /* stored and loaded because registers do not suffice; -1 unknown */
     int32_t static_smem_bytes, dynamic_smem_bytes;
-    int32_t cuda_threads;  /* of a CTA */
-    int32_t ctas_per_sm;   /* at a time */
-    const char *bound;     /* what keeps it from being more: "SMEM", "registers", ...; static */
-    int32_t cluster_ctas;  /* CTAs of a cluster */
-    int32_t resident_ctas; /* of an H100 or H200 with 132 SMs at a time: whole clusters; 0: it is
-                            * for another GPU */
+    int32_t cuda_threads;   /* of a CTA */
+    int32_t ctas_per_sm;    /* at a time */
+    const char *bound;      /* what keeps it from being more: "SMEM", "registers", ...; static */
+    int32_t cluster_ctas;   /* CTAs of a cluster */
+    int32_t resident_ctas;  /* of an H100 or H200 with 132 SMs at a time: whole clusters; 0: it is
+                             * for another GPU */
     int32_t tensor_columns; /* of 512 of tensor memory, as they are allocated */
 } grout_resources;
 

@@ -186,7 +186,7 @@ GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
 /* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
 GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
                                        grout_tcgen05_copy *copy_out, grout_diags *diags);
-/* Of a plain copy, its source as an 'a' that is read in so many steps, each by one instruction. */
+/* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
 GROUT_API bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
                                             grout_wgmma *rows_out, grout_diags *diags);
 /* Which copy an operation is. */
