@@ -23,7 +23,7 @@ static uint64_t unscramble(uint64_t word) {
 }
 
 static uint64_t pack(const grout_ptx_mbarrier *fields, uint64_t mark) {
-    const uint64_t tx = (uint64_t)(fields->tx + TX_BIAS);
+    const uint64_t tx = (uint32_t)(fields->tx + TX_BIAS);
     return scramble(fields->pending | (uint64_t)fields->expected << EXPECTED_AT | tx << TX_AT |
                     (uint64_t)fields->phase << PHASE_AT | mark << MARK_AT);
 }

@@ -2,7 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor_box.h"
 
-enum { SHARED_ALIGN = 128, UNIT_BYTES = 16, GROUP = 16, GROUP_COORDINATE = 128, ROWS = 4 };
+enum {
+    SHARED_ALIGN = 128,
+    UNIT_BYTES = 16,
+    UNIT_BITS = 128,
+    GROUP = 16,
+    GROUP_COORDINATE = 128,
+    ROWS = 4
+};
 enum { WIDE_PIXELS = 128 };
 
 /* A box as rows: how many, and what a row has. */
@@ -87,7 +94,7 @@ static bool check_operands(const grout_ptx_tensor_map *map, const grout_ptx_box 
         return grout_ptx__fail(fault, "a tensor copy at shared address 0x%x: a multiple of 128",
                                box->shared);
     }
-    if (bits % (8 * UNIT_BYTES) != 0) {
+    if (bits % UNIT_BITS != 0) {
         return grout_ptx__fail(fault,
                                "the first coordinate, %lld elements of %s, is no multiple "
                                "of 16 bytes",

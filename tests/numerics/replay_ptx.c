@@ -4,7 +4,7 @@
  *
  * Reads the records that replay.c describes, from stdin, and knows nothing of the interpreter.
  */
-#include "ptx/tensor/product.h"
+#include "ptx/numbers/product.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -316,7 +316,7 @@ START_TEST(wgmma_product) {
     for (size_t i = 0; i < 8; i++) {
         b[i * 16 + 3] = 0x4040; /* 3 */
     }
-    for (size_t i = 0; i < 64 * 8; i++) {
+    for (size_t i = 0; i < 512; i++) {
         d[i] = 0x3f800000; /* 1 */
     }
     product.a = a;
@@ -329,6 +329,55 @@ START_TEST(wgmma_product) {
     product.is_without_c = true;
     grout_ptx__multiply(&product, d);
     ck_assert_uint_eq(d[0], 0xc0c00000); /* -6 */
+}
+END_TEST
+
+/* A word of its own for each number. */
+static uint32_t draw(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8 ^ *seed << 15;
+}
+
+/* Blocks of columns and the simple model: the same bits, whatever the operands are. Most have
+ * exponents near each other, some any, with infinities and NaNs among them. */
+START_TEST(blocks) {
+    static const grout_ptx_format FORMATS[] = {GROUT_PTX_F16,  GROUT_PTX_BF16, GROUT_PTX_TF32,
+                                               GROUT_PTX_E4M3, GROUT_PTX_E5M2, GROUT_PTX_E2M1};
+    enum { M = 3, N = 11, K = 32 };
+    const grout_ptx_format format = FORMATS[_i / 2],
+                           d = _i % 2 == 0 ? GROUT_PTX_F32 : GROUT_PTX_F16;
+    const uint32_t one = format == GROUT_PTX_F16    ? 0x3c00
+                         : format == GROUT_PTX_BF16 ? 0x3f80
+                         : format == GROUT_PTX_TF32 ? 0x3f800000
+                         : format == GROUT_PTX_E2M1 ? 2
+                                                    : 0x38;
+    uint32_t seed = 1 + (uint32_t)_i, a[M * K], b[N * K], got[M * N], before[M * N];
+    for (int round = 0; round < 60; round++) {
+        for (int i = 0; i < (M + N) * K; i++) {
+            const uint32_t any = draw(&seed), near = any % 8 == 0 ? 0 : one ^ (any & one / 4);
+            uint32_t *at = i < M * K ? &a[i] : &b[i - M * K];
+            *at = round % 4 == 0 ? any : near | any << 31 >> (32 - grout_ptx__format_bits(format));
+        }
+        for (int i = 0; i < M * N; i++) {
+            before[i] = round % 3 == 0 ? draw(&seed) : draw(&seed) % 0x4fff;
+            got[i] = before[i];
+        }
+        grout_ptx_product product = {.how = grout_ptx__dot_hopper(format, format, d),
+                                     .m = M,
+                                     .n = N,
+                                     .k = K,
+                                     .a = a,
+                                     .b = b};
+        product.how.is_negative = round % 5 == 0;
+        product.how.c_shift = round % 7;
+        grout_ptx__multiply(&product, got);
+        for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
+            grout_ptx_vector left, right;
+            grout_ptx__vector(format, a + i / N * K, K, &left);
+            grout_ptx__vector(format, b + i % N * K, K, &right);
+            ck_assert_uint_eq(got[i], grout_ptx__dot(&product.how, &left, &right, 0, before[i]));
+        }
+    }
 }
 END_TEST
 
@@ -437,6 +486,7 @@ int main(void) {
     tcase_add_test(tests, sparse_places);
     tcase_add_test(tests, wgmma_legal);
     tcase_add_test(tests, wgmma_product);
+    tcase_add_loop_test(tests, blocks, 0, 12);
     tcase_add_test(tests, sparse_product);
     tcase_add_test(tests, scaled_product);
     tcase_add_test(tests, integer_product);

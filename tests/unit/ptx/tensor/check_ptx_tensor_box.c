@@ -1,5 +1,6 @@
 /* check_ptx_tensor_box.c - tensor maps and the walk over a box of a tensor.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ptx/tensor/reduce.h"
 #include "ptx/tensor/tensor_box.h"
 
 #include <check.h>
@@ -213,7 +214,7 @@ START_TEST(box_inside) {
     uint32_t bytes = 0;
     walk(&map, &box);
     ck_assert(grout_ptx__box_bytes(&map, &box, &bytes, &fault));
-    ck_assert_uint_eq(bytes, 64 * 2 * 8);
+    ck_assert_uint_eq(bytes, 1024);
     ck_assert_uint_eq(list.bytes, bytes);
     check_run(0, (grout_ptx_run){false, 0x10000 + 2 * 256 + 16, 1024, 128});
     check_run(1, (grout_ptx_run){false, 0x10000 + 3 * 256 + 16, 1024 + 128 + 16, 16});
@@ -253,7 +254,7 @@ START_TEST(box_outside) {
         filled += list.at[i].is_fill;
     }
     ck_assert_uint_eq(filled, 0);
-    ck_assert_uint_eq(list.bytes, 2 * 72);
+    ck_assert_uint_eq(list.bytes, 144);
     map.fill = 0;
     ck_assert(grout_ptx__box_fill(&map, &fill, &fault) && fill == 0);
 }
@@ -299,7 +300,7 @@ START_TEST(box_gather) {
     map.box[1] = 1;
     walk(&map, &box);
     ck_assert(grout_ptx__box_bytes(&map, &box, &bytes, &fault));
-    ck_assert_uint_eq(bytes, 4 * 128);
+    ck_assert_uint_eq(bytes, 512);
     check_run(0, (grout_ptx_run){false, 0x10000 + 7 * 256, 1024, 128});
     check_run(1, (grout_ptx_run){false, 0x10000 + 3 * 256, 1024 + 128 + 16, 16});
     ck_assert(list.at[list.count - 1].is_fill);
@@ -307,7 +308,7 @@ START_TEST(box_gather) {
     ck_assert(!grout_ptx__box_walk(&map, &box, take, &list, &fault));
     box.coordinates[4] = 0;
     walk(&map, &box);
-    ck_assert_uint_eq(list.bytes, 3 * 128);
+    ck_assert_uint_eq(list.bytes, 384);
 }
 END_TEST
 
@@ -326,7 +327,7 @@ START_TEST(box_gaps) {
     check_run(1, (grout_ptx_run){false, 0x10008, 1024 + 16, 8});
     check_run(8, (grout_ptx_run){false, 0x10000 + 256, 1024 + 128 + 16, 8});
     ck_assert(grout_ptx__box_bytes(&map, &box, &bytes, &fault));
-    ck_assert_uint_eq(bytes, 8 * 64);
+    ck_assert_uint_eq(bytes, 512);
     map.elem = GROUT_PTX_ELEM_B6X16_P32;
     walk(&map, &box);
     check_run(1, (grout_ptx_run){false, 0x1000c, 1024 + 16, 12});
@@ -355,7 +356,7 @@ START_TEST(box_im2col) {
     ck_assert_msg(grout_ptx__map_check(&map, 90, &fault), "%s", fault.text);
     walk(&map, &box);
     ck_assert(grout_ptx__box_bytes(&map, &box, &bytes, &fault));
-    ck_assert_uint_eq(bytes, 8 * 16);
+    ck_assert_uint_eq(bytes, 128);
     /* W of the box: -1..1, H: 0..1. (0,0) (1,0) (-1,1) (0,1) (1,1) (-1,0)' .. , each plus 1 in W.
      */
     check_run(0, (grout_ptx_run){false, 0x1000 + 16, 0, 80});
@@ -393,6 +394,65 @@ START_TEST(box_illegal) {
 }
 END_TEST
 
+/* ---- reductions ---- */
+
+typedef struct sum {
+    grout_ptx_reduction reduction;
+    grout_ptx_elem elem;
+    uint64_t element, operand, want;
+} sum;
+
+static const sum SUMS[] = {
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U32, 0xffffffff, 2, 1},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U64, UINT64_MAX, 2, 1},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 0x3f800000, 0x40000000, 0x40400000},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 1, 1, 2},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32_FTZ, 1, 1, 0},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F32, 0x7f800000, 0xff800000, 0x7fffffff},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F64, 0x3ff0000000000000, 0x3ff0000000000000,
+     0x4000000000000000},
+    /* 2048 + 1 and 2048 + 3 are half way: to even. */
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x6800, 0x3c00, 0x6800},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x6800, 0x4200, 0x6802},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x0001, 0x0001, 0x0002},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x7bff, 0x7bff, 0x7c00},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_F16, 0x8000, 0x8000, 0x8000},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x4380, 0x3f80, 0x4380},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x4380, 0x4040, 0x4382},
+    {GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_BF16, 0x7f7f, 0x7f7f, 0x7f80},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_S32, 1, 0xffffffff, 0xffffffff},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_U32, 1, 0xffffffff, 1},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_S64, UINT64_MAX, 3, 3},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_F16, 0x7e00, 0xbc00, 0xbc00},
+    {GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_BF16, 0x0000, 0x8000, 0x8000},
+    {GROUT_PTX_REDUCE_MAX, GROUT_PTX_ELEM_BF16, 0xff81, 0x7fc0, 0x7fff},
+    {GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U32, 4, 5, 5},
+    {GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U32, 5, 5, 0},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 0, 5, 5},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 6, 5, 5},
+    {GROUT_PTX_REDUCE_DEC, GROUT_PTX_ELEM_U32, 5, 5, 4},
+    {GROUT_PTX_REDUCE_AND, GROUT_PTX_ELEM_U32, 6, 3, 2},
+    {GROUT_PTX_REDUCE_OR, GROUT_PTX_ELEM_U64, 6, 3, 7},
+    {GROUT_PTX_REDUCE_XOR, GROUT_PTX_ELEM_U64, 6, 3, 5},
+};
+
+START_TEST(reductions) {
+    const sum *it = &SUMS[_i];
+    ck_assert(grout_ptx__reduce_check(it->reduction, it->elem, &fault));
+    ck_assert_uint_eq(grout_ptx__reduce(it->reduction, it->elem, it->element, it->operand),
+                      it->want);
+}
+END_TEST
+
+START_TEST(reductions_illegal) {
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U8, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_S64, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_F32, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U64, &fault));
+    ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_AND, GROUT_PTX_ELEM_F16, &fault));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_tensor_box");
     TCase *tests = tcase_create("box");
@@ -409,6 +469,8 @@ int main(void) {
     tcase_add_test(tests, box_gaps);
     tcase_add_test(tests, box_im2col);
     tcase_add_test(tests, box_illegal);
+    tcase_add_loop_test(tests, reductions, 0, sizeof SUMS / sizeof *SUMS);
+    tcase_add_test(tests, reductions_illegal);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -214,7 +214,7 @@ static group get_group(const grout_ptx_scaled_dot *how, uint32_t from, bool *is_
     *is_nan =
         *is_nan || x.exponent == GROUT_PTX_EXPONENT_NAN || y.exponent == GROUT_PTX_EXPONENT_NAN;
     for (uint32_t i = from; i < from + GROUP; i++) {
-        sum += get_halves(how->a[i]) * get_halves(how->b[i]);
+        sum += (int64_t)get_halves(how->a[i]) * get_halves(how->b[i]);
     }
     sum = how->is_negative ? -sum : sum;
     return (group){sum * (x.significand * one) * (y.significand * one), x.exponent + y.exponent};

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "product.h"
 
+#include "dot_block.h"
+
 #include <string.h>
 
 enum { ROWS = 8 }; /* that are taken apart together, so that a column of B is taken apart seldom */
@@ -91,14 +93,54 @@ static void multiply_rows(const grout_ptx_product *it, uint32_t first, uint32_t 
     }
 }
 
+/* Some columns of a row whose infinities or NaNs blocks do not know. */
+static void multiply_special(const grout_ptx_product *it, const uint32_t *a, const uint32_t *b,
+                             uint32_t columns, uint32_t *d) {
+    grout_ptx_vector left, right;
+    grout_ptx__vector(it->how.a, a, it->k, &left);
+    for (uint32_t n = 0; n < columns; n++) {
+        grout_ptx__vector(it->how.b, b + (size_t)n * it->k, it->k, &right);
+        d[n] = grout_ptx__dot(&it->how, &left, &right, 0, d[n]);
+    }
+}
+
+/* Dense floats: some rows of A by some columns of B at a time. */
+static void multiply_blocks(const grout_ptx_product *it, uint32_t first, uint32_t rows,
+                            uint32_t *d) {
+    const uint32_t *a = it->a + (size_t)first * it->k;
+    grout_ptx_block_row row[ROWS];
+    grout_ptx_block_columns block;
+    for (uint32_t i = 0; i < rows; i++) {
+        grout_ptx__block_row(it->how.a, a + (size_t)i * it->k, it->k, &row[i]);
+    }
+    for (uint32_t n = 0; n < it->n; n += GROUT_PTX_BLOCK) {
+        const uint32_t columns = it->n - n < GROUT_PTX_BLOCK ? it->n - n : GROUT_PTX_BLOCK;
+        const uint32_t *b = it->b + (size_t)n * it->k;
+        grout_ptx__block_columns(it->how.b, b, it->k, columns, &block);
+        for (uint32_t i = 0; i < rows; i++) {
+            uint32_t *at = d + (size_t)(first + i) * it->n + n;
+            const bool is_plain = !row[i].is_special && !block.is_special;
+            if (!is_plain || !grout_ptx__dot_block(&it->how, &row[i], &block, columns, at)) {
+                multiply_special(it, a + (size_t)i * it->k, b, columns, at);
+            }
+        }
+    }
+}
+
 void grout_ptx__multiply(const grout_ptx_product *it, uint32_t *d) {
+    const bool has_blocks = it->kind == GROUT_PTX_PRODUCT_FLOAT && it->kept == NULL;
     const bool has_terms =
         it->kind == GROUT_PTX_PRODUCT_FLOAT || it->kind == GROUT_PTX_PRODUCT_MXF8;
     if (it->is_without_c) {
         memset(d, 0, (size_t)it->m * it->n * sizeof *d);
     }
     for (uint32_t first = 0; has_terms && first < it->m; first += ROWS) {
-        multiply_rows(it, first, it->m - first < ROWS ? it->m - first : ROWS, d);
+        const uint32_t rows = it->m - first < ROWS ? it->m - first : ROWS;
+        if (has_blocks) {
+            multiply_blocks(it, first, rows, d);
+        } else {
+            multiply_rows(it, first, rows, d);
+        }
     }
     for (uint32_t row = 0; !has_terms && row < it->m; row++) {
         for (uint32_t column = 0; column < it->n; column++) {
