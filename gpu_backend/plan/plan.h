@@ -90,7 +90,6 @@ typedef struct grout_gpu_barrier {
 } grout_gpu_barrier;
 
 typedef struct grout_gpu_plan {
-    uint8_t arch;                    /* grout_arch of the code */
     grout_register_layouts *layouts; /* how each array lies in registers */
     grout_gpu_map *maps;
     uint32_t map_count;
@@ -105,6 +104,7 @@ typedef struct grout_gpu_plan {
     uint32_t workspace_count;
     grout_object_id *mma_objects; /* SMEM objects that the tensor core reads */
     uint32_t mma_object_count;
+    uint8_t arch;           /* grout_arch of the code */
     bool changes_registers; /* set_max_registers */
     /* Tensor memory: columns that the kernel allocates at once, a power of two, 0: it has none; the
      * CTAs that multiply together, 1 or 2; and where in SMEM GROUT_GPU_TENSOR_BYTES are for it: the

@@ -28,8 +28,8 @@ void grout_tensor__object(grout_emitter *e, grout_value_id value);
  * the lanes that it takes: "acc + (slot) * 128 + 64". */
 void grout_tensor__address(grout_emitter *e, const grout_view *view, int64_t skip);
 /* Columns of 32 bits of one slot of an array; elements of a row that share one. */
-int64_t grout_tensor__count_slot_columns(const grout_module *module, grout_object_id object);
-uint32_t grout_tensor__get_packing(const grout_module *module, grout_object_id object);
+int64_t grout_tensor__count_slot_columns(const grout_module *module, grout_object_id id);
+uint32_t grout_tensor__get_packing(const grout_module *module, grout_object_id id);
 /* Whether the array's rows are 64, and its halves of columns in lanes beside each other. */
 bool grout_tensor__has_halves(const grout_module *module, grout_object_id object);
 
