@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_matmul.c - time and memory of interpreter and checker for kernels/matmul_hopper_ws.grout,
- * or another matmul that is named, in bf16, beside the rate of the loop that multiplies its tiles,
- * in the same run on one OS thread. Each mode runs in a process of its own, so that its peak memory
- * is its own.
+ * bench_matmul.c - time and memory of interpreter and checker for a matmul of Hopper and one of
+ * Blackwell, or the one that is named, in bf16, beside the rate of the loop that multiplies its
+ * tiles, in the same run on one OS thread. Each mode runs in a process of its own, so that its peak
+ * memory is its own.
+ * usage: bench_matmul [KERNEL [NAME=VALUE]..]
  */
 #include "bench_util.h"
 #include "interp/math/gemm.h" /* lint-allow: interp/math/gemm.h, the tile rate is that of the loop inside */
 
 #include <stdint.h>
 
+enum { DEFINES_MAX = 8, OWN_DEFINES = 3 };
 enum { SIZE = 1024, RUNS = 9, TILE_M = 64, TILE_N = 256, TILE_K = 64, TILE_CALLS = 2000 };
+
+/* A kernel with parameters %a, %b and %c and consts M, N and K, and what other consts are. */
+typedef struct subject {
+    const char *path;
+    grout_define defines[DEFINES_MAX];
+    uint32_t define_count;
+} subject;
 
 typedef struct mode {
     const char *name;
@@ -59,8 +68,9 @@ static grout_arch get_arch(const char *path) {
     return strstr(path, "_blackwell") != NULL ? GROUT_ARCH_SM_100A : GROUT_ARCH_SM_90A;
 }
 
-static grout_module *load_matmul(const char *path, int64_t k, grout_diags *diags) {
+static grout_module *load_matmul(const subject *its, int64_t k, grout_diags *diags) {
     static char text[1 << 16];
+    const char *path = its->path;
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         bench_fail("cannot open the kernel; run from the top folder", NULL);
@@ -68,10 +78,14 @@ static grout_module *load_matmul(const char *path, int64_t k, grout_diags *diags
     size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     grout_module *module = grout_parse(path, text, size, diags);
-    grout_define defines[3] = {{.name = "M", .integer = SIZE, .origin = "bench"},
-                               {.name = "N", .integer = SIZE, .origin = "bench"},
-                               {.name = "K", .integer = k, .origin = "bench"}};
-    grout_module *bound = module != NULL ? grout_module_bind(module, defines, 3, diags) : NULL;
+    grout_define defines[OWN_DEFINES + DEFINES_MAX] = {
+        {.name = "M", .integer = SIZE, .origin = "bench"},
+        {.name = "N", .integer = SIZE, .origin = "bench"},
+        {.name = "K", .integer = k, .origin = "bench"}};
+    memcpy(&defines[OWN_DEFINES], its->defines, its->define_count * sizeof *defines);
+    grout_module *bound =
+        module == NULL ? NULL
+                       : grout_module_bind(module, defines, OWN_DEFINES + its->define_count, diags);
     if (bound == NULL || !grout_verify(bound, get_arch(path), diags)) {
         bench_fail("the kernel is refused", diags);
     }
@@ -133,13 +147,13 @@ static void check_some(arrays data, int64_t depth) {
 }
 
 /* The mode's figures, measured in the calling process. */
-static result measure(const char *path, const mode *how) {
+static result measure(const subject *its, const mode *how) {
     result out = {0};
     double times[RUNS];
     arrays data = make_arrays(how->k);
     grout_diags *diags = grout_diags_new();
     double base_mib = bench_peak_mib();
-    grout_module *bound = load_matmul(path, how->k, diags);
+    grout_module *bound = load_matmul(its, how->k, diags);
     for (int i = 0; i < RUNS; i++) {
         times[i] = run_once(bound, data, how, &out);
     }
@@ -151,17 +165,17 @@ static result measure(const char *path, const mode *how) {
 
 /* What the child is asked for. */
 typedef struct request {
-    const char *path;
+    const subject *its;
     const mode *how;
 } request;
 
 static void answer(const void *payload, void *out) {
     const request *wish = payload;
-    *(result *)out = measure(wish->path, wish->how);
+    *(result *)out = measure(wish->its, wish->how);
 }
 
-static result measure_in_child(const char *path, const mode *how) {
-    const request wish = {path, how};
+static result measure_in_child(const subject *its, const mode *how) {
+    const request wish = {its, how};
     result out = {0};
     bench_run_in_child(answer, &wish, &out, sizeof out);
     return out;
@@ -185,8 +199,8 @@ static double measure_tile(grout_gemm_kind kind, const char **name_out) {
     return 2.0 * TILE_M * TILE_N * TILE_K * TILE_CALLS / bench_median(times, RUNS);
 }
 
-int main(int argc, char **argv) {
-    const char *path = argc > 1 ? argv[1] : "kernels/matmul_hopper_ws.grout", *name, *own;
+/* tile: operations a second. */
+static void print_subject(const subject *its, double tile) {
     static const mode modes[] = {
         {"eager, nothing watches", GROUT_TIMING_EAGER, false, SIZE},
         {"lazy, nothing watches", GROUT_TIMING_LAZY, false, SIZE},
@@ -198,16 +212,15 @@ int main(int argc, char **argv) {
         {"K = 4096", GROUT_TIMING_LAZY, true, 4096},
     };
     double base[2] = {0, 0}, work = 2.0 * SIZE * SIZE * SIZE;
-    double tile = measure_tile(GROUT_GEMM_LIBXSMM, &name);
-    double own_tile = measure_tile(GROUT_GEMM_AVX512, &own);
-
-    printf("tiles of %d x %d x %d in f32: %s %.1f GFLOP/s, own loop (%s) %.1f GFLOP/s\n", TILE_M,
-           TILE_N, TILE_K, name, tile * 1e-9, own, own_tile * 1e-9);
-    printf("%s %d x %d x %d bf16, medians of %d, CPU time of one OS thread\n", path, SIZE, SIZE,
-           SIZE, RUNS);
+    printf("%s", its->path);
+    for (uint32_t i = 0; i < its->define_count; i++) {
+        printf(" %s=%lld", its->defines[i].name, (long long)its->defines[i].integer);
+    }
+    printf(" %d x %d x %d bf16, medians of %d, CPU time of one OS thread\n", SIZE, SIZE, SIZE,
+           RUNS);
     printf("%-30s %9s %10s %15s %12s\n", "", "ms", "GFLOP/s", "% of tile rate", "x unchecked");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        result r = measure_in_child(path, &modes[i]);
+        result r = measure_in_child(its, &modes[i]);
         size_t timing = modes[i].timing == GROUT_TIMING_LAZY ? 1 : 0;
         base[timing] = modes[i].check ? base[timing] : r.seconds;
         printf("%-30s %9.1f %10.1f %15.1f %12.2f\n", modes[i].name, r.seconds * 1e3,
@@ -216,9 +229,47 @@ int main(int argc, char **argv) {
     printf("%-30s %9s %15s %14s %12s\n", "memory, lazy with checker", "ms", "MiB on arrays",
            "machine MiB", "shadow MiB");
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
-        result r = measure_in_child(path, &depths[i]);
+        result r = measure_in_child(its, &depths[i]);
         printf("%-30s %9.1f %15.2f %14.2f %12.2f\n", depths[i].name, r.seconds * 1e3, r.mib_on_top,
                r.machine_mib, r.shadow_mib);
+    }
+}
+
+/* What the arguments say: a kernel, then NAME=VALUE. */
+static subject read_arguments(int argc, char **argv) {
+    subject its = {.path = argv[1]};
+    for (int i = 2; i < argc; i++) {
+        char *equals = strchr(argv[i], '=');
+        if (equals == NULL || its.define_count == DEFINES_MAX) {
+            bench_fail("usage: bench_matmul [KERNEL [NAME=VALUE]..]", NULL);
+        }
+        *equals = '\0';
+        its.defines[its.define_count++] = (grout_define){
+            .name = argv[i], .integer = strtoll(equals + 1, NULL, 10), .origin = "bench"};
+    }
+    return its;
+}
+
+int main(int argc, char **argv) {
+    static const subject subjects[] = {
+        {.path = "kernels/matmul_hopper_ws.grout"},
+        {.path = "kernels/matmul_blackwell_collective.grout",
+         .defines = {{.name = "TN", .integer = 128, .origin = "bench"},
+                     {.name = "TK", .integer = 128, .origin = "bench"}},
+         .define_count = 2},
+    };
+    const char *name, *own;
+    const double tile = measure_tile(GROUT_GEMM_LIBXSMM, &name);
+    const double own_tile = measure_tile(GROUT_GEMM_AVX512, &own);
+    printf("tiles of %d x %d x %d in f32: %s %.1f GFLOP/s, own loop (%s) %.1f GFLOP/s\n", TILE_M,
+           TILE_N, TILE_K, name, tile * 1e-9, own, own_tile * 1e-9);
+    if (argc > 1) {
+        const subject its = read_arguments(argc, argv);
+        print_subject(&its, tile);
+        return EXIT_SUCCESS;
+    }
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        print_subject(&subjects[i], tile);
     }
     return EXIT_SUCCESS;
 }

@@ -161,6 +161,23 @@ template <typename T> GROUT_DEVICE void grout_unquad(T *v, grout_u32 quad) {
                            "r"(b_scale), "r"(use) : "memory");                                     \
         }                                                                                          \
     }
+// With both.
+#define GROUT_SPARSE_SCALED_PRODUCT(NAME, A, CONSTRAINT, WORDS, KIND)                              \
+    template <int group>                                                                           \
+    GROUT_DEVICE void NAME(grout_u32 d, A a, grout_u64 b, grout_u32 metadata, grout_u32 a_scale,   \
+                           grout_u32 b_scale, grout_u32 instruction, grout_u32 use) {              \
+        if (group == 2) {                                                                          \
+            asm volatile("{ .reg .pred use; setp.ne.u32 use, %7, 0; tcgen05.mma.sp.cta_group::2"   \
+                         ".kind::" KIND " [%0], " WORDS ", %2, [%3], %4, [%5], [%6], use; }"       \
+                         ::"r"(d), CONSTRAINT(a), "l"(b), "r"(metadata), "r"(instruction),         \
+                           "r"(a_scale), "r"(b_scale), "r"(use) : "memory");                       \
+        } else {                                                                                   \
+            asm volatile("{ .reg .pred use; setp.ne.u32 use, %7, 0; tcgen05.mma.sp.cta_group::1"   \
+                         ".kind::" KIND " [%0], " WORDS ", %2, [%3], %4, [%5], [%6], use; }"       \
+                         ::"r"(d), CONSTRAINT(a), "l"(b), "r"(metadata), "r"(instruction),         \
+                           "r"(a_scale), "r"(b_scale), "r"(use) : "memory");                       \
+        }                                                                                          \
+    }
 #define GROUT_BOTH_PRODUCTS(FORM, NAME, KIND)                                                      \
     FORM(NAME, grout_u64, "l", "%1", KIND)                                                         \
     FORM(NAME##_ta, grout_u32, "r", "[%1]", KIND)
@@ -174,7 +191,14 @@ GROUT_BOTH_PRODUCTS(GROUT_SPARSE_PRODUCT, grout_tensor_i8_sp, "i8")
 GROUT_BOTH_PRODUCTS(GROUT_SCALED_PRODUCT, grout_tensor_mx_f8, "mxf8f6f4.block_scale.scale_vec::1X")
 GROUT_BOTH_PRODUCTS(GROUT_SCALED_PRODUCT, grout_tensor_mx_f4, "mxf4.block_scale.scale_vec::2X")
 GROUT_BOTH_PRODUCTS(GROUT_SCALED_PRODUCT, grout_tensor_nv_f4, "mxf4nvf4.block_scale.scale_vec::4X")
+GROUT_BOTH_PRODUCTS(GROUT_SPARSE_SCALED_PRODUCT, grout_tensor_mx_f8_sp,
+                    "mxf8f6f4.block_scale.scale_vec::1X")
+GROUT_BOTH_PRODUCTS(GROUT_SPARSE_SCALED_PRODUCT, grout_tensor_mx_f4_sp,
+                    "mxf4.block_scale.scale_vec::2X")
+GROUT_BOTH_PRODUCTS(GROUT_SPARSE_SCALED_PRODUCT, grout_tensor_nv_f4_sp,
+                    "mxf4nvf4.block_scale.scale_vec::4X")
 #undef GROUT_PRODUCT
+#undef GROUT_SPARSE_SCALED_PRODUCT
 #undef GROUT_SPARSE_PRODUCT
 #undef GROUT_SCALED_PRODUCT
 #undef GROUT_BOTH_PRODUCTS

@@ -24,9 +24,9 @@ typedef struct product {
     const grout_op *op;
     grout_tcgen05 plan;
     grout_view acc, a, b;
-    grout_view tables[2];  /* the scales of a and of b, or the metadata */
-    uint32_t part_count;   /* parts of the columns */
-    uint32_t part_columns; /* of b, of this CTA */
+    grout_view metadata, scales[2]; /* those of a, and of b */
+    uint32_t part_count;            /* parts of the columns */
+    uint32_t part_columns;          /* of b, of this CTA */
     uint32_t a_start, b_start;
     grout_tensor_matrix a_matrix, b_matrix;
 } product;
@@ -41,6 +41,11 @@ static bool is_scaled(const product *p) {
 
 static bool is_integer(const product *p) {
     return p->plan.product.accumulator_dtype == GROUT_DTYPE_I32;
+}
+
+/* How many elements of K there are for one that a keeps. */
+static uint32_t get_kept(const product *p) {
+    return p->plan.product.is_sparse ? 2 : 1;
 }
 
 /* ---- instruction descriptors ----------------------------------------------------------------- */
@@ -117,9 +122,9 @@ static uint32_t describe_scaled(const grout_emitter *e, const product *p) {
 static grout_gpu_name get_function(const product *p) {
     const grout_wgmma *its = &p->plan.product;
     const uint8_t bits = get_info(its->a_dtype)->bits;
-    const char *kind = is_scaled(p)    ? (!is_f4(p)                   ? "mx_f8"
-                                          : p->plan.scale_block == 32 ? "mx_f4"
-                                                                      : "nv_f4")
+    const char *kind = is_scaled(p)    ? (!is_f4(p)                                 ? "mx_f8"
+                                          : p->plan.scale_block == 32 * get_kept(p) ? "mx_f4"
+                                                                                    : "nv_f4")
                        : is_integer(p) ? "i8"
                        : bits == 32    ? "tf32"
                        : bits == 16    ? "f16"
@@ -144,14 +149,14 @@ static void add_a(grout_emitter *e, const product *p) {
 
 /* Steps along K whose scales lie in the same columns: of 4 bytes each takes 1, 2 or 4. */
 static uint32_t get_steps_of_column(const product *p) {
-    return 4 * p->plan.scale_block / p->plan.product.k_step;
+    return 4 * p->plan.scale_block / (get_kept(p) * p->plan.product.k_step);
 }
 
 /* ", a_scale + part / 4 * 4, b_scale + part / 4 * 8" */
 static void add_scales(grout_emitter *e, const product *p) {
     const uint32_t steps = get_steps_of_column(p);
     for (uint32_t k = 0; k < 2; k++) {
-        const grout_view *view = &p->tables[k];
+        const grout_view *view = &p->scales[k];
         const int64_t rows = view->extent[view->rank - 2];
         grout_emit__add(e, ", ");
         grout_tensor__address(e, view, 0);
@@ -167,9 +172,9 @@ static void add_scales(grout_emitter *e, const product *p) {
 
 /* ", metadata + part / 2 * 2": an instruction on 16 bits takes one column of a pair. */
 static void add_metadata(grout_emitter *e, const product *p) {
-    const bool is_byte = get_info(p->plan.product.a_dtype)->bits == 8;
+    const bool is_byte = get_info(p->plan.product.a_dtype)->bits <= 8;
     grout_emit__add(e, ", ");
-    grout_tensor__address(e, &p->tables[0], 0);
+    grout_tensor__address(e, &p->metadata, 0);
     if (p->plan.product.step_count > 1) {
         grout_emit__add(e, is_byte ? " + part * 2" : " + part / 2 * 2");
     }
@@ -186,7 +191,7 @@ static void add_descriptor(grout_emitter *e, const product *p) {
         /* both fields of scales */
         grout_emit__add(e, " | part %% %" PRIu32 " * 0x%08" PRIx32 "u", steps,
                         4 / steps * (UINT32_C(1) << 29 | UINT32_C(1) << 4));
-    } else if (its->is_sparse && !is_byte && its->step_count > 1) {
+    } else if (its->is_sparse && !is_scaled(p) && !is_byte && its->step_count > 1) {
         grout_emit__add(e, " | part %% 2");
     }
 }
@@ -211,10 +216,11 @@ static void write_part(grout_emitter *e, const product *p, uint32_t index) {
     add_a(e, p);
     grout_emit__add(e, ", ");
     grout_tensor__matrix(e, &p->plan.product.b, p->b_start, p->b_matrix.high, steps);
+    if (p->plan.product.is_sparse) {
+        add_metadata(e, p);
+    }
     if (is_scaled(p)) {
         add_scales(e, p);
-    } else if (p->plan.product.is_sparse) {
-        add_metadata(e, p);
     }
     add_descriptor(e, p);
     add_use(e, p);
@@ -260,17 +266,21 @@ static bool check_parts(grout_emitter *e, const product *p) {
     return false;
 }
 
+static bool find_view(grout_emitter *e, const product *p, uint32_t operand, grout_view *view_out) {
+    return grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, operand),
+                                 view_out);
+}
+
+/* The metadata come before the scales. */
 static bool find_views(grout_emitter *e, product *p) {
-    const uint32_t tables = is_scaled(p) ? 2 : p->plan.product.is_sparse ? 1 : 0;
+    const uint32_t first = p->plan.product.is_sparse ? TABLE + 1 : TABLE;
     bool has =
-        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, ACC),
-                              &p->acc) &&
-        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, A), &p->a) &&
-        grout_module_get_view(e->module, grout_module_get_operand(e->module, p->op, B), &p->b);
-    for (uint32_t k = 0; k < tables; k++) {
-        has = has && grout_module_get_view(e->module,
-                                           grout_module_get_operand(e->module, p->op, TABLE + k),
-                                           &p->tables[k]);
+        find_view(e, p, ACC, &p->acc) && find_view(e, p, A, &p->a) && find_view(e, p, B, &p->b);
+    if (p->plan.product.is_sparse) {
+        has = has && find_view(e, p, TABLE, &p->metadata);
+    }
+    for (uint32_t k = 0; is_scaled(p) && k < 2; k++) {
+        has = has && find_view(e, p, first + k, &p->scales[k]);
     }
     return has;
 }
@@ -321,6 +331,10 @@ void grout_emit__tcgen05_mma_scaled(grout_emitter *e, grout_op_id id, const grou
 }
 
 void grout_emit__tcgen05_mma_sp(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    multiply(e, id, op);
+}
+
+void grout_emit__tcgen05_mma_sp_scaled(grout_emitter *e, grout_op_id id, const grout_op *op) {
     multiply(e, id, op);
 }
 

@@ -127,6 +127,9 @@ void grout_tmem__load(const grout_cta *cta, uint32_t thread, const grout_inst *i
         grout_fill_poison(slot->dtype, data, box.plan->count);
     }
     grout_box__gather(machine, &box, data);
+    if (!machine->plan->stores_tmem && slot->dtype == GROUT_DTYPE_F32) { /* all are sums */
+        grout_gemm__unify_nans((float *)(void *)data, (size_t)box.plan->count);
+    }
     if (machine->is_lazy && box.is_inside) {
         poison_in_flight(cta, &box, data);
     }

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NAN_F32      0x7fffffffu
+#define QUIET_NAN    0x7fc00000u
 #define STEP_WORDS   16 /* of 32 integers of K, an instruction's */
 #define LIBXSMM_ROWS 64 /* m is a multiple of so many: with others its bits may differ */
 #define AVX512_ROWS  32 /* of a block; AVX2's has 16 */
@@ -67,7 +69,7 @@ static void multiply_column(const grout_gemm *gemm, float *c, const float *a, co
 static void run_plain(const grout_gemm *gemm, float *c, const float *a, const float *b) {
     uint32_t step = gemm->round_step != 0 ? gemm->round_step : gemm->k;
     size_t across = gemm->has_k_rows ? 1 : gemm->k, down = gemm->has_k_rows ? gemm->n : 1;
-    for (uint32_t n = 0; n < gemm->n; n++, c += gemm->m, b += across) {
+    for (uint32_t n = 0; n < gemm->n; n++, c += grout_gemm__get_pitch(gemm), b += across) {
         for (size_t k = 0; k < gemm->k; k += step) {
             multiply_column(gemm, c, a + k * gemm->m, b + k * down, step);
         }
@@ -83,15 +85,15 @@ static uint32_t multiply_words(const float *a, const float *b) {
 }
 
 static void run_integers(const grout_gemm *gemm, float *c, const float *a, const float *b) {
-    const size_t m = gemm->m, words = gemm->k / 2;
+    const size_t m = gemm->m, words = gemm->k / 2, pitch = grout_gemm__get_pitch(gemm);
     for (size_t n = 0; n < gemm->n; n++) {
         for (size_t i = 0; i < m; i++) {
             uint32_t sum;
-            memcpy(&sum, &c[n * m + i], sizeof sum);
+            memcpy(&sum, &c[n * pitch + i], sizeof sum);
             for (size_t k = 0; k < words; k++) {
                 sum += multiply_words(&a[k * m + i], &b[n * words + k]);
             }
-            memcpy(&c[n * m + i], &sum, sizeof sum);
+            memcpy(&c[n * pitch + i], &sum, sizeof sum);
         }
     }
 }
@@ -111,15 +113,15 @@ static int32_t add_saturating(int32_t sum, const float *a, size_t m, const float
 }
 
 static void run_saturating(const grout_gemm *gemm, float *c, const float *a, const float *b) {
-    const size_t m = gemm->m, words = gemm->k / 2;
+    const size_t m = gemm->m, words = gemm->k / 2, pitch = grout_gemm__get_pitch(gemm);
     for (size_t n = 0; n < gemm->n; n++) {
         for (size_t i = 0; i < m; i++) {
             int32_t sum;
-            memcpy(&sum, &c[n * m + i], sizeof sum);
+            memcpy(&sum, &c[n * pitch + i], sizeof sum);
             for (size_t k = 0; k < words; k += STEP_WORDS) {
                 sum = add_saturating(sum, &a[k * m + i], m, &b[n * words + k]);
             }
-            memcpy(&c[n * m + i], &sum, sizeof sum);
+            memcpy(&c[n * pitch + i], &sum, sizeof sum);
         }
     }
 }
@@ -187,4 +189,12 @@ void grout_gemm__run(const grout_gemm *gemm, float *c, const float *a, const flo
     }
     memcpy(&code, &gemm->code, sizeof code);
     code(a, b, c);
+}
+
+void grout_gemm__unify_nans(float *values, size_t count) {
+    const bool may_have = grout_gemm__may_have_nan(values, count);
+    for (size_t i = 0; may_have && i < count; i++) {
+        const bool is_sum = (grout_bits_f32(values[i]) & QUIET_NAN) == QUIET_NAN;
+        values[i] = is_sum ? grout_from_bits_f32(NAN_F32) : values[i];
+    }
 }

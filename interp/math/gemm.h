@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GROUT_GEMM_ROWS 16 /* m is a multiple of so many */
+
 /* The loops there are, the slowest first. */
 typedef enum grout_gemm_kind {
     GROUT_GEMM_PLAIN,   /* C */
@@ -31,16 +33,18 @@ typedef enum grout_gemm_kind {
 typedef struct grout_gemm grout_gemm;
 typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
-/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 16 == 0, n and k % 8 == 0.
- * Those of integers are words of two i16, neighbours along K: a [k / 2][m], b [n][k / 2]; c is i32.
+/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m], whose columns may lie pitch
+ * elements apart (not by exact numerics); m % 16 == 0, n and k % 8 == 0. Those of integers are
+ * words of two i16, neighbours along K: a [k / 2][m], b [n][k / 2]; c is i32.
  */
 struct grout_gemm {
     uint32_t m, n, k;
+    uint32_t pitch;      /* of c; 0: m */
     bool has_k_rows;     /* b is [k][n] */
     bool is_integer;     /* an i32 accumulator */
     bool is_saturating;  /* its sums stop at the largest and the least i32; k % 32 == 0 */
     uint8_t group;       /* not 0: a keeps of each so many of K half, see sparse.h */
-    uint8_t scale_block; /* not 0: so many of K have a scale, see scaled.h */
+    uint8_t scale_block; /* not 0: so many of a's K have a scale, see scaled.h */
     uint8_t scale_dtype;
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */
@@ -50,6 +54,10 @@ struct grout_gemm {
     size_t code_size;
 };
 
+static inline uint32_t grout_gemm__get_pitch(const grout_gemm *gemm) {
+    return gemm->pitch != 0 ? gemm->pitch : gemm->m;
+}
+
 /* "LIBXSMM", "AVX-512", "AVX2", "C". */
 const char *grout_gemm__get_text(grout_gemm_kind kind);
 /* Sets the fastest kind for the shape up to the one given; never fails. */
@@ -58,8 +66,14 @@ void grout_gemm__deinit(grout_gemm *gemm);
 /* c += a b. */
 void grout_gemm__run(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
+/* Every NaN that a sum can be, a quiet one, becomes the one that the tensor core makes: poison
+ * stays. count % 16 == 0. */
+void grout_gemm__unify_nans(float *values, size_t count);
+
 /* gemm_x86.c: a loop of the processor's vector instructions, or NULL: not on this one. */
 grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind, bool is_integer);
+/* The same file: whether there may be a NaN; count % 16 == 0. */
+bool grout_gemm__may_have_nan(const float *values, size_t count);
 /* gemm_libxsmm.c: makes code for the shape; false if there is no LIBXSMM, or it cannot. */
 bool grout_gemm__make_code(grout_gemm *gemm);
 void grout_gemm__free_code(grout_gemm *gemm);

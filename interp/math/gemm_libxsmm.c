@@ -57,8 +57,8 @@ bool grout_gemm__make_code(grout_gemm *gemm) {
     libxsmm_blasint m = (libxsmm_blasint)gemm->m, n = (libxsmm_blasint)gemm->n,
                     k = (libxsmm_blasint)gemm->k;
     const libxsmm_gemm_descriptor *shape = libxsmm_sgemm_descriptor_init(
-        &blob, m, n, k, m, gemm->has_k_rows ? n : k, m, 1.0f, 1.0f,
-        gemm->has_k_rows ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE,
+        &blob, m, n, k, m, gemm->has_k_rows ? n : k, (libxsmm_blasint)grout_gemm__get_pitch(gemm),
+        1.0f, 1.0f, gemm->has_k_rows ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE,
         LIBXSMM_GEMM_PREFETCH_NONE);
     void *buffer = shape != NULL ? map_code() : NULL;
     if (buffer == NULL) {

@@ -38,6 +38,7 @@
     __attribute__((target(TARGET))) static inline void NAME##_block(                            \
         const grout_gemm *gemm, float *c, const float *a, const float *b) {                     \
         size_t m = gemm->m, words = gemm->k / (PER_WORD);                                       \
+        size_t pitch = grout_gemm__get_pitch(gemm);                                             \
         size_t across = gemm->has_k_rows ? 1 : words;                                           \
         size_t down = gemm->has_k_rows ? gemm->n : 1;                                           \
         VECTOR sums[COLUMNS][VECTORS];                                                          \
@@ -45,7 +46,7 @@
         for (size_t n = 0; n < COLUMNS; n++) {                                                  \
             UNROLLED                                                                            \
             for (size_t v = 0; v < VECTORS; v++) {                                              \
-                sums[n][v] = LOAD(c + n * m + v * WIDTH);                                       \
+                sums[n][v] = LOAD(c + n * pitch + v * WIDTH);                                   \
             }                                                                                   \
         }                                                                                       \
         for (size_t k = 0, left = gemm->round_step; k < words; k++, a += m, b += down) {        \
@@ -71,16 +72,17 @@
         for (size_t n = 0; n < COLUMNS; n++) {                                                  \
             UNROLLED                                                                            \
             for (size_t v = 0; v < VECTORS; v++) {                                              \
-                STORE(c + n * m + v * WIDTH, sums[n][v]);                                       \
+                STORE(c + n * pitch + v * WIDTH, sums[n][v]);                                   \
             }                                                                                   \
         }                                                                                       \
     }                                                                                           \
     __attribute__((target(TARGET))) static void NAME(const grout_gemm *gemm, float *c,          \
                                                      const float *a, const float *b) {          \
         size_t across = gemm->has_k_rows ? 1 : gemm->k / (PER_WORD);                            \
+        size_t pitch = grout_gemm__get_pitch(gemm);                                             \
         for (size_t n = 0; n < gemm->n; n += COLUMNS) {                                         \
             for (size_t m = 0; m < gemm->m; m += VECTORS * WIDTH) {                             \
-                NAME##_block(gemm, c + n * gemm->m + m, a + m, b + n * across);                 \
+                NAME##_block(gemm, c + n * pitch + m, a + m, b + n * across);                   \
             }                                                                                   \
         }                                                                                       \
     }
@@ -119,6 +121,19 @@ static bool has_f16c(void) {
 #endif
 }
 
+__attribute__((target("avx2"))) static bool has_nan(const float *values, size_t count) {
+    __m256 any = _mm256_setzero_ps();
+    for (size_t i = 0; i < count; i += 16) {
+        const __m256 first = _mm256_loadu_ps(values + i), second = _mm256_loadu_ps(values + i + 8);
+        any = _mm256_or_ps(any, _mm256_cmp_ps(first, second, _CMP_UNORD_Q));
+    }
+    return _mm256_movemask_ps(any) != 0;
+}
+
+bool grout_gemm__may_have_nan(const float *values, size_t count) {
+    return __builtin_cpu_supports("avx2") == 0 || has_nan(values, count);
+}
+
 grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind, bool is_integer) {
     if (kind == GROUT_GEMM_AVX2) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c()
@@ -138,6 +153,12 @@ grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind, bool is_integer) {
     (void)kind;
     (void)is_integer;
     return NULL;
+}
+
+bool grout_gemm__may_have_nan(const float *values, size_t count) {
+    (void)values;
+    (void)count;
+    return true;
 }
 
 #endif

@@ -262,6 +262,7 @@ static void raise(int64_t *size, int64_t value) {
 }
 
 static void note_sizes(grout_plan *plan, const grout_inst *inst) {
+    const bool is_mma = grout_op_get_info((grout_opcode)inst->opcode)->rule == GROUT_RULE_TCGEN05;
     for (uint32_t i = 0; i < inst->access_count; i++) {
         const grout_access_plan *access =
             (const grout_access_plan *)grout_pool__at(&plan->accesses, inst->first_access + i);
@@ -269,6 +270,7 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         if (grout_space_is_of_thread(box->space)) {
             continue;
         }
+        plan->stores_tmem |= access->is_write && box->space == GROUT_SPACE_TMEM && !is_mma;
         if (box->packed > 1) {
             raise(&plan->linear_bytes_max, box->bytes);
             raise(&plan->mask_count_max, box->bytes);

@@ -107,21 +107,23 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
 /*
  * When packed, a has M as its inner dimension: an a whose elements follow each other along K is
  * transposed. b is taken either way, but of integers, where two neighbours along K make a word: a b
- * whose elements follow each other along N is transposed.
+ * whose elements follow each other along N is transposed. In a product by rows a and b
+ * change places.
  */
 static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
                         grout_operand_plan *operand) {
     grout_plan *plan = planner->plan;
     const grout_wgmma *wgmma = &planner->wgmma;
+    const bool is_left = is_a != planner->is_by_rows;
     uint32_t mn = is_a ? wgmma->m : wgmma->n;
     uint32_t k = wgmma->is_sparse && !is_a ? 2 * wgmma->k : wgmma->k;
     operand->is_register = is_a && wgmma->a.is_register;
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
-    operand->pack.is_turned = is_a && operand->has_mn_rows && !wgmma->is_sparse;
+    operand->pack.is_turned = is_left && operand->has_mn_rows && !wgmma->is_sparse;
     operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
     if (!operand->has_mn_rows && wgmma->accumulator_dtype == GROUT_DTYPE_I32) {
         operand->pack.has_k_rows = true;
-        operand->pack.is_turned = !is_a;
+        operand->pack.is_turned = !is_left;
     }
     add_pack(planner, operand, operand->has_mn_rows ? mn : k, operand->has_mn_rows ? k : mn);
     if (operand->is_register) {
@@ -141,10 +143,10 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     for (uint32_t i = 1; i < pool->count; i++) {
         const grout_gemm *gemm = grout_pool__at(pool, i);
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
-            gemm->has_k_rows == shape->has_k_rows && gemm->round_step == shape->round_step &&
-            gemm->is_integer == shape->is_integer && gemm->is_saturating == shape->is_saturating &&
-            gemm->group == shape->group && gemm->scale_block == shape->scale_block &&
-            gemm->scale_dtype == shape->scale_dtype &&
+            gemm->pitch == shape->pitch && gemm->has_k_rows == shape->has_k_rows &&
+            gemm->round_step == shape->round_step && gemm->is_integer == shape->is_integer &&
+            gemm->is_saturating == shape->is_saturating && gemm->group == shape->group &&
+            gemm->scale_block == shape->scale_block && gemm->scale_dtype == shape->scale_dtype &&
             grout_tensor_core__is_same(&gemm->core, &shape->core)) {
             return i;
         }
@@ -174,7 +176,7 @@ static void add_product(grout_planner *planner, uint32_t inst_index, grout_produ
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const uint8_t rule = grout_op_get_info(op->opcode)->rule;
-    planner->is_wgmma = false;
+    planner->is_wgmma = planner->is_by_rows = false;
     if (rule == GROUT_RULE_WGMMA) {
         planner->is_wgmma = grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
         planner->failed |= !planner->is_wgmma;
@@ -189,22 +191,50 @@ void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     }
 }
 
-/* An MMA that adds to tensor memory: its sums are worked on as those of an mma. */
+/*
+ * Whether the sums of an MMA can be added up where they are, row by row: as the product of b and a
+ * the other way round, in columns as long as a row of the array. Sums that are rounded to f16, and
+ * those of loops that want columns of their own, are worked on elsewhere.
+ */
+static bool is_by_rows(const grout_planner *planner) {
+    const grout_wgmma *wgmma = &planner->wgmma;
+    const bool is_exact = planner->launch->numerics == GROUT_NUMERICS_EXACT &&
+                          wgmma->accumulator_dtype != GROUT_DTYPE_I32;
+    return wgmma->accumulator_dtype != GROUT_DTYPE_F16 && !wgmma->is_sparse && !is_exact &&
+           planner->scale_block == 0 && !planner->launch->track_non_finite &&
+           wgmma->n % GROUT_GEMM_ROWS == 0;
+}
+
+/* The shape of an MMA's product as it is worked on. */
+static grout_gemm get_tcgen05_shape(const grout_planner *planner, const grout_product_plan *product,
+                                    const grout_box_plan *accumulator) {
+    const grout_wgmma *wgmma = &planner->wgmma;
+    const grout_operand_plan *right = product->is_by_rows ? &product->a : &product->b;
+    return (grout_gemm){
+        .m = product->is_by_rows ? wgmma->n : wgmma->m,
+        .n = product->is_by_rows ? wgmma->m : wgmma->n,
+        .k = wgmma->k,
+        .pitch = product->is_by_rows ? (uint32_t)accumulator->dims[accumulator->rank - 1u] : 0,
+        .has_k_rows = !right->has_mn_rows && !right->pack.has_k_rows,
+        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
+        .is_saturating = wgmma->is_saturating,
+        .scale_block = (uint8_t)(planner->scale_block / (wgmma->is_sparse ? 2 : 1)),
+        .scale_dtype = planner->scale_dtype};
+}
+
+/* An MMA that adds to tensor memory: its sums are worked on there, or as those of an mma. */
 void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     const grout_wgmma *wgmma = &planner->wgmma;
     const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
-    grout_product_plan product = {
-        .count = wgmma->n, .has_use = wgmma->has_use, .is_sparse = wgmma->is_sparse};
+    planner->is_by_rows = is_by_rows(planner);
+    grout_product_plan product = {.count = wgmma->n,
+                                  .has_use = wgmma->has_use,
+                                  .is_sparse = wgmma->is_sparse,
+                                  .is_by_rows = planner->is_by_rows};
     add_operand(planner, inst, true, &product.a);
     add_operand(planner, inst, false, &product.b);
-    grout_gemm shape = {.m = wgmma->m,
-                        .n = wgmma->n,
-                        .k = wgmma->k,
-                        .has_k_rows = !product.b.has_mn_rows && !product.b.pack.has_k_rows,
-                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
-                        .is_saturating = wgmma->is_saturating,
-                        .scale_block = (uint8_t)planner->scale_block,
-                        .scale_dtype = planner->scale_dtype};
+    grout_gemm shape =
+        get_tcgen05_shape(planner, &product, grout_plan__box(planner->plan, inst, 0));
     if (wgmma->is_sparse) {
         shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
     }

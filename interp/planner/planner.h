@@ -69,7 +69,8 @@ typedef struct grout_planner {
                       divide; -1: none */
     uint32_t scale_block; /* of a tcgen05_mma: elements of K that have one scale; 0: none has */
     uint8_t scale_dtype;
-    bool is_wgmma; /* the op that is lowered is a wgmma, with operands as wgmma says */
+    bool is_wgmma;   /* the op that is lowered is a wgmma, with operands as wgmma says */
+    bool is_by_rows; /* and its product is, as that of a grout_product_plan */
     grout_wgmma wgmma;
 } grout_planner;
 

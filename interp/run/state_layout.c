@@ -30,8 +30,8 @@ static size_t add_part(size_t *size, size_t bytes) {
 enum {
     SNAPSHOTS_MAX = 16,
     SNAPSHOT_BYTES_MAX = 64 << 10,
-    OLD_PHASES_MAX = 4096, /* of one element */
-    OLD_BYTES_MAX = 16 << 20
+    OLD_PHASES_MAX = 4096,  /* of one element */
+    OLD_BYTES_MAX = 1 << 20 /* of a CTA */
 };
 
 static void size_history(grout_state_layout *at, size_t elements, size_t set) {

@@ -29,6 +29,18 @@ static bit_map get_bit_map(const grout_machine *machine, const grout_box *box) {
                      .divisor = box->plan->element_bytes};
 }
 
+/* A run in bits: it is of whole elements. */
+static grout_run count_bits(const bit_map *map, const grout_run *run) {
+    grout_run bits = *run;
+    if (map->divisor != 1) {
+        bits.base /= map->divisor;
+        bits.stride /= map->divisor;
+        bits.length /= map->divisor;
+    }
+    bits.base += map->first;
+    return bits;
+}
+
 bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
     bit_map map = get_bit_map(machine, box);
     uint32_t count;
@@ -38,11 +50,11 @@ bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->run.has_failed |= runs == NULL;
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
-        for (int64_t k = 0; k < runs[i].count; k++) {
-            int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;
-            int64_t length = runs[i].length / map.divisor;
-            if ((map.defined != NULL && !grout_bits__has_all(map.defined, first, length)) ||
-                (map.tainted != NULL && grout_bits__has_any(map.tainted, first, length))) {
+        const grout_run bits = count_bits(&map, &runs[i]);
+        for (int64_t k = 0; k < bits.count; k++) {
+            const int64_t first = bits.base + k * bits.stride;
+            if ((map.defined != NULL && !grout_bits__has_all(map.defined, first, bits.length)) ||
+                (map.tainted != NULL && grout_bits__has_any(map.tainted, first, bits.length))) {
                 return false;
             }
         }
@@ -136,13 +148,14 @@ void grout_box__set_written(grout_machine *machine, const grout_box *box, const 
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->run.has_failed |= runs == NULL;
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
-        for (int64_t k = 0; k < runs[i].count; k++) {
-            int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;
+        const grout_run bits = count_bits(&map, &runs[i]);
+        for (int64_t k = 0; k < bits.count; k++) {
+            const int64_t first = bits.base + k * bits.stride;
             if (map.defined != NULL) {
-                grout_bits__set(map.defined, first, runs[i].length / map.divisor);
+                grout_bits__set(map.defined, first, bits.length);
             }
             if (map.tainted != NULL) {
-                grout_bits__clear(map.tainted, first, runs[i].length / map.divisor);
+                grout_bits__clear(map.tainted, first, bits.length);
             }
         }
     }

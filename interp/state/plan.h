@@ -202,6 +202,7 @@ typedef struct grout_product_plan {
     uint32_t column, count; /* of the accumulator: its part */
     bool has_use;           /* the instruction's last slot says whether the accumulator counts */
     bool is_sparse;         /* the slot in front of it, or the last one, is the metadata of a */
+    bool is_by_rows; /* gemm adds b and a the other way round, where tensor memory has the sums */
     grout_operand_plan a, b;
 } grout_product_plan;
 
@@ -370,6 +371,7 @@ typedef struct grout_plan {
     grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
+    bool stores_tmem;                /* something else than MMAs writes tensor memory */
     uint32_t sums_max, turned_max;   /* elements of the largest result of an mma, bytes of b */
     grout_pool objects;              /* grout_object_id: lists of scopes */
     grout_pool semaphores;           /* number i at i + 1 */

@@ -20,8 +20,8 @@ uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element) {
 static bool is_awaited(const grout_cta *cta, uint32_t element, uint32_t number) {
     for (uint32_t i = 0; i < cta->machine->plan->actor_count; i++) {
         uint32_t state = grout_cta__thread(cta, i)->state;
-        if (grout_cta__waits(cta, element)[i].waits <= number && state != GROUT_THREAD_EXITED &&
-            state != GROUT_THREAD_IDLE) {
+        if (state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE &&
+            grout_barrier__get_next_wait(cta, i, element) <= number) {
             return true;
         }
     }

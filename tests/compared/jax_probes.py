@@ -2,7 +2,8 @@
 
 usage: jax_probes.py [NAME...]
 
-Needs jax[cpu]==0.10.2 and absl-py; not a test. Prints what the race detector says of each. A kernel
+Needs jax[cpu]==0.10.2 and absl-py, those of Blackwell (mma_..) 0.11.2 on Python 3.12; not a test. Without names all that the
+version can run. Prints what the race detector says of each. A kernel
 that does not end within 30 s is ended. Each kernel runs twice: with one simulated TMA thread, the
 default, and with four.
 
@@ -94,10 +95,95 @@ def never_arrives(x, y, bar):
     y[...] = x[...]
 
 
+# ---- Blackwell ----
+
+
+def load_both(a, b, sa, sb, full):
+    plgpu.copy_gmem_to_smem(a, sa, full)
+    plgpu.copy_gmem_to_smem(b, sb, full)
+    plgpu.barrier_wait(full)
+
+
+def mma_two_accumulators(a, b, y, sa, sb, full, done, first, second):
+    load_both(a, b, sa, sb, full)
+    plgpu.tcgen05_mma(first, sa, sb, accumulate=False)
+    plgpu.tcgen05_mma(second, sa, sb, done, accumulate=False)
+    plgpu.barrier_wait(done)
+    y[...] = plgpu.async_load_tmem(first)
+    plgpu.wait_load_tmem()
+
+
+def mma_handed_on(a, b, y, sa, sb, full, done, there, acc):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+        load_both(a, b, sa, sb, full)
+        plgpu.tcgen05_mma(acc, sa, sb, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        plgpu.barrier_arrive(there)
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+        plgpu.barrier_wait(there)
+        y[...] = plgpu.async_load_tmem(acc)
+        plgpu.wait_load_tmem()
+
+
+def mma_publishes_store(a, b, y, sa, sb, s, full, done, acc):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+        load_both(a, b, sa, sb, full)
+        s[...] = jnp.ones(s.shape, s.dtype)
+        plgpu.tcgen05_mma(acc, sa, sb, done, accumulate=False)
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+        plgpu.barrier_wait(done)
+        y[...] = s[...]
+
+
+def mma_refill(a, b, y, sa, sb, full, again, done, acc):
+    load_both(a, b, sa, sb, full)
+    plgpu.tcgen05_mma(acc, sa, sb, accumulate=False)
+    plgpu.copy_gmem_to_smem(a, sa, again)
+    plgpu.barrier_wait(again)
+    plgpu.tcgen05_commit_arrive(done)
+    plgpu.barrier_wait(done)
+    y[...] = plgpu.async_load_tmem(acc)
+    plgpu.wait_load_tmem()
+
+
+def mma_thread_then_warp(a, b, y, sa, sb, full, first, second, acc):
+    load_both(a, b, sa, sb, full)
+    plgpu.tcgen05_mma(acc, sa, sb, first, accumulate=False)
+
+    @plgpu.warp_map
+    def _(warp):
+        @pl.when(warp == 1)
+        def _():
+            plgpu.tcgen05_mma(acc, sa, sb, second)
+
+    plgpu.barrier_wait(first)
+    plgpu.barrier_wait(second)
+    y[...] = plgpu.async_load_tmem(acc)
+    plgpu.wait_load_tmem()
+
+
 # name: (kernel, its scratches, what else plgpu.kernel is given)
+TWO = {"num_threads": 2, "thread_name": "wg"}
+TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+OPERANDS = [plgpu.SMEM((2 * N, N), jnp.float16, transforms=TILES), plgpu.SMEM((N, N), jnp.float16, transforms=TILES)]
+FULL, DONE = plgpu.Barrier(num_arrivals=2), plgpu.Barrier(orders_tensor_core=True)
+SUMS = plgpu.TMEM((2 * N, N), jnp.float32)
+MMA_PROBES = {
+    "mma_two_accumulators": (mma_two_accumulators, [*OPERANDS, FULL, DONE, SUMS, SUMS], {}),
+    "mma_handed_on": (mma_handed_on, [*OPERANDS, FULL, DONE, BARRIER, SUMS], TWO),
+    "mma_publishes_store": (mma_publishes_store, [*OPERANDS, plgpu.SMEM((2 * N, N), jnp.float32), FULL, DONE, SUMS], TWO),
+    "mma_refill": (mma_refill, [*OPERANDS, FULL, BARRIER, DONE, SUMS], {}),
+    "mma_thread_then_warp": (mma_thread_then_warp, [*OPERANDS, FULL, DONE, DONE, SUMS], {}),
+}
 PROBES = {
     "early_read": (early_read, [SMEM, SMEM, BARRIER], {}),
-    "two_warpgroups": (two_warpgroups, [SMEM], {"num_threads": 2, "thread_name": "wg"}),
+    "two_warpgroups": (two_warpgroups, [SMEM], TWO),
     "store_without_commit": (store_without_commit, [SMEM], {}),
     "source_reuse": (source_reuse, [SMEM], {}),
     "refill_without_commit": (refill_without_commit, [SMEM, SMEM, BARRIER], {}),
@@ -109,11 +195,13 @@ PROBES = {
 
 
 def probe(name, tma_threads, answers):
-    kernel, scratches, more = PROBES[name]
+    kernel, scratches, more = {**PROBES, **MMA_PROBES}[name]
+    shape = (2 * N, N) if name in MMA_PROBES else (N, N)
+    inputs = [jnp.ones(shape, jnp.float16), jnp.ones((N, N), jnp.float16)] if name in MMA_PROBES else [jnp.ones(shape)]
     mode = InterpretGPUParams(detect_races=True, num_tma_threads_per_device=tma_threads)
-    run = plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((N, N), jnp.float32), scratch_types=scratches,
+    run = plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct(shape, jnp.float32), scratch_types=scratches,
                        interpret=mode, **more)
-    jax.block_until_ready(run(jnp.ones((N, N), jnp.float32)))
+    jax.block_until_ready(run(*inputs))
     answers.put("race" if gpu_callbacks.get_races().races_found else "no race")
 
 
@@ -132,7 +220,8 @@ def ask(name, tma_threads):
 
 def main():
     print(f"jax {jax.__version__}")
-    for name in sys.argv[1:] or PROBES:
+    has_mma = jax.__version_info__ >= (0, 11)
+    for name in sys.argv[1:] or [*PROBES, *(MMA_PROBES if has_mma else ())]:
         print(f"{name:24} {ask(name, 1):12} with 4 TMA threads: {ask(name, 4)}", flush=True)
 
 

@@ -28,8 +28,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATCHES = os.path.join(HERE, "patches")
 PAGE = os.path.join(ROOT, "docs", "reverts.md")
-TARGETS = ("grout_exe", "check_synchronised", "axioms_export")
-NOT_COPIED = (".git", "build", "__pycache__")
+TARGETS = ("grout_exe", "check_random", "check_synchronised", "axioms_export")
+NOT_COPIED = (".git", "__pycache__")
 
 
 class Failure(Exception):
@@ -66,6 +66,8 @@ GROUT = ("--grout", "{build}/bin/grout")
 FINDERS = {
     # right|mistakes KIND FIRST COUNT RUNS
     "synchronised": Finder("tests/random/check_synchronised.c", ("{build}/tests/random/check_synchronised",), PASSED),
+    # KIND FIRST COUNT
+    "random": Finder("tests/random/check_random.c", ("{build}/tests/random/check_random",), PASSED),
     # FIRST COUNT
     "lives": Finder("tests/random/check_lives.py", (sys.executable, "{tests}/random/check_lives.py", *GROUT), PASSED),
     # KIND FIRST COUNT
@@ -194,7 +196,8 @@ def check_page(patches):
 
 def list_files(folder):
     for at, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in NOT_COPIED]
+        folders[:] = [name for name in folders
+                      if name not in NOT_COPIED and os.path.join(at, name) != os.path.join(folder, "build")]
         if "CMakeCache.txt" in names:
             folders[:], names = [], []  # a build
         for name in names:

@@ -29,6 +29,7 @@ typedef struct run {
     grout_decisions *record;
     bool is_unobserved;
     bool is_unfused;
+    bool tracks_non_finite;
     /* filled in */
     grout_diags *diags;
     grout_module *symbolic, *module;
@@ -175,6 +176,7 @@ static inline void run_start(run *r) {
                            .max_memory = r->max_memory,
                            .track_undefined = !r->is_unobserved,
                            .is_unfused = r->is_unfused,
+                           .track_non_finite = r->tracks_non_finite,
                            .progress = run_on_progress,
                            .print = run_on_print,
                            .payload = r};

@@ -128,6 +128,64 @@ static void compare(uint32_t m, uint32_t n, uint32_t k, uint8_t round_step) {
     compare_order(m, n, k, round_step, true);
 }
 
+/* Columns of c that lie apart: the same sums, and nothing between them changes. */
+static void compare_apart(const grout_gemm *shape) {
+    enum { GAP = 32 };
+    static float apart[(M_MAX + GAP) * N_MAX];
+    for (uint32_t kind = GROUT_GEMM_PLAIN; kind < GROUT_GEMM_KIND_COUNT; kind++) {
+        grout_gemm dense = *shape, gemm = *shape;
+        gemm.pitch = shape->m + GAP;
+        grout_gemm__init(&dense, GROUT_GEMM_PLAIN);
+        grout_gemm__init(&gemm, (grout_gemm_kind)kind);
+        memset(apart, 0, sizeof apart);
+        for (uint32_t n = 0; n < shape->n; n++) {
+            memcpy(&apart[n * gemm.pitch], &start[n * shape->m], shape->m * sizeof *apart);
+        }
+        memcpy(expected, start, (size_t)shape->m * shape->n * sizeof *start);
+        grout_gemm__run(&dense, expected, a, b);
+        grout_gemm__run(&gemm, apart, a, b);
+        for (uint32_t i = 0; i < shape->n * gemm.pitch; i++) {
+            const uint32_t m = i % gemm.pitch, n = i / gemm.pitch;
+            const float wanted = m < shape->m ? expected[n * shape->m + m] : 0.0f;
+            ASSERT_OFTEN(shape->is_integer ? get_bits(apart[i]) == get_bits(wanted)
+                                           : is_same(apart[i], wanted));
+        }
+        grout_gemm__deinit(&gemm);
+        grout_gemm__deinit(&dense);
+    }
+}
+
+START_TEST(columns_may_lie_apart) {
+    fill((content)(_i % CONTENT_COUNT), false);
+    compare_apart(&(grout_gemm){.m = 64, .n = 64, .k = 32});
+    compare_apart(&(grout_gemm){.m = 128, .n = 64, .k = 16, .has_k_rows = true});
+    compare_apart(&(grout_gemm){.m = 96, .n = 8, .k = 24});
+    compare_apart(&(grout_gemm){.m = 16, .n = 128, .k = 8});
+    compare_apart(&(grout_gemm){.m = 32, .n = 64, .k = 64, .is_integer = true});
+    compare_apart(&(grout_gemm){.m = 48, .n = 8, .k = 32, .is_integer = true});
+    compare_apart(
+        &(grout_gemm){.m = 32, .n = 8, .k = 64, .is_integer = true, .is_saturating = true});
+}
+END_TEST
+
+/* The one NaN of the tensor core; other values stay, and NaNs that no sum is. */
+START_TEST(nans_become_one) {
+    static const uint32_t others[] = {0x7f800000u, 0xff800000u, 0x80000000u, 0x7f800001u,
+                                      0x7f7fffffu};
+    static const uint32_t nans[] = {0x7fc00000u, 0xffc00001u, 0x7fc01234u, 0xffffffffu};
+    for (uint32_t at = 0; at < 48; at++) {
+        for (uint32_t i = 0; i < 48; i++) {
+            got[i] = get_float(others[i % 5]);
+        }
+        got[at] = get_float(nans[at % 4]);
+        grout_gemm__unify_nans(got, 48);
+        for (uint32_t i = 0; i < 48; i++) {
+            ASSERT_OFTEN(get_bits(got[i]) == (i == at ? 0x7fffffffu : others[i % 5]));
+        }
+    }
+}
+END_TEST
+
 /* Every N there is, and M of an instruction; M of several with every third N, of each content
  * others. */
 START_TEST(all_loops_give_the_same_bits) {
@@ -251,6 +309,8 @@ int main(void) {
     TCase *tests = tcase_create("gemm");
     tcase_add_loop_test(tests, all_loops_give_the_same_bits, 0, CONTENT_COUNT);
     tcase_add_loop_test(tests, f16_accumulators_round_at_each_step, 0, CONTENT_COUNT);
+    tcase_add_loop_test(tests, columns_may_lie_apart, 0, CONTENT_COUNT);
+    tcase_add_test(tests, nans_become_one);
     tcase_add_test(tests, integers_wrap);
     tcase_add_test(tests, rounding_is_that_of_f16);
     suite_add_tcase(suite, tests);
