@@ -11,8 +11,12 @@
 #define ANSWER_BYTES 16
 
 void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    /* Every CTA expects the answer, and the first one asks for all. */
+    const bool is_collective = grout_op_get_axes(e->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 &&
+                               e->plan->cluster_size > 1;
     const bool is_multicast =
-        grout_op_get_axes(e->module, op, GROUT_ATTR_MULTICAST) != 0 && e->plan->cluster_size > 1;
+        is_collective ||
+        (grout_op_get_axes(e->module, op, GROUT_ATTR_MULTICAST) != 0 && e->plan->cluster_size > 1);
     grout_view answer, barrier;
     (void)id;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
@@ -34,12 +38,20 @@ void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grou
         }
         grout_emit__end(e, ");");
     }
+    if (is_collective) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "if (rank == 0)");
+        grout_emit__open(e);
+    }
     grout_emit__begin(e);
     grout_emit__add(e, "grout_cancel_cluster%s(", is_multicast ? "_multicast" : "");
     grout_emit__smem_start(e, &answer);
     grout_emit__add(e, ", ");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ");");
+    if (is_collective) {
+        grout_emit__close(e, "");
+    }
     grout_emit__close_issuer(e);
 }
 
