@@ -179,6 +179,57 @@ START_TEST(every_field_is_in_the_text) {
 }
 END_TEST
 
+/* ---- pairs ---- */
+
+/* Both CTAs load, the one that leads counts the bytes and multiplies, and tells both. */
+START_TEST(a_pair_counts_on_the_leaders_barrier) {
+    static const char *const holds[] = {
+        "grout_tensor_allocate<2>(",
+        "if (rank % 2u == 0) {\n                                grout_mbarrier_arrive_expect(full",
+        "grout_tma_load_pair(as + ",
+        "grout_peer_address(full + 8 * slot, rank & ~1u)",
+        "grout_tensor_f16<2>(acc + ",
+        "grout_tensor_commit_multicast<2>(summed + 8 * half, 0x3u)",
+        "grout_arrive_leader<GROUT_RELEASE>(free",
+        "grout_cluster_exit();\n    if (warp == 0) {\n        grout_tensor_free<2>(tmem, 256)"};
+    static const grout_emit_options options = {.watchdog = false};
+    const char *path = GROUT_TEST_SOURCE_DIR "/kernels/matmul_blackwell_collective.grout";
+    grout_text text = read_file(path), source = {0};
+    emit_kernels(path, text.data, UINT32_MAX, &options, &source);
+    const char *kernel = strstr(source.data, "\n// kernel @");
+    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
+        check_text(path, kernel, holds[k], NULL);
+    }
+    grout_text_free(&source);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- loads ---- */
+
+/* The wait stands where the kernel waits, and before the first use where it does not. */
+START_TEST(a_load_is_awaited_before_its_use) {
+    static const char kernel[] = "kernel @k(%y: out gmem f32[128, 16]) attr arch = \"sm_100a\"\n{\n"
+                                 "  scratch %t : tmem f32[128, 32]\n"
+                                 "  async_store_tmem %t, 1.0\n  commit_tmem\n"
+                                 "  %a = async_load_tmem %t[:, ds(0, 16)]\n"
+                                 "  %b = async_load_tmem %t[:, ds(16, 16)]\n"
+                                 "  store %y, (add %a, %b)\n  wait_load_tmem\n}\n";
+    static const grout_emit_options options = {.watchdog = false};
+    grout_text source = {0};
+    emit_kernels("load", kernel, UINT32_MAX, &options, &source);
+    const char *text = strstr(source.data, "\n// kernel @");
+    const char *first = strstr(text, "grout_tensor_load_32x32b_x16_f32(a");
+    const char *second = strstr(text, "grout_tensor_load_32x32b_x16_f32(b");
+    const char *wait = strstr(text, "grout_tensor_wait_loads();");
+    const char *use = strstr(text, "GROUT_ADD(a[reg], b[reg])");
+    ck_assert(first != NULL && second != NULL && wait != NULL && use != NULL);
+    ck_assert(first < second && second < wait && wait < use);
+    ck_assert_ptr_null(strstr(wait + 1, "grout_tensor_wait_loads();"));
+    grout_text_free(&source);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 static void check_refusal(const char *text, const char *reason) {
@@ -224,6 +275,8 @@ int main(void) {
     tcase_add_test(tcase, kernels_of_ops_compile);
     tcase_add_test(tcase, every_kind_has_its_descriptor);
     tcase_add_test(tcase, every_field_is_in_the_text);
+    tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
+    tcase_add_test(tcase, a_load_is_awaited_before_its_use);
     tcase_add_test(tcase, a_text_is_for_one_hardware);
     tcase_add_test(tcase, six_bits_are_refused_by_name);
     return run_suite(tcase, "emit_tensor");
