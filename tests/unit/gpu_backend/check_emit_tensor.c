@@ -209,12 +209,13 @@ END_TEST
 
 /* The wait stands where the kernel waits, and before the first use where it does not. */
 START_TEST(a_load_is_awaited_before_its_use) {
-    static const char kernel[] = "kernel @k(%y: out gmem f32[128, 16]) attr arch = \"sm_100a\"\n{\n"
-                                 "  scratch %t : tmem f32[128, 32]\n"
-                                 "  async_store_tmem %t, 1.0\n  commit_tmem\n"
-                                 "  %a = async_load_tmem %t[:, ds(0, 16)]\n"
-                                 "  %b = async_load_tmem %t[:, ds(16, 16)]\n"
-                                 "  store %y, (add %a, %b)\n  wait_load_tmem\n}\n";
+    static const char kernel[] =
+        "kernel @k(%y: out gmem f32[128, 16]) attr arch = \"sm_100a\"\n{\n"
+        "  scratch %t : tmem f32[128, 32]\n"
+        "  async_store_tmem %t, (broadcast 1.0 : f32[128, 32])\n  commit_tmem\n"
+        "  %a = async_load_tmem %t[:, ds(0, 16)]\n"
+        "  %b = async_load_tmem %t[:, ds(16, 16)]\n"
+        "  store %y, (add %a, %b)\n  wait_load_tmem\n}\n";
     static const grout_emit_options options = {.watchdog = false};
     grout_text source = {0};
     emit_kernels("load", kernel, UINT32_MAX, &options, &source);
