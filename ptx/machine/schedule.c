@@ -1,0 +1,320 @@
+/* schedule.c - which warp goes on: at random, for a while of random length. Every order of warps
+ * that a GPU could take is possible, and a seed has one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "schedule.h"
+
+#include "state.h"
+
+enum {
+    RESIDENT_CTAS = 8,       /* that run side by side while they get on */
+    RESIDENT_CTAS_MAX = 132, /* if they wait for others */
+    SPIN_STEPS = 20000,
+    STALL_STEPS = 400000 /* after which others may be what they wait for */
+};
+
+/* ---- groups of a warp ---- */
+
+static bool have_same_calls(const ptx_group *a, const ptx_group *b) {
+    bool is_same = a->call_count == b->call_count;
+    for (uint32_t i = 0; is_same && i < a->call_count; i++) {
+        is_same = a->returns[i] == b->returns[i];
+    }
+    return is_same;
+}
+
+static void remove_group(ptx_warp *warp, uint32_t index) {
+    warp->groups[index] = warp->groups[--warp->group_count];
+}
+
+/* Groups without lanes go, and those at the same place become one. */
+static void tidy_groups(ptx_warp *warp) {
+    for (uint32_t i = 0; i < warp->group_count;) {
+        ptx_group *group = &warp->groups[i];
+        bool is_gone = group->lanes == 0;
+        for (uint32_t j = 0; !is_gone && j < i; j++) {
+            ptx_group *other = &warp->groups[j];
+            if (other->pc == group->pc && !other->is_waiting && !group->is_waiting &&
+                have_same_calls(group, other)) {
+                other->lanes |= group->lanes;
+                other->has_stayed = false;
+                is_gone = true;
+            }
+        }
+        if (is_gone) {
+            remove_group(warp, i);
+        } else {
+            i++;
+        }
+    }
+}
+
+/* The group that goes on: the one that is furthest behind, now and then another one, so that lanes
+ * which spin do not keep away those that they spin for. NULL: all wait. */
+static ptx_group *choose_group(ptx_machine *machine, ptx_warp *warp) {
+    ptx_group *best = NULL;
+    bool is_any = warp->group_count > 1 && grout_ptx__draw(machine, 16) == 0;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        ptx_group *group = &warp->groups[i];
+        if (group->has_stayed && group->tried_at == machine->events) {
+            continue;
+        }
+        if (best == NULL || (is_any ? grout_ptx__draw(machine, 2) == 0 : group->pc < best->pc)) {
+            best = group;
+        }
+    }
+    return best;
+}
+
+/* ---- one step ---- */
+
+/* The lanes whose guard is right; false with a fault. */
+static bool apply_guard(ptx_context *context) {
+    const ptx_plane *guard = &context->step->guard;
+    if (guard->is_sink) {
+        return true;
+    }
+    if (!grout_ptx__need(context, guard, "the guard of the instruction")) {
+        return false;
+    }
+    context->lanes &= ptx_mask(context, guard);
+    return true;
+}
+
+/* An instruction for lanes together: those whose guard is wrong go on alone, the others wait until
+ * all that have to be are here. True: they are. */
+static bool meet(ptx_context *context, bool *is_right_out) {
+    const ptx_step *step = context->step;
+    ptx_group *group = context->group;
+    ptx_warp *warp = context->warp;
+    uint64_t needed = warp->live;
+    *is_right_out = true;
+    if (context->lanes != group->lanes) {
+        ptx_group *rest = &warp->groups[warp->group_count++];
+        *rest = *group;
+        rest->lanes &= ~context->lanes;
+        rest->pc++;
+        rest->has_stayed = false;
+        group->lanes = context->lanes;
+    }
+    if (step->needs_mask) {
+        const ptx_plane *mask = &step->sources[step->mask_source];
+        *is_right_out = grout_ptx__need_same(context, mask, "the mask of lanes", &needed);
+        if (*is_right_out && (context->lanes & ~needed) != 0) {
+            grout_ptx__fault(context, PTX_LANES, "lanes 0x%x run it, but its mask is 0x%llx",
+                             context->lanes, (unsigned long long)needed);
+            *is_right_out = false;
+        }
+        needed &= warp->live;
+    }
+    return *is_right_out && (needed & ~(uint64_t)context->lanes) == 0;
+}
+
+static bool run_step(ptx_machine *machine, ptx_warp *warp, ptx_group *group) {
+    const ptx_step *step = &machine->code->steps.items[group->pc];
+    ptx_context context = {.machine = machine,
+                           .cta = warp->cta,
+                           .warp = warp,
+                           .group = group,
+                           .step = step,
+                           .lanes = group->lanes,
+                           .constants = (const uint8_t *)machine->code->constants.items};
+    ptx_outcome outcome = PTX_NEXT;
+    bool is_right = apply_guard(&context);
+    machine->steps++;
+    machine->lane_steps += (uint32_t)__builtin_popcount(context.lanes);
+    if (is_right && context.lanes != 0) {
+        bool is_met = !(step->needs_all || step->needs_mask) || meet(&context, &is_right);
+        outcome = is_met && is_right ? step->run(&context) : PTX_STAY;
+    }
+    if (!is_right || outcome == PTX_FAILED) {
+        machine->is_failed = true;
+        return false;
+    }
+    if (outcome == PTX_NEXT) {
+        group->pc++;
+        group->is_waiting = false;
+        group->has_stayed = false;
+    } else if (outcome == PTX_STAY) {
+        group->has_stayed = true;
+        group->tried_at = machine->events;
+    } else {
+        group->has_stayed = false;
+    }
+    return true;
+}
+
+/* A warp runs for some steps. True: at least one that did not wait. */
+static bool run_warp(ptx_machine *machine, ptx_warp *warp, uint64_t steps) {
+    bool has_run = false;
+    for (; steps > 0 && warp->live != 0 && !machine->is_failed; steps--) {
+        ptx_group *group = warp->group_count == 1 && !warp->groups[0].has_stayed
+                               ? &warp->groups[0]
+                               : choose_group(machine, warp);
+        if (group == NULL || !run_step(machine, warp, group)) {
+            break;
+        }
+        has_run |= !group->has_stayed;
+        if (warp->group_count > 1) {
+            tidy_groups(warp);
+        }
+    }
+    return has_run;
+}
+
+/* ---- clusters ---- */
+
+static bool has_ended(const ptx_machine *machine, uint32_t first) {
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        if (machine->ctas[first + i].live_warps > 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < machine->asyncs.count; i++) {
+        if (machine->asyncs.items[i].cta - first < machine->cluster_size) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void end_clusters(ptx_machine *machine) {
+    for (size_t i = 0; i < machine->resident.count;) {
+        if (has_ended(machine, machine->resident.items[i])) {
+            grout_ptx__end_cluster(machine, i);
+            machine->stall_start = machine->steps;
+        } else {
+            i++;
+        }
+    }
+}
+
+/* Clusters begin while there is room; more, up to what a GPU holds, if those that run seem to wait
+ * for them. False without memory. */
+static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
+    uint32_t size = machine->cluster_size;
+    while (
+        machine->next_cta < machine->cta_count &&
+        (machine->resident.count == 0 || (machine->resident.count + 1) * size <= RESIDENT_CTAS)) {
+        if (!grout_ptx__begin_cluster(machine)) {
+            return false;
+        }
+        is_stuck = false;
+    }
+    if (is_stuck && machine->next_cta < machine->cta_count &&
+        (machine->resident.count + 1) * size <= RESIDENT_CTAS_MAX) {
+        machine->stall_start = machine->steps;
+        return grout_ptx__begin_cluster(machine);
+    }
+    return true;
+}
+
+static bool report_hang(ptx_machine *machine, bool is_limit) {
+    const grout_ptx_module *module = machine->code->module;
+    bool is_first = true;
+    grout_place nowhere = {.file = NULL};
+    for (size_t i = 0; i < machine->resident.count; i++) {
+        for (uint32_t j = 0; j < machine->cluster_size; j++) {
+            const ptx_cta *cta = &machine->ctas[machine->resident.items[i] + j];
+            for (uint32_t k = 0; k < machine->warp_count; k++) {
+                const ptx_warp *warp = &cta->warps[k];
+                for (uint32_t g = 0; warp->live != 0 && g < warp->group_count; g++) {
+                    const ptx_step *step = &machine->code->steps.items[warp->groups[g].pc];
+                    grout_place place =
+                        grout_ptx__get_place(module, module->insts.items[step->inst].place);
+                    if (is_first) {
+                        grout_diags_add(machine->diags, GROUT_DIAG_PTX_HANG, place,
+                                        is_limit ? "the run takes more than %llu instructions"
+                                                 : "all lanes wait, after %llu instructions",
+                                        (unsigned long long)machine->steps);
+                    }
+                    is_first = false;
+                    grout_diags_note(machine->diags, nowhere,
+                                     "lanes 0x%x of warp %u of CTA (%u, %u, %u) are at line %u",
+                                     warp->groups[g].lanes, k, cta->index[0], cta->index[1],
+                                     cta->index[2], place.line);
+                }
+            }
+        }
+    }
+    machine->is_failed = true;
+    return false;
+}
+
+/* One warp of those that run, or NULL. */
+static ptx_warp *draw_warp(ptx_machine *machine) {
+    uint32_t first = machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
+    uint64_t number =
+        grout_ptx__draw(machine, (uint64_t)machine->cluster_size * machine->warp_count);
+    ptx_cta *cta = &machine->ctas[first + number / machine->warp_count];
+    ptx_warp *warp = &cta->warps[number % machine->warp_count];
+    return warp->live != 0 ? warp : NULL;
+}
+
+/* Tries all warps, once each. */
+static bool run_any_warp(ptx_machine *machine) {
+    for (size_t i = 0; i < machine->resident.count; i++) {
+        for (uint32_t j = 0; j < machine->cluster_size; j++) {
+            ptx_cta *cta = &machine->ctas[machine->resident.items[i] + j];
+            for (uint32_t k = 0; k < machine->warp_count; k++) {
+                if (cta->warps[k].live != 0 && run_warp(machine, &cta->warps[k], 64)) {
+                    return true;
+                }
+                if (machine->is_failed) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* What is under way happens now and then; what is late too, after a while: lanes that spin may wait
+ * for it. */
+static void let_happen(ptx_machine *machine) {
+    bool is_overdue = machine->steps - machine->happened_at > SPIN_STEPS;
+    if (machine->asyncs.count == 0) {
+        machine->happened_at = machine->steps;
+    } else if (is_overdue || grout_ptx__draw(machine, 2) == 0) {
+        if (grout_ptx__let_one_happen(machine, is_overdue)) {
+            machine->happened_at = machine->steps;
+        }
+    }
+}
+
+bool grout_ptx__run_all(ptx_machine *machine) {
+    static const uint32_t lengths[] = {1, 4, 16, 64, 256, 1024};
+    uint64_t limit =
+        machine->launch->steps_max > 0 ? machine->launch->steps_max : UINT64_C(4000000000);
+    uint32_t idle = 0;
+    while (!machine->is_failed) {
+        end_clusters(machine);
+        if (machine->resident.count == 0 && machine->next_cta == machine->cta_count) {
+            return true;
+        }
+        if (!begin_clusters(machine, machine->steps - machine->stall_start > STALL_STEPS)) {
+            return false;
+        }
+        if (machine->steps > limit) {
+            return report_hang(machine, true);
+        }
+        let_happen(machine);
+        ptx_warp *warp = draw_warp(machine);
+        uint64_t length = lengths[grout_ptx__draw(machine, sizeof lengths / sizeof lengths[0])];
+        idle = warp != NULL && run_warp(machine, warp, length) ? 0 : idle + 1;
+        if (idle > 2 * machine->warp_count && !machine->is_failed) {
+            idle = 0;
+            uint32_t begun = machine->next_cta;
+            if (!run_any_warp(machine) && !grout_ptx__let_one_happen(machine, true) &&
+                !machine->is_failed) {
+                end_clusters(machine);
+                if (!begin_clusters(machine, true)) {
+                    return false;
+                }
+                if (machine->next_cta == begun && machine->resident.count > 0) {
+                    return report_hang(machine, false);
+                }
+            }
+        }
+    }
+    return false;
+}
