@@ -140,6 +140,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_RULE_STORE:
     case GROUT_RULE_COPY:
     case GROUT_RULE_IM2COL:
+    case GROUT_RULE_ROWS:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_TCGEN05:

@@ -83,3 +83,13 @@ void grout_emit__query_cluster_cancel(grout_emitter *e, grout_op_id id, const gr
     (void)id;
     refuse(e, op);
 }
+
+void grout_emit__tma_gather(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
+void grout_emit__tma_scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}

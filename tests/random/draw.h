@@ -69,6 +69,8 @@ void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_pairs(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Clusters that go on with the tiles of others, which they take off the launch. */
 void draw_cancels(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Rows that TMA gathers for slots and scatters from them, on Blackwell. */
+void draw_rows(uint64_t seed, grout_text *out, draw_sums *sums);
 
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);

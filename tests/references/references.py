@@ -457,6 +457,10 @@ CASES = [
      {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
      ["TOKENS=1 SLOTS=1 N=8 K=1", "TOKENS=50 SLOTS=130 N=72 K=70", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
       "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1"]),
+    ("matmul_blackwell_gather", compute_matmul_moe_gather,
+     {"x": "TOKENS K", "rows": "rows", "b": "E K N", "offsets": "offsets"}, 2 ** -8, 1e-5,
+     ["TOKENS=1 SLOTS=1 N=8 K=8", "TOKENS=50 SLOTS=130 N=72 K=72", "TOKENS=7 SLOTS=300 N=200 K=136 SMS=2",
+      "TOKENS=400 SLOTS=257 N=128 K=64 SMS=1 ACCS=3", "TOKENS=60 SLOTS=140 N=72 K=136 bf16=f16"]),
     ("conv_implicit_gemm", compute_conv, {"x": "N H W C", "w": "K TAPS C"}, 2 ** -8, 1e-5,
      ["N=1 H=1 W=1 C=8 K=8", "N=3 H=7 W=9 C=72 K=136", "N=2 H=13 W=10 C=64 K=8 STRIDE=2 SMS=1",
       "N=5 H=6 W=5 C=16 K=16 STRIDE=3 PAD=0", "N=1 H=9 W=30 C=24 K=40 R=5 S=2 PAD=2 DILATION=2",
@@ -538,6 +542,7 @@ FILTER = {"R": 3, "S": 3, "PAD": 1, "STRIDE": 1, "DILATION": 1}
 DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "matmul_ragged": GROUPS,
             "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
+            "matmul_blackwell_gather": {"E": 4},
             "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
@@ -587,7 +592,7 @@ def run_case(grout, case, words):
         sizes.update(KV=sizes["HEADS"] // sizes["GROUP"], ROWS=-(-sizes["S"] // 128) * 128)
     if name == "conv_implicit_gemm":
         sizes.update(TAPS=sizes["R"] * sizes["S"])
-    if name == "matmul_moe_gather":
+    if name in ("matmul_moe_gather", "matmul_blackwell_gather"):
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_sparse":
         sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
