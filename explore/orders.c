@@ -49,23 +49,9 @@ static bool has_requests(const grout_module *module, grout_kernel_id kernel) {
     return false;
 }
 
-static bool has_scoped_cluster_barrier(const grout_module *module, grout_kernel_id kernel) {
-    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
-        const grout_object *object = grout_module_get_object(module, i);
-        const grout_value *value = grout_module_get_value(module, object->value);
-        if (object->cluster_group_count > 0 && value->block != 0 &&
-            is_in_kernel(module, kernel, grout_module_get_op(module, value->op))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id kernel) {
     return has_requests(module, kernel) ? "launch control may hand out other clusters, or none"
-           : has_scoped_cluster_barrier(module, kernel)
-               ? "an arrive on the cluster barrier of a scoped may come before its scope has begun"
-               : NULL;
+                                        : NULL;
 }
 
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,

@@ -301,3 +301,25 @@ bool grout_outline_names__have(const grout_outline_names *names, grout_span text
     }
     return true;
 }
+
+static grout_span find_attribute(grout_span code, const char *word) {
+    const size_t size = strlen(word);
+    for (size_t i = 0; i + size + 2 < code.size; i++) {
+        const char *end = memchr(code.data + i, ')', code.size - i);
+        if (code.data[i] == ' ' && memcmp(code.data + i + 1, word, size) == 0 &&
+            code.data[i + 1 + size] == '(' && end != NULL) {
+            return (grout_span){code.data + i, (size_t)(end - code.data) + 1 - i};
+        }
+    }
+    return (grout_span){"", 0};
+}
+
+grout_span grout_outline__find_attribute(const grout_outline *outline, const char *word) {
+    grout_span found = {"", 0};
+    for (size_t i = 0; i < outline->lines->count && found.size == 0; i++) {
+        if (outline->items[i].is_statement) {
+            found = find_attribute(outline->lines->items[i].code, word);
+        }
+    }
+    return found;
+}

@@ -447,13 +447,15 @@ static void collect_numbers(collector *it) {
 /* ---- uses of barriers ----------------------------------------------------------------------- */
 
 /* A way to use an object of the kind; with says what follows the element, then comes the
- * attribute. */
+ * attribute. A commit is of kernels that use the tensor core of Blackwell. */
 static const struct {
     grout_sync_object kind;
-    enum { ALONE, WITH_PARITY, WITH_NUMBER } with;
+    enum { ALONE, WITH_PARITY, WITH_NUMBER, OF_TENSOR_CORE } with;
     uint32_t cost;
     const char *mnemonic, *attribute;
 } ways[] = {
+    {GROUT_SYNC_OBJECT_BARRIER, OF_TENSOR_CORE, 1, "tcgen05_commit_arrive", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, OF_TENSOR_CORE, 1, "tcgen05_commit_arrive", ""},
     {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_wait", ""},
     {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_arrive", ""},
     {GROUT_SYNC_OBJECT_MBARRIER, WITH_PARITY, 1, "mbarrier_wait", ""},
@@ -486,6 +488,21 @@ static void add_way(collector *it, size_t way, const grout_outline_object *objec
     }
 }
 
+/* For a CTA, and if others are so, for both of a pair. */
+static void add_commit(collector *it, size_t way, const grout_outline_object *object,
+                       const choice *element) {
+    const grout_span pair = grout_outline__find_attribute(it->outline, "collective_axis");
+    const uint32_t cost = ways[way].cost + element->cost;
+    for (int i = 0; i < 2 && uses(it->outline, GROUT_SYNC_OBJECT_TCGEN05); i++) {
+        if ((i == 0 || pair.size > 0) && cost <= COST_MAX) {
+            grout_text text = {0};
+            grout_text_add(&text, "%s %s", ways[way].mnemonic, element->text);
+            add_span(&text, i == 0 ? (grout_span){"", 0} : pair);
+            add_phrase(it, &text, object->name, cost + (i == 0 && pair.size > 0 ? 1u : 0u));
+        }
+    }
+}
+
 static void add_uses(collector *it) {
     for (size_t i = 0; i < it->outline->objects.count && it->is_good; i++) {
         const grout_outline_object *object = &it->outline->objects.items[i];
@@ -493,7 +510,8 @@ static void add_uses(collector *it) {
         collect_elements(it, object, &elements);
         for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
             for (size_t k = 0; k < elements.count && ways[way].kind == object->kind; k++) {
-                add_way(it, way, object, &elements.items[k]);
+                (ways[way].with == OF_TENSOR_CORE ? add_commit : add_way)(it, way, object,
+                                                                          &elements.items[k]);
             }
         }
         free_choices(&elements);

@@ -59,6 +59,20 @@ static void drop_words(writer *it, grout_span code) {
     }
 }
 
+/* A commit for one CTA where others are for both of a pair. */
+static void add_pair(writer *it, grout_span code, const grout_outline_line *line) {
+    const grout_span pair = grout_outline__find_attribute(it->task->outline, "collective_axis");
+    if (pair.size > 0 && grout_span__is(line->mnemonic, "tcgen05_commit_arrive") &&
+        find(code, " collective_axis(") == code.size) {
+        grout_text text = {0};
+        grout_text_add(&text, "%.*s", (int)pair.size, pair.data);
+        if (text.data != NULL) {
+            add_replacement(it, code.size, 0, text.data, 0);
+        }
+        grout_text_free(&text);
+    }
+}
+
 /* Mnemonics that are taken for each other. */
 static void change_mnemonic(writer *it, grout_span code, const grout_outline_line *line) {
     static const char *const pairs[][2] = {
@@ -182,6 +196,7 @@ static void change_line(writer *it, const grout_phrases *phrases) {
         return;
     }
     drop_words(it, code);
+    add_pair(it, code, line);
     change_mnemonic(it, code, line);
     if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {
         change_numbers(it, code, line);

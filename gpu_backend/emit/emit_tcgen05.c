@@ -58,6 +58,11 @@ void grout_emit__tcgen05_mma_sp(grout_emitter *e, grout_op_id id, const grout_op
     refuse(e, op);
 }
 
+void grout_emit__tcgen05_mma_sp_scaled(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    refuse(e, op);
+}
+
 void grout_emit__async_copy_smem_to_tmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     refuse(e, op);

@@ -244,7 +244,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                          const grout_operand *yields);
 
 /*
- * One function an op, grout_build_<op>, from the BUILD column of ops.def. a, b, c, d are its
+ * One function an op, grout_build_<op>, from the BUILD column of ops.def. a, b, c, .. are its
  * operands in the order of its syntax ('grout ops NAME'); that of a slice is a grout_build_ref of
  * an array value. attrs are those of the op without an argument: APPROX or none of a MATH op, one
  * of LAYOUT_* of a layout_cast, READ_ONLY or none of wait_smem_to_gmem, INCREASE or DECREASE of
@@ -284,6 +284,10 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N5_OPTION(name)                                                             \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d, grout_operand e);
+#define GROUT_BUILD_N6_OPTION(name)                                                             \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c, grout_operand d, grout_operand e,        \
+                                      grout_operand f);
 #define GROUT_BUILD_N2_ATTRS(name)                                                              \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       uint64_t attrs);

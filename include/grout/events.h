@@ -419,7 +419,8 @@ typedef enum grout_group_fault {
 /* In what the copies that two CTAs of a set issue differ. */
 typedef enum grout_divergence {
     GROUT_DIVERGENCE_NONE,
-    GROUT_DIVERGENCE_ENDED, /* one of them issues none */
+    GROUT_DIVERGENCE_ENDED, /* one of them issues none, and has ended */
+    GROUT_DIVERGENCE_STUCK, /* one of them issues none, and cannot come to it any more */
     GROUT_DIVERGENCE_SOURCE,
     GROUT_DIVERGENCE_DESTINATION,
     GROUT_DIVERGENCE_PARTS, /* the dimension along which they share the box */
@@ -455,6 +456,12 @@ typedef struct grout_semaphore_fact {
     bool has_signal;
     grout_origin last_signal; /* in the order of the run */
 } grout_semaphore_fact;
+
+/* A collective copy that a CTA of its set has not issued. */
+typedef struct grout_copy_fact {
+    grout_origin origin; /* of the first that was issued */
+    uint32_t missing;    /* that CTA */
+} grout_copy_fact;
 
 typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
@@ -591,6 +598,8 @@ typedef struct grout_event {
             uint32_t barrier_count;
             const grout_semaphore_fact *semaphores;
             uint32_t semaphore_count;
+            const grout_copy_fact *copies; /* that nothing else has been said about */
+            uint32_t copy_count;
             int64_t waiting_ctas;  /* that have not begun, for want of room */
             int64_t resident_ctas; /* that fit at once */
         } deadlock;

@@ -163,7 +163,7 @@ typedef struct grout_tcgen05 {
     uint32_t columns;
     int64_t step, rest;
     bool is_aligned;
-    /* Neighbours along K that have one scale, and its type; 0: there are no scales. */
+    /* Neighbours along K that have one scale, all of K counted, and its type; 0: there are none. */
     uint32_t scale_block;
     uint8_t scale_dtype;
 } grout_tcgen05;
@@ -194,7 +194,8 @@ GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32
                                                  uint32_t r, uint32_t c);
 
 /* The place [row, column] in tensor memory of word w of the metadata of row m: for an a of 16 bits
- * the words of rows m and m + 8 of each 16 take turns, for one of 8 bits they lie row by row. */
+ * the words of rows m and m + 8 of each 16 take turns, for one of 8 bits or less they lie row by
+ * row. */
 GROUT_API void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w,
                                                uint32_t place_out[2]);
 
@@ -208,12 +209,14 @@ GROUT_API const grout_operand *grout_wgmma_get_use(const grout_module *module, c
  * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. A group of 4
  * keeps two elements, in either order, and the code is the place of the first of them plus 4 times
  * that of the second; of f32, a group of 2 keeps one, and the code is 4 for the first or 14 for the
- * second. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp.
+ * second; of f4e2m1, a group of 8 keeps two pairs, and the code is of pairs what that of 4 is of
+ * elements. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp, 'Sparse matrices' of
+ * tcgen05.mma.
  */
 #define GROUT_SPARSE_CODES     4u /* of a word */
 #define GROUT_SPARSE_CODE_BITS 4u
 static inline uint32_t grout_sparse_get_group(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_F32 ? 2 : 4;
+    return dtype == GROUT_DTYPE_F32 ? 2 : dtype == GROUT_DTYPE_F4E2M1 ? 8 : 4;
 }
 /* Whether a code says of a group which elements are kept. */
 static inline bool grout_sparse_is_code(uint32_t code, uint32_t group) {
@@ -221,7 +224,9 @@ static inline bool grout_sparse_is_code(uint32_t code, uint32_t group) {
 }
 /* The place in its group of the index-th element that is kept of it. */
 static inline uint32_t grout_sparse_get_place(uint32_t code, uint32_t group, uint32_t index) {
-    return group == 2 ? code >> 3 & 1 : code >> 2 * index & 3;
+    return group == 2   ? code >> 3 & 1
+           : group == 4 ? code >> 2 * index & 3
+                        : 2 * (code >> 2 * (index / 2) & 3) + index % 2;
 }
 
 /* How an mma maps to mma.sync instructions, which multiply 16 rows of each warp by 8 columns over

@@ -5,6 +5,9 @@
  *
  * The answer is decided when it is asked for: the next cluster that has not begun, or none. In
  * random timing there may be none at any time, as on a GPU that has other work to begin.
+ *
+ * Where all CTAs of a cluster issue the request together, each arrives on its own barrier and
+ * announces the bytes there; the first CTA asks, and its engine sends the answer to all.
  */
 #include "cluster_cancel.h"
 
@@ -91,7 +94,8 @@ typedef struct request {
     uint32_t thread;
     grout_box box; /* of the own CTA */
     uint32_t element;
-    uint32_t mask;                      /* ranks of the CTAs that get the answer */
+    uint32_t set;                       /* ranks of the CTAs that get the answer */
+    uint32_t mask;                      /* the same of those that get it by this issue */
     uint32_t phases[GROUT_CLUSTER_MAX]; /* by rank: where its bytes count, over all lives */
     int32_t cluster;
     bool is_explicit;
@@ -114,10 +118,26 @@ static bool find_phases(const grout_cta *cta, request *it) {
     if (!it->is_explicit) {
         it->phases[cta->rank] = grout_cta__barrier(cta, it->element)->phase_base +
                                 grout_barrier__get_phase(cta, it->element);
+    }
+    if (it->inst->u.copy.is_collective) {
+        const grout_box boxes[2] = {it->box, it->box};
+        const grout_collective_issue issue = {.element = it->element,
+                                              .phase = it->phases[cta->rank],
+                                              .mask = it->set,
+                                              .boxes = boxes};
+        const uint32_t number = grout_cluster__note_collective(cta, it->thread, it->inst, &issue);
+        grout_cluster__find_phases(cta, it->inst, &issue, number, it->phases);
+    }
+    if (!it->is_explicit) {
         return true;
     }
     return it->mask == 1u << cta->rank ||
            grout_rounds__find(cta, it->thread, it->element, it->mask, it->phases);
+}
+
+/* Whether the CTA itself asks: of several that issue it together the first one does. */
+static bool asks(const request *it) {
+    return it->mask != 0;
 }
 
 /* ISSUE, then the write in each CTA. */
@@ -160,7 +180,7 @@ static uint32_t announce(const grout_cta *cta, const request *it, uint32_t rank)
                                        .count = 1,
                                        .by_copy = true,
                                        .bytes = it->box.plan->bytes,
-                                       .flying = it->box.plan->bytes};
+                                       .flying = asks(it) ? it->box.plan->bytes : 0};
         return grout_barrier__arrive(cta, it->thread, it->inst, &arrival);
     }
     const grout_delivery delivery = {.rank = rank,
@@ -212,6 +232,10 @@ static void send(const grout_cta *cta, const request *it, uint32_t rank) {
 /* The own CTA first: its arrival is that of the op. */
 static void send_all(const grout_cta *cta, const request *it) {
     const uint32_t count = cta->machine->plan->shape.cta_count;
+    if (!asks(it)) {
+        (void)announce(cta, it, cta->rank);
+        return;
+    }
     for (uint32_t rank = 0; rank < count && it->box.is_inside; rank++) {
         if ((it->mask >> rank & 1u) != 0) {
             prepare(cta, it, rank);
@@ -238,17 +262,23 @@ bool grout_cluster_cancel__request(const grout_cta *cta, uint32_t thread, const 
         it.mask = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
                                                 inst->u.copy.axes, cta->rank);
     }
+    it.set = it.mask;
     it.is_explicit = machine->plan->elements[it.element].is_explicit;
     if (grout_mbarrier__awaits_init(cta, thread, it.element, it.mask) || !find_phases(cta, &it)) {
         return false;
     }
+    if (inst->u.copy.is_collective && (it.set & (0u - it.set)) != 1u << cta->rank) {
+        it.mask = 0;
+    }
     (void)grout_box__check_inside(cta, thread, inst, &it.box);
-    if (grout_cta__head(cta)->has_had_all != 0) {
+    if (asks(&it) && grout_cta__head(cta)->has_had_all != 0) {
         const grout_fault fault = {.code = GROUT_DIAG_CANCEL_AFTER_FAILURE};
         grout_cta__fault(cta, thread, inst, 0, &fault);
     }
-    it.cluster = take_cluster(machine);
-    publish(cta, &it);
+    if (asks(&it)) {
+        it.cluster = take_cluster(machine);
+        publish(cta, &it);
+    }
     send_all(cta, &it);
     if (machine->has_clocks) {
         grout_cta__advance(cta, thread); /* its bytes carry the clock as of now */

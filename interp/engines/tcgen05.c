@@ -31,8 +31,7 @@ enum {
     BOX_ACC = GROUT_TCGEN05_BOX_ACC,
     BOX_A = GROUT_TCGEN05_BOX_A,
     BOX_B = GROUT_TCGEN05_BOX_B,
-    BOX_TABLE = GROUT_TCGEN05_BOX_TABLE,
-    BOXES_MAX = GROUT_TCGEN05_BOXES_MAX
+    BOX_TABLE = GROUT_TCGEN05_BOX_TABLE
 };
 
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t number) {
@@ -72,11 +71,6 @@ static grout_accumulator make_sums(const grout_machine *machine,
                                     .marks = masks + words * sizeof(uint64_t)};
     memset(sums.marks, 0, plan->cols);
     return sums;
-}
-
-/* CTAs that multiply: one, or both of a pair. */
-static uint32_t count_ctas(const grout_inst *inst) {
-    return (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 ? GROUT_PAIR : 1;
 }
 
 /* Rows of a CTA's sums, and columns of a part of them. */
@@ -125,51 +119,94 @@ typedef struct mma {
     const grout_inst *inst;
     uint32_t actor;
     const grout_origin *origin;
-    uint32_t ctas;
-    grout_box boxes[GROUT_PAIR][BOXES_MAX];
+    uint32_t ctas; /* that multiply */
+    grout_tcgen05_boxes boxes[GROUT_PAIR];
     const uint8_t *captured[GROUT_PAIR][2]; /* or NULL */
     bool is_fresh;
+    uint8_t coded_ctas; /* a bit for each in which its metadata was defined at its issue: what is
+                           said of it is no matter of timing */
 } mma;
 
-/* Scales and metadata, in memory of so many bytes. */
-static void take_tables(const grout_cta *cta, const mma *it, uint8_t *memory,
-                        grout_factors *factors) {
+/* Boxes of tables of an MMA: the metadata, if a is sparse, then the scales. */
+static uint32_t get_scales_box(const grout_product_plan *product) {
+    return BOX_TABLE + (product->is_sparse ? 1u : 0u);
+}
+
+/* A product of rows of one CTA of the MMA, whose tables it takes, by columns of one. */
+typedef struct mma_part {
+    uint32_t rows_of, columns_of;
+} mma_part;
+
+/* Both of the metadata: as they lie, and row by row. */
+static uint8_t *take_metadata(const grout_cta *cta, const mma *it, mma_part part, uint8_t *memory,
+                              grout_factors *factors) {
     grout_machine *machine = cta->machine;
-    const size_t first = get_table_bytes(machine, it->inst, BOX_TABLE);
-    const grout_box *table = &it->boxes[0][BOX_TABLE];
+    const size_t bytes = get_table_bytes(machine, it->inst, BOX_TABLE);
+    const grout_box *table = &it->boxes[part.rows_of][BOX_TABLE];
+    uint16_t *words = (uint16_t *)(void *)(memory + bytes);
     grout_box__gather(machine, table, memory);
-    if (!factors->product->is_sparse) {
-        grout_box__gather(machine, &it->boxes[0][BOX_TABLE + 1], memory + first);
-        factors->scales[0] = memory;
-        factors->scales[1] = memory + first;
-        return;
-    }
-    uint16_t *words = (uint16_t *)(void *)(memory + first);
     order_metadata(grout_pool__at(&machine->plan->gemms, factors->product->gemm),
                    (grout_dtype)factors->product->a.pack.dtype,
                    (const uint16_t *)(const void *)memory, words);
-    if (machine->tracks && grout_box__is_defined(machine, table)) {
-        grout_factors__check_metadata(cta, it->actor, it->inst, words);
+    if (part.columns_of == 0 && (it->coded_ctas >> part.rows_of & 1) != 0) {
+        const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
+        grout_factors__check_metadata(
+            cta, it->actor, it->inst,
+            (grout_metadata){.words = words, .first_row = part.rows_of * gemm->m});
     }
-    factors->metadata = memory + first;
+    factors->metadata = memory + bytes;
+    return memory + 2 * bytes;
+}
+
+/* Those of b are of all columns that the CTAs have. */
+static void take_scales(const grout_cta *cta, const mma *it, mma_part part, uint8_t *memory,
+                        grout_factors *factors) {
+    grout_machine *machine = cta->machine;
+    const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
+    const uint32_t a = get_scales_box(factors->product);
+    const size_t columns = (size_t)part.columns_of * gemm->n;
+    uint8_t *of_b = memory + get_table_bytes(machine, it->inst, a);
+    grout_box__gather(machine, &it->boxes[part.rows_of][a], memory);
+    grout_box__gather(machine, &it->boxes[part.rows_of][a + 1], of_b);
+    factors->scales[0] = memory;
+    factors->scales[1] = of_b + columns * (gemm->k / gemm->scale_block);
+}
+
+/* Bytes of memory for them. */
+static size_t get_tables_bytes(const grout_machine *machine, const grout_inst *inst) {
+    const bool is_sparse = grout_plan__product(machine->plan, inst)->is_sparse;
+    size_t bytes = is_sparse ? get_table_bytes(machine, inst, BOX_TABLE) : 0;
+    for (uint32_t i = BOX_TABLE; i < inst->box_count; i++) {
+        bytes += get_table_bytes(machine, inst, i);
+    }
+    return bytes;
+}
+
+static void take_tables(const grout_cta *cta, const mma *it, mma_part part, uint8_t *memory,
+                        grout_factors *factors) {
+    if (factors->product->is_sparse) {
+        memory = take_metadata(cta, it, part, memory, factors);
+    }
+    if (it->inst->box_count > get_scales_box(factors->product)) {
+        take_scales(cta, it, part, memory, factors);
+    }
 }
 
 /* Adds to sums of the rows that one CTA has, by the columns that one has; both are row by row. */
-static void multiply_with(const grout_cta *cta, const mma *it, uint32_t rows_of,
-                          uint32_t columns_of, uint8_t *tables) {
+static void multiply_with(const grout_cta *cta, const mma *it, mma_part part, uint8_t *tables) {
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
     const grout_accumulator_plan shape = get_shape(cta, it->inst, 1);
     const grout_accumulator sums = make_sums(machine, &shape);
-    const grout_box *a = &it->boxes[rows_of][BOX_A];
+    const grout_box *a = &it->boxes[part.rows_of][BOX_A];
     grout_factors factors = {
         .product = product,
         .sources = {{.plan = &product->a, .box = a},
-                    {.plan = &product->b, .box = &it->boxes[columns_of][BOX_B]}}};
-    factors.sources[0].rows = it->captured[rows_of][0];
-    factors.sources[1].rows = it->captured[columns_of][1];
+                    {.plan = &product->b, .box = &it->boxes[part.columns_of][BOX_B]}}};
+    factors.sources[0].rows = it->captured[part.rows_of][0];
+    factors.sources[1].rows = it->captured[part.columns_of][1];
     if (tables != NULL) {
-        take_tables(cta, it, tables, &factors);
+        take_tables(cta, it, part, tables, &factors);
     }
     grout_accumulator__store(&sums, machine->linear);
     if (product->a.is_register) { /* it lies in tensor memory */
@@ -180,37 +217,35 @@ static void multiply_with(const grout_cta *cta, const mma *it, uint32_t rows_of,
     grout_accumulator__load(&sums, machine->linear);
 }
 
-static void multiply(const grout_cta *cta, const mma *it, uint32_t rows_of, uint32_t columns_of) {
+static void multiply(const grout_cta *cta, const mma *it, mma_part part) {
     grout_machine *machine = cta->machine;
-    const size_t first = get_table_bytes(machine, it->inst, BOX_TABLE);
-    const size_t second = get_table_bytes(machine, it->inst, BOX_TABLE + 1);
-    const size_t bytes = first + (second > first ? second : first);
+    const size_t bytes = get_tables_bytes(machine, it->inst);
     uint8_t *tables = bytes == 0 ? NULL : grout_heap__take(&machine->heap, bytes);
     if (bytes != 0 && tables == NULL) {
         machine->run.has_failed = true;
         return;
     }
-    multiply_with(cta, it, rows_of, columns_of, tables);
+    multiply_with(cta, it, part, tables);
     if (bytes != 0) {
         grout_heap__give(&machine->heap, tables, bytes);
     }
 }
 
 /* Between all columns of an accumulator, row by row, and those of one part. */
-static void move_columns(const grout_cta *cta, const mma *it, uint32_t part, bool is_out) {
+static void move_columns(const grout_cta *cta, const mma *it, uint32_t index, bool is_out) {
     grout_machine *machine = cta->machine;
     const grout_accumulator_plan shape = get_shape(cta, it->inst, 1);
     const size_t size = shape.cols * (size_t)grout_dtype_get_info((grout_dtype)shape.dtype)->bytes;
     for (uint32_t row = 0; row < shape.rows; row++) {
         uint8_t *one = machine->linear + row * size;
-        uint8_t *all = machine->pair_sums + (row * (size_t)it->ctas + part) * size;
+        uint8_t *all = machine->pair_sums + (row * (size_t)it->ctas + index) * size;
         memcpy(is_out ? all : one, is_out ? one : all, size);
     }
 }
 
 /* The product where the sums are: b by a, whose columns are the rows of the accumulator. */
-static void multiply_by_rows(const grout_cta *cta, const mma *it, uint32_t rows_of,
-                             uint32_t columns_of) {
+static void multiply_by_rows(const grout_cta *cta, const mma *it, mma_part part) {
+    const uint32_t rows_of = part.rows_of, columns_of = part.columns_of;
     grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, it->inst);
     const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, product->gemm);
@@ -241,8 +276,8 @@ static void multiply_by_rows(const grout_cta *cta, const mma *it, uint32_t rows_
 
 static void perform_by_rows(const grout_cta *cta, const mma *it) {
     for (uint32_t i = 0; i < it->ctas; i++) {
-        for (uint32_t part = 0; part < it->ctas; part++) {
-            multiply_by_rows(cta, it, i, part);
+        for (uint32_t k = 0; k < it->ctas; k++) {
+            multiply_by_rows(cta, it, (mma_part){.rows_of = i, .columns_of = k});
         }
         grout_box__touch(&it->boxes[i][BOX_ACC]);
     }
@@ -256,16 +291,16 @@ static void perform(const grout_cta *cta, const mma *it) {
     }
     if (it->ctas == 1) {
         grout_box__gather(machine, &it->boxes[0][BOX_ACC], machine->linear);
-        multiply(cta, it, 0, 0);
+        multiply(cta, it, (mma_part){0});
         grout_box__scatter(machine, &it->boxes[0][BOX_ACC], machine->linear);
         return;
     }
     for (uint32_t i = 0; i < it->ctas; i++) {
         grout_box__gather(machine, &it->boxes[i][BOX_ACC], machine->pair_sums);
-        for (uint32_t part = 0; part < it->ctas; part++) {
-            move_columns(cta, it, part, false);
-            multiply(cta, it, i, part);
-            move_columns(cta, it, part, true);
+        for (uint32_t k = 0; k < it->ctas; k++) {
+            move_columns(cta, it, k, false);
+            multiply(cta, it, (mma_part){.rows_of = i, .columns_of = k});
+            move_columns(cta, it, k, true);
         }
         grout_box__scatter(machine, &it->boxes[i][BOX_ACC], machine->pair_sums);
     }
@@ -277,11 +312,6 @@ static bool is_fresh(const grout_cta *cta, uint32_t actor, const grout_inst *ins
            grout_slot__get_integer(cta, actor, grout_plan__slot(cta->machine->plan, inst, 0)) == 0;
 }
 
-/* The CTA whose rank is so many more than that of the one which issues. */
-static const grout_cta *get_member(const grout_cta *cta, uint32_t index) {
-    return grout_cta__peer(cta, cta->rank + index);
-}
-
 /* Later, from what its record says. */
 static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     const grout_machine *machine = cta->machine;
@@ -289,13 +319,14 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     mma it = {.inst = inst,
               .actor = flight->actor,
               .origin = &flight->origin,
-              .ctas = count_ctas(inst),
-              .is_fresh = flight->is_fresh};
+              .ctas = grout_tcgen05__count_ctas(inst),
+              .is_fresh = flight->is_fresh,
+              .coded_ctas = flight->coded_ctas};
     for (uint32_t i = 0; i < it.ctas * inst->box_count; i++) {
         const uint32_t member = i / inst->box_count, box = i % inst->box_count;
-        it.boxes[member][box] =
-            grout_box__place(get_member(cta, member), grout_plan__box(machine->plan, inst, box),
-                             flight->start[grout_tcgen05__get_place(inst, box)]);
+        it.boxes[member][box] = grout_box__place(
+            grout_tcgen05__get_member(cta, member), grout_plan__box(machine->plan, inst, box),
+            flight->start[grout_tcgen05__get_place(inst, box)]);
     }
     for (uint32_t i = 0; i < it.ctas * 2; i++) {
         const uint32_t slot = flight->bytes.operands[i];
@@ -431,10 +462,10 @@ static void spoil_by_tables(const grout_cta *cta, const grout_inst *inst,
         if (grout_box__is_defined(cta->machine, &boxes[i])) {
             continue;
         }
-        if (product->is_sparse) {
+        if (i < get_scales_box(product)) {
             spoil_by_metadata(cta, sums, product, &boxes[i]);
         } else {
-            spoil_by_scales(cta, sums, &boxes[i], i == BOX_TABLE);
+            spoil_by_scales(cta, sums, &boxes[i], i == get_scales_box(product));
         }
     }
 }
@@ -498,6 +529,7 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
                sizeof flight->start[0]);
     }
     flight->is_fresh = as->is_fresh;
+    flight->coded_ctas = as->coded_ctas & 3u;
     const uint32_t issued = grout_cta__lane(cta, lane)->mmas;
     grout_flight__enqueue(cta, lane, issued, index);
     if (issued > FLIGHT_MAX) {
@@ -507,7 +539,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, it->inst);
-    grout_tcgen05_flight as = {.is_void = is_void, .is_fresh = it->is_fresh};
+    grout_tcgen05_flight as = {
+        .is_void = is_void, .is_fresh = it->is_fresh, .coded_ctas = it->coded_ctas};
     for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
         const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
         as.slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
@@ -540,11 +573,10 @@ bool grout_tcgen05__check_leader(const grout_cta *cta, uint32_t actor, const gro
     return false;
 }
 
-/* Faults, issue and accesses of an op, for the boxes of each CTA that has a part; false if it is
- * void. */
-static bool begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst, uint32_t ctas,
-                  grout_box (*boxes)[BOXES_MAX]) {
+bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                          grout_tcgen05_boxes *boxes) {
     grout_machine *machine = cta->machine;
+    const uint32_t ctas = grout_tcgen05__count_ctas(inst);
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     bool is_void = false;
     for (uint32_t i = 0; i < inst->box_count; i++) {
@@ -568,12 +600,17 @@ static bool begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst, 
     return !is_void;
 }
 
-bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          grout_box *boxes_out) {
-    grout_box boxes[1][BOXES_MAX];
-    const bool is_begun = begin(cta, actor, inst, 1, boxes);
-    memcpy(boxes_out, boxes[0], inst->box_count * sizeof *boxes_out);
-    return is_begun;
+/* Those of its CTAs in which a sparse a has metadata that somebody has brought, in so far as that
+ * is followed. */
+static uint8_t find_coded_ctas(grout_machine *machine, const mma *it) {
+    uint8_t coded = 0;
+    const bool has_codes =
+        machine->tracks && grout_plan__product(machine->plan, it->inst)->is_sparse;
+    for (uint32_t i = 0; has_codes && i < it->ctas; i++) {
+        const bool is_defined = grout_box__is_defined(machine, &it->boxes[i][BOX_TABLE]);
+        coded = (uint8_t)(coded | (is_defined ? 1u << i : 0));
+    }
+    return coded;
 }
 
 void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
@@ -582,9 +619,10 @@ void grout_tcgen05__issue(const grout_cta *cta, uint32_t actor, const grout_inst
     mma it = {.inst = inst,
               .actor = actor,
               .origin = &origin,
-              .ctas = count_ctas(inst),
+              .ctas = grout_tcgen05__count_ctas(inst),
               .is_fresh = is_fresh(cta, actor, inst)};
-    const bool is_void = !begin(cta, actor, inst, it.ctas, it.boxes);
+    const bool is_void = !grout_tcgen05__begin(cta, actor, inst, it.boxes);
+    it.coded_ctas = is_void ? 0 : find_coded_ctas(machine, &it);
     for (uint32_t i = 0; i < it.ctas && machine->tracks && !is_void; i++) {
         spread_undefined_in(cta, &it, i);
     }
@@ -633,12 +671,15 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 }
 
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
- * it waits for one byte, which the last of them brings. */
+ * it waits for one byte, which the last of them brings. A commit has a number in the queue too: who
+ * knows a later one to be over knows its arrivals, and who has heard of one of them does not. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;
     const uint32_t lane = grout_machine__lane_of(machine, actor);
     uint32_t records[GROUT_CLUSTER_MAX];
+    const uint32_t number = ++grout_cta__lane(cta, lane)->mmas;
+    note_issue(cta, actor, lane, number);
     grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
@@ -648,7 +689,7 @@ void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_ins
                              .scope = inst->edge_scope,
                              .is_tensor = true,
                              .lane = cta->lane_base + lane,
-                             .mmas = grout_cta__lane(cta, lane)->mmas};
+                             .mmas = number};
     grout_barrier__arrive_all(cta, actor, inst, &arrival, ranks, records);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         arrival.rank = rank;

@@ -31,14 +31,14 @@ void grout_tmem__wait_stores(const grout_cta *cta, uint32_t thread, const grout_
 /* ---- what MMAs and copies share ----------------------------------------------------------------
  */
 
-/* Their boxes: of an MMA the accumulator, a, b, and then scales or metadata; of a copy source and
- * destination. */
+/* Their boxes: of an MMA the accumulator, a, b, and then metadata and scales, what it has of them;
+ * of a copy source and destination. */
 enum {
     GROUT_TCGEN05_BOX_ACC,
     GROUT_TCGEN05_BOX_A,
     GROUT_TCGEN05_BOX_B,
     GROUT_TCGEN05_BOX_TABLE,
-    GROUT_TCGEN05_BOXES_MAX = GROUT_TCGEN05_BOX_TABLE + 2,
+    GROUT_TCGEN05_BOXES_MAX = GROUT_TCGEN05_BOX_TABLE + 3,
     GROUT_TCGEN05_BOX_SOURCE = 0,
     GROUT_TCGEN05_BOX_DESTINATION = 1
 };
@@ -57,15 +57,26 @@ static inline uint32_t grout_tcgen05__get_place(const grout_inst *inst, uint32_t
     return box == target ? 2 : box >= GROUT_TCGEN05_BOX_TABLE ? box : box - (target == 0 ? 1 : 0);
 }
 
-/* Its boxes, its number in the queue of the lane, ISSUE and ACCESS; false: it leaves an object, and
- * moves nothing. */
+typedef grout_box grout_tcgen05_boxes[GROUT_TCGEN05_BOXES_MAX];
+/* CTAs in which it works: that which issues it, or both of a pair. */
+static inline uint32_t grout_tcgen05__count_ctas(const grout_inst *inst) {
+    return (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 ? GROUT_PAIR : 1;
+}
+/* The one whose rank is so many more than that of the one which issues. */
+static inline const grout_cta *grout_tcgen05__get_member(const grout_cta *cta, uint32_t index) {
+    return grout_cta__peer(cta, cta->rank + index);
+}
+/* Its boxes in each of these, its number in the queue of the lane, ISSUE and ACCESS; false: it
+ * leaves an object, and moves nothing. */
 bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                          grout_box *boxes_out);
-/* What else a flight says: slots of captured operands, whether it moves nothing, and whether what
- * the accumulator held does not count. */
+                          grout_tcgen05_boxes *boxes_out);
+/* What else a flight says: slots of captured operands, whether it moves nothing, whether what the
+ * accumulator held does not count, and the CTAs in which there are codes of a sparse a to look at.
+ */
 typedef struct grout_tcgen05_flight {
     uint32_t slots[GROUT_FLIGHT_SLOTS];
     bool is_void, is_fresh;
+    uint8_t coded_ctas;
 } grout_tcgen05_flight;
 /* In flight, with the boxes it has at its issue. */
 void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * They are in the queue of the lane's MMAs and take effect as these do (tcgen05.c). The source is
+ * They are in the queue of the lane's MMAs and take effect as these do (tcgen05.c). A copy for a
+ * pair is one in each CTA, of its own SMEM to its own tensor memory. The source is
  * read then; of it the bytes before plain stores that were not published at the issue. The issue
  * decides what is undefined afterwards.
  */
@@ -47,14 +48,16 @@ static void write(const grout_cta *cta, const grout_inst *inst, const grout_box 
     grout_heap__give(&machine->heap, ordered, bytes);
 }
 
-void grout_tcgen05__land_copy(const grout_cta *cta, const grout_flight *flight) {
+/* In the CTA whose rank is so many more than that of the one which issued it. */
+static void land_in(const grout_cta *cta, const grout_flight *flight, uint32_t member) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);
-    const uint32_t slot = flight->bytes.operands[0];
-    const grout_box from = grout_box__place(cta, grout_plan__box(machine->plan, inst, SOURCE),
+    const grout_cta *in = grout_tcgen05__get_member(cta, member);
+    const uint32_t slot = flight->bytes.operands[member];
+    const grout_box from = grout_box__place(in, grout_plan__box(machine->plan, inst, SOURCE),
                                             flight->start[grout_tcgen05__get_place(inst, SOURCE)]);
     const grout_box to =
-        grout_box__place(cta, grout_plan__box(machine->plan, inst, DESTINATION),
+        grout_box__place(in, grout_plan__box(machine->plan, inst, DESTINATION),
                          flight->start[grout_tcgen05__get_place(inst, DESTINATION)]);
     if (slot != 0) {
         grout_capture__read(cta, &from, slot);
@@ -63,6 +66,13 @@ void grout_tcgen05__land_copy(const grout_cta *cta, const grout_flight *flight) 
     }
     grout_box__gather(machine, &from, machine->linear);
     write(cta, inst, &to, machine->linear);
+}
+
+void grout_tcgen05__land_copy(const grout_cta *cta, const grout_flight *flight) {
+    const uint32_t ctas = grout_tcgen05__count_ctas(grout_flight__inst(cta->machine, flight));
+    for (uint32_t i = 0; i < ctas; i++) {
+        land_in(cta, flight, i);
+    }
 }
 
 /* What is undefined in the source is so in the destination. */
@@ -88,19 +98,22 @@ static void spread_undefined(const grout_cta *cta, const grout_inst *inst, const
 
 void grout_tcgen05__copy(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    grout_box boxes[GROUT_TCGEN05_BOXES_MAX];
+    const uint32_t ctas = grout_tcgen05__count_ctas(inst);
+    grout_tcgen05_boxes boxes[GROUT_PAIR];
     grout_tcgen05_flight as = {.is_void = !grout_tcgen05__begin(cta, actor, inst, boxes)};
-    if (machine->tracks && !as.is_void) {
-        spread_undefined(cta, inst, boxes);
+    for (uint32_t i = 0; i < ctas && machine->tracks && !as.is_void; i++) {
+        spread_undefined(cta, inst, boxes[i]);
     }
     if (machine->is_lazy) {
-        as.slots[0] = as.is_void ? 0 : grout_capture__take(cta, actor, &boxes[SOURCE], cta->rank);
-        grout_tcgen05__put_in_flight(cta, actor, inst, boxes, &as);
+        for (uint32_t i = 0; i < ctas && !as.is_void; i++) {
+            as.slots[i] = grout_capture__take(cta, actor, &boxes[i][SOURCE], cta->rank);
+        }
+        grout_tcgen05__put_in_flight(cta, actor, inst, boxes[0], &as);
         return;
     }
-    if (!as.is_void) {
-        grout_box__gather(machine, &boxes[SOURCE], machine->linear);
-        write(cta, inst, &boxes[DESTINATION], machine->linear);
+    for (uint32_t i = 0; i < ctas && !as.is_void; i++) {
+        grout_box__gather(machine, &boxes[i][SOURCE], machine->linear);
+        write(cta, inst, &boxes[i][DESTINATION], machine->linear);
     }
     grout_tcgen05__publish_complete(cta, actor, inst);
 }

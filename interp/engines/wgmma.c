@@ -128,13 +128,14 @@ static void note_product(const grout_cta *cta, const grout_origin *origin, const
 }
 
 static void run_product(const grout_gemm *gemm, float *c, const packed_operands *packed) {
-    if (packed->metadata != NULL) {
-        const grout_sparse_tiles sparse = get_sparse(packed);
-        grout_sparse__run(gemm, c, &sparse);
-    } else if (gemm->scale_block != 0) {
+    const grout_sparse_tiles sparse = get_sparse(packed);
+    const bool is_sparse = packed->metadata != NULL;
+    if (gemm->scale_block != 0) {
         const grout_scaled_tiles scaled = {packed->tiles[0], packed->tiles[1], packed->scales[0],
-                                           packed->scales[1]};
+                                           packed->scales[1], is_sparse ? &sparse : NULL};
         grout_scaled__run(gemm, c, &scaled);
+    } else if (is_sparse) {
+        grout_sparse__run(gemm, c, &sparse);
     } else {
         grout_gemm__run(gemm, c, packed->tiles[0], packed->tiles[1]);
     }
@@ -351,14 +352,14 @@ static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_
  */
 
 void grout_factors__check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                                   const uint16_t *words) {
+                                   grout_metadata metadata) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
     const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
-    const grout_sparse_problem problem =
-        grout_sparse__find_problem(words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
+    const grout_sparse_problem problem = grout_sparse__find_problem(
+        metadata.words, gemm->m, grout_sparse__count_words(gemm), gemm->group);
     if (problem.row_number != 0) {
         const grout_fault fault = {.code = GROUT_DIAG_SPARSE_METADATA,
-                                   .start = problem.row_number - 1,
+                                   .start = (int64_t)metadata.first_row + problem.row_number - 1,
                                    .extent = (int64_t)problem.group * gemm->group,
                                    .have = problem.code,
                                    .need = gemm->group};
@@ -370,7 +371,7 @@ static void check_metadata(const grout_cta *cta, uint32_t thread, const grout_in
     const grout_slot *slot = get_slot(cta, inst, true);
     if (!grout_slot__is_undefined(cta, thread, slot)) {
         const void *words = grout_slot__data(cta, thread, slot);
-        grout_factors__check_metadata(cta, thread, inst, words);
+        grout_factors__check_metadata(cta, thread, inst, (grout_metadata){.words = words});
     }
 }
 

@@ -34,9 +34,15 @@ typedef struct grout_factors {
 /* to += a * b, watched if the launch asks for it; is_fresh: to = a * b. */
 void grout_factors__multiply(const grout_cta *cta, const grout_origin *origin,
                              const grout_factors *its, const grout_accumulator *to, bool is_fresh);
-/* The first code of the metadata of a sparse a that says nothing is a finding. Codes that nobody
- * wrote are not looked at: they make sums undefined, which is one already. */
+/* The metadata of a sparse a, row by row; the first row's number: of a pair of CTAs the second one
+ * has the later rows. */
+typedef struct grout_metadata {
+    const uint16_t *words;
+    uint32_t first_row;
+} grout_metadata;
+/* The first code that says nothing is a finding. Codes that nobody wrote are not looked at: they
+ * make sums undefined, which is one already. */
 void grout_factors__check_metadata(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                                   const uint16_t *words);
+                                   grout_metadata metadata);
 
 #endif

@@ -26,9 +26,16 @@ grout_outcome grout_exec_tcgen05_mma_sp(const grout_cta *cta, uint32_t thread,
     return grout_exec_tcgen05_mma(cta, thread, inst);
 }
 
+grout_outcome grout_exec_tcgen05_mma_sp_scaled(const grout_cta *cta, uint32_t thread,
+                                               const grout_inst *inst) {
+    return grout_exec_tcgen05_mma(cta, thread, inst);
+}
+
 grout_outcome grout_exec_async_copy_smem_to_tmem(const grout_cta *cta, uint32_t thread,
                                                  const grout_inst *inst) {
-    grout_tcgen05__copy(cta, thread, inst);
+    if (grout_tcgen05__check_leader(cta, thread, inst)) {
+        grout_tcgen05__copy(cta, thread, inst);
+    }
     return GROUT_OUTCOME_NEXT;
 }
 

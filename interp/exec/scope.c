@@ -61,10 +61,18 @@ static void publish_scope(const grout_cta *cta, grout_event *event, const grout_
     grout_cta__publish_cta(cta, event);
 }
 
+/* A cluster barrier begins and ends with its CTA, whatever scope makes it: peers arrive on it
+ * without knowing how far this CTA is. */
+static bool lives_with_cta(const grout_plan *plan, uint32_t element) {
+    return plan->elements[element].group_count != 0;
+}
+
 void grout_cta__begin_scope(const grout_cta *cta, const grout_scope_plan *scope,
                             const grout_inst *inst) {
     for (uint32_t i = 0; scope->op != 0 && i < scope->element_count; i++) {
-        grout_barrier__reset(cta, scope->first_element + i);
+        if (!lives_with_cta(cta->machine->plan, scope->first_element + i)) {
+            grout_barrier__reset(cta, scope->first_element + i);
+        }
     }
     clear_objects(cta, scope);
     if (inst != NULL && grout_machine__wants(cta->machine, GROUT_EVENT_SCOPE_BEGIN)) {
@@ -76,13 +84,20 @@ void grout_cta__begin_scope(const grout_cta *cta, const grout_scope_plan *scope,
     }
 }
 
+/* Those of the scope; with the CTA, all cluster barriers. */
 static void end_barriers(const grout_cta *cta, const grout_scope_plan *scope, const uint32_t *last,
                          const grout_origin *origin) {
     if (!grout_machine__wants(cta->machine, GROUT_EVENT_BARRIER_END)) {
         return;
     }
-    for (uint32_t i = 0; i < scope->element_count; i++) {
-        grout_barrier_fact fact = grout_barrier__get_fact(cta, scope->first_element + i);
+    const grout_plan *plan = cta->machine->plan;
+    for (uint32_t i = 0; i < plan->element_count; i++) {
+        const bool is_own =
+            i >= scope->first_element && i - scope->first_element < scope->element_count;
+        if (lives_with_cta(plan, i) ? scope->op != 0 : !is_own) {
+            continue;
+        }
+        grout_barrier_fact fact = grout_barrier__get_fact(cta, i);
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_BARRIER_END;

@@ -44,7 +44,7 @@ struct grout_gemm {
     bool is_integer;     /* an i32 accumulator */
     bool is_saturating;  /* its sums stop at the largest and the least i32; k % 32 == 0 */
     uint8_t group;       /* not 0: a keeps of each so many of K half, see sparse.h */
-    uint8_t scale_block; /* not 0: so many of K have a scale, see scaled.h */
+    uint8_t scale_block; /* not 0: so many of a's K have a scale, see scaled.h */
     uint8_t scale_dtype;
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */

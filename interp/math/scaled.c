@@ -12,7 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 64, NAN_SCALE = 0xff, BIAS = 127 };
+enum {
+    STRIP = 64,
+    NAN_SCALE = 0xff,
+    BIAS = 127,
+    STEP_MAX = GROUT_TENSOR_CORE_GROUPS * GROUT_TENSOR_CORE_GROUP /* of an instruction */
+};
 
 /* A scale as fraction * 2^exponent, the fraction in [1, 2), or less of a subnormal f8e4m3. */
 typedef struct scale {
@@ -107,6 +112,33 @@ static void run_fast(const grout_gemm *gemm, float *c, const grout_scaled_tiles 
     }
 }
 
+/* ---- fast, of a sparse a --------------------------------------------------------------------- */
+
+/* A block of K of a row: what it keeps, and the rows of b that it is multiplied by. */
+static void run_sparse_block(const grout_gemm *gemm, float *c, const grout_scaled_tiles *tiles,
+                             size_t block, size_t row) {
+    const uint32_t count = gemm->scale_block;
+    const size_t blocks = gemm->k / count, first = block * count;
+    const double a_scale = get_value(gemm, tiles->a_scales[row * blocks + block]);
+    float a[STEP_MAX];
+    const float *b[STEP_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t k = (uint32_t)first + i;
+        const uint32_t of_b = grout_sparse__get_row(gemm, tiles->sparse, (uint32_t)row, k);
+        a[i] = tiles->a[grout_sparse__find_left(gemm, tiles->sparse, row, k)];
+        b[i] = &tiles->b[grout_sparse__find_right(gemm, of_b, 0)];
+    }
+    const size_t pitch = grout_sparse__find_right(gemm, 0, 1);
+    for (size_t n = 0; n < gemm->n; n++) {
+        const double b_scale = get_value(gemm, tiles->b_scales[n * blocks + block]);
+        float sum = 0, *to = &c[n * gemm->m + row];
+        for (uint32_t i = 0; i < count; i++) {
+            sum = fmaf(a[i], b[i][n * pitch], sum);
+        }
+        *to = (float)((double)*to + (double)sum * (a_scale * b_scale));
+    }
+}
+
 /* ---- exact ----------------------------------------------------------------------------------- */
 
 /* Scales of a place along K, of an element of c. */
@@ -120,14 +152,30 @@ static scale_pair get_pair(const grout_gemm *gemm, const grout_scaled_tiles *til
                         get_scale(gemm, tiles->b_scales[at[1] * blocks + block])};
 }
 
+/* The k-th products of an element of c are of these. */
+static void find_factors(const grout_gemm *gemm, const grout_scaled_tiles *tiles,
+                         const size_t at[3], const float *factors_out[2]) {
+    size_t left = at[2] * gemm->m + at[0];
+    size_t right = get_right(gemm, at[2], at[1]);
+    if (tiles->sparse != NULL) {
+        left = grout_sparse__find_left(gemm, tiles->sparse, at[0], at[2]);
+        right = grout_sparse__find_right(
+            gemm, grout_sparse__get_row(gemm, tiles->sparse, (uint32_t)at[0], (uint32_t)at[2]),
+            at[1]);
+    }
+    factors_out[0] = &tiles->a[left];
+    factors_out[1] = &tiles->b[right];
+}
+
 /* The products of a group of 16 elements of 4 bits. */
 static grout_tensor_group get_group(const grout_gemm *gemm, const grout_scaled_tiles *tiles,
                                     size_t at[3]) {
     const scale_pair pair = get_pair(gemm, tiles, at);
     double sum = 0;
     for (size_t i = 0; i < GROUT_TENSOR_CORE_GROUP; i++) {
-        sum += (double)tiles->a[(at[2] + i) * gemm->m + at[0]] *
-               (double)tiles->b[get_right(gemm, at[2] + i, at[1])];
+        const float *factors[2];
+        find_factors(gemm, tiles, (const size_t[]){at[0], at[1], at[2] + i}, factors);
+        sum += (double)*factors[0] * (double)*factors[1];
     }
     return (grout_tensor_group){.sum = sum * pair.a.fraction * pair.b.fraction,
                                 .exponent = pair.a.exponent + pair.b.exponent,
@@ -148,9 +196,19 @@ static float add_groups(const grout_gemm *gemm, const grout_scaled_tiles *tiles,
 static float add_products(const grout_gemm *gemm, const grout_scaled_tiles *tiles, size_t at[3],
                           float c) {
     const scale_pair pair = get_pair(gemm, tiles, at);
-    const grout_tensor_row a = {tiles->a + at[2] * gemm->m + at[0], gemm->m};
-    const grout_tensor_row b = {tiles->b + get_right(gemm, at[2], at[1]),
-                                gemm->has_k_rows ? gemm->n : 1};
+    float rows[2][GROUT_TENSOR_CORE_BLOCK_MAX];
+    grout_tensor_row a = {tiles->a + at[2] * gemm->m + at[0], gemm->m};
+    grout_tensor_row b = {tiles->b + get_right(gemm, at[2], at[1]), gemm->has_k_rows ? gemm->n : 1};
+    for (size_t i = 0; i < gemm->core.block && tiles->sparse != NULL; i++) {
+        const float *factors[2];
+        find_factors(gemm, tiles, (const size_t[]){at[0], at[1], at[2] + i}, factors);
+        rows[0][i] = *factors[0];
+        rows[1][i] = *factors[1];
+    }
+    if (tiles->sparse != NULL) {
+        a = (grout_tensor_row){rows[0], 1};
+        b = (grout_tensor_row){rows[1], 1};
+    }
     if (pair.a.is_nan || pair.b.is_nan) {
         return grout_tensor_core__add_groups(&gemm->core, &(grout_tensor_group){.is_nan = true}, 1,
                                              c);
@@ -177,9 +235,10 @@ void grout_scaled__run(const grout_gemm *gemm, float *c, const grout_scaled_tile
         run_exact(gemm, c, tiles);
         return;
     }
+    const size_t rows = tiles->sparse != NULL ? 1 : STRIP;
     for (size_t block = 0; block < gemm->k / gemm->scale_block; block++) {
-        for (size_t row = 0; row < gemm->m; row += STRIP) {
-            run_fast(gemm, c, tiles, block, row);
+        for (size_t row = 0; row < gemm->m; row += rows) {
+            (tiles->sparse != NULL ? run_sparse_block : run_fast)(gemm, c, tiles, block, row);
         }
     }
 }

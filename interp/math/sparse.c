@@ -51,12 +51,12 @@ grout_sparse_problem grout_sparse__find_problem(const uint16_t *metadata, uint32
     return (grout_sparse_problem){0};
 }
 
-static size_t get_left(const grout_gemm *gemm, const grout_sparse_tiles *tiles, size_t m,
-                       size_t k) {
+size_t grout_sparse__find_left(const grout_gemm *gemm, const grout_sparse_tiles *tiles, size_t m,
+                               size_t k) {
     return tiles->has_m_rows ? m * gemm->k + k : k * gemm->m + m;
 }
 
-static size_t get_right(const grout_gemm *gemm, size_t k, size_t n) {
+size_t grout_sparse__find_right(const grout_gemm *gemm, size_t k, size_t n) {
     return gemm->has_k_rows ? k * gemm->n + n : n * 2 * gemm->k + k;
 }
 
@@ -72,7 +72,7 @@ static float add_block(const grout_gemm *gemm, const grout_sparse_tiles *tiles, 
     float a[STEP_MAX], b[STEP_MAX];
     for (uint32_t i = 0; i < its->count; i++) {
         a[i] = tiles->a[its->left[i]];
-        b[i] = tiles->b[get_right(gemm, its->rows[i], n)];
+        b[i] = tiles->b[grout_sparse__find_right(gemm, its->rows[i], n)];
     }
     return grout_tensor_core__add_block(&gemm->core, a, 1, b, 1, sum);
 }
@@ -121,10 +121,10 @@ static strip_loop *find_strip_loop(const grout_gemm *gemm) {
 static void add_floats(const grout_gemm *gemm, float *c, const grout_sparse_tiles *tiles,
                        const step *its) {
     strip_loop *loop = find_strip_loop(gemm);
-    strip it = {.pitch = get_right(gemm, 0, 1), .count = its->count};
+    strip it = {.pitch = grout_sparse__find_right(gemm, 0, 1), .count = its->count};
     for (uint32_t i = 0; i < its->count; i++) {
         it.a[i] = tiles->a[its->left[i]];
-        it.b[i] = &tiles->b[get_right(gemm, its->rows[i], 0)];
+        it.b[i] = &tiles->b[grout_sparse__find_right(gemm, its->rows[i], 0)];
     }
     for (uint32_t n = 0; n < gemm->n; n += COLUMNS) {
         for (uint32_t j = 0; j < COLUMNS; j++) {
@@ -153,7 +153,7 @@ static float add_integers(const grout_gemm *gemm, const grout_sparse_tiles *tile
     int64_t exact = before;
     for (uint32_t i = 0; i < its->count; i++) {
         const int64_t left = get_integer(tiles->a, its->left[i]);
-        exact += left * get_integer(tiles->b, get_right(gemm, its->rows[i], n));
+        exact += left * get_integer(tiles->b, grout_sparse__find_right(gemm, its->rows[i], n));
     }
     if (gemm->is_saturating) {
         exact = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
@@ -167,7 +167,7 @@ static void run_row(const grout_gemm *gemm, float *c, const grout_sparse_tiles *
     step its = {.count = get_step(gemm)};
     for (uint32_t k = 0; k < gemm->k; k += its.count) {
         for (uint32_t i = 0; i < its.count; i++) {
-            its.left[i] = get_left(gemm, tiles, m, k + i);
+            its.left[i] = grout_sparse__find_left(gemm, tiles, m, k + i);
             its.rows[i] = grout_sparse__get_row(gemm, tiles, m, k + i);
         }
         const bool is_fast = !gemm->is_integer && gemm->core.block == 0;

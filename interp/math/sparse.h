@@ -34,6 +34,10 @@ grout_sparse_problem grout_sparse__find_problem(const uint16_t *metadata, uint32
 static inline uint32_t grout_sparse__count_words(const grout_gemm *gemm) {
     return 2 * gemm->k / (4u * gemm->group);
 }
+/* Where the k-th element lies that row m of a keeps, and the element of b in a row and column. */
+size_t grout_sparse__find_left(const grout_gemm *gemm, const grout_sparse_tiles *tiles, size_t m,
+                               size_t k);
+size_t grout_sparse__find_right(const grout_gemm *gemm, size_t k, size_t n);
 /* c += a b, c [n][m]. */
 void grout_sparse__run(const grout_gemm *gemm, float *c, const grout_sparse_tiles *tiles);
 

@@ -344,7 +344,8 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
                plan->collective_axes[inst->u.copy.collective] != axes) {
             inst->u.copy.collective++;
         }
-        if (count_group(planner, axes) > 1 && inst->u.copy.split_dim < 0) {
+        const bool is_copy = grout_op_find_letter((grout_opcode)op->opcode, 'G') != UINT32_MAX;
+        if (is_copy && count_group(planner, axes) > 1 && inst->u.copy.split_dim < 0) {
             inst->u.copy.part_dim = find_part_dim(planner, inst, op);
         }
     }

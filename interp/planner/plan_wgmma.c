@@ -218,7 +218,7 @@ static grout_gemm get_tcgen05_shape(const grout_planner *planner, const grout_pr
         .has_k_rows = !right->has_mn_rows && !right->pack.has_k_rows,
         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
         .is_saturating = wgmma->is_saturating,
-        .scale_block = (uint8_t)planner->scale_block,
+        .scale_block = (uint8_t)(planner->scale_block / (wgmma->is_sparse ? 2 : 1)),
         .scale_dtype = planner->scale_dtype};
 }
 

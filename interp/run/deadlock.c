@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "cluster.h"
 #include "mbarrier.h"
 #include "run.h"
 #include "semaphore.h"
@@ -50,6 +51,7 @@ static bool reserve_facts(grout_machine *machine) {
     machine->scratch[GROUT_SCRATCH_THREAD_FACTS].count =
         machine->scratch[GROUT_SCRATCH_BARRIER_FACTS].count = 0;
     machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS].count = 0;
+    machine->scratch[GROUT_SCRATCH_COPY_FACTS].count = 0;
     return grout_semaphore__add_facts(machine, UINT32_MAX) &&
            grout_pool__reserve(&machine->scratch[GROUT_SCRATCH_THREAD_FACTS], &machine->heap,
                                ctas * plan->actor_count) &&
@@ -60,6 +62,7 @@ static bool reserve_facts(grout_machine *machine) {
 static void add_cta(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     machine->run.has_failed |= !grout_semaphore__add_facts(machine, grout_cta__head(cta)->index);
+    machine->run.has_failed |= cta->rank == 0 && !grout_cluster__add_copy_facts(cta);
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
         add_actor(cta, i);
     }
@@ -91,6 +94,8 @@ void grout_machine__publish_deadlock(grout_machine *machine) {
     event.u.deadlock.semaphores =
         grout_pool__at(&machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS], 0);
     event.u.deadlock.semaphore_count = machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS].count;
+    event.u.deadlock.copies = grout_pool__at(&machine->scratch[GROUT_SCRATCH_COPY_FACTS], 0);
+    event.u.deadlock.copy_count = machine->scratch[GROUT_SCRATCH_COPY_FACTS].count;
     event.u.deadlock.waiting_ctas =
         plan->cta_count - machine->run.facts.next_cluster * plan->shape.cta_count;
     event.u.deadlock.resident_ctas = (int64_t)machine->slot_count * plan->shape.cta_count;

@@ -35,7 +35,8 @@ typedef struct grout_flight {
                 spoilt; /* mask of destination bytes that an older, unpublished store may win */
         } copy;
         /* wgmma: copied from registers, or captured; the third is of the metadata of a.
-         * tcgen05_mma: a and b, then those of the other CTA of a pair */
+         * tcgen05_mma: a and b, then those of the other CTA of a pair; a copy to tensor memory:
+         * its source, then that of the other CTA */
         uint32_t operands[GROUT_FLIGHT_SLOTS];
         uint32_t elements; /* st.async */
         uint32_t picks;    /* cp.async by indices or with a mask: what grout_picks__note notes */
@@ -43,20 +44,22 @@ typedef struct grout_flight {
     uint64_t order;
     /* hashed, from here on */
     uint32_t pc;
-    uint8_t engine;   /* grout_engine */
-    bool is_void;     /* refused: moves nothing */
-    bool is_captured; /* some of its source bytes were captured at the issue */
-    bool is_part;     /* not the first destination of its op: its end is not reported */
-    bool has_read;    /* the source has been read */
-    bool is_done;     /* all accesses are over */
-    bool is_fresh;    /* a wgmma: what its accumulator held before does not count */
-    bool is_stale;    /* its source is shown as the launches before left it unfinished: stale.c */
-    uint32_t actor;   /* in the CTA that issued it */
+    uint8_t engine;         /* grout_engine */
+    bool is_void;           /* refused: moves nothing */
+    bool is_captured;       /* some of its source bytes were captured at the issue */
+    bool is_part;           /* not the first destination of its op: its end is not reported */
+    bool has_read;          /* the source has been read */
+    bool is_done;           /* all accesses are over */
+    uint8_t is_fresh : 1;   /* a wgmma: what its accumulator held before does not count */
+    uint8_t coded_ctas : 2; /* a tcgen05_mma_sp: CTAs where its metadata was defined at its issue */
+    uint8_t unused_bits : 5;
+    bool is_stale;  /* its source is shown as the launches before left it unfinished: stale.c */
+    uint32_t actor; /* in the CTA that issued it */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;
     uint32_t owner;                   /* in a queue: actor or lane */
-    int64_t start[5][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
+    int64_t start[6][GROUT_RANK_MAX]; /* of the boxes; of an MMA, of its operands', then of the
                                          accumulator's in tensor memory and of what lies beside */
     grout_box_limits limits;          /* of the box of GMEM, through a made descriptor */
     uint32_t group;                   /* in a queue */

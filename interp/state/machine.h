@@ -89,7 +89,7 @@ typedef struct grout_lane {
     /* not hashed: places in pools */
     grout_queue queues[GROUT_ENGINES];
     /* hashed, from here on */
-    uint32_t committed, mmas; /* bulk groups closed, tcgen05_mma issued */
+    uint32_t committed, mmas; /* bulk groups closed, MMAs, copies, commits issued */
     GROUT_STATE_END
 } grout_lane;
 
@@ -287,6 +287,7 @@ typedef enum grout_scratch_index {
     GROUT_SCRATCH_THREAD_FACTS, /* of a deadlock */
     GROUT_SCRATCH_BARRIER_FACTS,
     GROUT_SCRATCH_SEMAPHORE_FACTS,
+    GROUT_SCRATCH_COPY_FACTS,
     GROUT_SCRATCH_POOLS
 } grout_scratch_index;
 
@@ -692,9 +693,8 @@ static inline grout_thread *grout_machine__find_actor(const grout_machine *machi
 }
 /* Actors, their values and clocks, the scopes that they are in. */
 uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash);
-/* All actors of the CTA that are blocked in this way can try again. */
+/* All actors of the CTA that are blocked in this way can try again; those of all CTAs in flight. */
 void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
-/* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
 
 #endif

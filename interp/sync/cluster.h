@@ -35,7 +35,7 @@ typedef struct grout_collective_issue {
     uint32_t element;
     uint32_t phase; /* of its own barrier, over all lives */
     uint32_t mask;
-    const grout_box *boxes; /* whole: source and destination */
+    const grout_box *boxes; /* whole: source and destination; of launch control the answer, twice */
 } grout_collective_issue;
 
 /* collective.c: copies that the CTA has issued for an element and that count on the barrier of the
@@ -54,6 +54,9 @@ void grout_cluster__find_phases(const grout_cta *cta, const grout_inst *inst,
 void grout_cluster__check_collectives(const grout_cta *cta);
 /* Nobody can go on: reports copies of the clusters that wait for each other. */
 void grout_cluster__check_crossed(grout_machine *machine);
+/* Adds a grout_copy_fact for each that a CTA of the cluster has not issued, but what is reported,
+ * to machine->scratch[GROUT_SCRATCH_COPY_FACTS]; false without memory. */
+bool grout_cluster__add_copy_facts(const grout_cta *cta);
 /* A thread waits for its cluster to end. When all threads of the CTA do, it issues nothing more. */
 void grout_cluster__note_leaving(const grout_cta *cta);
 /* The cluster of a CTA, once: with its first CTA. */

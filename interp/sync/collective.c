@@ -87,18 +87,25 @@ static bool is_same_box(const grout_box_plan *a, const int64_t *a_start, const g
 
 /* The dimension of the destination along which the CTAs share the box, or -1. */
 static int32_t get_cut(const grout_machine *machine, const grout_inst *inst) {
+    if (inst->u.copy.part_dim < 0) {
+        return -1;
+    }
     const grout_box_plan *to = grout_plan__box(machine->plan, inst, 1);
-    return inst->u.copy.part_dim < 0 ? -1 : to->order[to->rank - 1 - inst->u.copy.part_dim];
+    return to->order[to->rank - 1 - inst->u.copy.part_dim];
 }
 
 static grout_divergence compare(const grout_machine *machine, const grout_collective *a,
                                 const grout_collective *b) {
     const grout_inst *a_inst = grout_plan__inst(machine->plan, a->pc);
     const grout_inst *b_inst = grout_plan__inst(machine->plan, b->pc);
-    for (uint32_t i = 0; i < 2; i++) {
+    if (a_inst->box_count != b_inst->box_count) {
+        return GROUT_DIVERGENCE_SOURCE;
+    }
+    const uint32_t count = a_inst->box_count - 1u; /* without the barrier */
+    for (uint32_t i = 0; i < count; i++) {
         if (!is_same_box(grout_plan__box(machine->plan, a_inst, i), a->start[i],
                          grout_plan__box(machine->plan, b_inst, i), b->start[i])) {
-            return i == 0 ? GROUT_DIVERGENCE_SOURCE : GROUT_DIVERGENCE_DESTINATION;
+            return i + 1 < count ? GROUT_DIVERGENCE_SOURCE : GROUT_DIVERGENCE_DESTINATION;
         }
     }
     if (a->element != b->element) {
@@ -275,6 +282,27 @@ void grout_cluster__check_crossed(grout_machine *machine) {
             index = record->next;
         }
     }
+}
+
+bool grout_cluster__add_copy_facts(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    grout_pool *facts = &machine->scratch[GROUT_SCRATCH_COPY_FACTS];
+    const uint32_t size = grout_machine__cluster_size(machine);
+    for (uint32_t i = grout_cta__cluster(cta)->first_collective; i != 0;) {
+        const grout_collective *record = get_record(machine, i);
+        if (!grout_pool__reserve(facts, &machine->heap, facts->count + size)) {
+            return false;
+        }
+        for (uint32_t rank = 0; rank < size && !record->is_told; rank++) {
+            if (((record->mask & ~record->issued) >> rank & 1u) != 0) {
+                *(grout_copy_fact *)grout_pool__at(facts, facts->count++) = (grout_copy_fact){
+                    .origin = record->origin,
+                    .missing = grout_cta__head(grout_cta__peer(cta, rank))->index};
+            }
+        }
+        i = record->next;
+    }
+    return true;
 }
 
 uint32_t grout_cluster__count_led(const grout_cta *cta, const grout_inst *inst, uint32_t element) {

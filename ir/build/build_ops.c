@@ -47,6 +47,10 @@
 #define DEFINE_N5_OPTION(OP, name)                                                           \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), OPERAND(e)), \
             OPERANDS(a, b, c, d, e))
+#define DEFINE_N6_OPTION(OP, name)                                                             \
+    NOTHING(OP, name,                                                                          \
+            (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d), OPERAND(e), OPERAND(f)), \
+            OPERANDS(a, b, c, d, e, f))
 #define DEFINE_N2_ATTRS(OP, name)                                                        \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint64_t attrs), OPERANDS(a, b), \
             .attrs = attrs)
@@ -185,6 +189,7 @@ enum {
     operands_of_N3_OPTION_ATTRS = 4,
     operands_of_N4_OPTION_ATTRS = 5,
     operands_of_N5_OPTION = 6,
+    operands_of_N6_OPTION = 7,
     operands_of_N2_ATTRS = 2,
     operands_of_N1_K = 2,
     operands_of_V1_K = 2,

@@ -123,10 +123,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
         grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXES);
     const grout_attr_value *multicast = grout_module_find_attr(module, op, GROUT_ATTR_MULTICAST);
     if (collective != NULL && multicast == NULL && object->is_explicit) {
-        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, collective->loc,
-                                "a collective copy makes an arrival in each CTA, as copies do on "
-                                "a barrier, and %s is an mbarrier",
-                                grout_verify__get_name(verifying, view).chars);
+        grout_verifying__report(
+            verifying, GROUT_DIAG_BARRIER_KIND, collective->loc,
+            "with collective_axes '%s' makes an arrival in each CTA, as it does "
+            "on a barrier, and %s is an mbarrier",
+            grout_verify__get_text(op), grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
         grout_diags_help(verifying->diags, "on an mbarrier: multicast(..), issued by one CTA for "
                                            "all");
@@ -137,11 +138,8 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
                                 "takes an mbarrier, and %s is a barrier",
                                 grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
-        const bool can_collect = (grout_op_get_info((grout_opcode)op->opcode)->attrs &
-                                  GROUT_ATTR_BIT(COLLECTIVE_AXES)) != 0;
-        grout_diags_help(verifying->diags, "%s",
-                         can_collect ? "on a barrier: collective_axes(..), issued by every CTA"
-                                     : "use an mbarrier, on which each CTA expects the bytes");
+        grout_diags_help(verifying->diags,
+                         "on a barrier: collective_axes(..), issued by every CTA");
     }
 }
 

@@ -119,20 +119,21 @@ static void check_others(grout_verifying *verifying, const grout_operand *operan
 
 /* ---- who gets it ----------------------------------------------------------------------------- */
 
-static void check_multicast(grout_verifying *verifying, const grout_op *op) {
+static void check_receivers(grout_verifying *verifying, const grout_op *op, grout_attr attr) {
     const grout_module *module = verifying->module;
-    const grout_attr_value *multicast = grout_module_find_attr(module, op, GROUT_ATTR_MULTICAST);
+    const grout_attr_value *axes = grout_module_find_attr(module, op, attr);
     const grout_kernel *kernel = grout_module_get_kernel(module, verifying->kernel);
     uint32_t all = 0;
     for (uint32_t k = 0; k < kernel->axis_count; k++) {
         all |= kernel->axes[k].kind == GROUT_AXIS_CLUSTER ? 1u << k : 0u;
     }
-    if (multicast == NULL || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) == all) {
+    if (axes == NULL || grout_op_get_axes(module, op, attr) == all) {
         return;
     }
-    grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, multicast->loc,
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, axes->loc,
                             "an answer goes to one CTA, or to every CTA of the cluster");
-    grout_diags_help(verifying->diags, "name all cluster axes, or leave multicast out");
+    grout_diags_help(verifying->diags, "name all cluster axes, or leave %s out",
+                     grout_attr_get_info(attr)->text);
 }
 
 void grout_verify__cancel(grout_verifying *verifying, const grout_op *op) {
@@ -148,5 +149,6 @@ void grout_verify__cancel(grout_verifying *verifying, const grout_op *op) {
         check_array(verifying, operand, &view, object);
         check_others(verifying, operand, &view);
     }
-    check_multicast(verifying, op);
+    check_receivers(verifying, op, GROUT_ATTR_MULTICAST);
+    check_receivers(verifying, op, GROUT_ATTR_COLLECTIVE_AXES);
 }

@@ -79,8 +79,9 @@ static void check_both(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, multicast->loc,
-                            "multicast and collective_axes exclude each other: one CTA issues the "
-                            "copy, or all of them do");
+                            "multicast and collective_axes exclude each other: one CTA issues "
+                            "'%s', or all of them do",
+                            grout_verify__get_text(op));
     grout_diags_help(verifying->diags, "keep multicast on an mbarrier, collective_axes on a "
                                        "barrier");
 }

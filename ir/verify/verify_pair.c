@@ -145,12 +145,11 @@ static void check_objects(grout_verifying *verifying, const grout_op *op) {
     }
 }
 
-/* ---- MMAs and commits ------------------------------------------------------------------------ */
+/* ---- MMAs, copies, commits
+ * ------------------------------------------------------------------------ */
 
-/* An array in tensor memory that an MMA uses is of as many CTAs as the MMA. */
+/* An array in tensor memory that an MMA or a copy uses is of as many CTAs as that. */
 static void check_operands(grout_verifying *verifying, const grout_op *op, bool is_of_pair) {
-    const bool can_pair =
-        (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(verifying->module, op, k);
         grout_view view;
@@ -165,8 +164,7 @@ static void check_operands(grout_verifying *verifying, const grout_op *op, bool 
         grout_verify__note_object(verifying, view.object);
         grout_diags_help(verifying->diags, "%s",
                          is_of_pair ? "write 'collective' behind its type"
-                         : can_pair ? "write collective_axis(..), or leave 'collective' out"
-                                    : "this one is not there for pairs: leave 'collective' out");
+                                    : "write collective_axis(..), or leave 'collective' out");
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "wgmma.h"
 
-/* Operands of every one; then two scales, or the metadata, then use_acc. */
+/* Operands of every one; then the metadata, or two scales, or the three, then use_acc. */
 enum { GROUT_TCGEN05_ACC, GROUT_TCGEN05_A, GROUT_TCGEN05_B, GROUT_TCGEN05_TABLE };
 
 #define GROUT_TCGEN05_PAIRS_TEXT                                                           \
@@ -18,13 +18,14 @@ typedef struct grout_tcgen05_planning {
     grout_tcgen05 *out;
     grout_type types[GROUT_TCGEN05_TABLE];
     bool is_scaled, is_sparse;
+    uint32_t a_scale; /* the operand; that of b follows it */
 } grout_tcgen05_planning;
 
-/* tcgen05_tables.c: whether so many arrays of tensor memory stand beside the operands. */
-bool grout_tcgen05__has_tables(const grout_op *op, uint32_t count);
+/* tcgen05_tables.c: which arrays of tensor memory stand beside the operands. */
+void grout_tcgen05__find_tables(grout_tcgen05_planning *p);
 /* Whether a and b of a sparse product have 16 or 8 bits. */
 bool grout_tcgen05__check_sparse_types(grout_tcgen05_planning *p);
-/* The scales or the metadata: what they are, and that they are those of this shape. */
+/* The scales and the metadata: what they are, and that they are those of this shape. */
 bool grout_tcgen05__plan_tables(grout_tcgen05_planning *p);
 
 #endif

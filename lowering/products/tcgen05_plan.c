@@ -137,7 +137,8 @@ static bool check_types(planning *p) {
     const grout_dtype a = (grout_dtype)p->types[A].dtype, b = (grout_dtype)p->types[B].dtype;
     const uint32_t sums = grout_tcgen05__get_accumulators(a, b, p->is_scaled);
     if ((sums >> p->types[ACC].dtype & 1) != 0) {
-        return check_saturation(p) && (!p->is_sparse || grout_tcgen05__check_sparse_types(p));
+        return check_saturation(p) &&
+               (!p->is_sparse || p->is_scaled || grout_tcgen05__check_sparse_types(p));
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, A),
                       "no %s multiplies %s by %s into %s", get_mnemonic(p), get_dtype_text(p, A),
@@ -265,17 +266,22 @@ static uint32_t get_column_step(const planning *p, const char **why_out) {
 /* N of both CTAs of a pair: up to what one instruction takes. */
 static bool check_pair_columns(planning *p, uint32_t n) {
     const bool is_8_bit = grout_dtype_get_info((grout_dtype)p->out->product.b_dtype)->bits == 8;
-    const bool is_wide = p->out->has_tmem_a || (is_8_bit && p->out->product.b.is_transposed) ||
-                         p->out->product.accumulator_dtype == GROUT_DTYPE_I32;
-    const uint32_t step = (is_wide ? 4 : 2) * COLUMN_STEP;
+    const bool is_integer = p->out->product.accumulator_dtype == GROUT_DTYPE_I32;
+    const bool is_wide =
+        p->out->has_tmem_a || (is_8_bit && p->out->product.b.is_transposed) || is_integer;
+    /* JAX takes a sparse a with multiples of 16 columns of each CTA, of integers of 32. */
+    const uint32_t step = (p->is_sparse && is_integer ? 8
+                           : p->is_sparse || is_wide  ? 4
+                                                      : 2) *
+                          COLUMN_STEP;
     if (n <= PAIR_COLUMNS_MAX && n % step == 0) {
         return true;
     }
     if (n > PAIR_COLUMNS_MAX) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
-                          "N is %" PRIu32 " for both CTAs: a tcgen05_mma of a pair takes up to %d "
+                          "N is %" PRIu32 " for both CTAs: a %s of a pair takes up to %d "
                           "columns",
-                          n, PAIR_COLUMNS_MAX);
+                          n, get_mnemonic(p), PAIR_COLUMNS_MAX);
         grout_wgmma__help(&p->wgmma,
                           "multiply by slices of %d columns of each b, each with an "
                           "accumulator of its own",
@@ -283,14 +289,13 @@ static bool check_pair_columns(planning *p, uint32_t n) {
         return false;
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, ACC),
-                      "N is %" PRIu32 " for both CTAs: a tcgen05_mma of a pair%s takes multiples "
+                      "N is %" PRIu32 " for both CTAs: a %s of a pair%s takes multiples "
                       "of %" PRIu32 " columns",
-                      n,
-                      p->out->has_tmem_a ? " with an a in tmem"
-                      : is_wide && p->out->product.accumulator_dtype == GROUT_DTYPE_I32
-                          ? " of integers"
-                      : is_wide ? " with a b of 8 bits whose rows lie along N"
-                                : "",
+                      n, get_mnemonic(p),
+                      is_integer                 ? " of integers"
+                      : p->is_sparse || !is_wide ? ""
+                      : p->out->has_tmem_a       ? " with an a in tmem"
+                                                 : " with a b of 8 bits whose rows lie along N",
                       step);
     grout_wgmma__help(&p->wgmma, "pad the tile of each CTA to %" PRIu32 " columns",
                       (n + step - 1) / step * step / GROUT_PAIR);
@@ -423,8 +428,7 @@ static bool plan_tcgen05(planning *p) {
         grout_module_find_attr(p->wgmma.module, p->wgmma.op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL
             ? GROUT_PAIR
             : 1;
-    p->is_scaled = grout_tcgen05__has_tables(p->wgmma.op, 2);
-    p->is_sparse = grout_tcgen05__has_tables(p->wgmma.op, 1);
+    grout_tcgen05__find_tables(p);
     if (!check_spaces(p)) {
         return false;
     }

@@ -1,6 +1,6 @@
 /*
- * tcgen05_tables.c - what a tcgen05_mma_scaled and a tcgen05_mma_sp take beside their operands:
- * scales of blocks along K, and which elements a keeps.
+ * tcgen05_tables.c - what a tcgen05_mma_scaled, a tcgen05_mma_sp and a tcgen05_mma_sp_scaled take
+ * beside their operands: scales of blocks along K, and which elements a keeps.
  * SPDX-License-Identifier: Apache-2.0
  *
  * An instruction takes 1, 2 or 4 scales of a row, which lie in one column of 32 bits (PTX ISA 9.1,
@@ -13,17 +13,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ROWS = 128, BLOCK = 32, BLOCK_OF_F4 = 16, WORD = 16 /* neighbours along K */ };
+enum { ROWS = 128, BLOCK = 32, BLOCK_OF_F4 = 16 };
 
 typedef grout_tcgen05_planning planning;
 
-bool grout_tcgen05__has_tables(const grout_op *op, uint32_t count) {
-    const char *letters = grout_op_get_info((grout_opcode)op->opcode)->operands;
+void grout_tcgen05__find_tables(planning *p) {
+    const char *letters = grout_op_get_info((grout_opcode)p->wgmma.op->opcode)->operands;
     uint32_t found = 0;
     for (const char *letter = letters + GROUT_TCGEN05_TABLE; *letter == 'T'; letter++) {
         found++;
     }
-    return found == count;
+    p->is_sparse = found % 2 != 0;
+    p->is_scaled = found > 1;
+    p->a_scale = GROUT_TCGEN05_TABLE + found % 2;
 }
 
 static const grout_operand *get_operand(const planning *p, uint32_t index) {
@@ -72,34 +74,39 @@ static const grout_object *find_table(planning *p, uint32_t index, const char *w
 
 /* ---- scales ---------------------------------------------------------------------------------- */
 
-/* Neighbours along K that have one scale: as many scales as a row of a has say so. */
+/* Neighbours along K that have one scale: as many scales as a row of a has say so. It is twice as
+ * many if a is sparse, and keeps half of them. */
 static bool find_block(planning *p) {
-    const grout_type type = get_type(p, GROUT_TCGEN05_TABLE);
+    const grout_type type = get_type(p, p->a_scale);
     const bool is_f4 = p->types[GROUT_TCGEN05_A].dtype == GROUT_DTYPE_F4E2M1;
     const bool is_power = type.dtype == GROUT_DTYPE_F8E8M0;
-    const int64_t k = p->out->product.k, scales = type.dims[1];
+    const uint32_t kept = p->is_sparse ? 2 : 1;
+    const int64_t k = (int64_t)kept * p->out->product.k, scales = type.dims[1];
     p->out->scale_dtype = type.dtype;
     p->out->scale_block = (uint32_t)(k % scales == 0 ? k / scales : 0);
-    const bool has_block =
-        (p->out->scale_block == BLOCK && is_power) || (p->out->scale_block == BLOCK_OF_F4 && is_f4);
+    const bool has_block = (p->out->scale_block == kept * BLOCK && is_power) ||
+                           (p->out->scale_block == kept * BLOCK_OF_F4 && is_f4);
     if (has_block) {
         return true;
     }
-    const int64_t wanted = is_f4 && !is_power ? BLOCK_OF_F4 : BLOCK;
+    const uint32_t block = is_f4 && !is_power ? BLOCK_OF_F4 : BLOCK;
+    const int64_t wanted = (int64_t)kept * block;
     const char *a = get_text(p->types[GROUT_TCGEN05_A].dtype);
     if (!is_f4 && !is_power) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, GROUT_TCGEN05_TABLE),
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, p->a_scale),
                           "%s has scales of f8e8m0, and these are %s", a, get_text(type.dtype));
         grout_wgmma__help(&p->wgmma, "f8e4m3 scales blocks of f4e2m1 alone");
         return false;
     }
-    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, GROUT_TCGEN05_TABLE),
+    grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, p->a_scale),
                       "%" PRId64 " scales of %s in a row for a K of %" PRId64
-                      ": a block of %s has %s elements",
+                      ": a block of %s%s has %s%" PRId64 " elements",
                       scales, get_text(type.dtype), k, a,
-                      is_f4 && is_power ? "16 or 32"
-                      : wanted == BLOCK ? "32"
-                                        : "16");
+                      p->is_sparse ? ", of which half is kept," : "",
+                      !is_f4 || !is_power ? ""
+                      : p->is_sparse      ? "32 or "
+                                          : "16 or ",
+                      wanted);
     if (k % (4 * wanted) == 0) {
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, k / wanted);
     } else {
@@ -112,10 +119,10 @@ static bool find_block(planning *p) {
 
 /* Those of b: of the same type, and as many in a row; rows from N on do not count. */
 static bool check_b_scales(planning *p) {
-    const grout_type a = get_type(p, GROUT_TCGEN05_TABLE);
-    const grout_type b = get_type(p, GROUT_TCGEN05_TABLE + 1);
-    const grout_operand *operand = get_operand(p, GROUT_TCGEN05_TABLE + 1);
-    const uint32_t n = p->out->product.n;
+    const grout_type a = get_type(p, p->a_scale);
+    const grout_type b = get_type(p, p->a_scale + 1);
+    const grout_operand *operand = get_operand(p, p->a_scale + 1);
+    const uint32_t n = p->out->product.n * p->out->ctas; /* each CTA multiplies by all columns */
     if (a.dtype != b.dtype || a.dims[1] != b.dims[1]) {
         grout_wgmma__fail(&p->wgmma,
                           a.dtype != b.dtype ? GROUT_DIAG_TCGEN05_TYPES : GROUT_DIAG_TCGEN05_SHAPE,
@@ -127,8 +134,8 @@ static bool check_b_scales(planning *p) {
     }
     if (b.dims[0] < n) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, operand,
-                          "N is %" PRIu32 ", and the scales of b have %" PRId64 " rows", n,
-                          b.dims[0]);
+                          "N is %" PRIu32 "%s, and the scales of b have %" PRId64 " rows", n,
+                          p->out->ctas > 1 ? " for both CTAs" : "", b.dims[0]);
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", 2 * ROWS, b.dims[1]);
         return false;
     }
@@ -136,14 +143,14 @@ static bool check_b_scales(planning *p) {
 }
 
 static bool plan_scales(planning *p) {
-    const grout_object *a = find_table(p, GROUT_TCGEN05_TABLE, "a_scale", "scales");
-    const grout_object *b = find_table(p, GROUT_TCGEN05_TABLE + 1, "b_scale", "scales");
+    const grout_object *a = find_table(p, p->a_scale, "a_scale", "scales");
+    const grout_object *b = find_table(p, p->a_scale + 1, "b_scale", "scales");
     if (a == NULL || b == NULL) {
         return false;
     }
-    const grout_type type = get_type(p, GROUT_TCGEN05_TABLE);
+    const grout_type type = get_type(p, p->a_scale);
     if (type.dims[0] != ROWS) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, GROUT_TCGEN05_TABLE),
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, p->a_scale),
                           "the scales of a have %" PRId64 " rows, and a has %d", type.dims[0],
                           ROWS);
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, type.dims[1]);
@@ -172,19 +179,21 @@ bool grout_tcgen05__check_sparse_types(planning *p) {
 static bool plan_metadata(planning *p) {
     const grout_type type = get_type(p, GROUT_TCGEN05_TABLE);
     const int64_t k = 2 * (int64_t)p->out->product.k;
+    const int64_t word =
+        (int64_t)GROUT_SPARSE_CODES * grout_sparse_get_group((grout_dtype)p->out->product.a_dtype);
     if (find_table(p, GROUT_TCGEN05_TABLE, "the metadata", "metadata") == NULL) {
         return false;
     }
-    if (type.dims[1] * WORD == k) {
+    if (type.dims[1] * word == k) {
         return true;
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, GROUT_TCGEN05_TABLE),
                       "%" PRId64 " words of metadata in a row are of a K of %" PRId64
                       ", and K is %" PRId64,
-                      type.dims[1], type.dims[1] * WORD, k);
-    const int64_t step = INT64_C(1) * WORD * GROUT_TMEM_METADATA_STEP;
+                      type.dims[1], type.dims[1] * word, k);
+    const int64_t step = word * GROUT_TMEM_METADATA_STEP;
     if (k % step == 0) {
-        grout_wgmma__help(&p->wgmma, "declare it u16[%d, %" PRId64 "]", ROWS, k / WORD);
+        grout_wgmma__help(&p->wgmma, "declare it u16[%d, %" PRId64 "]", ROWS, k / word);
     } else {
         grout_wgmma__help(&p->wgmma,
                           "take a K that is a multiple of %" PRId64 ": one copy brings the codes "
@@ -195,12 +204,12 @@ static bool plan_metadata(planning *p) {
 }
 
 void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w, uint32_t place_out[2]) {
-    const bool is_byte = grout_dtype_get_info(a)->bits == 8;
+    const bool is_byte = grout_dtype_get_info(a)->bits <= 8;
     const uint32_t half = m / 8 % 2;
     place_out[0] = is_byte ? m : m - 8 * half + 8 * (w % 2);
     place_out[1] = is_byte ? w : w - w % 2 + half;
 }
 
 bool grout_tcgen05__plan_tables(planning *p) {
-    return p->is_scaled ? plan_scales(p) : !p->is_sparse || plan_metadata(p);
+    return (!p->is_sparse || plan_metadata(p)) && (!p->is_scaled || plan_scales(p));
 }

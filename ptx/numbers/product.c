@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ROWS = 8 }; /* that are taken apart together, so that a column of B is taken apart seldom */
+enum { ROWS = 16 }; /* that are taken apart together, so that a column of B is taken apart seldom */
 
 static uint32_t get_row_length(const grout_ptx_product *it) {
     return it->kept == NULL ? it->k : it->k / 2;

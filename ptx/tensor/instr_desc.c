@@ -110,11 +110,13 @@ static bool decode_plain(uint32_t bits, grout_ptx_instr_desc *desc, grout_ptx_fa
                                "only",
                                bits);
     }
-    if (desc->selector != 0 && !desc->words.is_sparse) {
-        return grout_ptx__fail(fault,
-                               "the instruction descriptor 0x%08x has a sparsity selector of "
-                               "%u for a dense product",
-                               bits, desc->selector);
+    const bool has_selector = desc->words.kind <= GROUT_PTX_KIND_TF32;
+    if (desc->selector > (desc->words.is_sparse && has_selector ? 1u : 0u)) {
+        return grout_ptx__fail(
+            fault,
+            "the instruction descriptor 0x%08x has a sparsity selector of %u: 0, "
+            "or 1 for sparse products of kinds f16 and tf32",
+            bits, desc->selector);
     }
     return decode_d(bits, desc, fault);
 }

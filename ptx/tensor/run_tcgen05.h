@@ -1,8 +1,9 @@
 /* run_tcgen05.h - one tcgen05.mma or tcgen05.cp, from memories to tensor memory.
  * SPDX-License-Identifier: Apache-2.0
  *
- * PTX ISA 'tcgen05.mma', 'tcgen05.mma.sp', 'tcgen05.mma.ws', 'tcgen05.cp', 'tcgen05.shift'. The
- * machine has said before which columns are allocated and what is in flight.
+ * PTX ISA 'tcgen05.mma', 'tcgen05.mma.sp', 'tcgen05.mma.ws', 'tcgen05.cp', 'tcgen05.shift',
+ * 'tcgen05.ld', 'tcgen05.st'. The machine has said before which columns are allocated and what is
+ * in flight.
  */
 #ifndef GROUT_PTX_RUN_TCGEN05_H
 #define GROUT_PTX_RUN_TCGEN05_H
@@ -43,5 +44,13 @@ bool grout_ptx__copy_run(const grout_ptx_copy *copy, const grout_ptx_access *acc
 /* tcgen05.shift.down. */
 bool grout_ptx__shift_run(uint32_t address, uint32_t ctas, const grout_ptx_access *access,
                           grout_ptx_fault *fault);
+
+/* tcgen05.ld and tcgen05.st of one warp: register r of lane l is element r * 32 + l of an array. */
+bool grout_ptx__tmem_load(const grout_ptx_tmem_move *move, uint32_t cta,
+                          const grout_ptx_access *access, uint32_t *registers,
+                          grout_ptx_fault *fault);
+bool grout_ptx__tmem_store(const grout_ptx_tmem_move *move, uint32_t cta,
+                           const grout_ptx_access *access, const uint32_t *registers,
+                           grout_ptx_fault *fault);
 
 #endif

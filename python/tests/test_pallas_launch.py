@@ -53,12 +53,19 @@ def pl_ds(start, size):
     return jax.experimental.pallas.ds(start, size)
 
 
-def test_a_cluster_is_refused():
+@pytest.mark.parametrize("threads", (1, 2))
+def test_a_cluster(threads):
+    """Both CTAs of a cluster get each answer, and make half of a tile."""
     def body(x_ref, out):
-        @plgpu.dynamic_scheduling_loop(("m", "n"), cluster_axes=("c",))
+        share = 64 // threads
+        first = lax.axis_index("c") * 64 + (lax.axis_index("wg") * share if threads > 1 else 0)
+
+        @plgpu.dynamic_scheduling_loop(("m", "n"), cluster_axes=("c",), thread_axis="wg" if threads > 1 else None)
         def _(info):
             m, n = info.index
-            out[m, n] = x_ref[m, n]
+            out[m, n, pl_ds(first, share)] = x_ref[m, n, pl_ds(first, share)] * 3.0
 
-    with pytest.raises(grout.pallas.UnsupportedError, match="mbarriers alone"):
-        run(body, cluster=(2,), cluster_names=("c",))
+    options = {"num_threads": threads, "thread_name": "wg"} if threads > 1 else {}
+    report = run(body, cluster=(2,), cluster_names=("c",), **options)
+    assert report.verdict == "clean", str(report)
+    assert_same(report.result, X * 3, "")

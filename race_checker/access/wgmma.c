@@ -69,17 +69,17 @@ bool grout_checker__find_shapes(grout_checker *checker) {
     uint32_t count = grout_module_get_op_count(module);
     checker->wgmma_shapes = grout__new(checker->allocator, count, sizeof *checker->wgmma_shapes);
     for (grout_op_id i = 1; checker->wgmma_shapes && i < count; i++) {
-        if (is_wgmma_op(grout_module_get_op(module, i), GROUT_SYNC_MODE_STARTS)) {
+        const grout_op *op = grout_module_get_op(module, i);
+        const uint8_t rule = grout_op_get_info((grout_opcode)op->opcode)->rule;
+        if (is_wgmma_op(op, GROUT_SYNC_MODE_STARTS)) {
             checker->wgmma_shapes[i] = get_shape(module, i);
-        } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
-                   GROUT_RULE_TCGEN05) {
+        } else if (rule == GROUT_RULE_TCGEN05) {
             checker->wgmma_shapes[i] = get_tcgen05_shape(module, i);
-            checker->has_pairs |= grout_op_get_axes(module, grout_module_get_op(module, i),
-                                                    GROUT_ATTR_COLLECTIVE_AXIS) != 0;
-        } else if (grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode)->rule ==
-                   GROUT_RULE_TCGEN05_COPY) {
+        } else if (rule == GROUT_RULE_TCGEN05_COPY) {
             checker->wgmma_shapes[i] = GROUT_SHAPE_OF_COPY;
         }
+        checker->has_pairs |= (rule == GROUT_RULE_TCGEN05 || rule == GROUT_RULE_TCGEN05_COPY) &&
+                              grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) != 0;
     }
     return checker->wgmma_shapes != NULL;
 }

@@ -621,6 +621,7 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
         root = scope;
     }
     explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, root);
+    text.done = text.done && grout_deadlock__report_copies(&text);
     text.done = text.done && !names.has_failed;
     grout_strings__free(&names);
     facts.sides[0].origin = root->origin;

@@ -71,6 +71,11 @@ const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *tex
 const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
                                                            const grout_thread_fact *thread);
 
+/* ---- deadlock_copies.c ---- */
+
+/* A finding of each collective copy that a CTA has left out. */
+bool grout_deadlock__report_copies(const grout_deadlock *text);
+
 /* ---- deadlock_root.c ---- */
 
 /* The lowest blocked thread, of this state if it is not 0: one that is not just waiting for its

@@ -383,6 +383,7 @@ static const char *name_divergence(grout_divergence divergence) {
         return grout_phrase__get(GROUT_PHRASE_COPY_OTHER_BARRIER);
     case GROUT_DIVERGENCE_NONE:
     case GROUT_DIVERGENCE_ENDED:
+    case GROUT_DIVERGENCE_STUCK:
         break;
     }
     return "";
@@ -418,6 +419,8 @@ static bool add_copy_headline(const grout_wording *wording, grout_text *out) {
                                .what = name_divergence((grout_divergence)facts->have)};
     if (facts->have == GROUT_DIVERGENCE_ENDED) {
         grout_sentence__add(out, GROUT_SENTENCE_COPIES_ENDED_HEAD, &words);
+    } else if (facts->have == GROUT_DIVERGENCE_STUCK) {
+        grout_sentence__add(out, GROUT_SENTENCE_COPIES_STUCK_HEAD, &words);
     } else if (facts->side_count > 1) {
         grout_sentence__add(out, GROUT_SENTENCE_COPIES_OTHER_HEAD, &words);
     } else {
@@ -428,7 +431,8 @@ static bool add_copy_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_copy_edge(const grout_wording *wording, grout_text *out) {
     int64_t divergence = wording->facts->have;
-    if (divergence == GROUT_DIVERGENCE_ENDED || divergence == GROUT_DIVERGENCE_BARRIER) {
+    if (divergence == GROUT_DIVERGENCE_ENDED || divergence == GROUT_DIVERGENCE_STUCK ||
+        divergence == GROUT_DIVERGENCE_BARRIER) {
         grout_sentence__add(out, GROUT_SENTENCE_COPIES_MISSING_EDGE, NULL);
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_COPIES_DIFFER_EDGE, NULL);

@@ -14,10 +14,6 @@
  * Registers are taken in the order of arrival. Whether a thread that asks for them gets them, or
  * blocks for ever, depends on which thread asked before, unless no decrease happens after an
  * increase (registers.c).
- *
- * A cluster barrier that a scoped makes begins anew with the scope of its own CTA. A peer's arrive
- * that nothing puts after that may come before it, and count in no phase: so what was seen holds
- * for this schedule.
  */
 #include "explain.h"
 #include "sentences.h"
@@ -111,21 +107,6 @@ static grout_op_id find_request(const grout_checker *checker) {
     return 0;
 }
 
-/* A scoped that has run and makes a cluster barrier. */
-static grout_op_id find_scope_of_cluster(const grout_checker *checker) {
-    const grout_module *module = checker->info.module;
-    for (uint32_t i = 0; i < checker->local_elements; i++) {
-        const grout_object *barrier =
-            grout_module_get_object(module, checker->info.element_objects[i]);
-        const grout_value *value = grout_module_get_value(module, barrier->value);
-        if (barrier->cluster_group_count > 0 && value->block != 0 &&
-            checker->run.op_threads[value->op]) {
-            return value->op;
-        }
-    }
-    return 0;
-}
-
 /* An atomic that orders, and has run: an access that says order(..). */
 static grout_op_id find_ordered_atomic(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
@@ -211,17 +192,6 @@ static const char *find_semaphore_doubt(const grout_checker *checker) {
     return keep_doubt(checker, &text);
 }
 
-static const char *find_scope_doubt(const grout_checker *checker) {
-    const grout_op_id op = find_scope_of_cluster(checker);
-    grout_text text = {.allocator = checker->allocator};
-    if (!op) {
-        return "";
-    }
-    grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_SCOPE,
-                        &(grout_words){.line = get_line(checker, op)});
-    return keep_doubt(checker, &text);
-}
-
 static const char *find_finding_doubt(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
     bool is_ambiguous = false, is_unobserved = false;
@@ -255,9 +225,6 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
     doubt = find_finding_doubt(checker);
     if (!*doubt) {
         doubt = find_semaphore_doubt(checker);
-    }
-    if (!*doubt) {
-        doubt = find_scope_doubt(checker);
     }
     if (!*doubt) {
         doubt = find_value_doubt(checker);

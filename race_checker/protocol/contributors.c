@@ -50,7 +50,7 @@ static uint32_t get_lane(const grout_checker *checker, const grout_origin *origi
                             grout_clock_local_lane(shape, origin->thread, origin->warp));
 }
 
-/* MMAs that the actor of the event has issued; its own it knows. */
+/* The number of the newest in the queue of the event's lane: of a commit its own. */
 static uint32_t count_mmas(const grout_checker *checker, const grout_event *event) {
     const grout_clock_shape *shape = &checker->shape;
     return shape->has_tensor_facts == 0
@@ -99,14 +99,13 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
 
 /*
  * The lane's queue makes its arrivals in their order: a CTA that has heard of a later commit knows
- * those before it. It has heard of what the actor did after this one, and that the MMAs are done.
+ * those before it. Of the commit itself it may have heard from another CTA, where it arrived too.
  */
 static bool is_passed(const grout_checker *checker, const grout_contributor *it,
                       const uint32_t *known) {
     const grout_clock_shape *shape = &checker->shape;
     return it->is_later && shape->has_tensor_facts != 0 &&
-           known[grout_clock_x(shape, it->actor)] > it->epoch &&
-           known[grout_clock_tc(shape, get_lane(checker, &it->origin))] >= it->mmas;
+           known[grout_clock_tc(shape, get_lane(checker, &it->origin))] > it->mmas;
 }
 
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,

@@ -59,7 +59,7 @@ typedef struct grout_contributor {
     bool is_of_engine;
     bool is_later; /* an engine makes it some time after its actor's op: a commit */
     bool reserved_facts[2];
-    uint32_t mmas; /* a commit: those of the lane up to it */
+    uint32_t mmas; /* a commit: its number in the queue of its lane */
     GROUT_STATE_END
 } grout_contributor;
 

@@ -39,7 +39,7 @@ class Tensors(Drawn):
         for cta, barriers in enumerate(self.waits):
             for barrier in barriers:
                 if self.chance(0.8):
-                    self.lines[turn if self.find_cta(turn) == cta else 2 * cta].append("barrier_wait " + barrier)
+                    self.lines[turn if self.find_cta(turn) == cta else self.threads * cta].append("barrier_wait " + barrier)
         if self.chance(0.55):
             self.spoil(1.0, KEPT)
         self.has_auto_fence = self.chance(0.2)
@@ -48,8 +48,10 @@ class Tensors(Drawn):
         self.has_partitions = self.chance(0.25)
         self.axis = None
 
+    threads = 2  # of each CTA, where there are two
+
     def find_cta(self, actor):
-        return actor // 2 if self.axis else 0
+        return actor // self.threads if self.axis else 0
 
     # ---- accesses --------------------------------------------------------------------------------
 

@@ -37,11 +37,11 @@ RACES = {"gmem-race", "smem-race", "cluster-smem-reuse", "smem-source-reuse", "m
          "accumulator-in-flight", "async-not-awaited", "gmem-write-not-visible", "insufficient-scope",
          "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem",
          "tmem-race", "tmem-load-not-awaited", "tmem-store-not-committed", "tensor-core-order", "tensor-pipe-order"}
-OTHERS = {"cluster-exit", "async-at-exit", "init-not-visible", "barrier-uninitialised", "deadlock",
+OTHERS = {"cluster-exit", "pair-leader", "async-at-exit", "init-not-visible", "barrier-uninitialised", "deadlock",
           "barrier-too-many-arrivals"}
 # What grout asks for beyond the order of accesses: that one of its own rules is kept.
 OWN_RULES = {"barrier-overrun", "barrier-unobserved-phase", "barrier-partial-at-end", "semaphore-not-restored",
-             "semaphore-ambiguous", "barrier-tx-mismatch", "collective-divergence", "uninitialised-read",
+             "semaphore-ambiguous", "barrier-tx-mismatch", "cancel-after-failure", "collective-divergence", "uninitialised-read",
              "output-not-written", "unused-result", "barrier-wrong-parity"}
 
 
@@ -206,7 +206,7 @@ def compare(exported, report):
     if strange:
         return "wrong", "a kernel that should not have been drawn: %s" % strange
     hard = {f for f in firm if f.kind != "leftover"}
-    if hard and not codes - {"output-not-written", "unused-result", "barrier-wrong-parity"}:
+    if hard and not codes - {"output-not-written", "unused-result", "barrier-wrong-parity", "cancel-after-failure"}:
         if not holds(report):  # 20 seconds are few for tens of thousands of schedules on a busy machine
             return "not explored to the end", None
         return "wrong", "grout is silent; the axioms find %s" % show({f: findings[f] for f in hard})

@@ -208,14 +208,16 @@ class SyncOps(TensorOps):
         state.pending |= {("bytes", key, size, join(only_time(know), bits(bit << 1 | bit << 2)), it.line)}
 
     def do_try_cluster_cancel(self, state, actor, it):
-        """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel)."""
+        """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel). Where all
+        CTAs issue it, each expects the bytes on its own barrier, and the first one asks."""
         target, tells = it.operands
         key = self.barrier_key(actor, tells)
         size = self.count_bytes(target)
         if not self.program.objects[key[2]]["explicit"]:
             self.arrive(state, actor, key, it.line, expects=size)
-        axes = it.attrs.get("multicast", 0)
-        for cta in self.program.along(axes, actor.cta) if axes else [actor.cta]:
+        axes = it.attrs.get("collective_axes", it.attrs.get("multicast", 0))
+        ctas = self.program.along(axes, actor.cta) if axes else [actor.cta]
+        for cta in [] if "collective_axes" in it.attrs and actor.cta != ctas[0] else ctas:
             self.start_copy(state, actor, it, None, self.find_place(actor, target, cta), (key[0], cta) + key[2:], size,
                             "async", "w")
 

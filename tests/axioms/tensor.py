@@ -88,7 +88,7 @@ class TensorOps(ActorOps):
         acc, a = it.operands[:2]
         if not self.leads(actor, it):
             return
-        ctas = self.program.pair(actor.cta) if "collective_axis" in it.attrs else [actor.cta]
+        ctas = self.find_ctas(actor, it)
         bit = self.event(state, actor, it.name, actor.pc,
                          tuple(self.find_place(actor, view) for view in it.operands[:3 + tables]))
         for cta in ctas:
@@ -105,6 +105,10 @@ class TensorOps(ActorOps):
         actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)
 
+    def find_ctas(self, actor, it):
+        """In whose memory an operation works."""
+        return self.program.pair(actor.cta) if "collective_axis" in it.attrs else [actor.cta]
+
     def leads(self, actor, it):
         """Whether an operation for a pair is issued by the CTA that leads; the other one's is a mistake, and nothing."""
         is_right = "collective_axis" not in it.attrs or self.program.pair(actor.cta)[0] == actor.cta
@@ -118,12 +122,19 @@ class TensorOps(ActorOps):
     def tensor_tcgen05_mma_sp(self, state, actor, it):
         self.tensor_tcgen05_mma(state, actor, it, tables=1)
 
+    def tensor_tcgen05_mma_sp_scaled(self, state, actor, it):
+        self.tensor_tcgen05_mma(state, actor, it, tables=3)
+
     def tensor_async_copy_smem_to_tmem(self, state, actor, it):
-        """From SMEM by the async proxy, and over as an MMA is (PTX ISA, tcgen05.cp)."""
-        source, target = [self.find_place(actor, view) for view in it.operands[:2]]
-        bit = self.event(state, actor, it.name, actor.pc, (source, target))
-        self.access(state, actor, source, "r", it.line, bit << 1, "async", is_async=True)
-        self.access(state, actor, target, "w", it.line, bit << 2, "tensor", is_async=True, shape=COPY)
+        """From SMEM by the async proxy, and over as an MMA is (PTX ISA, tcgen05.cp). For a pair each CTA's from its own SMEM
+        to its own tensor memory."""
+        if not self.leads(actor, it):
+            return
+        bit = self.event(state, actor, it.name, actor.pc, tuple(self.find_place(actor, view) for view in it.operands[:2]))
+        for cta in self.find_ctas(actor, it):
+            source, target = [self.find_place(actor, view, cta) for view in it.operands[:2]]
+            self.access(state, actor, source, "r", it.line, bit << 1, "async", is_async=True)
+            self.access(state, actor, target, "w", it.line, bit << 2, "tensor", is_async=True, shape=COPY)
         self.learn(actor, bits(bit))
         actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)

@@ -37,15 +37,18 @@ from lives import draw_lives
 from meetings import draw_meetings
 from mistakes import make_mistakes
 from oracle import draw_graphs
+from pairs import draw_pairs
 from phases import draw_phases
 from running import Crash, list_rejected, make_file, run
 from tensors import draw_tensors
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
-            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0)}
-TENSORS_EVERY = 16  # so many numbers: the others draw what they have drawn without this family
+            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "pairs": (draw_pairs, 0)}
+# So many numbers, and which of them: the others draw what they have drawn without these families.
+OF_NUMBERS = {"tensors": (16, 0), "pairs": (32, 8)}
 AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
+EXPLORED_EVERY = 8  # of these: nearly none has so few schedules that all can be tried
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 
@@ -53,7 +56,8 @@ EXPLORE_SECONDS = 2
 def draw_kernel(number, family=None):
     kernel = Kernel(number)
     drawn = kernel.draw.choices(list(FAMILIES), [weight for _, weight in FAMILIES.values()])[0]
-    kernel.family = family or ("tensors" if number % TENSORS_EVERY == 0 else drawn)
+    by_number = [name for name, (every, rest) in OF_NUMBERS.items() if number % every == rest]
+    kernel.family = family or (by_number or [drawn])[0]
     FAMILIES[kernel.family][0](kernel)
     if kernel.expected is None and kernel.family not in AS_DRAWN and kernel.draw.random() < 0.45:
         make_mistakes(kernel)
@@ -148,6 +152,8 @@ class Tally:
 def is_worth_exploring(kernel, outcomes):
     """The fair run does not know all; of kernels that poll there are too many schedules to see them all."""
     if outcomes[0].has_error or any(outcome.holds for outcome in outcomes):
+        return False
+    if kernel.family in AS_DRAWN and kernel.number % EXPLORED_EVERY:
         return False
     return any(outcome.has_error for outcome in outcomes) or all(text != "while {" for _, text in kernel.lines)
 

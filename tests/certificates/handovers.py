@@ -6,7 +6,7 @@ the fences and waits that the memory model asks for between them are there.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from kernel import World, emit_rounds, mod
+from kernel import World, emit_parts, emit_rounds_of, mod
 from signals import Barrier, Mbarrier, choose_signal
 
 BYTES = 256
@@ -199,16 +199,7 @@ class Handovers:
 
     def emit_actor(self, actor):
         kernel = self.kernel
-
-        def emit_round(i):
-            values = [channel.emit_consume(i, actor) for channel in self.channels if actor in channel.consumers]
-            values = [v for v in values if v]
-            for channel in self.channels:
-                if channel.producer == actor:
-                    value = kernel.draw.choice(values) if values else f"(load {self.input}[{i}])"
-                    channel.emit_produce(i, f"(add {value}, {actor + 1}.0)")
-
-        emit_rounds(kernel, self.rounds, self.is_loop, emit_round)
+        emit_rounds_of(kernel, self.channels, actor, self.rounds, self.is_loop, lambda i: f"(load {self.input}[{i}])")
         for channel in self.channels:
             if channel.producer == actor:
                 channel.free.drain(actor)
@@ -224,11 +215,7 @@ class Handovers:
         if world.grid == world.cluster == 1 and draw.random() < 0.4:
             kernel.launch = f"threads(wg = {world.threads})"
             kernel.emit(*inits)
-            for thread in range(world.threads):
-                kernel.emit("warp_specialize {" if thread == 0 else "} partition {")
-                if thread in used:
-                    self.emit_actor(thread)
-            kernel.emit("}")
+            emit_parts(kernel, world.threads, used, self.emit_actor)
             return
         late = bool(inits) and (world.threads > 1 or draw.random() < 0.3)
         if not late:

@@ -134,6 +134,30 @@ def emit_rounds(kernel, count, is_loop, body):
             body(i)
 
 
+def emit_rounds_of(kernel, channels, actor, rounds, is_loop, read_input):
+    """In each round what the actor gets through channels, and what it makes of that, or of read_input(i), for others."""
+    def emit_round(i):
+        values = [channel.emit_consume(i, actor) for channel in channels if actor in channel.consumers]
+        values = [value for value in values if value]
+        for channel in channels:
+            if channel.producer == actor:
+                value = kernel.draw.choice(values) if values else read_input(i)
+                channel.emit_produce(i, f"(add {value}, {actor + 1}.0)")
+
+    emit_rounds(kernel, rounds, is_loop, emit_round)
+
+
+def emit_parts(kernel, threads, used, body):
+    """body(thread) as the partitions of a warp_specialize; those that nothing uses have nothing to do."""
+    for thread in range(threads):
+        kernel.emit("warp_specialize {" if thread == 0 else "} partition {")
+        if thread in used:
+            body(thread)
+        else:
+            kernel.emit("delay 1")
+    kernel.emit("}")
+
+
 class World:
     """The actors of a launch: a grid of clusters of CTAs of threads."""
 

@@ -140,7 +140,8 @@ def list_changes(kernel, text):
         changes.append(text.replace("ds(32, 32)", "ds(0, 32)"))
     if name == "async_copy_arrive":
         changes.append(text.replace("async_copy_arrive", "barrier_arrive" if "%b" in text else "mbarrier_arrive"))
-    for word in (" multicast(cx)", " collective_axes(cx)", " reduce(add)"):
+    for word in (" multicast(cx)", " collective_axes(cx)", " reduce(add)", " multicast(g)", " collective_axis(g)",
+                 " partitioned(0)"):
         changes.append(text.replace(word, ""))
     return changes
 

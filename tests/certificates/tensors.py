@@ -6,9 +6,11 @@ hands tensor memory on orders the tensor core.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from kernel import emit_rounds, mod, parity
+from kernel import emit_parts, emit_rounds_of, mod, parity
 
 COLUMNS = 16
+SCALES = "f8e8m0[1, 1, 32, 16]"
+WRITES = ("store", "mma", "mma", "mma-twice", "mma-mixed", "store-mma", "copy-mma", "scaled", "sparse")
 
 
 class Channel:
@@ -19,17 +21,29 @@ class Channel:
         self.producer, self.consumers = producer, consumers
         draw = self.kernel.draw
         self.slots = draw.randint(1, min(3, hand.rounds))
-        self.writes = draw.choice(("store", "mma", "mma", "mma-twice", "store-mma"))
+        self.writes = draw.choice(WRITES)
         self.stores_back = len(consumers) == 1 and draw.random() < 0.3  # and reads it once more
         self.is_explicit = draw.random() < 0.5
         self.name = self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}]")
         self.full, self.free = self.add_barrier(1), self.add_barrier(len(consumers))
+        if self.writes == "scaled":
+            self.tables = [self.add_table("f8e8m0", 4, "scales") for _ in range(2)]
+        elif self.writes == "sparse":
+            self.tables = [self.add_table("u16", 8, "metadata")]
         self.rows = {consumer: hand.take_row() for consumer in consumers}
 
     def add_barrier(self, arrivals):
         if self.is_explicit:
             return self.kernel.add_mbarrier(arrivals, self.slots)
         return self.kernel.add_object("b", f"barrier[{self.slots}] arrivals({arrivals}) orders_tensor_core")
+
+    def name_operands(self):
+        for name in {"store": (), "scaled": ("a8", "b8", "scales"), "sparse": ("kept", "whole", "codes"),
+                     "mma-mixed": ("a", "b", "a2", "b2"), "copy-mma": ("a", "b", "start")}.get(self.writes, ("a", "b")):
+            self.hand.get(name)
+
+    def add_table(self, dtype, columns, layout):
+        return self.kernel.add_object("u", f"tmem {dtype}[{self.slots}, 128, {columns}] {layout}")
 
     def refer(self, name, i):
         return f"{name}[{mod(i, self.slots)}]"
@@ -55,11 +69,35 @@ class Channel:
         if self.writes == "store":
             self.arrive(self.full, i)
             return
-        product = f"tcgen05_mma {slot}, {self.hand.a}, {self.hand.b}"
-        kernel.emit(product + (", true" if self.writes == "store-mma" else ", false"))
+        if self.writes in ("scaled", "sparse"):
+            self.emit_with_tables(i)
+        else:
+            self.emit_products(slot)
+        kernel.emit(f"tcgen05_commit_arrive {self.refer(self.full, i)}")
+
+    def emit_products(self, slot):
+        hand, kernel = self.hand, self.kernel
+        product = f"tcgen05_mma {slot}, {hand.get('a')}, {hand.get('b')}"
+        if self.writes == "copy-mma":
+            kernel.emit(f"async_copy_smem_to_tmem {hand.get('start')}, {slot}")
+        kernel.emit(product + (", true" if self.writes in ("store-mma", "copy-mma") else ", false"))
         if self.writes == "mma-twice":
             kernel.emit(product)
-        kernel.emit(f"tcgen05_commit_arrive {self.refer(self.full, i)}")
+        elif self.writes == "mma-mixed":
+            kernel.emit(f"tcgen05_mma {slot}, {hand.get('a2')}, {hand.get('b2')}")
+
+    def emit_with_tables(self, i):
+        """What the tensor core reads beside the operands comes before each product, and has slots as the sums have."""
+        hand, tables = self.hand, [self.refer(table, i) for table in self.tables]
+        if self.writes == "scaled":
+            for table in tables:
+                self.kernel.emit(f"async_copy_scales_to_tmem {hand.get('scales')}, {table}")
+            op, a, b = "tcgen05_mma_scaled", "a8", "b8"
+        else:
+            self.kernel.emit(f"async_copy_sparse_metadata_to_tmem {hand.get('codes')}, {tables[0]}")
+            op, a, b = "tcgen05_mma_sp", "kept", "whole"
+        self.kernel.emit(f"{op} {self.refer(self.name, i)}, {hand.get(a)}, {hand.get(b)}.transpose(1, 0), "
+                         f"{', '.join(tables)}, false")
 
     def emit_consume(self, i, actor):
         """The value that was read."""
@@ -85,6 +123,23 @@ class Channel:
                 self.kernel.emit(f"barrier_wait {self.refer(self.free, i)}")
 
 
+# What each is, and its values.
+OPERANDS = {
+    "a": (f"f16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", "(cast (load %x[0]) : f16)"),
+    "b": (f"f16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", f"(cast (load %x[0, ds(0, {COLUMNS})]) : f16)"),
+    "a2": (f"bf16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", "(cast (load %x[0]) : bf16)"),
+    "b2": (f"bf16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", f"(cast (load %x[0, ds(0, {COLUMNS})]) : bf16)"),
+    "start": (f"f32[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(64)", "(load %x[0])"),
+    "a8": ("f8e4m3[128, 128] tile(8, 128) swizzle(128)", "(cast (broadcast 1.0 : f32[128, 128]) : f8e4m3)"),
+    "b8": (f"f8e5m2[{COLUMNS}, 128] tile(8, 128) swizzle(128)",
+           f"(cast (broadcast 2.0 : f32[{COLUMNS}, 128]) : f8e5m2)"),
+    "scales": (SCALES, "(cast (broadcast 2.0 : f32[1, 1, 32, 16]) : f8e8m0)"),
+    "kept": ("f16[128, 64] tile(8, 64) swizzle(128)", "(broadcast 1.0 : f16[128, 64])"),
+    "whole": (f"f16[{COLUMNS}, 128] tile(8, 64) swizzle(128)", f"(broadcast 2.0 : f16[{COLUMNS}, 128])"),
+    "codes": ("u16[1, 128, 8]", "(broadcast 0x4444 : u16[1, 128, 8])"),
+}
+
+
 class Tensors:
     def __init__(self, kernel):
         self.kernel = kernel
@@ -95,8 +150,7 @@ class Tensors:
         self.input = kernel.add_param("x", "in", f"f32[{self.rounds}, 128, {COLUMNS}]")
         self.row_count = 0
         self.output = f"%y{kernel.number}"
-        self.a = kernel.add_object("s", f"smem f16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)")
-        self.b = kernel.add_object("s", f"smem f16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)")
+        self.operands = {}
         self.channels = []
         for _ in range(draw.choice((1, 1, 2, 3))):
             producer = draw.randrange(self.threads - 1)
@@ -106,44 +160,42 @@ class Tensors:
         kernel.add_param("y", "out", f"f32[{self.row_count}, {self.rounds}, 128, {COLUMNS}]")
         self.emit_body()
 
+    def get(self, name):
+        """An array in SMEM that the tensor core reads: those that are asked for are filled at the start."""
+        if name not in self.operands:
+            self.operands[name] = self.kernel.add_object("s", "smem " + OPERANDS[name][0])
+        return self.operands[name]
+
     def take_row(self):
         self.row_count += 1
         return self.row_count - 1
 
     def emit_actor(self, actor):
-        kernel = self.kernel
-
-        def emit_round(i):
-            values = [channel.emit_consume(i, actor) for channel in self.channels if actor in channel.consumers]
-            for channel in self.channels:
-                if channel.producer == actor:
-                    value = kernel.draw.choice(values) if values else f"(load {self.input}[{i}])"
-                    channel.emit_produce(i, f"(add {value}, {actor + 1}.0)")
-
-        emit_rounds(kernel, self.rounds, self.is_loop, emit_round)
+        emit_rounds_of(self.kernel, self.channels, actor, self.rounds, self.is_loop,
+                       lambda i: f"(load {self.input}[{i}])")
         for channel in self.channels:
             if channel.producer == actor:
                 channel.drain()
 
     def emit_start(self):
-        self.kernel.emit(f"store {self.a}, (cast (load {self.input}[0]) : f16)",
-                         f"store {self.b}, (cast (load {self.input}[0, ds(0, {COLUMNS})]) : f16)", "commit_smem",
-                         *self.kernel.list_inits())
+        """What the channels have named."""
+        for name, operand in self.operands.items():
+            self.kernel.emit(f"store {operand}, {OPERANDS[name][1].replace('%x', self.input)}")
+        self.kernel.emit(*["commit_smem"] * bool(self.operands), *self.kernel.list_inits())
+
+    def list_used(self):
+        for channel in self.channels:  # the operands, before the start fills them
+            channel.name_operands()
+        return [a for a in range(self.threads)
+                if any(a == c.producer or a in c.consumers for c in self.channels)]
 
     def emit_body(self):
         kernel = self.kernel
         kernel.launch = f'threads(wg = {self.threads}) attr arch = "sm_100a"'
-        used = [a for a in range(self.threads)
-                if any(a == c.producer or a in c.consumers for c in self.channels)]
+        used = self.list_used()
         if kernel.draw.random() < 0.4:
             self.emit_start()
-            for thread in range(self.threads):
-                kernel.emit("warp_specialize {" if thread == 0 else "} partition {")
-                if thread in used:
-                    self.emit_actor(thread)
-                else:
-                    kernel.emit("delay 1")
-            kernel.emit("}")
+            emit_parts(kernel, self.threads, used, self.emit_actor)
             return
         kernel.emit("%w = axis_index wg", "if (eq %w, 0) {")
         self.emit_start()

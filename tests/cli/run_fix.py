@@ -58,6 +58,7 @@ COLUMNS = """kernel @columns(%x: in gmem f32[128, 8], %y: out gmem f32[128, 8]) 
   }
 }
 """
+PAIRS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "behaviour", "pairs")
 # A slot is filled again only from the third step on.
 RING = """const STEPS = 2, SLOTS = 2, N = 32
 kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
@@ -196,6 +197,18 @@ def test_words(folder):
     shown = run("fix", path, "--yes", "--arch", "sm_100a").expect(0)
     assert "add 'orders_tensor_core' to line 4" in shown.out, shown.out
     assert read(path).decode() == COLUMNS.replace(": barrier //", ": barrier orders_tensor_core //")
+
+
+def test_commits(folder):
+    """A commit of the tensor core that is missing, or that is for one CTA of a pair."""
+    whole = open(os.path.join(PAIRS, "no-commit-fixed.grout")).read()
+    commit = "    tcgen05_commit_arrive %done collective_axis(x)\n"
+    for wrong, what in (("", "insert 'tcgen05_commit_arrive %done collective_axis(x)'"),
+                        (commit.replace(" collective_axis(x)", ""), "add 'collective_axis(x)'")):
+        path = write(f"{folder}/pair.grout", whole.replace(commit, wrong))
+        shown = run("fix", path, "--yes", "--arch", "sm_100a").expect(0)
+        assert what in shown.out, shown.out
+        assert read(path).decode() == whole
 
 
 def test_stdin(folder):

@@ -83,8 +83,9 @@ static void add_aliases(draw *d, const char *scratch, grout_text *out) {
         char name[NAME_MAX] = "";
         grout_text_add(out, "%.*s\n", size, line);
         const char *type = strstr(line, ": smem ");
+        /* what launch control writes has no other name */
         if (get_smem_name(line, name) && type != NULL && !infers_tile(line) &&
-            draw_below(d, 4) == 0) {
+            strcmp(name, "answers") != 0 && draw_below(d, 4) == 0) {
             grout_text_add(out, "  scratch %%%s_too %.*s alias(%%%s)\n", name,
                            size - (int)(type - line), type, name);
             rename_uses(d, name, &d->body);
@@ -176,6 +177,7 @@ void draw_finish_thread(draw *d, const char *scratch, uint32_t warps, grout_text
 
 void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results) {
     sums->elements = elements;
+    sums->width = sums->pitch = elements;
     sums->sources = sources;
     sums->results = results;
     sums->weights = calloc((size_t)sources * results, sizeof *sums->weights);

@@ -45,12 +45,14 @@ bool draw_wgmma_form(uint64_t number, grout_text *out);
  * sum of tiles of %p0, all of whole numbers, so in every order the same.
  */
 typedef struct draw_sums {
-    uint32_t elements; /* of a tile */
+    uint32_t elements;     /* of a tile */
+    uint32_t width, pitch; /* columns of a result, and of a source, of which it takes the first */
     uint32_t sources, results;
     int32_t *weights;  /* of each source in each result, by result; the caller frees them */
     bool is_certified; /* the verdict has to hold for every schedule */
     /* CTAs, if they wait in grid order, so that any number of clusters may fit; else 0 */
     uint32_t resident_max, cluster_size;
+    uint32_t steps_max; /* what a mistake may make endless ends sooner; 0: as late as usual */
 } draw_sums;
 
 /* Threads of a CTA that hand slots to each other: barriers of both faces, TMA, cp.async, wgmma. */
@@ -63,6 +65,10 @@ void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Threads that hand tensor memory to each other: MMAs of Blackwell, loads, stores. */
 void draw_tensors(uint64_t seed, grout_text *out, draw_sums *sums);
+/* The same by the two CTAs of a pair. */
+void draw_pairs(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Clusters that go on with the tiles of others, which they take off the launch. */
+void draw_cancels(uint64_t seed, grout_text *out, draw_sums *sums);
 
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);

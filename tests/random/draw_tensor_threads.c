@@ -61,32 +61,93 @@ static const char *get_slot_return(const tensors *t) {
     return t->has_carrier ? "%taken[%slot]" : "%read[%slot]";
 }
 
-static void add_load(tensors *t) {
+/* Every second step is of the other type. */
+static void open_first_type(tensors *t) {
+    draw_line(&t->d, "if (eq (rem %%i, 2), 0) {");
+    t->d.indent++;
+}
+
+static void open_other_type(tensors *t) {
+    t->d.indent--;
+    draw_line(&t->d, "} else {");
+    t->d.indent++;
+}
+
+static void close_type(tensors *t) {
+    t->d.indent--;
+    draw_line(&t->d, "}");
+}
+
+/* 'what', a line up to its source, for %s or %a, and with a cast for what is of the other type. */
+static void add_move(tensors *t, const char *what, const char *name, const char *element,
+                     const char *source) {
     draw *d = &t->d;
-    const uint32_t bytes =
-        t->rows * draw_tensors_get_form(t)->width * draw_tensors_get_form(t)->bytes;
+    if (t->mixing != MIXING_BOTH) {
+        draw_line(d, "%s %s[%s], %s", what, name, element, source);
+        return;
+    }
+    open_first_type(t);
+    draw_line(d, "%s %s[%s], %s", what, name, element, source);
+    open_other_type(t);
+    draw_line(d, "%s %%z[%s], (cast %s : %s)", what, element, source,
+              draw_tensors_get_form(t)->other);
+    close_type(t);
+}
+
+/* What the tables of a step say: 1 or 2 for all. */
+static void add_tables(tensors *t) {
+    draw *d = &t->d;
+    if (draw_tensors_get_form(t)->tables == TABLES_SCALES) {
+        draw_line(d, "%%weight = select (eq (rem %%i, 2), 0), 1.0, 2.0");
+        draw_line(d,
+                  "store %%ta[%%slot], (cast (broadcast %%weight : f32[1, 1, 32, 16]) : f8e8m0)");
+    } else {
+        draw_line(d, "%%codes = select (eq (rem %%i, 2), 0), 0x4444, 0xeeee");
+        draw_line(d, "store %%ta[%%slot], (broadcast (cast %%codes : u16) : u16[1, 128, 8])");
+    }
+}
+
+static void add_load(tensors *t) {
+    char source[64];
+    const bool has_tables = draw_tensors_get_form(t)->tables != TABLES_NONE;
     add_wait_for_return(t, get_slot_return(t), "%i", t->stages, draw_tensors_get_total(t));
     if (t->has_carrier && !t->is_plain && t->is_told) {
         draw_tensors_add_commit_smem(t);
     }
+    if (has_tables) {
+        add_tables(t);
+    }
     if (t->is_plain) {
-        draw_line(d, "store %%s[%%slot], (load %%p0[(add %%base, %%i)])");
-        if (!t->has_carrier) {
-            draw_tensors_add_commit_smem(t);
+        (void)snprintf(source, sizeof source, "(load %%p0[(add %%base, %%i)%s])",
+                       draw_tensors_get_rows(t));
+        if (t->has_carrier) {
+            draw_line(&t->d, "store %%s[%%slot], %s", source);
+        } else {
+            add_move(t, "store", "%s", "%slot", source);
         }
+    }
+    if (has_tables || (t->is_plain && !t->has_carrier)) {
+        draw_tensors_add_commit_smem(t);
+    }
+    if (t->is_plain && t->has_carrier) {
         add_arrive(t, "%full[%slot]");
-        return;
+    } else if (t->is_plain) {
+        draw_tensors_add_arrive_at_leader(t, "%full", "%slot");
+    } else if (has_tables) {
+        add_arrive(t, "%told[%slot]");
     }
-    if (t->is_explicit) {
-        draw_line(d, "mbarrier_expect %%full[%%slot], %" PRIu32, bytes);
+    if (!t->is_plain) {
+        draw_tensors_add_copy(t);
     }
-    draw_line(d, "copy_gmem_to_smem %%p0[(add %%base, %%i)], %%s[%%slot], %%full[%%slot]");
 }
 
 static void add_wait_for_slot(tensors *t) {
     char phase[32];
     (void)snprintf(phase, sizeof phase, "(div %%i, %" PRIu32 ")", t->stages);
     add_wait(t, "%full[%slot]", phase);
+    if (draw_tensors_get_form(t)->tables != TABLES_NONE && !t->is_plain) {
+        add_wait(t, "%told[%slot]", phase);
+    }
 }
 
 static void add_loader(tensors *t) {
@@ -115,9 +176,9 @@ static void add_carrier(tensors *t) {
     }
     add_arrive(t, "%taken[%slot]");
     add_wait_for_return(t, "%read[%part]", "%i", t->parts, draw_tensors_get_total(t));
-    draw_line(d, "async_store_tmem %%a[%%part], %%v");
+    add_move(t, "async_store_tmem", "%a", "%part", "%v");
     draw_line(d, "commit_tmem");
-    add_arrive(t, "%ready[%part]");
+    draw_tensors_add_arrive_at_leader(t, "%ready", "%part");
     d->indent--;
     draw_line(d, "}");
     add_drain(t, "%read", t->parts, draw_tensors_get_total(t));
@@ -156,31 +217,61 @@ static void get_accumulator(const tensors *t, columns of, char *text, size_t siz
     }
 }
 
-static void add_product(tensors *t) {
+static void add_product_of(tensors *t, const char *a, const char *b) {
+    static const char *const suffixes[] = {"", "_scaled", "_sp"};
+    static const char *const operands[] = {"", ", %sa[%slot], %sb[%slot]", ", %sa[%slot]"};
+    const tensor_form *form = draw_tensors_get_form(t);
     char accumulator[96];
+    get_accumulator(t, (columns){0, form->width}, accumulator, sizeof accumulator);
+    draw_line(&t->d, "tcgen05_mma%s %s, %s, %s%s%s, %s%s", suffixes[form->tables], accumulator, a,
+              b, form->is_held_turned ? ".transpose(1, 0)" : "", operands[form->tables],
+              t->start == START_FRESH ? "(gt %k, 0)" : "true", draw_tensors_get_axis(t));
+}
+
+static void add_product(tensors *t) {
     draw *d = &t->d;
-    get_accumulator(t, (columns){0, draw_tensors_get_form(t)->width}, accumulator,
-                    sizeof accumulator);
-    draw_line(d, "tcgen05_mma %s, %s, %%eye%s, %s", accumulator,
-              t->has_carrier ? "%a[%part]" : "%s[%slot]",
-              draw_tensors_get_form(t)->is_held_turned ? ".transpose(1, 0)" : "",
-              t->start == START_FRESH ? "(gt %k, 0)" : "true");
+    const char *a = t->has_carrier ? "%a[%part]" : "%s[%slot]";
+    if (draw_tensors_get_form(t)->tables == TABLES_SCALES) {
+        draw_line(d, "async_copy_scales_to_tmem %%ta[%%slot], %%sa[%%slot]");
+        draw_line(d, "async_copy_scales_to_tmem %%tb, %%sb[%%slot]");
+    } else if (draw_tensors_get_form(t)->tables == TABLES_METADATA) {
+        draw_line(d, "async_copy_sparse_metadata_to_tmem %%ta[%%slot], %%sa[%%slot]");
+    }
+    if (t->mixing == MIXING_NONE) {
+        add_product_of(t, a, "%eye");
+        return;
+    }
+    open_first_type(t);
+    add_product_of(t, a, "%eye");
+    open_other_type(t);
+    add_product_of(t,
+                   t->mixing == MIXING_B ? a
+                   : t->has_carrier      ? "%z[%part]"
+                                         : "%z[%slot]",
+                   "%other");
+    close_type(t);
 }
 
 /* The commit that hands back what the MMA has read, now or with the next one. */
 static void add_return(tensors *t) {
+    char before[64];
     draw *d = &t->d;
     const char *name = t->has_carrier ? "%part" : "%slot";
     if (!t->is_late) {
-        draw_line(d, "tcgen05_commit_arrive %%read[%s]", name);
+        draw_tensors_add_commit(t, "%read", name);
         return;
     }
+    (void)snprintf(before, sizeof before, "(rem (sub %%i, 1), %" PRIu32 ")",
+                   t->has_carrier ? t->parts : t->stages);
     draw_line(d, "if (gt %%i, 0) {");
-    draw_line(d, "  tcgen05_commit_arrive %%read[(rem (sub %%i, 1), %" PRIu32 ")]",
-              t->has_carrier ? t->parts : t->stages);
+    d->indent++;
+    draw_tensors_add_commit(t, "%read", before);
+    d->indent--;
     draw_line(d, "}");
     draw_line(d, "if (eq %%i, %" PRIu32 ") {", draw_tensors_get_total(t) - 1);
-    draw_line(d, "  tcgen05_commit_arrive %%read[%s]", name);
+    d->indent++;
+    draw_tensors_add_commit(t, "%read", name);
+    d->indent--;
     draw_line(d, "}");
 }
 
@@ -226,9 +317,10 @@ static void add_start_of_tile(tensors *t, columns of, const char *tile) {
                   draw_tensors_get_form(t)->accumulator, t->rows, of.width);
     } else {
         draw_line(&t->d,
-                  "async_store_tmem %s, (cast (load %%p0[%s, :, ds(%" PRIu32 ", %" PRIu32
+                  "async_store_tmem %s, (cast (load %%p0[%s%s, ds(%" PRIu32 ", %" PRIu32
                   ")]) : %s)",
-                  part, tile, of.first, of.width, draw_tensors_get_form(t)->accumulator);
+                  part, tile, t->is_pair ? draw_tensors_get_rows(t) : ", :", of.first, of.width,
+                  draw_tensors_get_form(t)->accumulator);
     }
     draw_line(&t->d, "commit_tmem");
 }
@@ -247,7 +339,7 @@ static void add_first_starts(tensors *t, columns of, bool is_handed) {
         add_start_of_tile(t, of, "(add %base, %half)");
     }
     if (is_handed) {
-        add_arrive(t, "%free[%half]");
+        draw_tensors_add_arrive_at_leader(t, "%free", "%half");
     }
     d->indent--;
     draw_line(d, "}");
@@ -269,7 +361,7 @@ static void add_wait_for_accumulator(tensors *t, const char *step) {
 
 static void add_commit_of_sums(tensors *t) {
     open_warp(t, true);
-    draw_line(&t->d, "tcgen05_commit_arrive %%summed[%%half]");
+    draw_tensors_add_commit(t, "%summed", "%half");
     close_warp(t, true);
 }
 
@@ -362,7 +454,7 @@ static void add_correction(tensors *t, uint32_t user) {
     add_use(t, user);
     draw_line(d, "async_store_tmem %s, (add %%v, %%v)", part);
     draw_line(d, "commit_tmem");
-    add_arrive(t, "%free[%half]");
+    draw_tensors_add_arrive_at_leader(t, "%free", "%half");
     d->indent--;
     draw_line(d, "}");
 }
@@ -383,7 +475,7 @@ static void add_handback(tensors *t, uint32_t user) {
     const bool is_handed = !t->is_met && !t->uses_itself;
     if (t->start == START_FRESH) {
         if (is_handed) {
-            add_arrive(t, "%free[%half]");
+            draw_tensors_add_arrive_at_leader(t, "%free", "%half");
         }
         return;
     }
@@ -393,7 +485,7 @@ static void add_handback(tensors *t, uint32_t user) {
     (void)snprintf(tile, sizeof tile, "(add %%base, (add %%t, %" PRIu32 "))", t->slots);
     add_start_of_tile(t, get_columns(t, user), tile);
     if (is_handed) {
-        add_arrive(t, "%free[%half]");
+        draw_tensors_add_arrive_at_leader(t, "%free", "%half");
     }
     d->indent--;
     draw_line(d, "}");
@@ -486,6 +578,12 @@ void draw_tensors_add_thread(tensors *t, uint32_t thread) {
         add_loader(t);
     } else if (thread < t->issuer) {
         add_carrier(t);
+    } else if (thread < t->user && t->is_pair) {
+        draw_line(&t->d, "if (eq %%me, 0) {");
+        t->d.indent++;
+        add_issuer(t, thread - t->issuer);
+        t->d.indent--;
+        draw_line(&t->d, "}");
     } else if (thread < t->user) {
         add_issuer(t, thread - t->issuer);
     } else {

@@ -10,6 +10,15 @@ typedef enum start { START_FRESH, START_ZERO, START_SOURCE } start;
 /* Who stores what the first tiles start with. */
 typedef enum starter { STARTER_EACH, STARTER_FIRST, STARTER_ISSUER } starter;
 typedef enum warping { WARP_NONE, WARP_ONE, WARP_TURNS } warping;
+/* What the tensor core reads beside its operands. */
+typedef enum tables { TABLES_NONE, TABLES_SCALES, TABLES_METADATA } tables;
+/* Operands of two types on one accumulator: every second step has another b, or another a and b. */
+typedef enum mixing { MIXING_NONE, MIXING_B, MIXING_BOTH } mixing;
+/* How the slots of a pair are filled by TMA: each CTA brings what it keeps of one box, or half of a
+ * box that both keep, or copies for itself. */
+typedef enum filling { FILLING_PARTS, FILLING_SHARED, FILLING_OWN } filling;
+/* How the tensor core tells both CTAs of a pair. */
+typedef enum telling { TELLING_PAIR, TELLING_ALONG, TELLING_EACH } telling;
 
 typedef struct tensors {
     draw d;
@@ -32,24 +41,49 @@ typedef struct tensors {
     bool is_side_by_side; /* slots of accumulators are columns of one array */
     bool is_late;         /* a slot of SMEM is handed back one step later */
     bool is_told;         /* commits for TMA stand after the wait; else before the arrive */
+    mixing mixing;
+    bool has_scope; /* tensor memory is that of a scope, after another one */
+    /* pairs of CTAs: both load and take sums, the one that leads multiplies */
+    bool is_pair;
+    filling filling;
+    telling telling;
+    bool
+        is_shared; /* barriers of the explicit face are the pair's; else named ones of the leader */
     uint32_t issuer, carrier, user, threads; /* the first thread of each role; in all */
 } tensors;
 
-/* width: columns of a tile, and of the unit matrix. */
+/* width: columns of a tile. depth: those of a slot, of which the product takes the first ones. */
 typedef struct tensor_form {
     const char *operand, *accumulator;
-    uint32_t bytes, width;
+    uint32_t bytes, width, depth;
     bool is_held_turned; /* b lies as [N, K] */
+    tables tables;
+    const char *other; /* a type of the same kind, or NULL */
 } tensor_form;
 
-enum { TENSOR_FORM_COUNT = 6, TENSOR_FORM_F32 = 3 };
-
 const tensor_form *draw_tensors_get_form(const tensors *t);
+/* Rows of b: a sparse a keeps half of K. */
+uint32_t draw_tensors_get_k(const tensors *t);
+/* How often a step's product counts, by its number: what the tables of every second one say. */
+uint32_t draw_tensors_get_weight(const tensors *t, uint32_t step);
 /* Steps of a CTA, each with a slot of SMEM. */
 uint32_t draw_tensors_get_total(const tensors *t);
 /* commit_smem, or what the explicit face has for it. */
 void draw_tensors_add_commit_smem(tensors *t);
 /* What one of the kernel's threads does. */
 void draw_tensors_add_thread(tensors *t, uint32_t thread);
+
+/* Of draw_tensor_pairs.c, which knows what is another in a pair of CTAs. */
+/* One arrival on an element of a barrier that the CTA that leads waits on. */
+void draw_tensors_add_arrive_at_leader(tensors *t, const char *name, const char *element);
+/* The tensor core's arrival, in both CTAs. */
+void draw_tensors_add_commit(tensors *t, const char *name, const char *element);
+/* The copy of a step into its slot. */
+void draw_tensors_add_copy(tensors *t);
+/* The rows of %p0 that are the CTA's own, behind the number of a tile. */
+const char *draw_tensors_get_rows(const tensors *t);
+/* " collective_axis(pair)" and " collective", or nothing. */
+const char *draw_tensors_get_axis(const tensors *t);
+const char *draw_tensors_get_collective(const tensors *t);
 
 #endif

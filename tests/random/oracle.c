@@ -185,20 +185,34 @@ static operand_form get_form(const oracle *it, grout_op_id id, uint32_t operand)
     return form;
 }
 
-/* The kinds of an instruction: f16 and bf16 are one, so are all floats of 8 bits, all integers. */
+/* The kinds of an instruction: f16 and bf16 are one, so are all floats of up to 8 bits, all
+ * integers. */
 static bool is_of_one_kind(uint32_t one, uint32_t other) {
     const grout_dtype_info *left = grout_dtype_get_info((grout_dtype)one);
     const grout_dtype_info *right = grout_dtype_get_info((grout_dtype)other);
-    return left->bits == right->bits &&
+    return (left->bits == right->bits || (left->bits <= 8 && right->bits <= 8)) &&
            (left->class_ == GROUT_CLASS_FLOAT) == (right->class_ == GROUT_CLASS_FLOAT);
 }
 
+static bool is_copy(const oracle *it, const entry *e) {
+    const uint32_t opcode = grout_module_get_op(it->module, e->origin.op)->opcode;
+    return opcode == GROUT_OP_ASYNC_COPY_SMEM_TO_TMEM ||
+           opcode == GROUT_OP_ASYNC_COPY_SCALES_TO_TMEM ||
+           opcode == GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM;
+}
+
 /* Two MMAs that add to the same columns in the same shape and of the same kind follow each other
- * in the tensor core's pipeline: the order of their issue is enough. */
+ * in the tensor core's pipeline, and so does an MMA a copy of what it uses: the order of their
+ * issue is enough. */
 static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     uint32_t lane = 0;
-    if (!x->access.is_write || !y->access.is_write || !get_mma_lane(it, x, &lane) ||
-        !get_mma_lane(it, y, &lane)) {
+    if (!x->access.is_write || !get_mma_lane(it, x, &lane) || !get_mma_lane(it, y, &lane)) {
+        return false;
+    }
+    if (is_copy(it, x) || is_copy(it, y)) {
+        return is_copy(it, x) && !is_copy(it, y);
+    }
+    if (!y->access.is_write) {
         return false;
     }
     const operand_form sums[2] = {get_form(it, x->origin.op, 0), get_form(it, y->origin.op, 0)};

@@ -406,6 +406,9 @@ CASES = [
     ("matmul_blackwell_mxfp8", compute_block_scaled(32), {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
      ["M=128 N=128 K=128", "M=100 N=72 K=256", "M=200 N=264 K=128 TN=256"]),
+    ("matmul_blackwell_mxfp8_collective", compute_block_scaled(32),
+     {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16", "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
+     ["M=256 N=128 K=128", "M=300 N=72 K=256", "M=100 N=200 K=640 STAGES=2"]),
     ("matmul_blackwell_nvfp4", compute_block_scaled(16), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
      2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256"]),
@@ -588,9 +591,9 @@ def run_case(grout, case, words):
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_sparse":
         sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
-    if name in ("matmul_blackwell_mxfp8", "matmul_blackwell_nvfp4"):
+    if name in ("matmul_blackwell_mxfp8", "matmul_blackwell_mxfp8_collective", "matmul_blackwell_nvfp4"):
         sizes.update(MB=-(-sizes["M"] // 128), NB=-(-sizes["N"] // 128),
-                     GROUPS=sizes["K"] // (128 if name.endswith("mxfp8") else 64))
+                     GROUPS=sizes["K"] // (64 if name.endswith("nvfp4") else 128))
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {words}")

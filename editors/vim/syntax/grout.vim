@@ -176,6 +176,7 @@ syntax keyword groutOperation
     \ tcgen05_mma
     \ tcgen05_mma_scaled
     \ tcgen05_mma_sp
+    \ tcgen05_mma_sp_scaled
     \ async_copy_smem_to_tmem
     \ async_copy_scales_to_tmem
     \ async_copy_sparse_metadata_to_tmem

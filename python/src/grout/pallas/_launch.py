@@ -13,21 +13,21 @@ HELPERS = "jax._src.pallas.mosaic_gpu.helpers"
 
 @rule("try_cluster_cancel")
 def import_request(importer, equation, answer, barrier, *leaves):
-    """Thread 0 asks; the others arrive, as JAX lowers it."""
+    """Thread 0 asks, in each CTA of a cluster for all of them; the others arrive, as JAX lowers it."""
     params = equation.params
     (at_answer, at_barrier), _ = split_leaves(leaves, params["result_transforms_tree"],
                                               params["barrier_transforms_tree"])
+    axes = {}
     if any(size > 1 for _, size in importer.source.cluster):
-        raise importer.unsupported("it asks for a cluster of several CTAs on a barrier; grout's launch control brings an "
-                                   "answer to several CTAs on mbarriers alone")
+        axes["collective_axes"] = tuple(importer.get_axis_name(name) for name, _ in importer.source.cluster)
     own, threads = importer.source.threads or ("", 1)
     answer, barrier = apply(importer, answer, at_answer).ref, at_object(importer, barrier, at_barrier)
     if threads == 1:
-        importer.builder.op("try_cluster_cancel", answer, barrier)
+        importer.builder.op("try_cluster_cancel", answer, barrier, **axes)
         return
     is_first = importer.arith("eq", importer.axis(own), index(0))
     with importer.builder.if_(importer.operand(is_first)) as branch:
-        importer.builder.op("try_cluster_cancel", answer, barrier)
+        importer.builder.op("try_cluster_cancel", answer, barrier, **axes)
     with branch.else_():
         importer.builder.op("barrier_arrive", barrier)
 

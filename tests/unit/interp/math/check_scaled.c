@@ -7,6 +7,7 @@
 #include "tests/unit/support/often.h"
 
 #include "grout/num.h"
+#include "grout/verify.h"
 
 #include <check.h>
 #include <math.h>
@@ -215,7 +216,7 @@ START_TEST(exact_is_as_the_model_says) {
     for (uint32_t round = 0; round < 4; round++) {
         const bool has_k_rows = round % 2 != 0;
         const grout_gemm gemm = make_gemm(it, has_k_rows, true);
-        const grout_scaled_tiles tiles = {a, b, a_scales, b_scales};
+        const grout_scaled_tiles tiles = {a, b, a_scales, b_scales, NULL};
         fill(it, false, has_k_rows);
         grout_scaled__run(&gemm, got, &tiles);
         for (uint32_t i = 0; i < N * M; i++) {
@@ -237,7 +238,7 @@ START_TEST(fast_is_near_float64) {
     const pair *it = &PAIRS[_i];
     const uint32_t blocks = K / it->block;
     const grout_gemm gemm = make_gemm(it, false, false);
-    const grout_scaled_tiles tiles = {a, b, a_scales, b_scales};
+    const grout_scaled_tiles tiles = {a, b, a_scales, b_scales, NULL};
     fill(it, false, false);
     grout_scaled__run(&gemm, got, &tiles);
     for (uint32_t i = 0; i < N * M; i++) {
@@ -255,11 +256,70 @@ START_TEST(fast_is_near_float64) {
 }
 END_TEST
 
+/* ---- of a sparse a ----------------------------------------------------------------------------
+ */
+
+enum { CODES = 4, WORDS_MAX = 2 * K / (CODES * 4) };
+
+static float all_b[N * 2 * K], rows_of_b[N * K], turned_a[M * K], dense[N * M];
+static uint16_t words[M * WORDS_MAX];
+
+/* Codes of two of four, in either order. */
+static void draw_words(void) {
+    memset(words, 0, sizeof words);
+    for (uint32_t i = 0; i < M * WORDS_MAX * CODES; i++) {
+        const uint32_t first = draw() % 4, second = (first + 1 + draw() % 3) % 4;
+        words[i / CODES] |= (uint16_t)((first | second << 2) << 4 * (i % CODES));
+    }
+}
+
+/* The rows of b that a row of a is multiplied by, with their turn of K. */
+static void gather_rows(const grout_gemm *gemm, const grout_sparse_tiles *sparse, uint32_t m) {
+    for (uint32_t k = 0; k < K; k++) {
+        const uint32_t row = grout_sparse__get_row(gemm, sparse, m, k);
+        for (uint32_t n = 0; n < N; n++) {
+            rows_of_b[n * K + k] = all_b[n * 2 * K + row];
+        }
+    }
+}
+
+/* A row of it is that of a dense a by the rows of b which the codes name, bit for bit. */
+START_TEST(a_sparse_row_is_a_dense_one) {
+    const pair *it = &PAIRS[_i / 2];
+    const bool is_exact = _i % 2 != 0;
+    grout_gemm gemm = make_gemm(it, false, is_exact);
+    const grout_gemm dense_gemm = gemm;
+    gemm.group = (uint8_t)grout_sparse_get_group(it->a->dtype);
+    fill(it, false, false);
+    draw_words();
+    for (uint32_t i = 0; i < N * 2 * K; i++) {
+        all_b[i] = get_float(it->b, draw_number(it->b));
+    }
+    for (uint32_t i = 0; i < M * K; i++) {
+        turned_a[i] = a[i % K * M + i / K];
+    }
+    const bool has_m_rows = it->block == 32;
+    const float *left = has_m_rows ? turned_a : a;
+    const grout_sparse_tiles sparse = {left, all_b, words, has_m_rows};
+    const grout_scaled_tiles tiles = {left, all_b, a_scales, b_scales, &sparse};
+    const grout_scaled_tiles plain = {a, rows_of_b, a_scales, b_scales, NULL};
+    grout_scaled__run(&gemm, got, &tiles);
+    for (uint32_t m = 0; m < M; m += 7) {
+        memcpy(dense, start, sizeof dense);
+        gather_rows(&gemm, &sparse, m);
+        grout_scaled__run(&dense_gemm, dense, &plain);
+        for (uint32_t n = 0; n < N; n++) {
+            ASSERT_OFTEN(grout_bits_f32(got[n * M + m]) == grout_bits_f32(dense[n * M + m]));
+        }
+    }
+}
+END_TEST
+
 /* A scale that is none makes its row or column NaN, and nothing else. */
 START_TEST(a_scale_of_nan_spoils_its_row) {
     const pair *it = &PAIRS[_i / 2];
     const grout_gemm gemm = make_gemm(it, false, _i % 2 != 0);
-    const grout_scaled_tiles tiles = {a, b, a_scales, b_scales};
+    const grout_scaled_tiles tiles = {a, b, a_scales, b_scales, NULL};
     fill(it, false, false);
     a_scales[(size_t)3 * (K / it->block)] = it->scales == GROUT_DTYPE_F8E8M0 ? 0xff : 0x7f;
     grout_scaled__run(&gemm, got, &tiles);
@@ -274,6 +334,7 @@ int main(void) {
     TCase *tcase = tcase_create("all");
     tcase_add_loop_test(tcase, exact_is_as_the_model_says, 0, PAIR_COUNT);
     tcase_add_loop_test(tcase, fast_is_near_float64, 0, PAIR_COUNT);
+    tcase_add_loop_test(tcase, a_sparse_row_is_a_dense_one, 0, 2 * PAIR_COUNT);
     tcase_add_loop_test(tcase, a_scale_of_nan_spoils_its_row, 0, 2 * PAIR_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

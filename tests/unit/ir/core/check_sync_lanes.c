@@ -275,6 +275,10 @@ static bool loads_by_tma(const op_facts *it) {
            has_effect(it, ACCESS(ARRIVE));
 }
 
+static bool is_shared_by_ctas(const op_facts *it) {
+    return loads_by_tma(it) || asks_for_clusters(it);
+}
+
 /* The tensor core itself arrives. */
 static bool is_commit(const op_facts *it) {
     return it->sync != NULL && it->line.tensor == GROUT_SYNC_TENSOR_SEALS &&
@@ -282,11 +286,12 @@ static bool is_commit(const op_facts *it) {
 }
 
 static bool sends_to_several(const op_facts *it) {
-    return loads_by_tma(it) || asks_for_clusters(it) || is_commit(it);
+    return is_shared_by_ctas(it) || is_commit(it);
 }
 
 static bool works_for_pairs(const op_facts *it) {
-    return it->info->rule == GROUT_RULE_TCGEN05 || is_commit(it);
+    return it->info->rule == GROUT_RULE_TCGEN05 || it->info->rule == GROUT_RULE_TCGEN05_COPY ||
+           is_commit(it);
 }
 
 static bool loads_pixels(const op_facts *it) {
@@ -359,15 +364,17 @@ static const attr_rule attr_rules[] = {
     {GROUT_ATTR_BIT(NO_COMMIT_GROUP), fills_a_group,
      "NO_COMMIT_GROUP is of what STARTS something in a group"},
     {GROUT_ATTR_BIT(CLUSTER), fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
-    {GROUT_ATTR_BIT(COLLECTIVE_AXES) | GROUT_ATTR_BIT(LEADER_TRACKED) | GROUT_ATTR_BIT(PARTITIONED),
-     loads_by_tma,
-     "COLLECTIVE_AXES, LEADER_TRACKED and PARTITIONED are of what STARTS a load by TMA (letters G "
-     "and b)"},
+    {GROUT_ATTR_BIT(COLLECTIVE_AXES), is_shared_by_ctas,
+     "COLLECTIVE_AXES is of loads by TMA, and of launch control"},
+    {GROUT_ATTR_BIT(LEADER_TRACKED) | GROUT_ATTR_BIT(PARTITIONED), loads_by_tma,
+     "LEADER_TRACKED and PARTITIONED are of what STARTS a load by TMA (letters G and b)"},
     {GROUT_ATTR_BIT(MULTICAST), sends_to_several,
      "MULTICAST is of loads by TMA, of launch control, and of arrivals that the tensor core makes "
      "(TENSOR SEALS)"},
     {GROUT_ATTR_BIT(COLLECTIVE_AXIS), works_for_pairs,
-     "COLLECTIVE_AXIS is of the RULE TCGEN05, and of arrivals that the tensor core makes"},
+     "COLLECTIVE_AXIS is of the RULEs TCGEN05 and TCGEN05_COPY, and of arrivals that the tensor "
+     "core "
+     "makes"},
     {GROUT_ATTR_BIT(PIXELS), loads_pixels,
      "PIXELS is of copies in im2col mode (RULE IM2COL), and says where their base pixels lie"},
     {GROUT_ATTR_BIT(OOB), moves_boxes,

@@ -115,6 +115,33 @@ START_TEST(instr_bits) {
 }
 END_TEST
 
+/* Any bits: refused, or a shape that the tables of the ISA have. */
+START_TEST(instr_any) {
+    uint32_t seed = 5, legal = 0;
+    for (uint32_t round = 0; round < 40000; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        /* Most of the fixed bits are as they have to be. */
+        const uint32_t fixed = round / 14 % 2 == 0 ? 0x1c7fff94 : 0x7cffffb4;
+        const uint32_t bits = (seed >> 7 ^ seed << 20) & fixed;
+        const grout_ptx_mma_words words = {
+            .kind = (grout_ptx_mma_kind)(round % GROUT_PTX_KIND_COUNT),
+            .arch = 100,
+            .ctas = 1 + round / 7 % 2,
+            .is_sparse = (bits & 4) != 0,
+            .scale_vec = round % 7 == GROUT_PTX_KIND_MXF4NVF4 ? 4 : 0};
+        grout_ptx_instr_desc it;
+        if (grout_ptx__instr_decode(bits, &words, &it, &fault)) {
+            legal++;
+            ck_assert(it.m / words.ctas <= 128 && it.m % 64 == 0);
+            ck_assert(it.n >= 8 * words.ctas && it.n <= 256 && it.n % 8 == 0);
+            ck_assert_uint_le(it.k, (words.is_sparse ? 512 : 256) / grout_ptx__format_bits(it.b));
+            ck_assert_uint_le(grout_ptx__layout_d_columns(&it), GROUT_PTX_TMEM_COLUMNS / 2);
+        }
+    }
+    ck_assert_uint_gt(legal, 50);
+}
+END_TEST
+
 START_TEST(instr_reserved) {
     const uint32_t good = 0x08200490;
     const int bad[] = {0, 1, 2, 3, 5, 6, 7 + 1, 9, 11, 12, 23, 29, 30, 31};
@@ -414,6 +441,7 @@ int main(void) {
     TCase *tests = tcase_create("tcgen05");
     tcase_add_test(tests, instr_fields);
     tcase_add_loop_test(tests, instr_bits, 0, sizeof EXAMPLES / sizeof *EXAMPLES);
+    tcase_add_test(tests, instr_any);
     tcase_add_test(tests, instr_reserved);
     tcase_add_test(tests, instr_shapes);
     tcase_add_test(tests, allocation);
