@@ -5,25 +5,17 @@
 #ifndef GROUT_IM2COL_PLAN_H
 #define GROUT_IM2COL_PLAN_H
 
-#include "grout/verify.h"
+#include "copy_sides.h"
 
 #define GROUT_IM2COL_RANK_MIN 3
 #define GROUT_IM2COL_RANK_MAX 5
-
-/* The copy of a bound module, and the views of its two sides. */
-typedef struct grout_im2col_sides {
-    const grout_module *module;
-    const grout_op *op;
-    const grout_view *gmem, *smem;
-    grout_diags *diags; /* or NULL */
-} grout_im2col_sides;
 
 bool grout_im2col__is_mode_of(const grout_op *op);
 
 /* Checks the source, and what pixels(..) says, and gives tma its part of it. False after a report.
  */
-bool grout_im2col__choose_pixels(const grout_im2col_sides *sides, grout_tma *tma);
+bool grout_im2col__choose_pixels(const grout_copy_sides *sides, grout_tma *tma);
 /* The box of one instruction: channels, and pixels. */
-bool grout_im2col__check_box(const grout_im2col_sides *sides, const grout_tma *tma);
+bool grout_im2col__check_box(const grout_copy_sides *sides, const grout_tma *tma);
 
 #endif

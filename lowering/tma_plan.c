@@ -26,6 +26,7 @@
 #include "im2col_plan.h"
 #include "invariant.h"
 #include "layout.h"
+#include "row_plan.h"
 #include "tma_fold.h"
 #include "tma_starts.h"
 #include "type.h"
@@ -102,7 +103,7 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
     return plan->layout != NULL && plan->gmem.packed == 1 && !plan->is_made &&
-           !grout_im2col__is_mode_of(plan->op) &&
+           !grout_im2col__is_mode_of(plan->op) && !grout_row_plan__is_of(plan->op) &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -432,6 +433,11 @@ static void split(planning *plan, uint32_t place, int64_t elements, uint32_t cou
     tma->steps[place] = 0;
 }
 
+/* Whether its rows in SMEM have places of their own in the array: they form no box there. */
+static bool is_listed(const planning *plan) {
+    return grout_im2col__is_mode_of(plan->op) || grout_row_plan__is_of(plan->op);
+}
+
 /* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
  * first. */
 static void split_tiles(planning *plan) {
@@ -442,8 +448,7 @@ static void split_tiles(planning *plan) {
     for (uint32_t k = 1; k < tma->rank; k++) {
         dense *= tma->box[k];
     }
-    for (bool goes_on = !plan->is_made && tma->spatial_count == 0;
-         goes_on && tma->rank < TMA_RANK_MAX;) {
+    for (bool goes_on = !plan->is_made && !is_listed(plan); goes_on && tma->rank < TMA_RANK_MAX;) {
         goes_on = false;
         if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
             has_whole_tiles(plan, 0, tma->panel_elements)) {
@@ -564,13 +569,11 @@ static bool check_alignment(planning *plan) {
     return true;
 }
 
-/* The views of both sides; false if the op has none to plan for. */
 /* Always false. */
 static bool refuse_custom(planning *plan) {
     fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
          "%s has a layout(..) of its own, and TMA writes rows, tiles of rows and the swizzles of "
-         "32, "
-         "64 and 128 bytes",
+         "32, 64 and 128 bytes",
          get_name(plan, &plan->smem).chars);
     if (plan->diags != NULL) {
         grout_layout__help_equal(plan->module, plan->smem.object, plan->diags,
@@ -580,6 +583,7 @@ static bool refuse_custom(planning *plan) {
     return false;
 }
 
+/* The views of both sides; false if the op has none to plan for. */
 static bool find_sides(planning *plan) {
     const grout_opcode opcode = (grout_opcode)plan->op->opcode;
     const uint32_t gmem = grout_op_find_letter(opcode, 'G');
@@ -643,28 +647,27 @@ static bool plan_bulk(planning *plan) {
     return true;
 }
 
-/* The box of a copy in im2col mode: a row of the innermost spatial dimension that is as long as
- * there are pixels, which go on in other rows of the array. */
-static bool plan_pixels(planning *plan) {
-    const grout_im2col_sides sides = {.module = plan->module,
-                                      .op = plan->op,
-                                      .gmem = &plan->gmem,
-                                      .smem = &plan->smem,
-                                      .diags = plan->diags};
+/* The box of a copy whose rows in SMEM have places of their own: a column of as many rows, pixels
+ * of the innermost spatial dimension or rows of the array. */
+static bool plan_listed(planning *plan) {
+    const grout_copy_sides sides = {.module = plan->module,
+                                    .op = plan->op,
+                                    .gmem = &plan->gmem,
+                                    .smem = &plan->smem,
+                                    .diags = plan->diags};
+    const bool has_pixels = grout_im2col__is_mode_of(plan->op);
     grout_view *gmem = &plan->gmem;
-    if (plan->smem.view_rank != 2 || !grout_im2col__choose_pixels(&sides, plan->tma)) {
+    if (plan->smem.view_rank != 2 || !(has_pixels ? grout_im2col__choose_pixels(&sides, plan->tma)
+                                                  : grout_row_plan__check_array(&sides))) {
         return false;
     }
     plan->inner = (uint8_t)(gmem->rank - 1);
     for (uint32_t dim = 0; dim < gmem->rank; dim++) {
         plan->is_kept[dim] = true;
     }
-    gmem->view_rank = 2;
-    gmem->view_dim[0] = (uint8_t)(gmem->rank - 2);
-    gmem->view_dim[1] = plan->inner;
-    gmem->is_squeezed[gmem->rank - 2] = false;
-    gmem->extent[gmem->rank - 2] = plan->smem.extent[plan->smem.view_dim[0]];
-    return plan_box(plan) && grout_im2col__check_box(&sides, plan->tma);
+    grout_copy_sides__make_column(gmem, &plan->smem);
+    return plan_box(plan) && (has_pixels ? grout_im2col__check_box(&sides, plan->tma)
+                                         : grout_row_plan__group(&sides, plan->tma));
 }
 
 bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
@@ -684,8 +687,8 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
     if (can_be_bulk(&plan, (grout_choice)tma_out->oob)) {
         return plan_bulk(&plan);
     }
-    bool ok = grout_im2col__is_mode_of(op) ? plan_pixels(&plan)
-              : plan.layout == NULL        ? choose_dims(&plan) && plan_bare_box(&plan)
+    bool ok = is_listed(&plan)      ? plan_listed(&plan)
+              : plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
                                     : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
         bool has_box = check_box(&plan);

@@ -4,24 +4,32 @@
 
 #include "comparing.h"
 #include "listing.h"
+#include "ptx_device.h"
 #include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* "cpu", "cuda", "cuda:N"; device -1: the CPU. */
+/* Devices that are no GPU's number. */
+enum { ON_CPU = -1, ON_PTX_MACHINE = -2 };
+
+/* "cpu", "cuda", "cuda:N", "ptx" */
 static bool read_device(grout_session *session, int32_t *device) {
     const char *text = grout_options__get(&session->options, GROUT_OPTION_DEVICE);
     uint64_t number = 0;
-    *device = -1;
+    *device = ON_CPU;
     if (text == NULL || strcmp(text, "cpu") == 0) {
+        return true;
+    }
+    if (strcmp(text, "ptx") == 0) {
+        *device = ON_PTX_MACHINE;
         return true;
     }
     bool is_cuda = strcmp(text, "cuda") == 0 ||
                    (strncmp(text, "cuda:", 5) == 0 && grout_read_u64(text + 5, &number));
     if (!is_cuda || number > 1023) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "the value of --device is cpu or cuda[:N], not '%.200s'", text);
+                               "the value of --device is cpu, cuda[:N] or ptx, not '%.200s'", text);
     }
     *device = (int32_t)number;
     return true;
@@ -88,6 +96,14 @@ static grout_gpu_launch make_launch(const gpu_work *work, const grout_nvrtc_sear
     };
 }
 
+/* On the GPU, or on the machine that takes its place. */
+static bool launch_all(const gpu_work *work, const grout_gpu_launch *launch,
+                       grout_gpu_result *result_out) {
+    return work->device == ON_PTX_MACHINE
+               ? grout_ptx_device__run(work->session, launch, result_out)
+               : work->session->host->gpu->run(launch, result_out, work->session->diags);
+}
+
 static bool launch_on_gpu(gpu_work *work) {
     grout_session *session = work->session;
     grout_nvrtc_search search;
@@ -98,7 +114,7 @@ static bool launch_on_gpu(gpu_work *work) {
     grout_gpu_launch launch = make_launch(work, &search);
     launch.arguments = work->arguments.arguments;
     launch.argument_count = work->arguments.count;
-    bool is_done = session->host->gpu->run(&launch, &work->result, session->diags);
+    bool is_done = launch_all(work, &launch, &work->result);
     grout_nvrtc_search__deinit(&search);
     return is_done;
 }
@@ -283,7 +299,7 @@ static bool launch_list(gpu_list *list) {
             grout_module_get_launch(module, (grout_launch_id)i + 1)->is_dependent;
         launch->next = i + 1 < list->count ? launch + 1 : NULL;
     }
-    bool is_done = session->host->gpu->run(list->launches, &list->works->result, session->diags);
+    bool is_done = launch_all(list->works, list->launches, &list->works->result);
     grout_nvrtc_search__deinit(&search);
     return is_done;
 }
@@ -374,11 +390,11 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
 
 int grout_cmd_run(grout_session *session) {
     int32_t device;
-    if (!read_device(session, &device) || !check_options(session, device >= 0)) {
+    if (!read_device(session, &device) || !check_options(session, device != ON_CPU)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }
-    if (device >= 0) {
+    if (device != ON_CPU) {
         return run_file_on_gpu(session, device);
     }
     bool with_checker = grout_options__has(&session->options, GROUT_OPTION_RUN_CHECK);

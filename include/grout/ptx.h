@@ -42,6 +42,88 @@ GROUT_API const char *grout_ptx_module_get_entry_name(const grout_ptx_module *mo
 /* How many instructions the module has, those of its functions too. */
 GROUT_API uint32_t grout_ptx_module_get_instruction_count(const grout_ptx_module *module);
 
+/* ---- running ---------------------------------------------------------------------------------
+ */
+
+/* The global memory of the machine: arrays at addresses of its own. */
+typedef struct grout_ptx_memory grout_ptx_memory;
+
+/* Empty memory, or NULL without any. Free with grout_ptx_memory_free. */
+GROUT_API grout_ptx_memory *grout_ptx_memory_new(void);
+GROUT_API void grout_ptx_memory_free(grout_ptx_memory *memory);
+/*
+ * Allocates size bytes and copies contents into them; NULL: their values are undefined, and where
+ * one decides something, the run fails. The address is a multiple of 512, and no two arrays touch.
+ * 0 without memory.
+ */
+GROUT_API uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *contents,
+                                        size_t size);
+/* Copies size bytes from an address, and says how many of them are undefined. False if they are not
+ * all in one array. */
+GROUT_API bool grout_ptx_memory_read(const grout_ptx_memory *memory, uint64_t address, void *data,
+                                     size_t size, size_t *undefined_out);
+
+/* When what was started asynchronously happens, of all that the ISA allows. */
+typedef enum grout_ptx_timing {
+    GROUT_PTX_TIMING_RANDOM,
+    GROUT_PTX_TIMING_LATE, /* when nothing else can go on */
+    GROUT_PTX_TIMING_EARLY /* at once */
+} grout_ptx_timing;
+
+typedef struct grout_ptx_launch {
+    const grout_ptx_module *module;
+    const char *entry; /* NULL: the only one */
+    grout_ptx_memory *memory;
+    uint32_t grid[3], block[3], cluster[3]; /* 0 counts as 1 */
+    uint32_t dynamic_shared_bytes;
+    const void *parameters; /* as they lie in the entry's parameter space */
+    size_t parameter_bytes;
+    uint64_t seed; /* of the order of the warps, and of random timing */
+    grout_ptx_timing timing;
+    uint64_t steps_max; /* instructions of warps; 0: 4 * 10^9 */
+} grout_ptx_launch;
+
+typedef struct grout_ptx_result {
+    uint64_t warp_instructions, lane_instructions;
+    uint64_t async_operations;
+} grout_ptx_result;
+
+/*
+ * Runs an entry to its end. True: memory holds what the kernel has written. False: ptx-unsupported
+ * for an instruction that is not known, ptx-fault for one that no GPU could run, ptx-hang if all
+ * lanes wait for ever or the steps are used up, bad-argument if the launch is none; each with the
+ * instruction's place, and notes of the CTA and lane. What memory holds then is not said.
+ */
+GROUT_API bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
+                                    grout_diags *diags);
+
+/* Where the i-th parameter of an entry lies in its parameter space. False if there is none. */
+GROUT_API bool grout_ptx_module_get_parameter(const grout_ptx_module *module, const char *entry,
+                                              uint32_t index, size_t *offset_out, size_t *size_out);
+
+/* ---- tensor maps -----------------------------------------------------------------------------
+ */
+
+#define GROUT_PTX_TENSOR_MAP_BYTES 128
+
+/* What cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take; types and swizzles have the numbers
+ * of the CUDA driver. */
+typedef struct grout_ptx_tensor {
+    uint64_t address;
+    uint32_t type, rank, interleave, swizzle, promotion, fill;
+    uint64_t dims[5], strides_bytes[4]; /* dimension 0 the fastest; strides from dimension 1 on */
+    uint32_t box[5], element_strides[5];
+    bool is_im2col; /* then the box is: */
+    int32_t lower_corner[3], upper_corner[3];
+    uint32_t channels_per_pixel, pixels_per_column;
+} grout_ptx_tensor;
+
+/* Writes the 128 bytes that the machine takes for a tensor map: its own, not a GPU's. False with
+ * bad-argument, if the driver would not take it. */
+GROUT_API bool grout_ptx_encode_tensor(const grout_ptx_tensor *tensor,
+                                       uint8_t bytes_out[GROUT_PTX_TENSOR_MAP_BYTES],
+                                       grout_diags *diags);
+
 #ifdef __cplusplus
 }
 #endif

@@ -101,6 +101,7 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_TEXT,
     GROUT_LETTER_INDICES,
     GROUT_LETTER_MASK,
+    GROUT_LETTER_ROWS,
     GROUT_LETTER_OPTION, /* from here on: they may be left away */
     GROUT_LETTER_OPTIONAL_MASK,
     GROUT_LETTER_REST
@@ -152,6 +153,7 @@ typedef enum grout_rule {
     GROUT_RULE_FETCH,       /* one element, and the result what it held */
     GROUT_RULE_COPY,        /* two boxes of one shape and element type */
     GROUT_RULE_IM2COL,      /* a pixel's channels, and rows of as many; offsets of the pixels */
+    GROUT_RULE_ROWS,        /* two boxes, and the rows of the one that those of the other go with */
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_TCGEN05,

@@ -75,6 +75,14 @@ typedef struct grout_tma {
     uint32_t pixel_steps[3];
     int32_t offset_max; /* of an offset of pixels, whose least is 0 */
     /*
+     * Rows that indices name (tma_gather, tma_scatter): how many instructions of 4 rows follow each
+     * other in SMEM, row_group_bytes apart, before a loop over bands begins again; 0: a box. box[1]
+     * is the 4 rows here, and 1 in the tensor map. Band b, instruction g of it, begins with the row
+     * that index band_elements * b + 4 * g names.
+     */
+    uint32_t row_groups;
+    int64_t row_group_bytes;
+    /*
      * It takes no tensor map: one bulk copy of box_bytes bytes, which lie one after another on both
      * sides, from a multiple of 16 bytes on (cp.async.bulk). The rank is 0 then. A start in
      * dimension d of the GMEM object moves it by object_strides[d] bytes; the array has
@@ -86,9 +94,9 @@ typedef struct grout_tma {
 } grout_tma;
 
 /*
- * Works out the TMA form of a copy_gmem_to_smem, copy_gmem_to_smem_im2col, copy_smem_to_gmem or
- * async_prefetch of a bound module. On failure
- * returns false and, if diags is not NULL, says why (rule, numbers, remedy).
+ * Works out the TMA form of a copy_gmem_to_smem, copy_gmem_to_smem_im2col, copy_smem_to_gmem,
+ * tma_gather, tma_scatter or async_prefetch of a bound module. On failure returns false and, if
+ * diags is not NULL, says why (rule, numbers, remedy).
  */
 GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                               grout_diags *diags);
@@ -186,6 +194,9 @@ GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
 /* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
 GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
                                        grout_tcgen05_copy *copy_out, grout_diags *diags);
+/* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
+GROUT_API bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
+                                            grout_wgmma *rows_out, grout_diags *diags);
 /* Which copy an operation is. */
 GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(grout_opcode opcode);
 /* Where row r, column c of an array of so many columns in tensor memory come from: the number of

@@ -53,31 +53,72 @@ static bool capture(const grout_cta *cta, uint32_t thread, const grout_box *box)
                : grout_undo__capture(cta, thread, box, machine->linear, machine->mask_linear);
 }
 
-uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_box *box,
-                             uint32_t rank) {
-    grout_machine *machine = cta->machine;
-    if (!capture(cta, thread, box)) {
+/* What is captured: a box, or rows. */
+typedef struct captured {
+    const grout_cta *cta;
+    uint32_t thread;
+    const grout_box *box;
+    const grout_tma_rows *rows;
+    int64_t bytes;
+} captured;
+
+static bool capture_all(const captured *it) {
+    grout_machine *machine = it->cta->machine;
+    return it->rows == NULL ? capture(it->cta, it->thread, it->box)
+                            : grout_tma_rows__capture(it->rows, it->thread, machine->linear,
+                                                      machine->mask_linear);
+}
+
+static uint32_t take(const captured *it, uint32_t rank) {
+    grout_machine *machine = it->cta->machine;
+    if (!capture_all(it)) {
         return 0;
     }
     /* What finishes to make room uses the scratch, and neither logs a store nor publishes one: the
      * same bytes are captured again. */
-    const grout_cta *keeper = grout_cta__peer(cta, rank);
+    const grout_cta *keeper = grout_cta__peer(it->cta, rank);
     uint32_t slot = grout_slots__take(keeper);
     uint8_t *bytes = grout_slots__get(keeper, slot);
-    bool is_found = capture(cta, thread, box);
+    bool is_found = capture_all(it);
     GROUT_ASSERT(is_found);
     (void)is_found;
-    memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
-    memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
+    memcpy(bytes, machine->linear, (size_t)it->bytes);
+    memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)it->bytes);
     return slot;
 }
 
-void grout_capture__read(const grout_cta *cta, const grout_box *from, uint32_t slot) {
-    grout_machine *machine = cta->machine;
+uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_box *box,
+                             uint32_t rank) {
+    const captured it = {.cta = cta, .thread = thread, .box = box, .bytes = box->plan->bytes};
+    return take(&it, rank);
+}
+
+static int64_t get_bytes(const grout_tma_rows *rows) {
+    return rows->inst->u.copy.row_count * rows->array->plan->bytes;
+}
+
+uint32_t grout_capture__take_rows(const grout_tma_rows *rows, uint32_t thread, uint32_t rank) {
+    const captured it = {
+        .cta = rows->cta, .thread = thread, .rows = rows, .bytes = get_bytes(rows)};
+    return take(&it, rank);
+}
+
+/* The slot's bytes become those of the machine's scratch, where they were not captured. */
+static void merge(const grout_cta *cta, uint32_t slot, int64_t count) {
+    const grout_machine *machine = cta->machine;
     uint8_t *bytes = grout_slots__get(cta, slot);
     const uint8_t *stale = bytes + machine->payload_mask_at;
-    grout_box__gather(machine, from, machine->linear);
-    for (int64_t i = 0; i < from->plan->bytes; i++) {
+    for (int64_t i = 0; i < count; i++) {
         bytes[i] = stale[i] != 0 ? bytes[i] : machine->linear[i];
     }
+}
+
+void grout_capture__read(const grout_cta *cta, const grout_box *from, uint32_t slot) {
+    grout_box__gather(cta->machine, from, cta->machine->linear);
+    merge(cta, slot, from->plan->bytes);
+}
+
+void grout_capture__read_rows(const grout_tma_rows *rows, uint32_t slot) {
+    grout_tma_rows__read(rows);
+    merge(rows->cta, slot, get_bytes(rows));
 }

@@ -8,6 +8,7 @@
 #define GROUT_INTERP_CAPTURE_H
 
 #include "memory.h"
+#include "tma_rows.h"
 
 /* A slot, plus 1. If none is free the oldest flight that has one takes effect, which its completion
  * permits at any time. */
@@ -24,7 +25,10 @@ static inline uint8_t *grout_slots__get(const grout_cta *cta, uint32_t slot) {
  */
 uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_box *box,
                              uint32_t rank);
+/* The same of rows of GMEM that indices name. */
+uint32_t grout_capture__take_rows(const grout_tma_rows *rows, uint32_t thread, uint32_t rank);
 /* What the engine sees: the box as it is, but for captured bytes; in the slot. */
 void grout_capture__read(const grout_cta *cta, const grout_box *from, uint32_t slot);
+void grout_capture__read_rows(const grout_tma_rows *rows, uint32_t slot);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "access.h"
 #include "claims.h"
+#include "run_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,64 +178,11 @@ void grout_picks__note(grout_picks *picks, int32_t *noted) {
 /* ---- the access -------------------------------------------------------------------------------
  */
 
-/* Room for more entries after those that are used. */
-static bool reserve(grout_machine *machine, grout_pool *pool, uint32_t used, uint32_t more) {
-    pool->count = used; /* these are kept */
-    if (used + more <= pool->capacity) {
-        return true;
-    }
-    const bool ok = grout_pool__reserve(pool, &machine->heap, 2 * (used + more));
-    machine->run.has_failed |= !ok;
-    return ok;
-}
-
-/* Each run of a box, cut to what is contiguous. */
-static bool add_runs(grout_machine *machine, const grout_run *runs, uint32_t count,
-                     uint32_t *total) {
-    grout_pool *pool = &machine->scratch[GROUT_SCRATCH_PICKED_RUNS];
-    for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].count > INT32_MAX - *total ||
-            !reserve(machine, pool, *total, (uint32_t)runs[i].count)) {
-            machine->run.has_failed = true;
-            return false;
-        }
-        grout_run *all = grout_pool__at(pool, 0);
-        for (int64_t k = 0; k < runs[i].count; k++) {
-            all[(*total)++] = (grout_run){
-                .base = runs[i].base + k * runs[i].stride, .count = 1, .length = runs[i].length};
-        }
-    }
-    return true;
-}
-
-static int compare_runs(const void *a, const void *b) {
-    const grout_run *left = a, *right = b;
-    return left->base < right->base ? -1 : left->base > right->base;
-}
-
 static int compare_places(const void *a, const void *b) {
     const grout_picked *left = a, *right = b;
     return left->offset != right->offset  ? (left->offset < right->offset ? -1 : 1)
            : left->number < right->number ? -1
                                           : left->number > right->number;
-}
-
-/* Sorted and disjoint. */
-static uint32_t join_runs(grout_run *runs, uint32_t count) {
-    uint32_t kept = 0;
-    if (count > 1) {
-        qsort(runs, count, sizeof *runs, compare_runs);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        grout_run *last = kept == 0 ? NULL : &runs[kept - 1];
-        const int64_t end = runs[i].base + runs[i].length;
-        if (last == NULL || runs[i].base > last->base + last->length) {
-            runs[kept++] = runs[i];
-        } else if (end > last->base + last->length) {
-            last->length = end - last->base;
-        }
-    }
-    return kept;
 }
 
 /* Whether two boxes are to be written with values that differ, or that nobody knows. */
@@ -295,8 +243,8 @@ bool grout_picks__publish(grout_picks *picks, const grout_stamp *stamps, bool ha
         }
         uint32_t run_count;
         const grout_run *runs = grout_box__get_runs(machine, &box, &run_count);
-        if (runs == NULL || (is_wanted && !add_runs(machine, runs, run_count, &total)) ||
-            (has_own_places && !reserve(machine, places, count, 1))) {
+        if (runs == NULL || (is_wanted && !grout_run_list__add(machine, runs, run_count, &total)) ||
+            (has_own_places && !grout_run_list__reserve(machine, places, count, 1))) {
             machine->run.has_failed = true;
             return true;
         }
@@ -306,8 +254,7 @@ bool grout_picks__publish(grout_picks *picks, const grout_stamp *stamps, bool ha
         }
         grout_claims__note(machine, &box);
     }
-    grout_run *all = grout_pool__at(&machine->scratch[GROUT_SCRATCH_PICKED_RUNS], 0);
-    const grout_runs joined = {all, total == 0 ? 0 : join_runs(all, total)};
+    const grout_runs joined = grout_run_list__join(machine, total);
     grout_access__publish_runs(picks->cta, picks->thread, picks->inst, &picks->base, &joined,
                                stamps);
     if (has_own_places && count > 0) {

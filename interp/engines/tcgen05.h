@@ -70,6 +70,9 @@ static inline const grout_cta *grout_tcgen05__get_member(const grout_cta *cta, u
  * leaves an object, and moves nothing. */
 bool grout_tcgen05__begin(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           grout_tcgen05_boxes *boxes_out);
+/* The lane knows that the one of this number has been issued. */
+void grout_tcgen05__note_issue(const grout_cta *cta, uint32_t actor, uint32_t lane,
+                               uint32_t number);
 /* What else a flight says: slots of captured operands, whether it moves nothing, whether what the
  * accumulator held does not count, and the CTAs in which there are codes of a sparse a to look at.
  */

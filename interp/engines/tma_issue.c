@@ -19,6 +19,7 @@
 #include "pair.h"
 #include "rounds.h"
 #include "tensor_map.h"
+#include "tma_rows.h"
 #include "undo.h"
 
 #include <string.h>
@@ -149,6 +150,16 @@ static bool check_smem(const grout_cta *cta, uint32_t thread, const grout_inst *
         return refuse(cta, thread, inst, box, fault);
     }
     return false;
+}
+
+/* The rows of a copy that moves such. */
+static bool refuses_rows(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                         const grout_box *array, bool is_store) {
+    if (!grout_tma_rows__is_mode_of(inst)) {
+        return false;
+    }
+    const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, array);
+    return grout_tma_rows__refuses(&rows, thread, is_store);
 }
 
 /* ---- loads
@@ -294,6 +305,9 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
     if (grout_im2col__is_mode_of(inst)) {
         grout_im2col__publish_reads(cta, load->thread, inst, boxes, stamps);
+    } else if (grout_tma_rows__is_mode_of(inst)) {
+        const grout_tma_rows rows = grout_tma_rows__begin(cta, load->thread, inst, &boxes[0]);
+        grout_tma_rows__publish(&rows, load->thread, stamps);
     } else {
         grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
     }
@@ -312,18 +326,29 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
 }
 
+/* The destination becomes as defined as the source is now. */
+static void define_destination(const grout_cta *cta, const load_issue *load,
+                               const grout_box *boxes) {
+    if (grout_im2col__is_mode_of(load->inst)) {
+        grout_im2col__definedness(cta, load->inst, boxes);
+    } else if (grout_tma_rows__is_mode_of(load->inst)) {
+        const grout_tma_rows rows = grout_tma_rows__begin(cta, load->thread, load->inst, &boxes[0]);
+        grout_tma_rows__define_smem(&rows, &boxes[1]);
+    } else {
+        grout_move__definedness(cta, load->thread, load->inst, boxes);
+    }
+}
+
 /* What the issue does to one destination: definedness, and what engines and threads see meanwhile.
  * Returns the slot of the bytes that an older store may still win, plus 1, or 0. */
 static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load, grout_box *to) {
     grout_machine *machine = cta->machine;
     const grout_box boxes[2] = {load->boxes[0], *to};
     uint32_t spoilt = 0;
-    if (machine->tracks && !load->is_void && grout_im2col__is_mode_of(load->inst)) {
-        grout_im2col__definedness(cta, load->inst, boxes);
-    } else if (machine->tracks && !load->is_void) {
-        grout_move__definedness(cta, load->thread, load->inst, boxes);
-    } else if (machine->tracks) {
+    if (machine->tracks && load->is_void) {
         grout_box__set_written(machine, to, NULL);
+    } else if (machine->tracks) {
+        define_destination(cta, load, boxes);
     }
     if (machine->is_lazy) {
         spoilt = load->is_void ? 0 : grout_capture__take(cta, load->thread, to, to->rank);
@@ -425,6 +450,7 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
     load.is_void |=
         grout_im2col__is_mode_of(inst) && grout_im2col__refuses(cta, thread, inst, &load.boxes[0]);
+    load.is_void |= refuses_rows(cta, thread, inst, &load.boxes[0], false);
     publish_load(cta, &load);
     send_all(cta, &load);
     if (machine->has_clocks && (load.is_explicit || load.is_led || load.mask != 1u << cta->rank)) {
@@ -450,6 +476,18 @@ void grout_tma__commit_group(const grout_cta *cta, uint32_t thread, const grout_
     owner->committed++;
 }
 
+/* What the issue of a store of rows is to others: accesses, mistakes, definedness. */
+static void publish_stored_rows(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *boxes, const grout_stamp *stamps) {
+    const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, &boxes[1]);
+    grout_access__publish_some(cta, thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    grout_tma_rows__publish(&rows, thread, stamps);
+    grout_tma_rows__check_places(&rows, thread, &boxes[0]);
+    if (cta->machine->tracks) {
+        grout_tma_rows__define_rows(&rows, thread, &boxes[0]);
+    }
+}
+
 void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     grout_box boxes[2] = {grout_box__resolve(cta, thread, inst, 0),
@@ -457,6 +495,7 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
     bool is_void = grout_tensor_map__is_void(cta, thread, inst, boxes[1].plan->operand);
     is_void = is_void || check_gmem(cta, thread, inst, &boxes[1], true);
     is_void |= check_smem(cta, thread, inst, &boxes[0]);
+    is_void |= refuses_rows(cta, thread, inst, &boxes[1], true);
     uint32_t lane = grout_machine__lane_of(machine, thread);
     const grout_flight facts = {.owner = lane, .group = grout_cta__lane(cta, lane)->committed + 1};
     grout_stamp stamps[2];
@@ -464,12 +503,14 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
     const grout_issue issue = {
         .bytes = boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, thread, inst, &issue);
-    if (!is_void) {
+    if (!is_void && grout_tma_rows__is_mode_of(inst)) {
+        publish_stored_rows(cta, thread, inst, boxes, stamps);
+    } else if (!is_void) {
         grout_access__publish(cta, thread, inst, boxes, stamps);
         grout_tensor_map__publish_read(cta, thread, inst, &stamps[0]);
-    }
-    if (machine->tracks && !is_void) {
-        grout_move__definedness(cta, thread, inst, boxes);
+        if (machine->tracks) {
+            grout_move__definedness(cta, thread, inst, boxes);
+        }
     }
     grout_tma__start_store(cta, thread, inst, boxes, is_void);
     if ((inst->attrs & GROUT_ATTR_BIT(NO_COMMIT_GROUP)) == 0) {

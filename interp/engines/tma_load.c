@@ -10,6 +10,7 @@
 #include "im2col.h"
 #include "move.h"
 #include "tma.h"
+#include "tma_rows.h"
 
 #include <string.h>
 
@@ -80,6 +81,31 @@ static void move(const grout_cta *cta, const grout_inst *inst, const grout_box *
     }
 }
 
+/* A gather of rows. */
+static void move_rows(const grout_cta *cta, const grout_tma_rows *rows, const grout_box *to) {
+    grout_tma_rows__read(rows);
+    grout_box__scatter(cta->machine, to, cta->machine->linear);
+}
+
+/* The same from its flight, which gives up what it has noted. */
+static void land_rows(const grout_cta *cta, grout_flight *flight, const grout_box *from,
+                      const grout_box *to) {
+    const grout_inst *inst = grout_flight__inst(cta->machine, flight);
+    const uint32_t noted = flight->bytes.copy.rows, slot = flight->bytes.copy.source;
+    const grout_tma_rows rows =
+        grout_tma_rows__resume(cta, inst, from, grout_slots__get(cta, noted));
+    if (flight->is_captured) {
+        grout_capture__read_rows(&rows, slot);
+        grout_box__scatter(cta->machine, to, grout_slots__get(cta, slot));
+        grout_slots__give(cta, slot);
+        flight->bytes.copy.source = 0;
+    } else {
+        move_rows(cta, &rows, to);
+    }
+    grout_slots__give(cta, noted);
+    flight->bytes.copy.rows = 0;
+}
+
 /* If some of the source was captured at the issue: copies what the engine sees to the target. */
 static void move_captured(const grout_cta *cta, grout_flight *flight, const grout_box *from,
                           const grout_box *to) {
@@ -105,7 +131,9 @@ void grout_engine__land_tma_load(const grout_cta *cta, uint32_t index) {
         grout_box__cut(&from, (uint32_t)inst->u.copy.part_dim, flight->u.load.part,
                        flight->u.load.parts);
     }
-    if (flight->is_captured) {
+    if (grout_tma_rows__is_mode_of(inst)) {
+        land_rows(cta, flight, &from, &to);
+    } else if (flight->is_captured) {
         move_captured(cta, flight, &from, &to);
     } else {
         move(cta, inst, &from, &to);
@@ -119,7 +147,10 @@ void grout_engine__land_tma_load(const grout_cta *cta, uint32_t index) {
 /* At once. The barrier may be a peer's. */
 static void load_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *boxes, const grout_load *load) {
-    if (!load->is_void) {
+    if (!load->is_void && grout_tma_rows__is_mode_of(inst)) {
+        const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, &boxes[0]);
+        move_rows(cta, &rows, &boxes[1]);
+    } else if (!load->is_void) {
         move(cta, inst, &boxes[0], &boxes[1]);
     }
     grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMA_LOAD);
@@ -130,6 +161,24 @@ static void load_now(const grout_cta *cta, uint32_t thread, const grout_inst *in
     grout_flight__publish_complete(cta, &flight);
     grout_barrier__land(grout_cta__peer(cta, load->owner), load->element, load->record,
                         load->bytes);
+}
+
+/* Slots of what a load has to keep from its issue on; 0: none. */
+typedef struct captured_load {
+    uint32_t source, rows;
+} captured_load;
+
+static captured_load capture(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                             const grout_box *from, uint32_t rank) {
+    if (!grout_tma_rows__is_mode_of(inst)) {
+        return (captured_load){grout_capture__take(cta, thread, from, rank), 0};
+    }
+    const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, from);
+    const grout_cta *keeper = grout_cta__peer(cta, rank);
+    captured_load kept = {.source = grout_capture__take_rows(&rows, thread, rank)};
+    kept.rows = grout_slots__take(keeper);
+    grout_tma_rows__note(&rows, grout_slots__get(keeper, kept.rows));
+    return kept;
 }
 
 void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -143,13 +192,15 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
     if (index == 0) {
         return;
     }
-    uint32_t source = load->is_void ? 0 : grout_capture__take(cta, thread, &boxes[0], load->rank);
+    const captured_load kept =
+        load->is_void ? (captured_load){0, 0} : capture(cta, thread, inst, &boxes[0], load->rank);
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = load->is_void;
     flight->is_part = load->is_part;
-    flight->is_captured = source != 0;
+    flight->is_captured = kept.source != 0;
     flight->is_stale = boxes[0].is_stale;
-    flight->bytes.copy.source = source;
+    flight->bytes.copy.source = kept.source;
+    flight->bytes.copy.rows = kept.rows;
     flight->bytes.copy.spoilt = load->spoilt;
     flight->phase.bytes = load->bytes;
     flight->u.load.part = load->part;

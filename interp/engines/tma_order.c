@@ -6,14 +6,32 @@
 #include "convert.h"
 #include "engine.h"
 #include "tma.h"
+#include "tma_rows.h"
+
+/* The places of one side of a copy in flight. Which rows indices name is not asked: they may be
+ * any. */
+typedef struct side {
+    const grout_inst *inst;
+    const grout_box_plan *plan;
+    const int64_t *start;
+} side;
+
+static side get_side(const grout_machine *machine, const grout_flight *flight, uint32_t which) {
+    const grout_inst *inst = grout_flight__inst(machine, flight);
+    return (side){inst, grout_plan__box(machine->plan, inst, which), flight->start[which]};
+}
+
+static int64_t get_end(const side *it, uint32_t dim) {
+    const bool is_any_row = dim == 0 && grout_tma_rows__is_mode_of(it->inst) &&
+                            grout_space_is_of_launch(it->plan->space);
+    return is_any_row ? it->plan->dims[0] : it->start[dim] + it->plan->extent[dim];
+}
 
 /* Whether what two stores write, or a load reads and a store writes, overlaps. */
-static bool has_overlap(const grout_box_plan *plan, const int64_t *start,
-                        const grout_box_plan *other, const int64_t *other_start) {
-    bool overlaps = plan->object == other->object;
-    for (uint32_t dim = 0; overlaps && dim < plan->rank; dim++) {
-        overlaps = start[dim] < other_start[dim] + other->extent[dim] &&
-                   other_start[dim] < start[dim] + plan->extent[dim];
+static bool has_overlap(const side *it, const side *other) {
+    bool overlaps = it->plan->object == other->plan->object;
+    for (uint32_t dim = 0; overlaps && dim < it->plan->rank; dim++) {
+        overlaps = it->start[dim] < get_end(other, dim) && other->start[dim] < get_end(it, dim);
     }
     return overlaps;
 }
@@ -24,19 +42,17 @@ static uint32_t find_later(const grout_cta *cta, const grout_flight *flight) {
     const grout_machine *machine = cta->machine;
     bool is_store = flight->engine == GROUT_ENGINE_TMA_STORE;
     uint32_t which = is_store ? 1 : 0;
-    const grout_box_plan *plan =
-        grout_plan__box(machine->plan, grout_flight__inst(machine, flight), which);
+    const side own = get_side(machine, flight, which);
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_flight *other = grout_flight__get(machine, i);
         bool is_other_store = other->engine == GROUT_ENGINE_TMA_STORE;
         bool is_copy = is_other_store || other->engine == GROUT_ENGINE_TMA_LOAD;
         if (is_copy && is_other_store != is_store && other->order > flight->order &&
-            !other->is_void &&
-            has_overlap(
-                plan, flight->start[which],
-                grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1 - which),
-                other->start[1 - which])) {
-            return i;
+            !other->is_void) {
+            const side theirs = get_side(machine, other, 1 - which);
+            if (has_overlap(&own, &theirs)) {
+                return i;
+            }
         }
         i = other->next;
     }
@@ -77,19 +93,18 @@ static void poison_target(const grout_cta *cta, const grout_flight *load) {
  * a read before the newer load has landed finds poison. */
 void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
     grout_machine *machine = cta->machine;
-    const grout_box_plan *plan =
-        grout_plan__box(machine->plan, grout_flight__inst(machine, load), 1);
+    const side own = get_side(machine, load, 1);
     if (machine->launch.timing != GROUT_TIMING_LAZY) {
         return;
     }
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_flight *other = grout_flight__get(machine, i);
         bool is_load = other->engine == GROUT_ENGINE_TMA_LOAD && !other->is_void;
-        if (is_load && other->order > load->order &&
-            has_overlap(plan, load->start[1],
-                        grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1),
-                        other->start[1])) {
-            poison_target(cta, other);
+        if (is_load && other->order > load->order) {
+            const side theirs = get_side(machine, other, 1);
+            if (has_overlap(&own, &theirs)) {
+                poison_target(cta, other);
+            }
         }
         i = other->next;
     }
@@ -99,18 +114,16 @@ void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
 bool grout_tma__has_rival(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     const grout_flight *flight = grout_flight__get(machine, index);
-    const grout_box_plan *plan =
-        grout_plan__box(machine->plan, grout_flight__inst(machine, flight), 1);
+    const side own = get_side(machine, flight, 1);
     bool found = grout_flight__inst(machine, flight)->reduction != GROUT_UPDATE_NONE;
     for (uint32_t rank = 0; !found && rank < machine->plan->shape.cta_count; rank++) {
         const grout_cta *peer = grout_cta__peer(cta, rank);
         for (uint32_t i = grout_cta__head(peer)->first_flight; i != 0 && !found;) {
             const grout_flight *other = grout_flight__get(machine, i);
-            found =
-                i != index && other->engine == GROUT_ENGINE_TMA_STORE && !other->is_void &&
-                has_overlap(plan, flight->start[1],
-                            grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1),
-                            other->start[1]);
+            if (i != index && other->engine == GROUT_ENGINE_TMA_STORE && !other->is_void) {
+                const side theirs = get_side(machine, other, 1);
+                found = has_overlap(&own, &theirs);
+            }
             i = other->next;
         }
     }

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "move.h"
 #include "tma.h"
+#include "tma_rows.h"
 
 #include <string.h>
 
@@ -56,10 +57,40 @@ static void write_elements(const grout_cta *cta, const grout_flight *flight, con
     }
 }
 
+/* A scatter of rows: what was read of SMEM, or is read now, goes to them; landed bytes that an
+ * older store may still win become poison. */
+static void land_rows(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    if (!grout_flight__get(machine, index)->has_read) {
+        grout_engine__read_tma_store(cta, index);
+    }
+    grout_tma__let_later_first(cta, index);
+    grout_flight *flight = grout_flight__get(machine, index);
+    const grout_box array = grout_tma__place(cta, flight, 1);
+    const uint32_t noted = flight->bytes.copy.rows, slot = flight->bytes.copy.source;
+    const grout_tma_rows rows = grout_tma_rows__resume(cta, grout_flight__inst(machine, flight),
+                                                       &array, grout_slots__get(cta, noted));
+    grout_tma_rows__write(&rows, grout_slots__get(cta, slot));
+    grout_slots__give(cta, slot);
+    flight->bytes.copy.source = 0;
+    if (flight->bytes.copy.spoilt != 0) {
+        grout_tma_rows__spoil(&rows, grout_slots__get(cta, flight->bytes.copy.spoilt) +
+                                         machine->payload_mask_at);
+        grout_slots__give(cta, flight->bytes.copy.spoilt);
+        flight->bytes.copy.spoilt = 0;
+    }
+    grout_slots__give(cta, noted);
+    flight->bytes.copy.rows = 0;
+}
+
 void grout_engine__land_tma_store(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_flight *flight = grout_flight__get(machine, index);
     if (flight->is_void) {
+        return;
+    }
+    if (grout_tma_rows__is_mode_of(grout_flight__inst(machine, flight))) {
+        land_rows(cta, index);
         return;
     }
     bool is_direct = !flight->has_read && !flight->is_captured;
@@ -85,7 +116,11 @@ void grout_engine__land_tma_store(const grout_cta *cta, uint32_t index) {
 static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       const grout_box *boxes, bool is_void) {
     uint32_t lane = grout_machine__lane_of(cta->machine, thread);
-    if (!is_void) {
+    if (!is_void && grout_tma_rows__is_mode_of(inst)) {
+        const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, &boxes[1]);
+        grout_box__gather(cta->machine, &boxes[0], cta->machine->linear);
+        grout_tma_rows__write(&rows, cta->machine->linear);
+    } else if (!is_void) {
         const grout_origin origin = grout_cta__origin(cta, thread, inst);
         grout_move__store(cta->machine, inst, &boxes[0], &boxes[1], &origin);
     }
@@ -95,16 +130,30 @@ static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *i
     grout_flight__publish_complete(cta, &flight);
 }
 
+/* What the engine must not see yet of both sides, and the rows that it will write. */
+static void capture(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                    const grout_box *boxes, uint32_t *slots) {
+    slots[0] = grout_capture__take(cta, thread, &boxes[0], cta->rank);
+    if (!grout_tma_rows__is_mode_of(inst)) {
+        slots[1] = grout_capture__take(cta, thread, &boxes[1], cta->rank);
+        return;
+    }
+    const grout_tma_rows rows = grout_tma_rows__begin(cta, thread, inst, &boxes[1]);
+    slots[1] = grout_capture__take_rows(&rows, thread, cta->rank);
+    slots[2] = grout_slots__take(cta);
+    grout_tma_rows__note(&rows, grout_slots__get(cta, slots[2]));
+}
+
 void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_box *boxes, bool is_void) {
     grout_machine *machine = cta->machine;
-    uint32_t lane = grout_machine__lane_of(machine, thread), slots[2] = {0, 0};
+    uint32_t lane = grout_machine__lane_of(machine, thread), slots[3] = {0, 0, 0};
     if (!machine->is_lazy) {
         store_now(cta, thread, inst, boxes, is_void);
         return;
     }
-    for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        slots[i] = grout_capture__take(cta, thread, &boxes[i], cta->rank);
+    if (!is_void) {
+        capture(cta, thread, inst, boxes, slots);
     }
     uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMA_STORE, cta->rank);
     if (index == 0) {
@@ -113,7 +162,7 @@ void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_i
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = is_void;
     flight->is_captured = slots[0] != 0;
-    memcpy(flight->bytes.slots, slots, sizeof slots); /* the third stays 0 */
+    memcpy(flight->bytes.slots, slots, sizeof slots); /* source, spoilt, rows */
     memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
     memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
     flight->limits = boxes[1].limits;

@@ -157,6 +157,10 @@ grout_outcome grout_exec_copy_gmem_to_smem_im2col(const grout_cta *cta, uint32_t
     return grout_tma__issue_load(cta, thread, inst) ? GROUT_OUTCOME_NEXT : GROUT_OUTCOME_BLOCKED;
 }
 
+grout_outcome grout_exec_tma_gather(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_tma__issue_load(cta, thread, inst) ? GROUT_OUTCOME_NEXT : GROUT_OUTCOME_BLOCKED;
+}
+
 grout_outcome grout_exec_async_prefetch(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
     grout_tma__check_prefetch(cta, thread, inst);
@@ -165,6 +169,12 @@ grout_outcome grout_exec_async_prefetch(const grout_cta *cta, uint32_t thread,
 
 grout_outcome grout_exec_copy_smem_to_gmem(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
+    grout_tma__issue_store(cta, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_tma_scatter(const grout_cta *cta, uint32_t thread,
+                                     const grout_inst *inst) {
     grout_tma__issue_store(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }

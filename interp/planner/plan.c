@@ -312,7 +312,8 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
                              .kernel = grout_module_get_kernel(launch->module, launch->kernel),
                              .launch = launch,
                              .diags = diags,
-                             .split = -1};
+                             .split = -1,
+                             .rows_of = UINT32_MAX};
     if (begin_planner(&planner)) {
         lower_kernel(&planner);
     } else {

@@ -63,6 +63,7 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_RULE_FETCH:
     case GROUT_RULE_COPY:
     case GROUT_RULE_IM2COL:
+    case GROUT_RULE_ROWS:
     case GROUT_RULE_DESCRIPTOR:
     case GROUT_RULE_WGMMA:
     case GROUT_RULE_TCGEN05:

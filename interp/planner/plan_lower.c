@@ -464,6 +464,10 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         add_tma(planner, inst);
         add_im2col(planner, inst);
         break;
+    case GROUT_RULE_ROWS:
+        add_tma(planner, inst);
+        inst->u.copy.row_count = grout_plan__slot(planner->plan, inst, 0)->count;
+        break;
     case GROUT_RULE_NONE:
     case GROUT_RULE_TRUTH:
     case GROUT_RULE_MASKED_LOAD:
@@ -511,6 +515,10 @@ static void lower_auto_fence(grout_planner *planner, grout_op_id id) {
     }
 }
 
+static bool has_rows(const grout_op *op) {
+    return grout_op_get_info(op->opcode)->rule == GROUT_RULE_ROWS;
+}
+
 static void lower_plain(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     lower_auto_fence(planner, id);
@@ -524,8 +532,10 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     grout_pick pick;
     planner->pick = grout_op_get_pick(planner->module, op, &pick) ? &pick : NULL;
     planner->split = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_PARTITIONED, -1);
+    planner->rows_of = has_rows(op) ? grout_op_find_letter(op->opcode, 'G') : UINT32_MAX;
     grout_planner__add_operands(planner, index, op);
     planner->split = -1;
+    planner->rows_of = UINT32_MAX;
     /* A descriptor is no value: the references through it say everything. */
     const bool has_values = grout_op_get_info(op->opcode)->rule != GROUT_RULE_DESCRIPTOR;
     for (uint32_t i = 0; has_values && i < op->result_count; i++) {

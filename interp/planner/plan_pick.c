@@ -11,6 +11,9 @@ void grout_planner__cut_view(const grout_planner *planner, uint32_t operand, gro
         const int dim = grout_pick_get_dim(pick, i);
         view->extent[view->view_dim[dim < 0 ? pick->dim : dim]] = 1;
     }
+    if (operand == planner->rows_of) { /* a row at a time: interp/engines/tma_rows.c */
+        view->extent[0] = 1;
+    }
     if (planner->split >= 0 && operand == 0) {
         view->extent[view->view_dim[planner->split]] /= GROUT_PAIR;
     }

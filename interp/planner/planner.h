@@ -67,6 +67,8 @@ typedef struct grout_planner {
     const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
     int64_t split; /* of the op that is lowered: the dimension of its source that the CTAs of a pair
                       divide; -1: none */
+    uint32_t
+        rows_of; /* of the op that is lowered: the operand whose rows indices name, or UINT32_MAX */
     uint32_t scale_block; /* of a tcgen05_mma: elements of K that have one scale; 0: none has */
     uint8_t scale_dtype;
     bool is_wgmma;   /* the op that is lowered is a wgmma, with operands as wgmma says */

@@ -82,7 +82,7 @@ void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const gro
     grout_machine *machine = cta->machine;
     const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     for (uint32_t i = 0; i < inst->access_count; i++) {
-        if (plans[i].box == 0 && runs->count > 0 &&
+        if (plans[i].operand == box->plan->operand && runs->count > 0 &&
             grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
             const touched bytes = {.box = box, .runs = runs};
             publish_access(cta, thread, inst, &plans[i], bytes, stamps);

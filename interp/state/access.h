@@ -22,7 +22,7 @@ typedef struct grout_runs {
     uint32_t count;
 } grout_runs;
 
-/* The accesses of an op's first box, with these runs in its object. */
+/* The accesses of one of an op's boxes, with these runs in its object. */
 void grout_access__publish_runs(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_box *box, const grout_runs *runs,
                                 const grout_stamp *stamps);

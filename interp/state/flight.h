@@ -32,7 +32,8 @@ typedef struct grout_flight {
         struct {
             uint32_t source; /* bytes that were read, or captured at the issue */
             uint32_t
-                spoilt; /* mask of destination bytes that an older, unpublished store may win */
+                spoilt;    /* mask of destination bytes that an older, unpublished store may win */
+            uint32_t rows; /* indices of the rows that it moves, noted by tma_rows.c */
         } copy;
         /* wgmma: copied from registers, or captured; the third is of the metadata of a.
          * tcgen05_mma: a and b, then those of the other CTA of a pair; a copy to tensor memory:

@@ -279,6 +279,9 @@ typedef struct grout_inst {
             uint8_t pixel_steps[3];
             int16_t lower[3], upper[3]; /* corners of the box of base pixels */
             int32_t offset_max;
+            /* rows that indices name, of an array of GMEM, and 0: a box. Its box
+             * is then row 0 of it */
+            uint32_t row_count;
         } copy;
         /* ops with indices or a mask: they go through count boxes of inner elements each. The moves
          * are the dimensions of these boxes, the outermost first: extent, dimension of the object

@@ -467,6 +467,8 @@ static bool infer_access(grout_binding *binding, const grout_op *op, const grout
         return check_copy(binding, op, types);
     case GROUT_RULE_IM2COL:
         return grout_infer__im2col(binding, op, types);
+    case GROUT_RULE_ROWS:
+        return check_copied_types(binding, op, types) && grout_infer__rows(binding, op, types);
     case GROUT_RULE_MASKED_LOAD:
         return grout_infer__masked_load(binding, op, types, type);
     case GROUT_RULE_MASKED_STORE:
@@ -531,6 +533,7 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
     case GROUT_RULE_STORE:
     case GROUT_RULE_COPY:
     case GROUT_RULE_IM2COL:
+    case GROUT_RULE_ROWS:
     case GROUT_RULE_MASKED_LOAD:
     case GROUT_RULE_MASKED_STORE:
     case GROUT_RULE_GATHER:

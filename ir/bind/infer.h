@@ -62,6 +62,7 @@ bool grout_infer__masked_load(grout_binding *binding, const grout_op *op, const 
                               grout_type *type);
 bool grout_infer__masked_store(grout_binding *binding, const grout_op *op, const grout_type *types);
 bool grout_infer__im2col(grout_binding *binding, const grout_op *op, const grout_type *types);
+bool grout_infer__rows(grout_binding *binding, const grout_op *op, const grout_type *types);
 bool grout_infer__gather(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
 bool grout_infer__scatter(grout_binding *binding, const grout_op *op, const grout_type *types);

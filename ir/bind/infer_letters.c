@@ -125,6 +125,7 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
         }
         break;
     case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_ROWS:
         *type = grout_infer__get_value(binding, op, index);
         return type->kind != GROUT_TYPE_NONE &&
                grout_infer__check_indices(binding, op, index, type);

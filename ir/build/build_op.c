@@ -283,6 +283,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
     case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_ROWS:
     case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
     case GROUT_LETTER_OPTIONAL_MASK:

@@ -38,6 +38,12 @@
 #define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
 #define DEFINE_N3(OP, name) \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
+#define DEFINE_N3_ATTRS(OP, name)                                                    \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint64_t attrs), \
+            OPERANDS(a, b, c), .attrs = attrs)
+#define DEFINE_N4(OP, name)                                                      \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), OPERAND(d)), \
+            OPERANDS(a, b, c, d))
 #define DEFINE_N3_OPTION_ATTRS(OP, name)                                             \
     NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c), uint64_t attrs), \
             OPERANDS(a, b, c), .attrs = attrs)
@@ -186,6 +192,8 @@ enum {
     operands_of_N1 = 1,
     operands_of_N2 = 2,
     operands_of_N3 = 3,
+    operands_of_N3_ATTRS = 3,
+    operands_of_N4 = 4,
     operands_of_N3_OPTION_ATTRS = 4,
     operands_of_N4_OPTION_ATTRS = 5,
     operands_of_N5_OPTION = 6,

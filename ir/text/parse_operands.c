@@ -102,6 +102,7 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     case GROUT_LETTER_BARRIER:
     case GROUT_LETTER_SEMAPHORE:
     case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_ROWS:
     case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:
     case GROUT_LETTER_OPTIONAL_MASK:

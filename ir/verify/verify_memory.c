@@ -3,6 +3,7 @@
 #include "verifying.h"
 
 #include "im2col_plan.h"
+#include "row_plan.h"
 #include "type.h"
 
 #include "grout/register_layout.h"
@@ -312,7 +313,7 @@ static void check_step(index_check *check, const grout_ref_step *step) {
 static bool is_free_without_hardware(const grout_verifying *verifying, const grout_op *op,
                                      const grout_view *view) {
     return verifying->arch == GROUT_ARCH_ANY && view->descriptor == 0 &&
-           !grout_im2col__is_mode_of(op) &&
+           !grout_im2col__is_mode_of(op) && !grout_row_plan__is_of(op) &&
            grout_op_get_axes(verifying->module, op, GROUT_ATTR_COLLECTIVE_AXES) == 0;
 }
 

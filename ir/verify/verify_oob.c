@@ -3,6 +3,7 @@
 #include "verifying.h"
 
 #include "im2col_plan.h"
+#include "row_plan.h"
 
 static void report(grout_verifying *verifying, const grout_op *op, const grout_attr_value *attr,
                    const char *why, const char *help) {
@@ -28,6 +29,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, uint32_t 
     const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, array);
     const bool is_store = effect != NULL && effect->access != GROUT_ACCESS_READ;
     grout_view view;
+    if (grout_row_plan__is_of(op) && attr->choice == GROUT_CHOICE_OOB_UNDEFINED) {
+        report(verifying, op, attr, "rows outside the array are filled with zeros or with NaN",
+               "leave it away; oob(in_bounds) promises that there are none");
+        return;
+    }
     if (grout_im2col__is_mode_of(op) && attr->choice != GROUT_CHOICE_OOB_ZERO &&
         attr->choice != GROUT_CHOICE_OOB_NAN) {
         report(verifying, op, attr, "im2col mode fills with zeros or with NaN", "leave it away");

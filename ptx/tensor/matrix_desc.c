@@ -107,13 +107,16 @@ bool grout_ptx__desc_check(const grout_ptx_matrix_desc *desc, const grout_ptx_op
 }
 
 /* Byte offset of a K-major element in its matrix, before the swizzle; column is in bytes of the
- * row. */
+ * row. Within a swizzled row the leading-dimension offset does not count; a sparse product of 8-bit
+ * types has rows of 64 bytes, which of 32 swizzled bytes are two, that far apart: an H200 agrees
+ * (tests/differential/sparse.grout). */
 static bool locate_k_major(const grout_ptx_matrix_desc *desc, uint32_t row, uint32_t column,
                            uint32_t *offset) {
     const uint32_t span = grout_ptx__swizzle_span(desc->swizzle);
     *offset = row / ROWS * desc->stride + row % ROWS * (span == 0 ? UNIT : span);
-    *offset += span == 0 ? column / UNIT * desc->leading + column % UNIT : column;
-    return span == 0 || column < span;
+    const uint32_t unit = span == 0 ? UNIT : span;
+    *offset += column / unit * desc->leading + column % unit;
+    return span == 0 || column < 2 * span;
 }
 
 /* The same for an MN-major one; without a swizzle the strides trade places. Atoms of 32 bytes have

@@ -269,6 +269,18 @@ static const grout_phrase_id USES[] = {[GROUT_USE_BRANCH] = GROUT_PHRASE_UNWRITT
                                        [GROUT_USE_SYNC] = GROUT_PHRASE_UNWRITTEN_SYNC_HEAD,
                                        [GROUT_USE_CHECK] = GROUT_PHRASE_UNWRITTEN_CHECK_HEAD};
 
+static void add_scatter_headline(const grout_wording *wording, grout_text *out) {
+    const grout_fault *fault = &wording->facts->fault;
+    const grout_op *op = grout_module_get_op(wording->module, wording->facts->sides[0].origin.op);
+    const bool has_rows = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_ROWS;
+    const grout_words words = {.have = fault->have,
+                               .need = fault->need,
+                               .start = fault->start,
+                               .object = grout_wording__name_object(wording, fault->object)};
+    grout_sentence__add(
+        out, has_rows ? GROUT_SENTENCE_SCATTER_ROWS_HEAD : GROUT_SENTENCE_SCATTER_HEAD, &words);
+}
+
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     const grout_words words = {.start = fault->start,
@@ -362,10 +374,7 @@ static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     } else if (fault->code == GROUT_DIAG_NOT_CONTIGUOUS) {
         add_contiguous_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_SCATTER_CONFLICT) {
-        const grout_words words = {.have = fault->have,
-                                   .need = fault->need,
-                                   .object = grout_wording__name_object(wording, fault->object)};
-        grout_sentence__add(out, GROUT_SENTENCE_SCATTER_HEAD, &words);
+        add_scatter_headline(wording, out);
     } else if (fault->code == GROUT_DIAG_OUT_OF_BOUNDS || fault->code == GROUT_DIAG_MISALIGNED) {
         add_bounds_headline(wording, out);
     } else if (grout_race_describe_fault(wording->module, wording->facts->sides[0].origin.op, fault,

@@ -335,6 +335,9 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     case GROUT_OUTSIDE_OFFSET:
         grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HELP, NULL);
         break;
+    case GROUT_OUTSIDE_NEGATIVE:
+        grout_sentence__add(out, GROUT_SENTENCE_NEGATIVE_ROW_HELP, NULL);
+        break;
     case GROUT_OUTSIDE_GRANULE:
         grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_GRANULE_HELP, NULL);
         break;

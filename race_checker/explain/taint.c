@@ -51,7 +51,7 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
 static bool is_pick(const grout_op *op, uint32_t operand) {
     const uint8_t kind = grout_flow__get_letter_kind(op, operand);
     return kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK ||
-           kind == GROUT_LETTER_OPTIONAL_MASK;
+           kind == GROUT_LETTER_OPTIONAL_MASK || kind == GROUT_LETTER_ROWS;
 }
 
 static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {
@@ -67,6 +67,11 @@ static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_
 static grout_op_id find_scattered(const grout_flow *it, const grout_op *op, grout_trait trait) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     grout_pick pick;
+    if (info->rule == GROUT_RULE_ROWS) { /* rows of SMEM, where GMEM is the target */
+        const uint32_t smem = grout_op_find_letter((grout_opcode)op->opcode, 'H');
+        const bool is_store = grout_op_find_target((grout_opcode)op->opcode) != smem;
+        return is_store ? grout_flow__find_operand(it, op, smem, trait) : 0;
+    }
     if (info->rule != GROUT_RULE_SCATTER || info->update != GROUT_UPDATE_NONE ||
         !grout_op_get_pick(it->module, op, &pick)) {
         return 0;

@@ -23,10 +23,13 @@ PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather"
 
 # Copies by cp.async whose source is picked likewise; the destination is written whole, zeros where the mask is false.
 PICKED_COPIES = {"async_masked_copy": (None, 2), "async_gather": (2, 3)}
+# Copies of rows by TMA: which operands are the array and the indices of its rows.
+ROWS = {"tma_gather": (0, 3), "tma_scatter": (1, 2)}
 LOADS = ("load", "acc_load", "query_cluster_cancel")
 WGMMAS = ("wgmma", "wgmma_async", "wgmma_sp", "wgmma_sp_async")
 # What these do to their operands by the async proxy.
 ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
+               "tma_scatter": {0: "r"}, "tma_gather": {1: "w"},
                "copy_gmem_to_smem_im2col": {1: "w"}, "try_cluster_cancel": {0: "w"}, "tcgen05_mma": {1: "r", 2: "r"},
                **{name: {1: "r", 2: "r"} for name in WGMMAS}}
 
@@ -292,7 +295,7 @@ class ActorOps:
             actor.trace = hash((actor.trace, name))
         elif name == "griddepcontrol_launch_dependents":
             pass  # it orders nothing
-        elif name in ("copy_smem_to_gmem", "async_copy") or name in WGMMAS or name in PICKED_COPIES:
+        elif name in ("copy_smem_to_gmem", "tma_scatter", "async_copy") or name in WGMMAS or name in PICKED_COPIES:
             self.start_in_group(state, actor, it)
         elif name in ("commit_group", "async_copy_commit_group"):
             self.close_group(state, actor, "bulk" if name == "commit_group" else "copy")
@@ -395,10 +398,10 @@ class ActorOps:
         if it.name.startswith("wgmma"):
             self.start_wgmma(state, actor, it, read, written)
         else:
-            proxy = "async" if it.name == "copy_smem_to_gmem" else "generic"
+            proxy = "async" if it.name in ("copy_smem_to_gmem", "tma_scatter") else "generic"
             mode = "a" if "reduce" in it.attrs else "w"
             self.read_maps(state, actor, it, read)
-            source, target = self.find_source(actor, it), self.find_place(actor, it.operands[1])
+            source, target = self.find_source(actor, it), self.find_target(actor, it)
             self.access(state, actor, source, "r", it.line, read, proxy, is_async=True)
             self.access(state, actor, target, mode, it.line, written, proxy, scope=3, is_async=True)
             mechanism = "bulk" if proxy == "async" else "copy"
@@ -412,6 +415,23 @@ class ActorOps:
         if it.name in PICKED_COPIES and it.operands[0]["object"] not in self.program.read_only:
             return self.find_picks(actor, it)
         return self.find_place(actor, it.operands[0])
+
+    def find_target(self, actor, it):
+        return self.find_rows(actor, it) if it.name in ROWS else self.find_place(actor, it.operands[1])
+
+    def find_rows(self, actor, it):
+        """(place, mask, owner) of the rows that indices name. Of an array that nobody writes it does not matter which."""
+        view, indices = (it.operands[i] for i in ROWS[it.name])
+        if view["object"] in self.program.read_only:
+            return self.find_place(actor, view)
+        named = self.value(actor, indices)
+        if named is None:
+            raise NotExpressed("rows that depend on data")
+        starts, extents = self.find_starts(actor, view)
+        place, total, owner = self.find_place(actor, view)[0], 0, None
+        for row in named if isinstance(named, tuple) else (named,):
+            total |= self.program.find_mask(view["object"], (row,) + starts[1:], (1,) + extents[1:])[0]
+        return place, total, owner
 
     def start_wgmma(self, state, actor, it, read, written):
         acc = self.find_place(actor, it.operands[0])

@@ -11,15 +11,17 @@ import re
 
 import draw_cancels
 import draw_pairs
+import draw_rows
 import draw_scopes
 import draw_sync
 import draw_tensor
 
 # Those that take turns; the others are drawn where they are asked for, so that a seed stays the kernel that it was.
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
-OTHERS = {"scopes": draw_scopes.Scopes, "tensors": draw_tensor.Tensors, "pipelines": draw_tensor.Pipelines,
-          "tensor-scopes": draw_tensor.TensorScopes, "tensor-clusters": draw_tensor.TensorClusters,
-          "tensor-pairs": draw_pairs.TensorPairs, "cancels": draw_cancels.Cancels}
+OTHERS = {"scopes": draw_scopes.Scopes, "rows": draw_rows.Rows, "tensors": draw_tensor.Tensors,
+          "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes,
+          "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs,
+          "cancels": draw_cancels.Cancels}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")

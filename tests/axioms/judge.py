@@ -117,6 +117,7 @@ ONLY_GROUT = {
     "co-boxes-differ": "a collective copy is one copy: its boxes are equal by a rule of grout's, whatever is accessed",
     "mc-uneven-phases": "the bytes count in one phase or the next of the peer, which no access here depends on",
     "ga-two-values": "the lanes of one scatter are one access of the judge, which asks nothing of their order",
+    "tr-scatter-conflict": "the rows of one copy are one access of the judge, which asks nothing of their order",
     "sem-two-signallers-one-unit": "whose unit comes first is chance, which no access here depends on",
 }
 TOO_LARGE = {"co-refill-met-along-both", "co-refill-met-along-each", "co-refill-met-along-one"}

@@ -3,7 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import order
-from actor_ops import UPDATES
+from actor_ops import ROWS, UPDATES
 from order import NOTHING, Access, Know, bits, join, only_time
 from program import ARITHMETIC
 from state import EMPTY_CELL, EMPTY_MEETING, FRESH
@@ -189,9 +189,11 @@ class SyncOps(TensorOps):
             size //= len(ctas)
         for cta in ctas:
             keeper = self.program.pair(cta)[0] if is_led else self.find_keeper(key[2], cta)
-            self.start_copy(state, actor, it, self.find_place(actor, source, part=part),
+            self.start_copy(state, actor, it, self.find_rows(actor, it) if it.name in ROWS else
+                            self.find_place(actor, source, part=part),
                             self.find_place(actor, target, cta, taken), (key[0], keeper) + key[2:], size, "async", "w")
 
+    do_tma_gather = do_copy_gmem_to_smem
     # of an array that nobody writes
     do_copy_gmem_to_smem_im2col = do_copy_gmem_to_smem
 

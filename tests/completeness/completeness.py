@@ -42,7 +42,7 @@ RANDOM = (("table", 1, 300, 1), ("values", 1, 400, 1), ("copies", 1, 200, 1), ("
           ("mma", 1, 150, 1), ("groups", 1, 100, 1), ("updates", 1, 300, 1),
           ("tcgen05", 1, 80, 1), ("forms", 0, 424, 29))
 SYNCHRONISED = (("rings", 1, 500), ("clusters", 1, 500), ("grids", 1, 500),
-                ("tensors", 1, 300))
+                ("tensors", 1, 300), ("rows", 1, 250))
 CERTIFICATES = range(1, 1001)
 
 RUN, CUDA, DRAWN = "run", "cuda", "drawn"

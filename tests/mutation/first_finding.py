@@ -29,14 +29,14 @@ from mutate import SECONDS
 
 # What an operation that names no object is about: the operations whose buffers it waits for or publishes.
 ABOUT = {
-    "wait_smem_to_gmem": r"copy_smem_to_gmem|reduce_smem_to_gmem",
-    "commit_group": r"copy_smem_to_gmem|reduce_smem_to_gmem",
+    "wait_smem_to_gmem": r"copy_smem_to_gmem|reduce_smem_to_gmem|tma_scatter",
+    "commit_group": r"copy_smem_to_gmem|reduce_smem_to_gmem|tma_scatter",
     "wgmma_wait": r"wgmma",
     "async_copy_wait": r"async_copy",
     "async_copy_commit_group": r"async_copy",
-    "commit_smem": r"store|copy_|wgmma|load",
-    "fence_async_shared": r"store|copy_|wgmma|load|mbarrier_init",
-    "commit_gmem": r"store|copy_|load",
+    "commit_smem": r"store|copy_|tma_|wgmma|load",
+    "fence_async_shared": r"store|copy_|tma_|wgmma|load|mbarrier_init",
+    "commit_gmem": r"store|copy_|tma_|load",
     "cluster_arrive": r".", "cluster_wait": r".", "cluster_barrier": r".", "block_barrier": r".",
     "tcgen05_commit_arrive": r"tcgen05_mma", "wait_load_tmem": r"async_load_tmem", "commit_tmem": r"async_store_tmem",
     "griddepcontrol_wait": r"load|store|copy_|atomic_",

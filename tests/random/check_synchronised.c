@@ -1,5 +1,5 @@
 /* check_synchronised.c - drawn kernels that synchronise: rings, clusters, grids, meetings,
- * tensor memory.
+ * tensor memory, rows by TMA.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: check_synchronised right|mistakes|print|print-mistakes KIND FIRST COUNT [RUNS]
@@ -433,6 +433,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out, draw_s
         draw_pairs(seed, out, sums);
     } else if (strcmp(kind, "cancels") == 0) {
         draw_cancels(seed, out, sums);
+    } else if (strcmp(kind, "rows") == 0) {
+        draw_rows(seed, out, sums);
     } else {
         return false;
     }

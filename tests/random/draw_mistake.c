@@ -25,8 +25,9 @@ static const char *const SYNCHRONISING[] = {
     "semaphore_signal",  "semaphore_wait",      "wgmma ",           "copy_gmem_to_smem",
     "scratch %full",     "scratch %free",       "async_store_smem", "tcgen05_",
     "wait_load_tmem",    "commit_tmem",         "async_store_tmem", "scratch %taken",
-    "scratch %ready",    "scratch %read",       "scratch %summed",  "scratch %turn",
-    "scratch %told",     "scratch %own",        "async_copy_s"};
+    "tma_gather",        "tma_scatter",         "scratch %ready",   "scratch %read",
+    "scratch %summed",   "scratch %turn",       "scratch %told",    "scratch %own",
+    "async_copy_s"};
 
 static bool starts_with(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;

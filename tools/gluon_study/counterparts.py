@@ -40,7 +40,7 @@ COUNTERPARTS = {
     "ttng.async_tma_copy_local_to_global": (ONE, "copy_smem_to_gmem"),
     "ttng.async_tma_reduce": (ONE, "copy_smem_to_gmem"), "ttng.async_tma_store_wait": (ONE, "wait_smem_to_gmem"),
     "ttng.fence_async_shared": (ONE, "fence_async_shared"),
-    "ttng.async_tma_gather": (MISSING, ""), "ttng.async_tma_scatter": (MISSING, ""),
+    "ttng.async_tma_gather": (ONE, "tma_gather"), "ttng.async_tma_scatter": (ONE, "tma_scatter"),
     # cp.async.
     "ttg.async_copy_global_to_local": (REWRITE, "async_gather"),
     "ttg.async_commit_group": (ONE, "async_copy_commit_group"), "ttg.async_wait": (ONE, "async_copy_wait"),

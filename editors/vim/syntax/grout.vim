@@ -111,6 +111,8 @@ syntax keyword groutOperation
     \ copy_gmem_to_smem
     \ copy_gmem_to_smem_im2col
     \ copy_smem_to_gmem
+    \ tma_gather
+    \ tma_scatter
     \ async_prefetch
     \ commit_group
     \ wait_smem_to_gmem
@@ -298,6 +300,7 @@ syntax keyword groutChoice
     \ mma_rhs_32bit
     \ mma_rhs_16bit
     \ mma_rhs_8bit
+    \ tmem_row
     \ inc
     \ dec
     \ zero

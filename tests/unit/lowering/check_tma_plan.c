@@ -398,6 +398,100 @@ START_TEST(pixels) {
 }
 END_TEST
 
+/* Rows that indices name: instructions of four, which lie in SMEM as the layout has them. */
+typedef struct rows_case {
+    const char *gmem, *smem, *columns;
+    uint32_t count; /* indices */
+    grout_diag_code code;
+    uint32_t panels, bands, groups;
+    uint32_t box_bytes;
+} rows_case;
+
+static const rows_case rows_cases[] = {
+    {"f32[64, 64]", "f32[32, 64]", "ds(0, 64)", 32, 0, 1, 1, 8, 1024},
+    {"f32[64, 64]", "f32[32, 32]", "ds(%j, 32)", 32, 0, 1, 1, 8, 512},
+    {"f32[1, 64]", "f32[4, 4]", "ds(%j, 4)", 4, 0, 1, 1, 1, 64},
+    {"f32[64, 64]", "f32[8, 4]", "ds(%j, 4)", 8, GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
+    {"f32[64, 64]", "f32[8, 8]", "ds(%j, 8)", 8, 0, 1, 1, 2, 128},
+    {"f32[64, 64]", "f32[8, 12]", "ds(%j, 12)", 8, GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
+    {"bf16[64, 256]", "bf16[32, 192] tile(8, 64) swizzle(128)", "ds(%j, 192)", 32, 0, 3, 4, 2, 512},
+    {"bf16[64, 256]", "bf16[32, 192] tile(32, 64) swizzle(128)", "ds(%j * 64, 192)", 32, 0, 3, 1, 8,
+     512},
+    {"bf16[64, 64]", "bf16[32, 32] tile(8, 32) swizzle(64)", "ds(0, 32)", 32, 0, 1, 1, 8, 256},
+    {"f32[64, 8]", "f32[32, 8] tile(8, 8) swizzle(32)", "ds(0, 8)", 32, 0, 1, 1, 8, 128},
+    {"f32[64, 64]", "f32[16, 32] tile(4, 16)", "ds(%j, 32)", 16, 0, 2, 4, 1, 256},
+    {"f32[64, 64]", "f32[16, 32] tile(2, 16)", "ds(%j, 32)", 16, GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
+    {"f32[64, 64]", "f32[6, 32]", "ds(%j, 32)", 6, GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
+    {"u8[64, 256]", "u8[4, 256]", "ds(0, 256)", 4, 0, 1, 1, 1, 1024},
+    {"u8[64, 272]", "u8[4, 272]", "ds(0, 272)", 4, GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
+    {"f32[64, 30]", "f32[4, 28]", "ds(0, 28)", 4, GROUT_DIAG_TMA_PITCH, 0, 0, 0, 0},
+    {"f32[64, 64]", "f32[4, 6]", "ds(0, 6)", 4, GROUT_DIAG_TMA_INNER_BYTES, 0, 0, 0, 0},
+    {"f32[64, 64]", "f32[32, 32] transpose(1, 0)", "ds(0, 32)", 32, GROUT_DIAG_TMA_LAYOUT, 0, 0, 0,
+     0},
+};
+
+/* The rows of all instructions, each a box of its own; -1: one is not where the layout has it. */
+static int64_t run_rows(const grout_module *module, const grout_tma *tma, const grout_view *smem) {
+    const grout_layout *layout = grout_object_get_layout(module, smem->object);
+    int64_t count = 0;
+    for (uint32_t part = 0; part < tma->panel_count * tma->band_count * tma->row_groups; part++) {
+        const uint32_t panel = part % tma->panel_count;
+        const uint32_t group = part / tma->panel_count % tma->row_groups;
+        const uint32_t band = part / tma->panel_count / tma->row_groups;
+        const int64_t base =
+            band * tma->band_bytes + group * tma->row_group_bytes + panel * tma->panel_bytes;
+        for (int64_t i = 0; i < tma->box[0] * tma->box[1]; i++) {
+            const int64_t at[5] = {i % tma->box[0], i / tma->box[0]};
+            const int64_t index[GROUT_RANK_MAX] = {band * tma->band_elements + 4 * (int64_t)group +
+                                                       at[1],
+                                                   panel * tma->panel_elements + at[0]};
+            if (base % 128 != 0 ||
+                model_write(tma, at, base) != grout_layout_get_offset(layout, index)) {
+                return -1;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+START_TEST(rows) {
+    const rows_case *c = &rows_cases[_i];
+    for (uint32_t is_store = 0; is_store < 2; is_store++) {
+        char kernel[1024];
+        snprintf(kernel, sizeof kernel,
+                 "kernel @k(%%a: inout gmem %s, %%j: i32) attr arch = \"sm_100a\" {\n"
+                 "  scratch %%s : smem %s\n  scratch %%b : barrier[1]\n"
+                 "  %s%%a[:, %s], %s(iota dim(0) : i32[%u])\n}\n",
+                 c->gmem, c->smem, is_store ? "tma_scatter %s, " : "tma_gather ", c->columns,
+                 is_store ? "" : "%s, %b[0], ", (unsigned)c->count);
+        bound_text text = bind_text(kernel, NULL, 0);
+        grout_tma tma;
+        const grout_op_id id =
+            find_op(text.bound, is_store ? GROUT_OP_TMA_SCATTER : GROUT_OP_TMA_GATHER, 0);
+        const bool ok = grout_tma_plan(text.bound, id, &tma, text.diags);
+        ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->smem, get_said(text.diags));
+        ck_assert_int_eq(ok, c->code == GROUT_DIAG_NONE);
+        if (ok) {
+            const grout_op *op = grout_module_get_op(text.bound, id);
+            const grout_operand *smem = grout_module_get_operand(text.bound, op, is_store ? 0 : 1);
+            const grout_type type = grout_module_get_operand_type(text.bound, smem);
+            grout_view view;
+            ck_assert(grout_module_get_view(text.bound, smem, &view));
+            ck_assert_uint_eq(tma.rank, 2);
+            ck_assert_int_eq(tma.box[1], 4);
+            ck_assert_uint_eq(tma.panel_count, c->panels);
+            ck_assert_uint_eq(tma.band_count, c->bands);
+            ck_assert_uint_eq(tma.row_groups, c->groups);
+            ck_assert_uint_eq(tma.box_bytes, c->box_bytes);
+            ck_assert_msg(run_rows(text.bound, &tma, &view) == grout_type_get_count(&type), "%s",
+                          c->smem);
+        }
+        free_text(&text);
+    }
+}
+END_TEST
+
 /* Bulk stores, which never reduce. */
 START_TEST(bulk_store) {
     static const char *const attrs[] = {"oob(in_bounds)", "", "oob(in_bounds) reduce(add)"};
@@ -479,6 +573,7 @@ int main(void) {
     tcase_add_loop_test(tcase, bulk, 0, COUNT_OF(bulk_cases));
     tcase_add_test(tcase, bulk_store);
     tcase_add_test(tcase, pixels);
+    tcase_add_loop_test(tcase, rows, 0, COUNT_OF(rows_cases));
     tcase_add_loop_test(tcase, parts, 0, COUNT_OF(part_cases));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

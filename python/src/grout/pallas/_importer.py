@@ -436,9 +436,17 @@ def _walk_equations(jaxpr) -> typing.Iterator:
             yield from _walk_equations(_jax.open_jaxpr(inner)[0])
 
 
+def _names_rows(equation) -> bool:
+    """Whether a copy by TMA has an array among its indices."""
+    return equation.primitive.name in ("copy_gmem_to_smem", "copy_smem_to_gmem") and any(
+        not hasattr(operand.aval, "inner_aval") and getattr(operand.aval, "shape", ()) for operand in equation.invars)
+
+
 def find_arch(jaxpr) -> typing.Optional[str]:
     """The hardware that a kernel needs; None: any."""
-    return "sm_100a" if any(equation.primitive.name in BLACKWELL for equation in _walk_equations(jaxpr)) else None
+    needs_blackwell = any(equation.primitive.name in BLACKWELL or _names_rows(equation)
+                          for equation in _walk_equations(jaxpr))
+    return "sm_100a" if needs_blackwell else None
 
 
 def import_kernel(source: Source, options: Options) -> Imported:

@@ -80,6 +80,11 @@ def _oob(importer, mode):
     return {} if OOB[name] is None else {"oob": OOB[name]}
 
 
+def _of_rows(attributes):
+    """Rows outside arrive as zeros where anything may: JAX' lowering takes a tensor map then too."""
+    return {name: value for name, value in attributes.items() if value != "undefined"}
+
+
 @rule("copy_gmem_to_smem")
 def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
@@ -101,8 +106,13 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     predicate = rest[0] if rest else None
 
     def copy():
-        importer.builder.op("copy_gmem_to_smem", apply(importer, source, at_source).ref,
-                            apply(importer, target, at_target).ref, barrier, **attributes)
+        view, to = apply(importer, source, at_source, takes_rows=True), apply(importer, target, at_target)
+        if view.rows is None:
+            importer.builder.op("copy_gmem_to_smem", view.ref, to.ref, barrier, **attributes)
+            return
+        if axes:
+            raise importer.unsupported("rows that an array names are not shared by the CTAs of a cluster")
+        importer.builder.op("tma_gather", view.ref, to.ref, barrier, view.rows.built, **_of_rows(attributes))
 
     if predicate is None or predicate.is_const and predicate.const:
         copy()
@@ -128,8 +138,13 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
     predicate = rest[0] if params.get("has_user_predicate") else None
 
     def copy():
-        importer.builder.op("copy_smem_to_gmem", apply(importer, source, at_source).ref,
-                            apply(importer, target, at_target).ref, **attributes)
+        view, to = apply(importer, source, at_source), apply(importer, target, at_target, takes_rows=True)
+        if to.rows is None:
+            importer.builder.op("copy_smem_to_gmem", view.ref, to.ref, **attributes)
+            return
+        if reduction is not None or predicate is not None:
+            raise importer.unsupported("TMA stores rows that an array names without reduction_op and predicate")
+        importer.builder.op("tma_scatter", view.ref, to.ref, to.rows.built, **attributes)
 
     if predicate is None or predicate.is_const and predicate.const:
         copy()

@@ -84,6 +84,7 @@ class View:
     undo: typing.Tuple[object, ...] = ()
     offset: typing.Optional[Val] = None
     members: typing.Optional[typing.Dict[object, "View"]] = None
+    rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
 
     def but(self, **changes) -> "View":

@@ -9,6 +9,7 @@ import numpy
 
 from ..builder import ds
 from . import _jax
+from ._arithmetic import cast
 from ._values import Val, View, dtype_of, index
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
@@ -33,13 +34,13 @@ def to_val(importer, item) -> Val:
     return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
 
 
-def apply(importer, view: View, transforms) -> View:
-    """The part of a reference that transforms lead to."""
+def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows."""
     undo = list(view.undo)
     for transform in transforms or ():
         if isinstance(transform, indexing.NDIndexer):
             undo = []
-            view = take_part(importer, view, transform)
+            view = take_part(importer, view, transform, takes_rows)
         elif isinstance(transform, gpu.ExtractAliasedRef):
             view = find_member(importer, view, transform)
             undo = list(view.undo)
@@ -101,7 +102,18 @@ def find_member(importer, view: View, transform) -> View:
     return view.members[key]
 
 
-def take_part(importer, view: View, indexer) -> View:
+def _take_rows(importer, view: View, place: Val, dim: int, takes_rows: bool) -> Val:
+    """Indices as a copy of rows takes them."""
+    if not takes_rows or view.kind != "gmem" or dim != 0 or len(place.shape) != 1 or len(view.shape) != 2:
+        raise importer.unsupported("an array as an index of a reference: copies by TMA take one of one dimension, for the "
+                                   "rows of an array of two")
+    if view.rows is not None:
+        raise importer.unsupported("rows of rows that an array names: gather the indices first")
+    rows = cast(importer, place, "i32")
+    return importer.broadcast(rows, place.shape) if rows.is_const else rows
+
+
+def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
     """What an NDIndexer selects."""
     if view.kind in ("barrier", "semaphore"):
         return _select(importer, view, indexer.indices)
@@ -109,8 +121,8 @@ def take_part(importer, view: View, indexer) -> View:
         return view
     parts: typing.List[object] = []
     shape: typing.List[int] = []
-    is_all = True
-    for item, size in zip(indexer.indices, view.shape):
+    is_all, rows = True, view.rows
+    for dim, (item, size) in enumerate(zip(indexer.indices, view.shape)):
         if isinstance(item, indexing.Slice):
             if item.stride != 1:
                 raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")
@@ -122,11 +134,17 @@ def take_part(importer, view: View, indexer) -> View:
             parts.append(ds(importer.operand(start), item.size))
         else:
             place = to_val(importer, item)
-            if not isinstance(place, Val) or place.shape:
-                raise importer.unsupported("an array as an index of a reference: gathers by TMA are Blackwell's")
+            if isinstance(place, Val) and place.shape:
+                rows = _take_rows(importer, view, place, dim, takes_rows)
+                parts.append(slice(None))
+                shape.append(place.shape[0])
+                continue
+            if not isinstance(place, Val):
+                raise importer.unsupported("an index of a reference that is no value of the kernel")
             parts.append(importer.operand(place))
         is_all = False
-    return view if is_all else view.but(ref=view.ref.at[tuple(parts)], shape=tuple(shape))
+    part = view if is_all else view.but(ref=view.ref.at[tuple(parts)])
+    return part.but(shape=tuple(shape), rows=rows)
 
 
 def _select(importer, view: View, indices) -> View:

@@ -38,6 +38,7 @@ static bool may_stand(const grout_op_info *op, const grout_letter_info *letter, 
                (op->rule == GROUT_RULE_PRINT_LAYOUT && it->kind == GROUT_LETTER_MEMORY &&
                 it->space == GROUT_EFFECT_SPACE_SMEM);
     case GROUT_LETTER_INDICES: /* an array of i32, which no sample is */
+    case GROUT_LETTER_ROWS:
         return false;
     case GROUT_LETTER_SCALAR:
     case GROUT_LETTER_INTEGER:
@@ -71,6 +72,7 @@ static const char *get_right(const grout_letter_info *letter) {
     case GROUT_LETTER_INTEGER:
         return "%n";
     case GROUT_LETTER_INDICES:
+    case GROUT_LETTER_ROWS:
         return "%i";
     case GROUT_LETTER_MASK:
     case GROUT_LETTER_OPTION:

@@ -99,6 +99,7 @@ static const rule_row rule_rows[] = {
     [GROUT_RULE_FETCH] = {"FETCH", "Rs+", "Rv", GROUT_SHAPE_PLAIN, 1, false, TYPES(WORD)},
     [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_IM2COL] = {"IM2COL", "GHb*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_ROWS] = {"ROWS", "GHbw", "HGw", GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
     [GROUT_RULE_MASKED_COPY] = {"MASKED_COPY", "RRc", NULL, GROUT_SHAPE_PLAIN, 0, false,
                                 TYPES(ANY)},
     [GROUT_RULE_GATHER_COPY] = {"GATHER_COPY", "RRjo", NULL, GROUT_SHAPE_PLAIN, 0, false,

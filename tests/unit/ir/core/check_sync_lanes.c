@@ -106,7 +106,7 @@ static void lanes_of_all_else(const op_facts *it) {
 static void a_warp_map_takes_what_a_warp_can_do(const op_facts *it) {
     bool has_reason = it->sync != NULL && it->line.warp[0] != '\0';
     bool is_counted = is_object(it, OBJECT(NAMED)); /* by the lanes that come */
-    bool needs_all = is_lanes(it, LANES(EACH)) ||
+    bool needs_all = is_lanes(it, LANES(EACH)) || has_letter(it, "w") || /* rows, an array */
                      (is_lanes(it, LANES(OWN)) && !is_mode(it, MODE(MAKES) | MODE(ENDS))) ||
                      (is_lanes(it, LANES(MEET)) && !is_mode(it, MODE(FENCES)));
     needs_all = needs_all && !is_counted;

@@ -235,10 +235,10 @@ static void an_effect_fits_the_rule(const op_facts *it) {
         const grout_effect *effect = &it->effects[i];
         bool is_memory = (MEMORY >> effect->access & 1) != 0;
         bool writes = (WRITING >> effect->access & 1) != 0;
-        bool copies = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL ||
-                      it->info->rule == GROUT_RULE_MASKED_COPY ||
-                      it->info->rule == GROUT_RULE_GATHER_COPY ||
-                      it->info->rule == GROUT_RULE_TCGEN05_COPY;
+        bool copies =
+            it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_IM2COL ||
+            it->info->rule == GROUT_RULE_ROWS || it->info->rule == GROUT_RULE_MASKED_COPY ||
+            it->info->rule == GROUT_RULE_GATHER_COPY || it->info->rule == GROUT_RULE_TCGEN05_COPY;
         bool is_product =
             it->info->rule == GROUT_RULE_WGMMA || it->info->rule == GROUT_RULE_TCGEN05;
         bool is_target = copies ? effect->operand == 1 : effect->operand == 0;

@@ -286,6 +286,7 @@ static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
                               : kind == GROUT_LETTER_MASK          ? "true"
                               : kind == GROUT_LETTER_OPTIONAL_MASK ? "true"
                               : kind == GROUT_LETTER_INDICES       ? "%n"
+                              : kind == GROUT_LETTER_ROWS          ? "%n"
                               : kind == GROUT_LETTER_REST          ? "%n"
                               : kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER
                                   ? "%n"

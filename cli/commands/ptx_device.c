@@ -1,0 +1,379 @@
+/* ptx_device.c - see ptx_device.h. What a launch needs beside the code is the manifest's, as for
+ * any program that launches emitted code.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ptx_device.h"
+
+#include "grout/ptx.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One launch that is being made. */
+typedef struct ptx_launch {
+    grout_session *session;
+    const grout_gpu_launch *launch;
+    json_t *manifest;
+    grout_ptx_module *module;
+    grout_ptx_memory *memory;
+    uint64_t *arrays, *workspaces; /* addresses, as the manifest numbers them */
+    uint8_t *parameters;
+    size_t parameter_bytes;
+} ptx_launch;
+
+static bool fail(const ptx_launch *work, const char *what) {
+    return grout_diags_add(work->session->diags, GROUT_DIAG_BAD_ARGUMENT, grout_nowhere,
+                           "the machine for PTX cannot make the launch: %s", what);
+}
+
+static uint64_t get_number(const json_t *object, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static const char *get_text(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+/* Numbers of an array; those past its end stay. */
+static void get_numbers(const json_t *object, const char *key, uint32_t *numbers, size_t most) {
+    const json_t *array = json_object_get(object, key);
+    for (size_t i = 0; i < most && i < json_array_size(array); i++) {
+        numbers[i] = (uint32_t)json_integer_value(json_array_get(array, i));
+    }
+}
+
+/* ---- code and manifest ---- */
+
+static bool make_code(ptx_launch *work) {
+    const grout_gpu_launch *launch = work->launch;
+    grout_session *session = work->session;
+    const grout_host_gpu *gpu = session->host->gpu;
+    grout_emit_options options = {.no_debug_checks = launch->no_debug_checks,
+                                  .extern_source = launch->extern_source};
+    grout_text cuda = {0}, manifest = {0};
+    grout_binary ptx = {0};
+    const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
+    const char *name = grout_module_get_string(launch->module, kernel->name);
+    bool is_made =
+        grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
+        grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
+    if (is_made && (cuda.failed || manifest.failed)) {
+        is_made = grout_diags_add_oom(session->diags);
+    }
+    if (is_made && gpu == NULL) {
+        is_made = grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
+                                  "this grout has no NVRTC");
+    }
+    is_made =
+        is_made && gpu != NULL &&
+        gpu->compile_cuda(cuda.data, name, GROUT_BINARY_PTX, &launch->nvrtc, &ptx, session->diags);
+    if (is_made) {
+        grout_text file = {0};
+        grout_text_add(&file, "%s.ptx", name);
+        work->module = grout_ptx_parse(file.data != NULL ? file.data : "ptx", ptx.data, ptx.size,
+                                       session->diags);
+        work->manifest = json_loadb(manifest.data, manifest.size, 0, NULL);
+        grout_text_free(&file);
+        is_made = work->module != NULL && (work->manifest != NULL || fail(work, "no manifest"));
+    }
+    grout_binary_free(&ptx);
+    grout_text_free(&cuda);
+    grout_text_free(&manifest);
+    return is_made;
+}
+
+/* ---- memory ---- */
+
+/* "0x7f800001", the lowest byte last, over and over. */
+static void fill(uint8_t *bytes, size_t size, const char *pattern) {
+    uint8_t element[16];
+    size_t count = strlen(pattern) / 2;
+    count = count > 1 && count - 1 <= sizeof element ? count - 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        char digits[3] = {pattern[2 + 2 * i], pattern[3 + 2 * i], '\0'};
+        element[count - 1 - i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    for (size_t i = 0; count > 0 && i < size; i++) {
+        bytes[i] = element[i % count];
+    }
+}
+
+static void read_hex(uint8_t *bytes, size_t size, const char *text) {
+    for (size_t i = 0; i < size && text[2 * i] != '\0' && text[2 * i + 1] != '\0'; i++) {
+        char digits[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+}
+
+/* What an array of the manifest holds first, without an argument. */
+static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *address_out) {
+    size_t size = (size_t)get_number(array, "bytes");
+    uint8_t *bytes = calloc(size > 0 ? size : 1, 1);
+    if (bytes == NULL) {
+        return grout_diags_add_oom(work->session->diags);
+    }
+    fill(bytes, size, get_text(array, "fill"));
+    if (json_object_get(array, "contents") != NULL) {
+        read_hex(bytes, size, get_text(array, "contents"));
+    }
+    *address_out = grout_ptx_memory_add(work->memory, bytes, size);
+    free(bytes);
+    return *address_out != 0 || grout_diags_add_oom(work->session->diags);
+}
+
+/* The argument of a parameter of that name, or NULL. */
+static const grout_argument *find_argument(const ptx_launch *work, const char *name,
+                                           uint8_t *direction_out) {
+    const grout_module *module = work->launch->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, work->launch->kernel);
+    for (uint32_t i = 0; i < kernel->param_count && i < work->launch->argument_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        const grout_value *value = grout_module_get_value(module, param->value);
+        if (strcmp(grout_module_get_string(module, value->name), name) == 0) {
+            *direction_out = param->direction;
+            return &work->launch->arguments[i];
+        }
+    }
+    return NULL;
+}
+
+static bool add_arrays(ptx_launch *work) {
+    const json_t *arrays = json_object_get(work->manifest, "arrays");
+    const json_t *workspaces = json_object_get(work->manifest, "workspaces");
+    work->memory = grout_ptx_memory_new();
+    work->arrays = calloc(json_array_size(arrays) + 1, sizeof *work->arrays);
+    work->workspaces = calloc(json_array_size(workspaces) + 1, sizeof *work->workspaces);
+    if (work->memory == NULL || work->arrays == NULL || work->workspaces == NULL) {
+        return grout_diags_add_oom(work->session->diags);
+    }
+    for (size_t i = 0; i < json_array_size(arrays); i++) {
+        const json_t *array = json_array_get(arrays, i);
+        uint8_t direction = 0;
+        const grout_argument *argument = find_argument(work, get_text(array, "name"), &direction);
+        if (argument == NULL || argument->size != (size_t)get_number(array, "bytes")) {
+            return fail(work, "an array has no argument of its size");
+        }
+        if (direction == GROUT_DIRECTION_OUT) {
+            if (!add_contents(work, array, &work->arrays[i])) {
+                return false;
+            }
+            continue;
+        }
+        work->arrays[i] = grout_ptx_memory_add(work->memory, argument->data, argument->size);
+        if (work->arrays[i] == 0) {
+            return grout_diags_add_oom(work->session->diags);
+        }
+    }
+    for (size_t i = 0; i < json_array_size(workspaces); i++) {
+        if (!add_contents(work, json_array_get(workspaces, i), &work->workspaces[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- parameters ---- */
+
+/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes. */
+static uint32_t get_type(const char *dtype) {
+    static const struct {
+        const char *text;
+        uint32_t number;
+    } types[] = {{"u16", 1}, {"i16", 1}, {"u32", 2}, {"i32", 3}, {"u64", 4},
+                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(types[i].text, dtype) == 0) {
+            return types[i].number;
+        }
+    }
+    return 0;
+}
+
+/* The array or workspace that a map is of: by its name, or by its number. */
+static uint64_t get_map_address(const ptx_launch *work, const json_t *map) {
+    bool is_array = json_object_get(map, "array") != NULL;
+    const json_t *list = json_object_get(work->manifest, is_array ? "arrays" : "workspaces");
+    const json_t *which = json_object_get(map, is_array ? "array" : "workspace");
+    const uint64_t *addresses = is_array ? work->arrays : work->workspaces;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = get_text(json_array_get(list, i), "name");
+        bool is_it = json_is_integer(which) ? (size_t)json_integer_value(which) == i
+                                            : strcmp(name, json_string_value(which)) == 0;
+        if (is_it) {
+            return addresses[i];
+        }
+    }
+    return 0;
+}
+
+static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes_out) {
+    grout_ptx_tensor tensor = {.type = get_type(get_text(map, "dtype")),
+                               .rank = (uint32_t)get_number(map, "rank"),
+                               .fill = strcmp(get_text(map, "oob_fill"), "nan") == 0,
+                               .is_im2col = strcmp(get_text(map, "mode"), "im2col") == 0,
+                               .channels_per_pixel =
+                                   (uint32_t)get_number(map, "channels_per_pixel"),
+                               .pixels_per_column = (uint32_t)get_number(map, "pixels_per_column")};
+    uint32_t corners[2][3] = {{0, 0, 0}, {0, 0, 0}};
+    uint64_t swizzle = get_number(map, "swizzle_bytes");
+    const json_t *dims = json_object_get(map, "dims"),
+                 *strides = json_object_get(map, "strides_bytes");
+    tensor.address = get_map_address(work, map);
+    tensor.swizzle = swizzle == 32 ? 1 : swizzle == 64 ? 2 : swizzle == 128 ? 3 : 0;
+    for (size_t i = 0; i < 5 && i < json_array_size(dims); i++) {
+        tensor.dims[i] = (uint64_t)json_integer_value(json_array_get(dims, i));
+    }
+    for (size_t i = 0; i < 4 && i < json_array_size(strides); i++) {
+        tensor.strides_bytes[i] = (uint64_t)json_integer_value(json_array_get(strides, i));
+    }
+    get_numbers(map, "box", tensor.box, 5);
+    get_numbers(map, "element_strides", tensor.element_strides, 5);
+    get_numbers(map, "lower_corner", corners[0], 3);
+    get_numbers(map, "upper_corner", corners[1], 3);
+    for (size_t i = 0; i < 3; i++) {
+        tensor.lower_corner[i] = (int32_t)corners[0][i];
+        tensor.upper_corner[i] = (int32_t)corners[1][i];
+    }
+    return grout_ptx_encode_tensor(&tensor, bytes_out, work->session->diags);
+}
+
+/* One parameter into its bytes. The watchdog's are zeros: there is none. */
+static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8_t *bytes,
+                          size_t size) {
+    const char *kind = get_text(parameter, "kind");
+    uint64_t address = 0;
+    uint8_t direction = 0;
+    if (strcmp(kind, "tensor_map") == 0) {
+        const json_t *maps = json_object_get(work->manifest, "tensor_maps");
+        return size == GROUT_PTX_TENSOR_MAP_BYTES &&
+               encode_map(work, json_array_get(maps, (size_t)get_number(parameter, "map")), bytes);
+    }
+    if (strcmp(kind, "scalar") == 0) {
+        const grout_argument *argument =
+            find_argument(work, get_text(parameter, "name"), &direction);
+        if (argument == NULL || argument->size > size) {
+            return fail(work, "a scalar has no argument");
+        }
+        memcpy(bytes, argument->data, argument->size);
+        return true;
+    }
+    if (strcmp(kind, "array") == 0) {
+        const json_t *arrays = json_object_get(work->manifest, "arrays");
+        const json_t *which = json_object_get(parameter, "array");
+        for (size_t i = 0; i < json_array_size(arrays); i++) {
+            bool is_it = json_is_integer(which)
+                             ? (size_t)json_integer_value(which) == i
+                             : strcmp(get_text(json_array_get(arrays, i), "name"),
+                                      get_text(parameter, "array")) == 0;
+            address = is_it ? work->arrays[i] : address;
+        }
+    } else if (strcmp(kind, "workspace") == 0) {
+        address = work->workspaces[get_number(parameter, "workspace")];
+    } else {
+        return strcmp(kind, "watchdog") == 0 || fail(work, "a parameter of an unknown kind");
+    }
+    memcpy(bytes, &address, sizeof address);
+    return size == sizeof address || fail(work, "a pointer of another size");
+}
+
+static bool make_parameters(ptx_launch *work) {
+    const json_t *parameters = json_object_get(work->manifest, "parameters");
+    size_t count = json_array_size(parameters), offset = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!grout_ptx_module_get_parameter(work->module, NULL, (uint32_t)i, &offset, &size)) {
+            return fail(work, "the code has fewer parameters");
+        }
+    }
+    work->parameter_bytes = offset + size;
+    work->parameters = calloc(work->parameter_bytes + 1, 1);
+    if (work->parameters == NULL) {
+        return grout_diags_add_oom(work->session->diags);
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)grout_ptx_module_get_parameter(work->module, NULL, (uint32_t)i, &offset, &size);
+        if (!set_parameter(work, json_array_get(parameters, i), work->parameters + offset, size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the launch ---- */
+
+static grout_ptx_timing get_timing(const grout_session *session) {
+    const char *text = grout_options__get(&session->options, GROUT_OPTION_TIMING);
+    return text == NULL || strcmp(text, "random") == 0 ? GROUT_PTX_TIMING_RANDOM
+           : strcmp(text, "eager") == 0                ? GROUT_PTX_TIMING_EARLY
+                                                       : GROUT_PTX_TIMING_LATE;
+}
+
+static bool read_outputs(const ptx_launch *work) {
+    const json_t *arrays = json_object_get(work->manifest, "arrays");
+    bool is_right = true;
+    for (size_t i = 0; i < json_array_size(arrays); i++) {
+        const char *name = get_text(json_array_get(arrays, i), "name");
+        uint8_t direction = 0;
+        size_t undefined = 0;
+        const grout_argument *argument = find_argument(work, name, &direction);
+        if (argument == NULL || direction == GROUT_DIRECTION_IN) {
+            continue;
+        }
+        if (!grout_ptx_memory_read(work->memory, work->arrays[i], argument->data, argument->size,
+                                   &undefined)) {
+            return fail(work, "an array is gone");
+        }
+        if (undefined > 0) {
+            is_right =
+                grout_diags_add(work->session->diags, GROUT_DIAG_PTX_FAULT, grout_nowhere,
+                                "%zu bytes of '%%%s' were written with values that nothing has set",
+                                undefined, name);
+        }
+    }
+    return is_right;
+}
+
+static bool run_one(grout_session *session, const grout_gpu_launch *launch) {
+    ptx_launch work = {.session = session, .launch = launch};
+    grout_ptx_result result = {0};
+    bool is_done = make_code(&work) && add_arrays(&work) && make_parameters(&work);
+    if (is_done) {
+        grout_ptx_launch plan = {
+            .module = work.module,
+            .memory = work.memory,
+            .dynamic_shared_bytes = (uint32_t)get_number(work.manifest, "dynamic_smem_bytes"),
+            .parameters = work.parameters,
+            .parameter_bytes = work.parameter_bytes,
+            .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
+            .timing = get_timing(session)};
+        get_numbers(work.manifest, "grid", plan.grid, 3);
+        get_numbers(work.manifest, "block", plan.block, 3);
+        get_numbers(work.manifest, "cluster", plan.cluster, 3);
+        is_done = grout_ptx_launch_run(&plan, &result, session->diags) && read_outputs(&work);
+    }
+    if (is_done && !session->is_quiet) {
+        grout_session__note(session, "%llu instructions of warps, %llu asynchronous operations\n",
+                            (unsigned long long)result.warp_instructions,
+                            (unsigned long long)result.async_operations);
+    }
+    json_decref(work.manifest);
+    grout_ptx_module_free(work.module);
+    grout_ptx_memory_free(work.memory);
+    free(work.arrays);
+    free(work.workspaces);
+    free(work.parameters);
+    return is_done;
+}
+
+bool grout_ptx_device__run(grout_session *session, const grout_gpu_launch *launch,
+                           grout_gpu_result *result_out) {
+    *result_out = (grout_gpu_result){0};
+    (void)snprintf(result_out->device_name, sizeof result_out->device_name, "the machine for PTX");
+    for (; launch != NULL; launch = launch->next) {
+        if (!run_one(session, launch)) {
+            return false;
+        }
+    }
+    return true;
+}

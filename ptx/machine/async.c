@@ -1,0 +1,83 @@
+/* async.c - what was started and has not happened. Operations that nothing orders happen in any
+ * order, early or late; products of one warp happen in theirs. PTX ISA 9.1, 'Asynchronous
+ * operations'.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "machine.h"
+
+bool grout_ptx__start(const ptx_context *context, ptx_async async) {
+    ptx_machine *machine = context->machine;
+    if (!GROUT_ARRAY_RESERVE(&machine->asyncs, NULL, 1)) {
+        grout__free(async.bytes);
+        machine->is_failed = true;
+        return grout_diags_add_oom(machine->diags);
+    }
+    async.cta = context->cta->number;
+    async.warp = context->warp->index;
+    async.inst = context->step->inst;
+    async.step = context->step;
+    async.is_late =
+        machine->launch->timing == GROUT_PTX_TIMING_LATE ||
+        (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
+    machine->asyncs.items[machine->asyncs.count++] = async;
+    machine->async_count++;
+    machine->events++;
+    while (machine->launch->timing == GROUT_PTX_TIMING_EARLY &&
+           grout_ptx__let_one_happen(machine, true)) {
+    }
+    return !machine->is_failed;
+}
+
+bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lane,
+                             uint32_t before, bool only_reads) {
+    const ptx_machine *machine = context->machine;
+    for (size_t i = 0; i < machine->asyncs.count; i++) {
+        const ptx_async *async = &machine->asyncs.items[i];
+        if (async->kind == kind && async->cta == context->cta->number && async->lane == lane &&
+            async->group < before && !(only_reads && async->is_read) &&
+            async->warp == context->warp->index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A product waits for those of its warp before it. */
+static bool may_happen(const ptx_machine *machine, size_t index) {
+    const ptx_async *async = &machine->asyncs.items[index];
+    for (size_t i = 0; i < index && async->kind == PTX_ASYNC_PRODUCT; i++) {
+        const ptx_async *other = &machine->asyncs.items[i];
+        if (other->kind == PTX_ASYNC_PRODUCT && other->cta == async->cta &&
+            other->warp == async->warp) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void remove_async(ptx_machine *machine, size_t index) {
+    grout__free(machine->asyncs.items[index].bytes);
+    machine->asyncs.count--;
+    for (size_t i = index; i < machine->asyncs.count; i++) {
+        machine->asyncs.items[i] = machine->asyncs.items[i + 1];
+    }
+}
+
+bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
+    size_t count = machine->asyncs.count;
+    size_t first = count > 0 ? (size_t)grout_ptx__draw(machine, count) : 0;
+    for (size_t i = 0; i < count && !machine->is_failed; i++) {
+        size_t index = (first + i) % count;
+        ptx_async *async = &machine->asyncs.items[index];
+        if ((async->is_late && !forced) || !may_happen(machine, index)) {
+            continue;
+        }
+        if (async->run(machine, async)) {
+            machine->events++;
+            if (async->is_done) {
+                remove_async(machine, index);
+            }
+            return true;
+        }
+    }
+    return false;
+}

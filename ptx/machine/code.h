@@ -1,0 +1,106 @@
+/* code.h - instructions decoded into steps, and what decoders use.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_PTX_CODE_H
+#define GROUT_PTX_CODE_H
+
+#include "module.h"
+
+enum {
+    PTX_LANES = 32,
+    PTX_SOURCES = 5,
+    PTX_SHARED_FIRST = 1024 /* the first address of a CTA's shared memory; 0 is nobody's */
+};
+
+typedef struct ptx_context ptx_context;
+
+/* 32 values side by side: where they begin, in the registers of the warp or among the constants of
+ * the code; of how many bits each is; and which bit mask says what lanes have a value. */
+typedef struct ptx_plane {
+    uint32_t offset; /* bytes */
+    uint32_t id;     /* 0: always defined */
+    uint16_t bits;   /* 1: a mask of lanes; up to 32: a word each; 64: two words; 128: four */
+    bool is_constant, is_negated, is_sink;
+} ptx_plane;
+
+typedef enum ptx_outcome {
+    PTX_NEXT,  /* the group goes on after the step */
+    PTX_STAY,  /* it waits: the step runs again */
+    PTX_MOVED, /* the step has said where its lanes go on */
+    PTX_FAILED /* there is a diagnostic */
+} ptx_outcome;
+
+typedef ptx_outcome ptx_routine(ptx_context *context);
+
+typedef struct ptx_step {
+    ptx_routine *run;
+    uint32_t inst;   /* of the module */
+    ptx_plane guard; /* is_sink: none */
+    bool needs_all;  /* of the live lanes of its warp: .aligned */
+    bool needs_mask; /* the lanes that sources[mask_source] names */
+    uint8_t mask_source;
+    uint8_t size;          /* bytes of one value, of memory */
+    uint16_t space, type;  /* words */
+    uint32_t detail, more; /* what the decoder wrote for the routine */
+    uint64_t offset;       /* of an address */
+    ptx_plane result, result2;
+    ptx_plane sources[PTX_SOURCES];
+    uint32_t first_item, item_count; /* planes of vectors, of the code */
+    uint32_t first_item2, item_count2;
+} ptx_step;
+
+/* An entry with the functions that it may call, decoded. */
+typedef struct ptx_code {
+    const grout_ptx_module *module;
+    GROUT_ARRAY(ptx_step) steps; /* of each function its instructions, and one that leaves */
+    GROUT_ARRAY(ptx_plane) items;
+    GROUT_ARRAY(uint64_t) constants; /* planes of 32 lanes */
+    uint32_t *first_steps;           /* of each function */
+    ptx_plane *registers;            /* of each register of the module; last, what '_' takes */
+    ptx_plane specials[PTX_SPECIAL_COUNT];
+    uint64_t *addresses; /* of each variable, in its space */
+    uint32_t register_bytes, plane_count, local_bytes, static_shared_bytes, parameter_bytes;
+} ptx_code;
+
+/* The steps of a module whose entry this function is. globals: the address of each variable of
+ * global and constant space, 0 for others. NULL with diagnostics. */
+ptx_code *grout_ptx__decode(const grout_ptx_module *module, uint32_t function,
+                            const uint64_t *globals, grout_diags *diags);
+void grout_ptx__free_code(ptx_code *code);
+
+/* Bytes of 32 values of so many bits. */
+uint32_t grout_ptx__get_plane_bytes(uint32_t bits);
+
+/* What a decoder has before it. */
+typedef struct ptx_decoder {
+    ptx_code *code;
+    const grout_ptx_module *module;
+    const ptx_inst *inst;
+    uint32_t function;
+    ptx_step *step;
+    grout_diags *diags;
+} ptx_decoder;
+
+typedef bool ptx_decode_routine(ptx_decoder *decoder);
+
+/* ptx-unsupported at the instruction; always false. */
+bool grout_ptx__unknown(const ptx_decoder *decoder, const char *format, ...) GROUT_PRINTF(2, 3);
+/* A plane for an operand that is a register, a special register, a number or a variable's address;
+ * numbers become what a type of these bits holds. */
+bool grout_ptx__decode_value(const ptx_decoder *decoder, const ptx_operand *operand, uint16_t type,
+                             ptx_plane *plane_out);
+/* The i-th operand as a result or a source. */
+bool grout_ptx__decode_result(const ptx_decoder *decoder, uint32_t i, ptx_plane *plane_out);
+bool grout_ptx__decode_source(const ptx_decoder *decoder, uint32_t i, uint16_t type,
+                              uint32_t source);
+/* The i-th operand as an address: the source is its base, the step has its offset. */
+bool grout_ptx__decode_address(const ptx_decoder *decoder, uint32_t i, uint32_t source);
+/* Items of a vector or a pair, or an operand alone, onto the code's items. */
+bool grout_ptx__decode_items(const ptx_decoder *decoder, const ptx_operand *operand, uint16_t type,
+                             uint32_t *first_out, uint32_t *count_out);
+const ptx_operand *grout_ptx__operand(const ptx_decoder *decoder, uint32_t i);
+ptx_word grout_ptx__word(const ptx_decoder *decoder, ptx_class class, uint32_t i);
+bool grout_ptx__has(const ptx_decoder *decoder, ptx_word_id id);
+/* The i-th type of the instruction; PTX_WORD_NONE if there are not so many. */
+uint16_t grout_ptx__type(const ptx_decoder *decoder, uint32_t i);
+
+#endif

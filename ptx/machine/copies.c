@@ -1,0 +1,426 @@
+/* copies.c - cp.async, bulk copies of plain bytes, st.async. PTX ISA 9.1, 9.7.9.25.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
+#include "mbarrier.h"
+#include "mbarriers.h"
+#include "update.h"
+
+#include <string.h>
+
+enum { TO, FROM, SIZE, BARRIER, CTAS, USED }; /* an operation's numbers */
+
+/* ---- cp.async ---- */
+
+static bool copy_lane(ptx_machine *machine, ptx_async *async) {
+    ptx_bytes from, to;
+    ptx_cta *owner = NULL;
+    const uint64_t *numbers = async->numbers;
+    if (!grout_ptx__find_shared(&machine->ctas[async->cta], numbers[TO], numbers[SIZE], &to,
+                                &owner) ||
+        numbers[TO] % numbers[SIZE] != 0) {
+        return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied to 0x%llx",
+                                      (unsigned long long)numbers[SIZE],
+                                      (unsigned long long)numbers[TO]);
+    }
+    memset(to.data, 0, numbers[SIZE]); /* what is not read is zero */
+    memset(to.known, 0xff, numbers[SIZE]);
+    if (numbers[USED] > 0) {
+        if (!grout_ptx__find_global(machine->memory, numbers[FROM], numbers[USED], &from) ||
+            numbers[FROM] % numbers[SIZE] != 0) {
+            return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied from 0x%llx",
+                                          (unsigned long long)numbers[USED],
+                                          (unsigned long long)numbers[FROM]);
+        }
+        memcpy(to.data, from.data, numbers[USED]);
+        memcpy(to.known, from.known, numbers[USED]);
+    }
+    async->is_done = true;
+    return true;
+}
+
+static ptx_outcome run_cp_async(ptx_context *context) {
+    const ptx_step *step = context->step;
+    if (!grout_ptx__need(context, &step->sources[0], "the address of a copy") ||
+        !grout_ptx__need(context, &step->sources[1], "the address of a copy") ||
+        !grout_ptx__need(context, &step->sources[2], "the bytes of a copy")) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = PTX_ASYNC_COPY,
+                           .run = copy_lane,
+                           .lane = lane,
+                           .group = context->warp->copy_groups[lane]};
+        async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
+        async.numbers[FROM] = ptx_value(context, &step->sources[1], lane) + step->more;
+        async.numbers[SIZE] = step->detail;
+        async.numbers[USED] = ptx_value(context, &step->sources[2], lane);
+        if (async.numbers[USED] > step->detail) {
+            return grout_ptx__fault(context, lane, "more bytes are read than are written");
+        }
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+/* [to], [from], size {, used}: the offset of the second address is kept apart. */
+bool grout_ptx__decode_cp_async(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    const ptx_operand *size = grout_ptx__operand(decoder, 2);
+    bool has_hint = grout_ptx__has(decoder, PTX_WORD_L2_CACHE_HINT);
+    uint32_t count = decoder->inst->operand_count - (has_hint ? 1u : 0u);
+    step->run = run_cp_async;
+    step->detail = (uint32_t)size->bits;
+    if (size->kind != PTX_OPERAND_IMMEDIATE ||
+        (size->bits != 4 && size->bits != 8 && size->bits != 16)) {
+        return grout_ptx__unknown(decoder, "cp.async copies 4, 8 or 16 bytes");
+    }
+    if (!grout_ptx__decode_address(decoder, 1, 1)) {
+        return false;
+    }
+    step->more = (uint32_t)step->offset;
+    return grout_ptx__decode_address(decoder, 0, 0) &&
+           grout_ptx__decode_source(decoder, count > 3 ? 3 : 2, PTX_WORD_U32, 2);
+}
+
+static ptx_outcome run_commit(ptx_context *context) {
+    uint32_t *groups =
+        context->step->detail != 0 ? context->warp->bulk_groups : context->warp->copy_groups;
+    PTX_FOR_LANES(lane, context->lanes) {
+        groups[lane]++;
+    }
+    return PTX_NEXT;
+}
+
+bool grout_ptx__decode_cp_async_commit(ptx_decoder *decoder) {
+    decoder->step->run = run_commit;
+    return true;
+}
+
+bool grout_ptx__decode_bulk_commit(ptx_decoder *decoder) {
+    decoder->step->run = run_commit;
+    decoder->step->detail = 1;
+    return true;
+}
+
+/* detail: bulk groups; size: 1 if reads are enough, 2 if nothing may be under way; more: how many
+ * of the newest groups may be. */
+static ptx_outcome run_wait(ptx_context *context) {
+    const ptx_step *step = context->step;
+    bool is_bulk = step->detail != 0;
+    const uint32_t *groups = is_bulk ? context->warp->bulk_groups : context->warp->copy_groups;
+    PTX_FOR_LANES(lane, context->lanes) {
+        uint32_t before = step->size == 2             ? groups[lane] + 1
+                          : groups[lane] > step->more ? groups[lane] - step->more
+                                                      : 0;
+        if (grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY, lane,
+                                    before, step->size == 1)) {
+            return PTX_STAY;
+        }
+    }
+    return PTX_NEXT;
+}
+
+static bool decode_wait(ptx_decoder *decoder) {
+    decoder->step->run = run_wait;
+    if (decoder->inst->operand_count == 0) {
+        decoder->step->size = 2;
+        return true;
+    }
+    const ptx_operand *count = grout_ptx__operand(decoder, 0);
+    decoder->step->more = (uint32_t)count->bits;
+    return count->kind == PTX_OPERAND_IMMEDIATE ||
+           grout_ptx__unknown(decoder, "how many groups may be under way is a number");
+}
+
+bool grout_ptx__decode_cp_async_wait(ptx_decoder *decoder) {
+    return decode_wait(decoder);
+}
+
+bool grout_ptx__decode_bulk_wait(ptx_decoder *decoder) {
+    decoder->step->detail = 1;
+    decoder->step->size = grout_ptx__has(decoder, PTX_WORD_READ);
+    return decode_wait(decoder);
+}
+
+/* cp.async.mbarrier.arrive: an arrival when all copies that the lane started before have happened.
+ */
+static bool arrive_after(ptx_machine *machine, ptx_async *async) {
+    grout_ptx_arrival how = {.count = 1};
+    grout_ptx_fault fault;
+    ptx_bytes bytes;
+    ptx_cta *owner = NULL;
+    uint64_t word = 0, token = 0;
+    for (const ptx_async *other = machine->asyncs.items; other < async; other++) {
+        if (other->kind == PTX_ASYNC_COPY && other->cta == async->cta &&
+            other->warp == async->warp && other->lane == async->lane) {
+            return false;
+        }
+    }
+    if (!grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO],
+                                GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
+        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
+                                      (unsigned long long)async->numbers[TO]);
+    }
+    memcpy(&word, bytes.data, sizeof word);
+    if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
+        return grout_ptx__async_fault(machine, async, "%s", fault.text);
+    }
+    memcpy(bytes.data, &word, sizeof word);
+    async->is_done = true;
+    return true;
+}
+
+/* Without .noinc the barrier first expects one arrival more, in this phase alone. */
+static bool expect_one_more(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+    grout_ptx_mbarrier fields;
+    uint64_t word = 0;
+    memcpy(&word, bytes->data, sizeof word);
+    if (!grout_ptx__mbarrier_unpack(word, &fields)) {
+        grout_ptx__fault(context, lane, "no mbarrier is here");
+        return false;
+    }
+    fields.pending++;
+    word = grout_ptx__mbarrier_pack(&fields);
+    memcpy(bytes->data, &word, sizeof word);
+    return true;
+}
+
+static ptx_outcome run_cp_async_mbarrier(ptx_context *context) {
+    const ptx_step *step = context->step;
+    if (!grout_ptx__need(context, &step->sources[0], "the address of an mbarrier")) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = PTX_ASYNC_ALONE, .run = arrive_after, .lane = lane};
+        ptx_bytes bytes;
+        async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
+        if (!grout_ptx__find_bytes(context, lane, async.numbers[TO], GROUT_PTX_MBARRIER_SIZE,
+                                   &bytes) ||
+            (step->detail == 0 && !expect_one_more(context, lane, &bytes)) ||
+            !grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+bool grout_ptx__decode_cp_async_mbarrier(ptx_decoder *decoder) {
+    decoder->step->run = run_cp_async_mbarrier;
+    decoder->step->detail = grout_ptx__has(decoder, PTX_WORD_NOINC);
+    decoder->step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
+    return grout_ptx__decode_address(decoder, 0, 0);
+}
+
+/* ---- cp.async.bulk of bytes ---- */
+
+static bool find_end(ptx_machine *machine, ptx_async *async, uint16_t space, uint64_t address,
+                     ptx_bytes *bytes) {
+    ptx_cta *owner = NULL;
+    bool is_found =
+        space == PTX_WORD_GLOBAL
+            ? grout_ptx__find_global(machine->memory, address, async->numbers[SIZE], bytes)
+            : grout_ptx__find_shared(&machine->ctas[async->cta], address, async->numbers[SIZE],
+                                     bytes, &owner);
+    return is_found || grout_ptx__async_fault(
+                           machine, async, "%llu bytes at 0x%llx are not all there",
+                           (unsigned long long)async->numbers[SIZE], (unsigned long long)address);
+}
+
+/* detail: an operation; type: of what. */
+static bool combine_bytes(ptx_machine *machine, ptx_async *async, const ptx_bytes *from,
+                          const ptx_bytes *to) {
+    const ptx_step *step = async->step;
+    uint32_t size = grout_ptx__get_word((ptx_word_id)step->type)->bits / 8u;
+    for (uint64_t i = 0; i + size <= async->numbers[SIZE]; i += size) {
+        uint64_t old = 0, value = 0, result = 0;
+        memcpy(&old, to->data + i, size);
+        memcpy(&value, from->data + i, size);
+        if (!grout_ptx__update((uint16_t)step->detail, step->type, old, value, 0, &result)) {
+            return grout_ptx__async_fault(machine, async, "there is no such reduction");
+        }
+        memcpy(to->data + i, &result, size);
+        for (uint32_t j = 0; j < size; j++) {
+            to->known[i + j] &= from->known[i + j];
+        }
+    }
+    return true;
+}
+
+static bool copy_once(ptx_machine *machine, ptx_async *async, uint64_t to_address) {
+    const ptx_step *step = async->step;
+    ptx_bytes from, to;
+    if (!find_end(machine, async, (uint16_t)step->more, async->numbers[FROM], &from) ||
+        !find_end(machine, async, step->space, to_address, &to)) {
+        return false;
+    }
+    if (step->detail != PTX_WORD_NONE) {
+        return combine_bytes(machine, async, &from, &to);
+    }
+    memmove(to.data, from.data, async->numbers[SIZE]);
+    memmove(to.known, from.known, async->numbers[SIZE]);
+    return true;
+}
+
+/* To one place, or to the same place in each CTA of a mask; each place has its mbarrier. */
+static bool copy_bulk(ptx_machine *machine, ptx_async *async) {
+    const uint64_t *numbers = async->numbers;
+    async->is_done = true;
+    if (async->kind == PTX_ASYNC_BULK) {
+        return copy_once(machine, async, numbers[TO]);
+    }
+    if (numbers[CTAS] == 0) {
+        return copy_once(machine, async, numbers[TO]) &&
+               grout_ptx__complete_bytes(machine, async, numbers[BARRIER], (uint32_t)numbers[SIZE]);
+    }
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        if ((numbers[CTAS] >> i & 1) != 0 &&
+            !(copy_once(machine, async, ptx_map_shared(i, numbers[TO])) &&
+              grout_ptx__complete_bytes(machine, async, ptx_map_shared(i, numbers[BARRIER]),
+                                        (uint32_t)numbers[SIZE]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ptx_outcome run_bulk(ptx_context *context) {
+    const ptx_step *step = context->step;
+    static const char *const names[] = {"the address of a bulk copy", "the address of a bulk copy",
+                                        "the bytes of a bulk copy", "the mbarrier of a bulk copy",
+                                        "the CTAs of a bulk copy"};
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        if (!grout_ptx__need(context, &step->sources[i], names[i])) {
+            return PTX_FAILED;
+        }
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = step->size != 0 ? PTX_ASYNC_BULK : PTX_ASYNC_ALONE,
+                           .run = copy_bulk,
+                           .lane = lane};
+        async.group = context->warp->bulk_groups[lane];
+        const ptx_plane *offsets = context->machine->code->items.items + step->first_item;
+        for (uint32_t i = 0; i < step->item_count; i++) {
+            async.numbers[i] = ptx_value(context, &step->sources[i], lane) + offsets[i].offset;
+        }
+        if (async.numbers[TO] % 16 != 0 || async.numbers[FROM] % 16 != 0 ||
+            async.numbers[SIZE] % 16 != 0) {
+            return grout_ptx__fault(context, lane,
+                                    "addresses and bytes of a bulk copy are multiples of 16");
+        }
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+/* [to], [from], size {, [mbarrier]} {, ctas} {, hint}: each operand has an offset among the items.
+ */
+bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    ptx_code *code = decoder->code;
+    bool has_hint = grout_ptx__has(decoder, PTX_WORD_L2_CACHE_HINT);
+    step->run = run_bulk;
+    step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
+    step->more = grout_ptx__word(decoder, PTX_CLASS_SPACE, 1).id;
+    step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
+    step->type = grout_ptx__type(decoder, 0);
+    step->size = grout_ptx__has(decoder, PTX_WORD_BULK_GROUP);
+    step->first_item = (uint32_t)code->items.count;
+    step->item_count = decoder->inst->operand_count - (has_hint ? 1u : 0u);
+    if (step->more == PTX_WORD_NONE || step->item_count > PTX_SOURCES ||
+        grout_ptx__has(decoder, PTX_WORD_CP_MASK)) {
+        return grout_ptx__unknown(decoder, "the machine does not know this bulk copy");
+    }
+    if (!GROUT_ARRAY_RESERVE(&code->items, NULL, step->item_count)) {
+        return grout_diags_add_oom(decoder->diags);
+    }
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        bool is_address = grout_ptx__operand(decoder, i)->kind == PTX_OPERAND_ADDRESS;
+        step->offset = 0;
+        if (!(is_address ? grout_ptx__decode_address(decoder, i, i)
+                         : grout_ptx__decode_source(decoder, i,
+                                                    i == CTAS ? PTX_WORD_U16 : PTX_WORD_U32, i))) {
+            return false;
+        }
+        code->items.items[code->items.count++] = (ptx_plane){.offset = (uint32_t)step->offset};
+    }
+    return true;
+}
+
+/* ---- st.async, red.async ---- */
+
+static bool store_later(ptx_machine *machine, ptx_async *async) {
+    const ptx_step *step = async->step;
+    ptx_bytes from = {async->bytes, async->bytes + async->byte_count}, to;
+    ptx_cta *owner = NULL;
+    async->is_done = true;
+    if (async->numbers[TO] % async->byte_count != 0 ||
+        !grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO], async->byte_count,
+                                &to, &owner)) {
+        return grout_ptx__async_fault(machine, async, "%llu bytes cannot be stored to 0x%llx",
+                                      (unsigned long long)async->byte_count,
+                                      (unsigned long long)async->numbers[TO]);
+    }
+    if (step->detail != PTX_WORD_NONE) {
+        if (!combine_bytes(machine, async, &from, &to)) {
+            return false;
+        }
+    } else {
+        memcpy(to.data, from.data, async->byte_count);
+        memcpy(to.known, from.known, async->byte_count);
+    }
+    return grout_ptx__complete_bytes(machine, async, async->numbers[BARRIER],
+                                     (uint32_t)async->byte_count);
+}
+
+static ptx_outcome run_store_async(ptx_context *context) {
+    const ptx_step *step = context->step;
+    const ptx_plane *items = context->machine->code->items.items + step->first_item;
+    uint32_t size = step->size * step->item_count;
+    if (!grout_ptx__need(context, &step->sources[0], "the address of a store") ||
+        !grout_ptx__need(context, &step->sources[1], "the mbarrier of a store")) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {
+            .kind = PTX_ASYNC_ALONE, .run = store_later, .lane = lane, .byte_count = size};
+        async.bytes = grout__new(NULL, 2, size);
+        if (async.bytes == NULL) {
+            grout_diags_add_oom(context->machine->diags);
+            return PTX_FAILED;
+        }
+        for (uint32_t i = 0; i < step->item_count; i++) {
+            uint64_t value = ptx_value(context, &items[i], lane);
+            memcpy(async.bytes + (size_t)i * step->size, &value, step->size);
+            memset(async.bytes + size + (size_t)i * step->size,
+                   (ptx_defined(context, &items[i]) >> lane & 1) != 0 ? 0xff : 0, step->size);
+        }
+        async.numbers[TO] = ptx_value(context, &step->sources[0], lane) + step->more;
+        async.numbers[SIZE] = size;
+        async.numbers[BARRIER] = ptx_address(context, &step->sources[1], lane);
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+bool grout_ptx__decode_store_async(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    step->run = run_store_async;
+    step->type = grout_ptx__type(decoder, 0);
+    step->size = (uint8_t)(grout_ptx__get_word((ptx_word_id)step->type)->bits / 8);
+    step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
+    if (step->size == 0 || step->size > 8 || !grout_ptx__decode_address(decoder, 0, 0)) {
+        return step->size > 0 && step->size <= 8
+                   ? false
+                   : grout_ptx__unknown(decoder, "an access needs a type");
+    }
+    step->more = (uint32_t)step->offset;
+    return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 1), step->type,
+                                   &step->first_item, &step->item_count) &&
+           grout_ptx__decode_address(decoder, 2, 1);
+}

@@ -1,0 +1,76 @@
+/* decoders.h - a decoder for each routine that ptx_ops.def names.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_PTX_DECODERS_H
+#define GROUT_PTX_DECODERS_H
+
+#include "code.h"
+
+ptx_decode_routine grout_ptx__decode_NONE;
+ptx_decode_routine grout_ptx__decode_activemask;
+ptx_decode_routine grout_ptx__decode_arithmetic;
+ptx_decode_routine grout_ptx__decode_atomic;
+ptx_decode_routine grout_ptx__decode_bar;
+ptx_decode_routine grout_ptx__decode_bar_warp;
+ptx_decode_routine grout_ptx__decode_branch;
+ptx_decode_routine grout_ptx__decode_branch_table;
+ptx_decode_routine grout_ptx__decode_bulk;
+ptx_decode_routine grout_ptx__decode_bulk_commit;
+ptx_decode_routine grout_ptx__decode_bulk_wait;
+ptx_decode_routine grout_ptx__decode_call;
+ptx_decode_routine grout_ptx__decode_carry;
+ptx_decode_routine grout_ptx__decode_cluster_arrive;
+ptx_decode_routine grout_ptx__decode_cluster_wait;
+ptx_decode_routine grout_ptx__decode_compare;
+ptx_decode_routine grout_ptx__decode_convert;
+ptx_decode_routine grout_ptx__decode_cp_async;
+ptx_decode_routine grout_ptx__decode_cp_async_commit;
+ptx_decode_routine grout_ptx__decode_cp_async_mbarrier;
+ptx_decode_routine grout_ptx__decode_cp_async_wait;
+ptx_decode_routine grout_ptx__decode_cvta;
+ptx_decode_routine grout_ptx__decode_dots;
+ptx_decode_routine grout_ptx__decode_elect;
+ptx_decode_routine grout_ptx__decode_function;
+ptx_decode_routine grout_ptx__decode_getctarank;
+ptx_decode_routine grout_ptx__decode_isspacep;
+ptx_decode_routine grout_ptx__decode_ldmatrix;
+ptx_decode_routine grout_ptx__decode_leave;
+ptx_decode_routine grout_ptx__decode_load;
+ptx_decode_routine grout_ptx__decode_lop3;
+ptx_decode_routine grout_ptx__decode_map_copy;
+ptx_decode_routine grout_ptx__decode_map_replace;
+ptx_decode_routine grout_ptx__decode_mapa;
+ptx_decode_routine grout_ptx__decode_match;
+ptx_decode_routine grout_ptx__decode_mbarrier_arrive;
+ptx_decode_routine grout_ptx__decode_mbarrier_expect;
+ptx_decode_routine grout_ptx__decode_mbarrier_init;
+ptx_decode_routine grout_ptx__decode_mbarrier_inval;
+ptx_decode_routine grout_ptx__decode_mbarrier_pending;
+ptx_decode_routine grout_ptx__decode_mbarrier_wait;
+ptx_decode_routine grout_ptx__decode_mma;
+ptx_decode_routine grout_ptx__decode_mov;
+ptx_decode_routine grout_ptx__decode_nothing;
+ptx_decode_routine grout_ptx__decode_policy;
+ptx_decode_routine grout_ptx__decode_prefetch_map;
+ptx_decode_routine grout_ptx__decode_prefetch_tensor;
+ptx_decode_routine grout_ptx__decode_redux;
+ptx_decode_routine grout_ptx__decode_select;
+ptx_decode_routine grout_ptx__decode_setmaxnreg;
+ptx_decode_routine grout_ptx__decode_shf;
+ptx_decode_routine grout_ptx__decode_shfl;
+ptx_decode_routine grout_ptx__decode_stmatrix;
+ptx_decode_routine grout_ptx__decode_store;
+ptx_decode_routine grout_ptx__decode_store_async;
+ptx_decode_routine grout_ptx__decode_tensor_copy;
+ptx_decode_routine grout_ptx__decode_testp;
+ptx_decode_routine grout_ptx__decode_trap;
+ptx_decode_routine grout_ptx__decode_vote;
+ptx_decode_routine grout_ptx__decode_wgmma;
+ptx_decode_routine grout_ptx__decode_wgmma_commit;
+ptx_decode_routine grout_ptx__decode_wgmma_fence;
+ptx_decode_routine grout_ptx__decode_wgmma_wait;
+ptx_decode_routine grout_ptx__decode_yielding;
+
+/* control.c: returns from a function, or ends its lanes. */
+ptx_routine grout_ptx__run_leave;
+
+#endif

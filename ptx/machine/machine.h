@@ -1,0 +1,234 @@
+/* machine.h - the state of a run: lanes in warps in CTAs in clusters.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A warp holds its lanes in groups, each with one program counter. A step runs for a whole group.
+ * Lanes that part become two groups; groups that come to the same place become one. The group that
+ * has come least far goes on, unless it waits: nothing is lost, and no lane has to wait for one
+ * that it would not wait for on a GPU. An instruction that needs its lanes together waits until
+ * they are.
+ */
+#ifndef GROUT_PTX_MACHINE_H
+#define GROUT_PTX_MACHINE_H
+
+#include "code.h"
+#include "fault.h"
+
+enum {
+    PTX_BARRIERS = 16,      /* named barriers of a CTA: PTX ISA 9.1, bar */
+    PTX_CALLS_MAX = 8,      /* nested calls */
+    PTX_SHARED_MAX = 232448 /* bytes that a CTA of sm_90 can have */
+};
+
+/* Generic addresses: windows far above global memory. */
+#define PTX_WINDOW_SHARED UINT64_C(0x00007f0000000000)
+#define PTX_WINDOW_LOCAL  UINT64_C(0x00007e0000000000)
+#define PTX_WINDOW_PARAM  UINT64_C(0x00007d0000000000)
+#define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
+
+typedef struct ptx_machine ptx_machine;
+typedef struct ptx_cta ptx_cta;
+typedef struct ptx_warp ptx_warp;
+
+typedef struct ptx_group {
+    uint32_t lanes, pc;
+    uint32_t returns[PTX_CALLS_MAX], call_count;
+    bool is_waiting; /* the step at pc has run in part: it waits for what ticket says */
+    bool has_stayed; /* at this pc, when there had been tried_at events */
+    uint64_t ticket, tried_at;
+} ptx_group;
+
+struct ptx_warp {
+    ptx_cta *cta;
+    uint32_t index, live, carry;
+    uint8_t *registers;
+    uint32_t *defined; /* a mask of lanes for each plane */
+    uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
+    uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
+    ptx_group groups[PTX_LANES];
+    uint32_t group_count;
+    uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
+    uint32_t product_groups;                                 /* wgmma: committed so far */
+    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
+    uint64_t cluster_ticket;
+};
+
+typedef struct ptx_bar {
+    uint32_t expected; /* threads; 0: nobody is here */
+    uint32_t arrived;
+    uint64_t generation;
+    uint32_t all, any, count;                /* of bar.red: what the lanes say, so far */
+    uint32_t last_all, last_any, last_count; /* and of the generation before */
+} ptx_bar;
+
+struct ptx_cta {
+    ptx_machine *machine;
+    uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
+    uint8_t *shared, *known; /* bytes, and 0xff where one is defined */
+    ptx_warp *warps;
+    uint32_t live_warps;
+    ptx_bar bars[PTX_BARRIERS];
+    uint32_t cluster_arrived; /* threads; the cluster's first CTA has it */
+    uint64_t cluster_generation;
+};
+
+typedef struct ptx_array {
+    uint64_t address, size;
+    uint8_t *data, *known;
+} ptx_array;
+
+struct grout_ptx_memory {
+    GROUT_ARRAY(ptx_array) arrays; /* by address */
+    uint64_t next;
+};
+
+/* Something that was started and has not happened. */
+typedef struct ptx_async ptx_async;
+typedef bool ptx_async_routine(ptx_machine *machine, ptx_async *async);
+typedef enum ptx_async_kind {
+    PTX_ASYNC_COPY,   /* cp.async: of a lane and a group */
+    PTX_ASYNC_BULK,   /* of a lane and a bulk group, read and written apart */
+    PTX_ASYNC_ALONE,  /* an mbarrier hears of it */
+    PTX_ASYNC_PRODUCT /* wgmma: of a warpgroup and a group, in order */
+} ptx_async_kind;
+
+struct ptx_async {
+    ptx_async_kind kind;
+    ptx_async_routine *run; /* true: done for now; is_done: altogether */
+    uint32_t cta, warp, lane, group;
+    uint32_t inst; /* of the module */
+    bool is_read;  /* its sources may be written again */
+    bool is_done, is_late, is_failed;
+    const ptx_step *step;
+    uint64_t numbers[12];
+    uint8_t *bytes; /* owned */
+    size_t byte_count;
+};
+
+struct ptx_machine {
+    const grout_ptx_launch *launch;
+    grout_diags *diags;
+    ptx_code *code;
+    grout_ptx_memory *memory;
+    uint8_t *parameters;
+    uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
+    uint32_t shared_bytes, first_step;
+    ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
+    uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
+    GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
+    GROUT_ARRAY(ptx_async) asyncs;
+    uint64_t random, events, steps, lane_steps, async_count, stall_start;
+    uint64_t happened_at; /* steps when something asynchronous happened last */
+    bool is_failed;
+};
+
+/* A step that runs, for some lanes of a group. */
+struct ptx_context {
+    ptx_machine *machine;
+    ptx_cta *cta;
+    ptx_warp *warp;
+    ptx_group *group;
+    const ptx_step *step;
+    uint32_t lanes;
+    uint8_t *constants; /* only read */
+};
+
+/* 32 values of a plane: words, or pairs of words. */
+static inline uint32_t *ptx_words(const ptx_context *context, const ptx_plane *plane) {
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint32_t *)(void *)(base + plane->offset);
+}
+static inline uint64_t *ptx_longs(const ptx_context *context, const ptx_plane *plane) {
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint64_t *)(void *)(base + plane->offset);
+}
+/* The value of a lane, widened by zeros. */
+static inline uint64_t ptx_value(const ptx_context *context, const ptx_plane *plane,
+                                 uint32_t lane) {
+    if (plane->bits == 1) {
+        return (ptx_words(context, plane)[0] >> lane & 1) ^ plane->is_negated;
+    }
+    return plane->bits <= 32 ? ptx_words(context, plane)[lane] : ptx_longs(context, plane)[lane];
+}
+static inline uint32_t ptx_defined(const ptx_context *context, const ptx_plane *plane) {
+    return context->warp->defined[plane->id];
+}
+/* A mask of lanes from a predicate. */
+static inline uint32_t ptx_mask(const ptx_context *context, const ptx_plane *plane) {
+    uint32_t mask = ptx_words(context, plane)[0];
+    return plane->is_negated ? ~mask : mask;
+}
+/* The lanes of a mask have a value in the result now; no others of those that run. */
+static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *plane,
+                                   uint32_t defined) {
+    uint32_t *mask = &context->warp->defined[plane->id];
+    if (!plane->is_sink) {
+        *mask = (*mask & ~context->lanes) | (defined & context->lanes);
+    }
+}
+/* Writes a lane's value, cut to the plane's width. It does not become defined. */
+static inline void ptx_put(const ptx_context *context, const ptx_plane *plane, uint32_t lane,
+                           uint64_t value) {
+    if (plane->bits == 1) {
+        uint32_t *mask = ptx_words(context, plane);
+        mask[0] = (mask[0] & ~(1u << lane)) | (uint32_t)(value & 1) << lane;
+    } else if (plane->bits <= 32) {
+        ptx_words(context, plane)[lane] =
+            (uint32_t)(plane->bits < 32 ? value & ((UINT64_C(1) << plane->bits) - 1) : value);
+    } else {
+        ptx_longs(context, plane)[lane] = value;
+    }
+}
+
+/* fault.c: ptx-fault at the step; lane PTX_LANES: no one lane. Always PTX_FAILED. */
+ptx_outcome grout_ptx__fault(const ptx_context *context, uint32_t lane, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+/* False with a fault if a source of some lane that runs is undefined; what: "an address". */
+bool grout_ptx__need(const ptx_context *context, const ptx_plane *plane, const char *what);
+/* A source that all lanes that run have to have the same value of. */
+bool grout_ptx__need_same(const ptx_context *context, const ptx_plane *plane, const char *what,
+                          uint64_t *value_out);
+/* The failure of an asynchronous operation, at the step that started it. Always false. */
+bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+
+/* access.c: the bytes of an access, or false with a fault. */
+typedef struct ptx_bytes {
+    uint8_t *data, *known;
+} ptx_bytes;
+/* In the step's space: bounds and alignment are looked at. */
+bool grout_ptx__find_bytes(const ptx_context *context, uint32_t lane, uint64_t address,
+                           uint32_t size, ptx_bytes *bytes_out);
+/* Global bytes, aligned or not; false if they are not all in one array. */
+bool grout_ptx__find_global(const grout_ptx_memory *memory, uint64_t address, uint64_t size,
+                            ptx_bytes *bytes_out);
+/* Shared bytes by an address of shared::cluster, seen from a CTA; cta_out: whose they are. */
+bool grout_ptx__find_shared(const ptx_cta *cta, uint64_t address, uint64_t size,
+                            ptx_bytes *bytes_out, ptx_cta **cta_out);
+/* An address of shared::cluster with the rank of another CTA. */
+static inline uint32_t ptx_map_shared(uint32_t rank, uint64_t address) {
+    return (rank + 1) << 24 | (uint32_t)(address & 0xffffff);
+}
+/* An address of a lane: the source and the step's offset. */
+static inline uint64_t ptx_address(const ptx_context *context, const ptx_plane *plane,
+                                   uint32_t lane) {
+    uint64_t address = ptx_value(context, plane, lane) + context->step->offset;
+    return plane->bits == 32 ? (uint32_t)address : address;
+}
+
+/* random.c: a number below another one. */
+uint64_t grout_ptx__draw(ptx_machine *machine, uint64_t below);
+
+/* async.c: starts one; false without memory, with a diagnostic. bytes are taken. */
+bool grout_ptx__start(const ptx_context *context, ptx_async async);
+/* Whether an operation of a kind and a lane is under way, in one of its groups before a number. */
+bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lane,
+                             uint32_t before, bool only_reads);
+/* One of those that may happen now happens; false if there is none. forced: also a late one. */
+bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced);
+
+#define PTX_FOR_LANES(lane, mask)                     \
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++) \
+        if (((mask) >> lane & 1) == 0) {              \
+        } else
+
+#endif

@@ -1,0 +1,214 @@
+/* state.c - CTAs that begin and end, and what special registers say in them. PTX ISA 9.1,
+ * chapter 10.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "state.h"
+
+#include <string.h>
+
+static void set_index(uint32_t number, const uint32_t size[3], uint32_t index_out[3]) {
+    index_out[0] = number % size[0];
+    index_out[1] = number / size[0] % size[1];
+    index_out[2] = number / size[0] / size[1];
+}
+
+/* CTAs are numbered cluster by cluster, so that those of one lie side by side. */
+bool grout_ptx__init_ctas(ptx_machine *machine) {
+    machine->ctas = grout__new(NULL, machine->cta_count, sizeof *machine->ctas);
+    uint32_t clusters[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        clusters[i] = machine->grid[i] / machine->cluster[i];
+    }
+    for (uint32_t i = 0; machine->ctas != NULL && i < machine->cta_count; i++) {
+        ptx_cta *cta = &machine->ctas[i];
+        uint32_t inner[3];
+        *cta = (ptx_cta){.machine = machine, .number = i, .rank = i % machine->cluster_size};
+        cta->first_cta = i - cta->rank;
+        set_index(i / machine->cluster_size, clusters, cta->cluster_index);
+        set_index(cta->rank, machine->cluster, inner);
+        for (uint32_t j = 0; j < 3; j++) {
+            cta->index[j] = cta->cluster_index[j] * machine->cluster[j] + inner[j];
+        }
+    }
+    return machine->ctas != NULL;
+}
+
+static void free_cta(ptx_machine *machine, ptx_cta *cta) {
+    for (uint32_t i = 0; cta->warps != NULL && i < machine->warp_count; i++) {
+        grout__free(cta->warps[i].registers);
+        grout__free(cta->warps[i].defined);
+        grout__free(cta->warps[i].flying);
+        grout__free(cta->warps[i].local);
+    }
+    grout__free(cta->warps);
+    grout__free(cta->shared);
+    grout__free(cta->known);
+    cta->warps = NULL;
+    cta->shared = NULL;
+    cta->known = NULL;
+}
+
+void grout_ptx__deinit_ctas(ptx_machine *machine) {
+    for (uint32_t i = 0; machine->ctas != NULL && i < machine->cta_count; i++) {
+        free_cta(machine, &machine->ctas[i]);
+    }
+    grout__free(machine->ctas);
+    grout__free(machine->resident.items);
+}
+
+static uint64_t get_common(const ptx_cta *cta, uint32_t special) {
+    const ptx_machine *machine = cta->machine;
+    switch (special) {
+    case PTX_SPECIAL_NTID_X:
+    case PTX_SPECIAL_NTID_Y:
+    case PTX_SPECIAL_NTID_Z:
+        return machine->block[special - PTX_SPECIAL_NTID_X];
+    case PTX_SPECIAL_CTAID_X:
+    case PTX_SPECIAL_CTAID_Y:
+    case PTX_SPECIAL_CTAID_Z:
+        return cta->index[special - PTX_SPECIAL_CTAID_X];
+    case PTX_SPECIAL_NCTAID_X:
+    case PTX_SPECIAL_NCTAID_Y:
+    case PTX_SPECIAL_NCTAID_Z:
+        return machine->grid[special - PTX_SPECIAL_NCTAID_X];
+    case PTX_SPECIAL_CLUSTERID_X:
+    case PTX_SPECIAL_CLUSTERID_Y:
+    case PTX_SPECIAL_CLUSTERID_Z:
+        return cta->cluster_index[special - PTX_SPECIAL_CLUSTERID_X];
+    case PTX_SPECIAL_NCLUSTERID_X:
+    case PTX_SPECIAL_NCLUSTERID_Y:
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        return machine->grid[special - PTX_SPECIAL_NCLUSTERID_X] /
+               machine->cluster[special - PTX_SPECIAL_NCLUSTERID_X];
+    case PTX_SPECIAL_CLUSTER_CTAID_X:
+    case PTX_SPECIAL_CLUSTER_CTAID_Y:
+    case PTX_SPECIAL_CLUSTER_CTAID_Z:
+        return cta->index[special - PTX_SPECIAL_CLUSTER_CTAID_X] %
+               machine->cluster[special - PTX_SPECIAL_CLUSTER_CTAID_X];
+    case PTX_SPECIAL_CLUSTER_NCTAID_X:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Y:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Z:
+        return machine->cluster[special - PTX_SPECIAL_CLUSTER_NCTAID_X];
+    case PTX_SPECIAL_CLUSTER_CTARANK:
+        return cta->rank;
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return machine->cluster_size;
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return machine->cluster_size > 1 ? UINT32_MAX : 0;
+    case PTX_SPECIAL_NWARPID:
+        return machine->warp_count;
+    case PTX_SPECIAL_SMID:
+        return cta->number % 132;
+    case PTX_SPECIAL_NSMID:
+        return 132;
+    case PTX_SPECIAL_TOTAL_SMEM_SIZE:
+        return machine->shared_bytes;
+    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
+        return machine->launch->dynamic_shared_bytes;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t get_of_lane(const ptx_warp *warp, uint32_t special, uint32_t lane) {
+    const ptx_machine *machine = warp->cta->machine;
+    uint32_t tid[3], bit = 1u << lane;
+    set_index(warp->index * PTX_LANES + lane, machine->block, tid);
+    switch (special) {
+    case PTX_SPECIAL_TID_X:
+    case PTX_SPECIAL_TID_Y:
+    case PTX_SPECIAL_TID_Z:
+        return tid[special - PTX_SPECIAL_TID_X];
+    case PTX_SPECIAL_LANEID:
+        return lane;
+    case PTX_SPECIAL_WARPID:
+        return warp->index;
+    case PTX_SPECIAL_LANEMASK_EQ:
+        return bit;
+    case PTX_SPECIAL_LANEMASK_LT:
+        return bit - 1;
+    case PTX_SPECIAL_LANEMASK_LE:
+        return bit | (bit - 1);
+    case PTX_SPECIAL_LANEMASK_GT:
+        return ~(bit | (bit - 1));
+    case PTX_SPECIAL_LANEMASK_GE:
+        return ~(bit - 1);
+    default:
+        return get_common(warp->cta, special);
+    }
+}
+
+static void set_specials(ptx_warp *warp) {
+    const ptx_code *code = warp->cta->machine->code;
+    for (uint32_t i = 0; i < PTX_SPECIAL_COUNT; i++) {
+        const ptx_plane *plane = &code->specials[i];
+        uint8_t *at = warp->registers + plane->offset;
+        warp->defined[plane->id] = UINT32_MAX;
+        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+            uint64_t value = get_of_lane(warp, i, lane);
+            if (plane->bits == 64) {
+                memcpy(at + lane * sizeof value, &value, sizeof value);
+            } else {
+                uint32_t word = (uint32_t)value;
+                memcpy(at + (plane->bits == 1 ? 0 : lane * sizeof word), &word, sizeof word);
+            }
+        }
+    }
+}
+
+static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
+    const ptx_code *code = machine->code;
+    ptx_warp *warp = &cta->warps[index];
+    uint32_t lanes = machine->threads - index * PTX_LANES;
+    warp->cta = cta;
+    warp->index = index;
+    warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
+    warp->registers = grout__new(NULL, code->register_bytes, 1);
+    warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
+    warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
+    warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
+    if (warp->registers == NULL || warp->defined == NULL || warp->flying == NULL ||
+        warp->local == NULL) {
+        return false;
+    }
+    warp->defined[0] = UINT32_MAX;
+    set_specials(warp);
+    warp->group_count = 1;
+    warp->groups[0] = (ptx_group){.lanes = warp->live, .pc = machine->first_step};
+    return true;
+}
+
+static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
+    cta->shared = grout__new(NULL, machine->shared_bytes, 1);
+    cta->known = grout__new(NULL, machine->shared_bytes, 1);
+    cta->warps = grout__new(NULL, machine->warp_count, sizeof *cta->warps);
+    cta->live_warps = machine->warp_count;
+    bool has_room = cta->shared != NULL && cta->known != NULL && cta->warps != NULL;
+    for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
+        has_room = begin_warp(machine, cta, i);
+    }
+    return has_room;
+}
+
+bool grout_ptx__begin_cluster(ptx_machine *machine) {
+    if (!GROUT_ARRAY_RESERVE(&machine->resident, NULL, 1)) {
+        return grout_diags_add_oom(machine->diags);
+    }
+    uint32_t first = machine->next_cta;
+    machine->next_cta += machine->cluster_size;
+    machine->resident.items[machine->resident.count++] = first;
+    machine->events++;
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        if (!begin_cta(machine, &machine->ctas[first + i])) {
+            return grout_diags_add_oom(machine->diags);
+        }
+    }
+    return true;
+}
+
+void grout_ptx__end_cluster(ptx_machine *machine, size_t index) {
+    uint32_t first = machine->resident.items[index];
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        free_cta(machine, &machine->ctas[first + i]);
+    }
+    machine->resident.items[index] = machine->resident.items[--machine->resident.count];
+}
