@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A warp holds its lanes in groups, each with one program counter. A step runs for a whole group.
- * Lanes that part become two groups; groups that come to the same place become one. Of several, the
- * one that is furthest behind goes on, unless it waits: nothing is lost, and no lane has to wait
- * for one that it would not wait for on a GPU. An instruction that needs its lanes together waits
- * until they are.
+ * Lanes that part become two groups; groups that come to the same place become one. The group that
+ * has come least far goes on, unless it waits: nothing is lost, and no lane has to wait for one
+ * that it would not wait for on a GPU. An instruction that needs its lanes together waits until
+ * they are.
  */
 #ifndef GROUT_PTX_MACHINE_H
 #define GROUT_PTX_MACHINE_H
@@ -129,17 +129,17 @@ struct ptx_context {
     ptx_group *group;
     const ptx_step *step;
     uint32_t lanes;
-    const uint8_t *constants;
+    uint8_t *constants; /* only read */
 };
 
 /* 32 values of a plane: words, or pairs of words. */
 static inline uint32_t *ptx_words(const ptx_context *context, const ptx_plane *plane) {
-    const uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint32_t *)(uintptr_t)(base + plane->offset);
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint32_t *)(void *)(base + plane->offset);
 }
 static inline uint64_t *ptx_longs(const ptx_context *context, const ptx_plane *plane) {
-    const uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint64_t *)(uintptr_t)(base + plane->offset);
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint64_t *)(void *)(base + plane->offset);
 }
 /* The value of a lane, widened by zeros. */
 static inline uint64_t ptx_value(const ptx_context *context, const ptx_plane *plane,
@@ -157,7 +157,7 @@ static inline uint32_t ptx_mask(const ptx_context *context, const ptx_plane *pla
     uint32_t mask = ptx_words(context, plane)[0];
     return plane->is_negated ? ~mask : mask;
 }
-/* Of the lanes that run, those of a mask have a value in the result now, and no others. */
+/* The lanes of a mask have a value in the result now; no others of those that run. */
 static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *plane,
                                    uint32_t defined) {
     uint32_t *mask = &context->warp->defined[plane->id];
