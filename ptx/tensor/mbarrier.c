@@ -43,7 +43,7 @@ uint64_t grout_ptx__mbarrier_pack(const grout_ptx_mbarrier *fields) {
 
 /* A phase with nothing left to wait for would be complete, unless nobody is expected any more. */
 bool grout_ptx__mbarrier_unpack(uint64_t word, grout_ptx_mbarrier *fields) {
-    return unpack(word, MARK_BARRIER, fields) &&
+    return unpack(word, MARK_BARRIER, fields) && fields->pending <= fields->expected &&
            (fields->pending != 0 || fields->tx != 0 || fields->expected == 0);
 }
 
