@@ -1,5 +1,6 @@
 /* ptx_device.c - see ptx_device.h. What a launch needs beside the code is the manifest's, as for
- * any program that launches emitted code. SPDX-License-Identifier: Apache-2.0 */
+ * any program that launches emitted code.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_device.h"
 
 #include "grout/ptx.h"

@@ -91,7 +91,7 @@ static ptx_outcome run_bar(ptx_context *context) {
     return PTX_NEXT;
 }
 
-/* [d,] a [, b] [, c]: without b all threads of the CTA, which 0 stands for. */
+/* [d,] a [, b] [, c]: without b all threads of the CTA, which 0 means. */
 bool grout_ptx__decode_bar(ptx_decoder *decoder) {
     static const ptx_operand all = {.kind = PTX_OPERAND_IMMEDIATE};
     ptx_step *step = decoder->step;

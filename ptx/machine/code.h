@@ -67,6 +67,9 @@ ptx_code *grout_ptx__decode(const grout_ptx_module *module, uint32_t function,
                             const uint64_t *globals, grout_diags *diags);
 void grout_ptx__free_code(ptx_code *code);
 
+/* Bytes of 32 values of so many bits. */
+uint32_t grout_ptx__get_plane_bytes(uint32_t bits);
+
 /* What a decoder has before it. */
 typedef struct ptx_decoder {
     ptx_code *code;

@@ -1,5 +1,6 @@
 /* collective.c - what lanes of a warp do together. PTX ISA 9.1, 9.7.9 and 9.7.13: the lanes that
- * the mask names are all here when a step runs (schedule.c). SPDX-License-Identifier: Apache-2.0 */
+ * the mask names are all here when a step runs (schedule.c).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
 

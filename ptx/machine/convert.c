@@ -1,5 +1,6 @@
 /* convert.c - cvt. PTX ISA 9.1, cvt: any number is an integer of 64 bits or a double, exactly, and
- * is rounded once to what it becomes. SPDX-License-Identifier: Apache-2.0 */
+ * is rounded once to what it becomes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "floats.h"
 #include "machine.h"

@@ -1,5 +1,6 @@
 /* floats.h - floats by their bits, and results rounded once. PTX ISA 9.1, 'Floating Point
- * Comparisons' and 'Rounding Modifiers'. SPDX-License-Identifier: Apache-2.0 */
+ * Comparisons' and 'Rounding Modifiers'.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_PTX_FLOATS_H
 #define GROUT_PTX_FLOATS_H
 

@@ -1,5 +1,6 @@
 /* functions.c - rcp, sqrt, ex2 and their like. PTX ISA leaves the last bits of .approx open: here
- * they are those of a double, rounded to nearest. SPDX-License-Identifier: Apache-2.0 */
+ * they are those of a double, rounded to nearest.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "floats.h"
 #include "machine.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A warp holds its lanes in groups, each with one program counter. A step runs for a whole group.
- * Lanes that part become two groups; groups that come to the same place become one. Of several, the
- * one that is furthest behind goes on, unless it waits: nothing is lost, and no lane has to wait
- * for one that it would not wait for on a GPU. An instruction that needs its lanes together waits
- * until they are.
+ * Lanes that part become two groups; groups that come to the same place become one. The group that
+ * has come least far goes on, unless it waits: nothing is lost, and no lane has to wait for one
+ * that it would not wait for on a GPU. An instruction that needs its lanes together waits until
+ * they are.
  */
 #ifndef GROUT_PTX_MACHINE_H
 #define GROUT_PTX_MACHINE_H
@@ -157,7 +157,7 @@ static inline uint32_t ptx_mask(const ptx_context *context, const ptx_plane *pla
     uint32_t mask = ptx_words(context, plane)[0];
     return plane->is_negated ? ~mask : mask;
 }
-/* Of the lanes that run, those of a mask have a value in the result now, and no others. */
+/* The lanes of a mask have a value in the result now; no others of those that run. */
 static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *plane,
                                    uint32_t defined) {
     uint32_t *mask = &context->warp->defined[plane->id];

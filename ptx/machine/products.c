@@ -1,7 +1,7 @@
 /* products.c - wgmma. PTX ISA 9.1, 9.7.15; ptx/tensor has shapes, descriptors, fragments and sums.
  * Each warp of the warpgroup makes its 16 rows of the product, some time between the instruction
- * and the wait for its group; until then what it writes has no value. SPDX-License-Identifier:
- * Apache-2.0 */
+ * and the wait for its group; until then what it writes has no value.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "formats.h"
 #include "fragment.h"

@@ -48,7 +48,7 @@ static void tidy_groups(ptx_warp *warp) {
     }
 }
 
-/* The group that goes on: the one that is furthest behind, now and then another one, so that lanes
+/* The group that goes on: the one that has come least far, now and then another one, so that lanes
  * which spin do not keep away those that they spin for. NULL: all wait. */
 static ptx_group *choose_group(ptx_machine *machine, ptx_warp *warp) {
     ptx_group *best = NULL;

@@ -1,5 +1,6 @@
 /* state.c - CTAs that begin and end, and what special registers say in them. PTX ISA 9.1,
- * chapter 10. SPDX-License-Identifier: Apache-2.0 */
+ * chapter 10.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* tensors.c - copies by tensor maps, and the maps themselves. PTX ISA 9.1, cp.async.bulk.tensor,
  * cp.reduce.async.bulk.tensor, tensormap.replace; ptx/tensor/tensor_box.h has which bytes they
- * move. SPDX-License-Identifier: Apache-2.0 */
+ * move.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "mbarriers.h"
 #include "tensor_box.h"

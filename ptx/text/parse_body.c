@@ -1,5 +1,6 @@
 /* parse_body.c - bodies of functions: blocks, labels, and the directives that the machine has no
- * use for. PTX ISA 9.1, chapters 4 and 11. SPDX-License-Identifier: Apache-2.0 */
+ * use for. PTX ISA 9.1, chapters 4 and 11.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
 #include <string.h>

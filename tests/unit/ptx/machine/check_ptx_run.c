@@ -1,5 +1,6 @@
 /* check_ptx_run.c - single instructions and short programs on the machine: values worked out by
- * hand from PTX ISA 9.1, and what no GPU could run. SPDX-License-Identifier: Apache-2.0 */
+ * hand from PTX ISA 9.1, and what no GPU could run.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/ptx.h"
 
 #include <check.h>
@@ -46,7 +47,7 @@ static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *
     return is_done;
 }
 
-/* Of threads 0, 5 and 40, which is lane 8 of the second warp. */
+/* What threads 0, 5 and 40 have; the last is lane 8 of the second warp. */
 static const struct value_case {
     const char *body;
     uint64_t expected[3];
@@ -212,7 +213,8 @@ static const struct fault_case {
     {"ld.shared.u32 %r0, [%r13+1024];", GROUT_DIAG_PTX_FAULT,
      "no memory of the space 'shared' is at 0x800, 4 bytes"},
     {"st.global.u32 [%rd14+65536], 0;", GROUT_DIAG_PTX_FAULT, NULL},
-    {"setp.eq.u32 %p0, %r14, 0; @%p0 bra L; bar.sync 0; bra E; L: bra L; E:", GROUT_DIAG_PTX_HANG, NULL},
+    {"setp.eq.u32 %p0, %r14, 0; @%p0 bra L; bar.sync 0; bra E; L: bra L; E:", GROUT_DIAG_PTX_HANG,
+     NULL},
     {"bar.sync 0, 48;", GROUT_DIAG_PTX_FAULT,
      "barrier 0 for 48 threads: there are 16 barriers, for whole warps of the CTA"},
     {"bar.sync %r14;", GROUT_DIAG_PTX_FAULT,
