@@ -49,6 +49,7 @@ static void get_numbers(const json_t *object, const char *key, uint32_t *numbers
 static bool make_code(ptx_launch *work) {
     const grout_gpu_launch *launch = work->launch;
     grout_session *session = work->session;
+    const grout_host_gpu *gpu = session->host->gpu;
     grout_emit_options options = {.no_debug_checks = launch->no_debug_checks,
                                   .extern_source = launch->extern_source};
     grout_text cuda = {0}, manifest = {0};
@@ -61,12 +62,13 @@ static bool make_code(ptx_launch *work) {
     if (is_made && (cuda.failed || manifest.failed)) {
         is_made = grout_diags_add_oom(session->diags);
     }
-    if (is_made && session->host->gpu == NULL) {
+    if (is_made && gpu == NULL) {
         is_made = grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
                                   "this grout has no NVRTC");
     }
-    is_made = is_made && session->host->gpu->compile_cuda(cuda.data, name, GROUT_BINARY_PTX,
-                                                          &launch->nvrtc, &ptx, session->diags);
+    is_made =
+        is_made && gpu != NULL &&
+        gpu->compile_cuda(cuda.data, name, GROUT_BINARY_PTX, &launch->nvrtc, &ptx, session->diags);
     if (is_made) {
         grout_text file = {0};
         grout_text_add(&file, "%s.ptx", name);

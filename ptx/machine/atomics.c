@@ -42,14 +42,15 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
     }
     for (uint32_t i = 0; i < step->item_count2; i++) {
         uint64_t old = 0;
-        if (!is_known(bytes.known + i * step->size, step->size) && step->detail != PTX_WORD_EXCH) {
+        if (!is_known(bytes.known + (size_t)i * step->size, step->size) &&
+            step->detail != PTX_WORD_EXCH) {
             grout_ptx__fault(context, lane, "an atomic operation on bytes that were never written");
             return false;
         }
-        if (!update_one(context, lane, bytes.data + i * step->size, i, &old)) {
+        if (!update_one(context, lane, bytes.data + (size_t)i * step->size, i, &old)) {
             return false;
         }
-        memset(bytes.known + i * step->size, 0xff, step->size);
+        memset(bytes.known + (size_t)i * step->size, 0xff, step->size);
         if (i < step->item_count) {
             ptx_put(context, &items[step->first_item + i], lane, old);
         }

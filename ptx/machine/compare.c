@@ -152,11 +152,6 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
         grout_ptx__has(decoder, PTX_WORD_FTZ)) {
         return grout_ptx__unknown(decoder, "the machine does not know this comparison");
     }
-    if (type->kind != PTX_KIND_FLOAT && step->detail == (LESS | GREATER)) {
-        step->detail = LESS | GREATER;
-    } else if (how.id == PTX_WORD_NE) {
-        step->detail = LESS | GREATER; /* of a NaN nothing is true but .neu and .nan */
-    }
     if (result->kind == PTX_OPERAND_PAIR) {
         if (!grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 0), 0,
                                      &step->result) ||

@@ -394,8 +394,8 @@ static ptx_outcome run_store_async(ptx_context *context) {
         }
         for (uint32_t i = 0; i < step->item_count; i++) {
             uint64_t value = ptx_value(context, &items[i], lane);
-            memcpy(async.bytes + i * step->size, &value, step->size);
-            memset(async.bytes + size + i * step->size,
+            memcpy(async.bytes + (size_t)i * step->size, &value, step->size);
+            memset(async.bytes + size + (size_t)i * step->size,
                    (ptx_defined(context, &items[i]) >> lane & 1) != 0 ? 0xff : 0, step->size);
         }
         async.numbers[TO] = ptx_value(context, &step->sources[0], lane) + step->more;

@@ -135,17 +135,17 @@ struct ptx_context {
     ptx_group *group;
     const ptx_step *step;
     uint32_t lanes;
-    const uint8_t *constants;
+    uint8_t *constants; /* only read */
 };
 
 /* 32 values of a plane: words, or pairs of words. */
 static inline uint32_t *ptx_words(const ptx_context *context, const ptx_plane *plane) {
-    const uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint32_t *)(uintptr_t)(base + plane->offset);
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint32_t *)(void *)(base + plane->offset);
 }
 static inline uint64_t *ptx_longs(const ptx_context *context, const ptx_plane *plane) {
-    const uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint64_t *)(uintptr_t)(base + plane->offset);
+    uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
+    return (uint64_t *)(void *)(base + plane->offset);
 }
 /* The value of a lane, widened by zeros. */
 static inline uint64_t ptx_value(const ptx_context *context, const ptx_plane *plane,

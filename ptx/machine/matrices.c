@@ -145,27 +145,35 @@ bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out) {
     return false;
 }
 
-typedef grout_ptx_place ptx_fragment(uint32_t lane, uint32_t number, uint32_t element,
-                                     uint32_t bits);
+/* The registers of a fragment, and the matrix that it is of. */
+typedef struct ptx_part {
+    const ptx_plane *items;
+    uint32_t count, bits; /* registers; of an element */
+    grout_ptx_place (*find)(uint32_t lane, uint32_t number, uint32_t element, uint32_t bits);
+    uint32_t width;     /* columns of the matrix */
+    bool is_transposed; /* B, whose columns are rows here */
+    uint32_t *matrix;
+} ptx_part;
 
-/* Elements of a fragment into a matrix of width columns; transposed for B, whose columns are rows
- * here. */
-static bool gather(const ptx_context *context, const ptx_plane *items, uint32_t count,
-                   uint32_t bits, ptx_fragment *fragment, uint32_t width, bool is_transposed,
-                   uint32_t *matrix) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (!grout_ptx__need(context, &items[i], "a register of a matrix")) {
+static void gather_register(const ptx_context *context, const ptx_part *part, uint32_t number,
+                            uint32_t lane) {
+    uint64_t value = ptx_value(context, &part->items[number], lane);
+    uint32_t mask = part->bits == 32 ? UINT32_MAX : (1u << part->bits) - 1;
+    for (uint32_t j = 0; j < 32 / part->bits; j++) {
+        grout_ptx_place at = part->find(lane, number, j, part->bits);
+        uint32_t row = part->is_transposed ? at.column : at.row;
+        uint32_t column = part->is_transposed ? at.row : at.column;
+        part->matrix[row * part->width + column] = (uint32_t)(value >> part->bits * j) & mask;
+    }
+}
+
+static bool gather(const ptx_context *context, const ptx_part *part) {
+    for (uint32_t i = 0; i < part->count; i++) {
+        if (!grout_ptx__need(context, &part->items[i], "a register of a matrix")) {
             return false;
         }
-        PTX_FOR_LANES(lane, UINT32_MAX) {
-            uint64_t value = ptx_value(context, &items[i], lane);
-            for (uint32_t j = 0; j < 32 / bits; j++) {
-                grout_ptx_place at = fragment(lane, i, j, bits);
-                uint32_t row = is_transposed ? at.column : at.row,
-                         column = is_transposed ? at.row : at.column;
-                matrix[row * width + column] =
-                    (uint32_t)(value >> bits * j) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
-            }
+        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+            gather_register(context, part, i, lane);
         }
     }
     return true;
@@ -184,9 +192,10 @@ static ptx_outcome run_mma(ptx_context *context) {
              b_count = MMA_N * k * bits / 1024;
     const ptx_plane *a = d + d_count, *b = a + a_count, *c = b + b_count;
     uint32_t as[MMA_M * MMA_K_MAX], bs[MMA_N * MMA_K_MAX], ds[MMA_M * MMA_N];
-    if (!gather(context, a, a_count, bits, grout_ptx__fragment_a, k, false, as) ||
-        !gather(context, b, b_count, bits, grout_ptx__fragment_b, k, true, bs) ||
-        !gather(context, c, d_count, d_bits, grout_ptx__fragment_d, MMA_N, false, ds)) {
+    const ptx_part a_part = {a, a_count, bits, grout_ptx__fragment_a, k, false, as};
+    const ptx_part b_part = {b, b_count, bits, grout_ptx__fragment_b, k, true, bs};
+    const ptx_part c_part = {c, d_count, d_bits, grout_ptx__fragment_d, MMA_N, false, ds};
+    if (!gather(context, &a_part) || !gather(context, &b_part) || !gather(context, &c_part)) {
         return PTX_FAILED;
     }
     bool is_integer = a_format == GROUT_PTX_U8 || a_format == GROUT_PTX_S8;

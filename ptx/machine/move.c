@@ -20,7 +20,7 @@ static ptx_outcome run_mov(ptx_context *context) {
             d[lane] = a[lane];
         }
     } else if (to->bits == 128) {
-        memcpy(ptx_longs(context, to), ptx_longs(context, from), PTX_LANES * 16);
+        memcpy(ptx_longs(context, to), ptx_longs(context, from), (size_t)PTX_LANES * 16);
     } else {
         const uint32_t *a = ptx_words(context, from);
         uint32_t *d = ptx_words(context, to);
@@ -62,8 +62,8 @@ static ptx_outcome run_pack(ptx_context *context) {
             value[at / 64] |= ptx_value(context, &items[i], lane) << at % 64;
         }
         if (longs == 2) {
-            ptx_longs(context, &step->result)[2 * lane] = value[0];
-            ptx_longs(context, &step->result)[2 * lane + 1] = value[1];
+            ptx_longs(context, &step->result)[(size_t)2 * lane] = value[0];
+            ptx_longs(context, &step->result)[(size_t)2 * lane + 1] = value[1];
         } else {
             ptx_put(context, &step->result, lane, value[0]);
         }
@@ -80,7 +80,7 @@ static ptx_outcome run_unpack(ptx_context *context) {
     PTX_FOR_LANES(lane, context->lanes) {
         uint64_t value[2] = {0, 0};
         if (from->bits == 128) {
-            memcpy(value, ptx_longs(context, from) + 2 * lane, sizeof value);
+            memcpy(value, ptx_longs(context, from) + (size_t)2 * lane, sizeof value);
         } else {
             value[0] = ptx_value(context, from, lane);
         }
@@ -202,7 +202,7 @@ static ptx_outcome run_load(ptx_context *context) {
             const ptx_plane *item = &items[i];
             uint32_t at = i * step->size;
             if (item->bits == 128) {
-                memcpy(ptx_longs(context, item) + 2 * lane, bytes.data + at, 16);
+                memcpy(ptx_longs(context, item) + (size_t)2 * lane, bytes.data + at, 16);
             } else {
                 ptx_put(context, item, lane, widen(load_bits(bytes.data + at, step->size), type));
             }
@@ -258,7 +258,7 @@ static ptx_outcome run_store(ptx_context *context) {
             const ptx_plane *item = &items[i];
             uint32_t at = i * step->size;
             if (item->bits == 128) {
-                memcpy(bytes.data + at, ptx_longs(context, item) + 2 * lane, 16);
+                memcpy(bytes.data + at, ptx_longs(context, item) + (size_t)2 * lane, 16);
             } else {
                 uint64_t value = ptx_value(context, item, lane);
                 memcpy(bytes.data + at, &value, step->size < 8 ? step->size : 8);

@@ -59,42 +59,54 @@ typedef struct ptx_product {
     ptx_matrices *matrices;
 } ptx_product;
 
-/* count elements of k for each of rows, from a descriptor; first: the row that is the first. */
-static bool read_matrix(const ptx_product *product, uint64_t bits, grout_ptx_operand_form form,
-                        uint32_t first, uint32_t rows, uint32_t k, uint32_t *matrix) {
+/* A matrix in shared memory. */
+typedef struct ptx_source_matrix {
+    uint64_t bits; /* its descriptor */
     grout_ptx_matrix_desc desc;
+    grout_ptx_operand_form form;
+    uint32_t first, rows, k; /* which rows, and how long they are */
+} ptx_source_matrix;
+
+/* Row i, element j. */
+static bool read_element(const ptx_product *product, const ptx_source_matrix *source, uint32_t i,
+                         uint32_t j, uint32_t *value_out) {
+    uint32_t address = 0, bit = 0, row = source->first + i;
+    uint32_t width = grout_ptx__format_bits(source->form.format), size = width < 8 ? 1 : width / 8;
+    ptx_bytes bytes = {NULL, NULL};
+    ptx_cta *owner = NULL;
+    if (!grout_ptx__desc_locate(&source->desc, &source->form, row, j, &address, &bit)) {
+        return grout_ptx__async_fault(product->machine, product->async,
+                                      "the descriptor 0x%llx has no element (%u, %u)",
+                                      (unsigned long long)source->bits, row, j);
+    }
+    if (!grout_ptx__find_shared(product->warp->cta, address, size, &bytes, &owner)) {
+        return grout_ptx__async_fault(product->machine, product->async,
+                                      "the descriptor 0x%llx leaves shared memory at 0x%x",
+                                      (unsigned long long)source->bits, address);
+    }
+    *value_out = 0;
+    for (uint32_t b = 0; b < size; b++) {
+        if (bytes.known[b] == 0) {
+            return grout_ptx__async_fault(
+                product->machine, product->async,
+                "element (%u, %u) of a matrix, at 0x%x, was never written", row, j, address);
+        }
+        *value_out |= (uint32_t)bytes.data[b] << 8 * b;
+    }
+    return true;
+}
+
+static bool read_matrix(const ptx_product *product, ptx_source_matrix source, uint32_t *matrix) {
     grout_ptx_fault fault;
-    uint32_t width = grout_ptx__format_bits(form.format), size = width < 8 ? 1 : width / 8;
-    const ptx_cta *cta = product->warp->cta;
-    if (!grout_ptx__desc_decode(bits, GROUT_PTX_DESC_WGMMA, ARCH, &desc, &fault) ||
-        !grout_ptx__desc_check(&desc, &form, &fault)) {
+    if (!grout_ptx__desc_decode(source.bits, GROUT_PTX_DESC_WGMMA, ARCH, &source.desc, &fault) ||
+        !grout_ptx__desc_check(&source.desc, &source.form, &fault)) {
         return grout_ptx__async_fault(product->machine, product->async, "%s", fault.text);
     }
-    for (uint32_t i = 0; i < rows; i++) {
-        for (uint32_t j = 0; j < k; j++) {
-            uint32_t address = 0, bit = 0, value = 0;
-            ptx_bytes bytes;
-            ptx_cta *owner = NULL;
-            if (!grout_ptx__desc_locate(&desc, &form, first + i, j, &address, &bit)) {
-                return grout_ptx__async_fault(product->machine, product->async,
-                                              "the descriptor 0x%llx has no element (%u, %u)",
-                                              (unsigned long long)bits, first + i, j);
+    for (uint32_t i = 0; i < source.rows; i++) {
+        for (uint32_t j = 0; j < source.k; j++) {
+            if (!read_element(product, &source, i, j, &matrix[(size_t)i * source.k + j])) {
+                return false;
             }
-            if (!grout_ptx__find_shared(cta, address, size, &bytes, &owner)) {
-                return grout_ptx__async_fault(product->machine, product->async,
-                                              "the descriptor 0x%llx leaves shared memory at 0x%x",
-                                              (unsigned long long)bits, address);
-            }
-            for (uint32_t b = 0; b < size; b++) {
-                if (bytes.known[b] == 0) {
-                    return grout_ptx__async_fault(
-                        product->machine, product->async,
-                        "element (%u, %u) of a matrix, at 0x%x, was never written", first + i, j,
-                        address);
-                }
-                value |= (uint32_t)bytes.data[b] << 8 * b;
-            }
-            matrix[i * k + j] = value;
         }
     }
     return true;
@@ -154,33 +166,40 @@ static bool read_metadata(const ptx_product *product) {
                 ptx_value(&product->context, &product->step->sources[META], place.lane % PTX_LANES);
             chunks[k / chunk] = (uint8_t)(word >> place.bit & 15);
         }
-        if (!select_kept(product, sparsity, chunks, product->matrices->kept + row * (it->k / 2))) {
+        if (!select_kept(product, sparsity, chunks,
+                         product->matrices->kept + (size_t)row * (it->k / 2))) {
             return false;
         }
     }
     return true;
 }
 
-/* D of the registers into a matrix, or back. */
+/* A register of D in one lane, into a matrix or back. */
+static void move_register(const ptx_product *product, uint32_t number, uint32_t lane,
+                          bool is_back) {
+    const ptx_plane *item =
+        &product->machine->code->items.items[product->step->first_item + number];
+    uint32_t bits = grout_ptx__format_bits(product->it.d);
+    uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
+    uint32_t value = (uint32_t)ptx_value(&product->context, item, lane);
+    for (uint32_t j = 0; j < 32 / bits; j++) {
+        grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
+        uint32_t *element = &product->matrices->d[at.row * product->it.n + at.column];
+        if (is_back) {
+            value = (value & ~(mask << bits * j)) | *element << bits * j;
+        } else {
+            *element = value >> bits * j & mask;
+        }
+    }
+    if (is_back) {
+        ptx_put(&product->context, item, lane, value);
+    }
+}
+
 static void move_d(const ptx_product *product, bool is_back) {
-    const ptx_plane *items = product->machine->code->items.items + product->step->first_item;
-    uint32_t bits = grout_ptx__format_bits(product->it.d), n = product->it.n;
     for (uint32_t i = 0; i < product->step->item_count; i++) {
-        PTX_FOR_LANES(lane, UINT32_MAX) {
-            uint32_t value = (uint32_t)ptx_value(&product->context, &items[i], lane);
-            for (uint32_t j = 0; j < 32 / bits; j++) {
-                uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
-                grout_ptx_place at = grout_ptx__fragment_d(lane, i, j, bits);
-                uint32_t *element = &product->matrices->d[at.row * n + at.column];
-                if (is_back) {
-                    value = (value & ~(mask << bits * j)) | *element << bits * j;
-                } else {
-                    *element = value >> bits * j & mask;
-                }
-            }
-            if (is_back) {
-                ptx_put(&product->context, &items[i], lane, value);
-            }
+        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+            move_register(product, i, lane, is_back);
         }
     }
 }
@@ -190,17 +209,25 @@ static bool multiply(ptx_product *product) {
     const uint64_t *numbers = product->async->numbers;
     grout_ptx_product how = grout_ptx__wgmma_product(it);
     uint32_t stored = it->is_sparse ? it->k / 2 : it->k;
-    grout_ptx_operand_form a = {
-        .kind = GROUT_PTX_DESC_WGMMA, .format = it->a, .is_mn_major = it->transpose_a != 0};
-    grout_ptx_operand_form b = {
-        .kind = GROUT_PTX_DESC_WGMMA, .format = it->b, .is_mn_major = it->transpose_b != 0};
+    ptx_source_matrix a = {.bits = numbers[A_DESC],
+                           .form = {.kind = GROUT_PTX_DESC_WGMMA,
+                                    .format = it->a,
+                                    .is_mn_major = it->transpose_a != 0},
+                           .first = product->warp->index % 4 * ROWS,
+                           .rows = ROWS,
+                           .k = stored};
+    ptx_source_matrix b = {.bits = numbers[B_DESC],
+                           .form = {.kind = GROUT_PTX_DESC_WGMMA,
+                                    .format = it->b,
+                                    .is_mn_major = it->transpose_b != 0},
+                           .rows = it->n,
+                           .k = it->k};
     if (it->is_a_register) {
         read_registers(product, stored);
-    } else if (!read_matrix(product, numbers[A_DESC], a, product->warp->index % 4 * ROWS, ROWS,
-                            stored, product->matrices->a)) {
+    } else if (!read_matrix(product, a, product->matrices->a)) {
         return false;
     }
-    if (!read_matrix(product, numbers[B_DESC], b, 0, it->n, it->k, product->matrices->b) ||
+    if (!read_matrix(product, b, product->matrices->b) ||
         (it->is_sparse && !read_metadata(product))) {
         return false;
     }
@@ -227,7 +254,7 @@ static bool run_product(ptx_machine *machine, ptx_async *async) {
                                     .warp = warp,
                                     .step = async->step,
                                     .lanes = UINT32_MAX,
-                                    .constants = (const uint8_t *)machine->code->constants.items};
+                                    .constants = (uint8_t *)machine->code->constants.items};
     product.matrices = grout__new(NULL, 1, sizeof *product.matrices);
     async->is_done = true;
     if (product.matrices == NULL) {

@@ -12,6 +12,8 @@ enum {
     STALL_STEPS = 400000 /* after which others may be what they wait for */
 };
 
+#define STEPS_MAX UINT64_C(4000000000)
+
 /* ---- groups of a warp ---- */
 
 static bool have_same_calls(const ptx_group *a, const ptx_group *b) {
@@ -117,7 +119,7 @@ static bool run_step(ptx_machine *machine, ptx_warp *warp, ptx_group *group) {
                            .group = group,
                            .step = step,
                            .lanes = group->lanes,
-                           .constants = (const uint8_t *)machine->code->constants.items};
+                           .constants = (uint8_t *)machine->code->constants.items};
     ptx_outcome outcome = PTX_NEXT;
     bool is_right = apply_guard(&context);
     machine->steps++;
@@ -208,32 +210,39 @@ static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
     return true;
 }
 
-static bool report_hang(ptx_machine *machine, bool is_limit) {
+/* A warp of a cluster. */
+static ptx_warp *get_warp(const ptx_machine *machine, uint32_t first, uint32_t number) {
+    return &machine->ctas[first + number / machine->warp_count].warps[number % machine->warp_count];
+}
+
+/* Where the lanes of a warp are. */
+static void note_warp(ptx_machine *machine, const ptx_warp *warp, bool *is_first, bool is_limit) {
     const grout_ptx_module *module = machine->code->module;
+    const grout_place nowhere = {.file = NULL};
+    const uint32_t *index = warp->cta->index;
+    for (uint32_t i = 0; warp->live != 0 && i < warp->group_count; i++) {
+        const ptx_step *step = &machine->code->steps.items[warp->groups[i].pc];
+        grout_place place = grout_ptx__get_place(module, module->insts.items[step->inst].place);
+        if (*is_first) {
+            grout_diags_add(machine->diags, GROUT_DIAG_PTX_HANG, place,
+                            is_limit ? "the run takes more than %llu instructions"
+                                     : "all lanes wait, after %llu instructions",
+                            (unsigned long long)machine->steps);
+        }
+        *is_first = false;
+        grout_diags_note(
+            machine->diags, nowhere, "lanes 0x%x of warp %u of CTA (%u, %u, %u) are at line %u",
+            warp->groups[i].lanes, warp->index, index[0], index[1], index[2], place.line);
+    }
+}
+
+static bool report_hang(ptx_machine *machine, bool is_limit) {
     bool is_first = true;
-    grout_place nowhere = {.file = NULL};
+    uint32_t count = machine->cluster_size * machine->warp_count;
     for (size_t i = 0; i < machine->resident.count; i++) {
-        for (uint32_t j = 0; j < machine->cluster_size; j++) {
-            const ptx_cta *cta = &machine->ctas[machine->resident.items[i] + j];
-            for (uint32_t k = 0; k < machine->warp_count; k++) {
-                const ptx_warp *warp = &cta->warps[k];
-                for (uint32_t g = 0; warp->live != 0 && g < warp->group_count; g++) {
-                    const ptx_step *step = &machine->code->steps.items[warp->groups[g].pc];
-                    grout_place place =
-                        grout_ptx__get_place(module, module->insts.items[step->inst].place);
-                    if (is_first) {
-                        grout_diags_add(machine->diags, GROUT_DIAG_PTX_HANG, place,
-                                        is_limit ? "the run takes more than %llu instructions"
-                                                 : "all lanes wait, after %llu instructions",
-                                        (unsigned long long)machine->steps);
-                    }
-                    is_first = false;
-                    grout_diags_note(machine->diags, nowhere,
-                                     "lanes 0x%x of warp %u of CTA (%u, %u, %u) are at line %u",
-                                     warp->groups[g].lanes, k, cta->index[0], cta->index[1],
-                                     cta->index[2], place.line);
-                }
-            }
+        for (uint32_t j = 0; j < count; j++) {
+            note_warp(machine, get_warp(machine, machine->resident.items[i], j), &is_first,
+                      is_limit);
         }
     }
     machine->is_failed = true;
@@ -243,25 +252,19 @@ static bool report_hang(ptx_machine *machine, bool is_limit) {
 /* One warp of those that run, or NULL. */
 static ptx_warp *draw_warp(ptx_machine *machine) {
     uint32_t first = machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
-    uint64_t number =
-        grout_ptx__draw(machine, (uint64_t)machine->cluster_size * machine->warp_count);
-    ptx_cta *cta = &machine->ctas[first + number / machine->warp_count];
-    ptx_warp *warp = &cta->warps[number % machine->warp_count];
+    uint32_t count = machine->cluster_size * machine->warp_count;
+    ptx_warp *warp = get_warp(machine, first, (uint32_t)grout_ptx__draw(machine, count));
     return warp->live != 0 ? warp : NULL;
 }
 
 /* Tries all warps, once each. */
 static bool run_any_warp(ptx_machine *machine) {
+    uint32_t count = machine->cluster_size * machine->warp_count;
     for (size_t i = 0; i < machine->resident.count; i++) {
-        for (uint32_t j = 0; j < machine->cluster_size; j++) {
-            ptx_cta *cta = &machine->ctas[machine->resident.items[i] + j];
-            for (uint32_t k = 0; k < machine->warp_count; k++) {
-                if (cta->warps[k].live != 0 && run_warp(machine, &cta->warps[k], 64)) {
-                    return true;
-                }
-                if (machine->is_failed) {
-                    return true;
-                }
+        for (uint32_t j = 0; j < count; j++) {
+            ptx_warp *warp = get_warp(machine, machine->resident.items[i], j);
+            if ((warp->live != 0 && run_warp(machine, warp, 64)) || machine->is_failed) {
+                return true;
             }
         }
     }
@@ -281,10 +284,36 @@ static void let_happen(ptx_machine *machine) {
     }
 }
 
-bool grout_ptx__run_all(ptx_machine *machine) {
+/* No warp has gone on for a while: one that can, or what is late, or a cluster more. False: none.
+ */
+static bool get_on(ptx_machine *machine) {
+    uint32_t begun = machine->next_cta;
+    if (run_any_warp(machine) || grout_ptx__let_one_happen(machine, true) || machine->is_failed) {
+        return !machine->is_failed;
+    }
+    end_clusters(machine);
+    if (!begin_clusters(machine, true)) {
+        return false;
+    }
+    return machine->next_cta != begun || machine->resident.count == 0 ||
+           report_hang(machine, false);
+}
+
+/* Some steps of a warp that is drawn; idle counts those that could not go on. */
+static bool run_some(ptx_machine *machine, uint32_t *idle) {
     static const uint32_t lengths[] = {1, 4, 16, 64, 256, 1024};
-    uint64_t limit =
-        machine->launch->steps_max > 0 ? machine->launch->steps_max : UINT64_C(4000000000);
+    ptx_warp *warp = draw_warp(machine);
+    uint64_t length = lengths[grout_ptx__draw(machine, sizeof lengths / sizeof lengths[0])];
+    *idle = warp != NULL && run_warp(machine, warp, length) ? 0 : *idle + 1;
+    if (*idle <= 2 * machine->warp_count || machine->is_failed) {
+        return !machine->is_failed;
+    }
+    *idle = 0;
+    return get_on(machine);
+}
+
+bool grout_ptx__run_all(ptx_machine *machine) {
+    uint64_t most = machine->launch->steps_max > 0 ? machine->launch->steps_max : STEPS_MAX;
     uint32_t idle = 0;
     while (!machine->is_failed) {
         end_clusters(machine);
@@ -294,26 +323,12 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         if (!begin_clusters(machine, machine->steps - machine->stall_start > STALL_STEPS)) {
             return false;
         }
-        if (machine->steps > limit) {
+        if (machine->steps > most) {
             return report_hang(machine, true);
         }
         let_happen(machine);
-        ptx_warp *warp = draw_warp(machine);
-        uint64_t length = lengths[grout_ptx__draw(machine, sizeof lengths / sizeof lengths[0])];
-        idle = warp != NULL && run_warp(machine, warp, length) ? 0 : idle + 1;
-        if (idle > 2 * machine->warp_count && !machine->is_failed) {
-            idle = 0;
-            uint32_t begun = machine->next_cta;
-            if (!run_any_warp(machine) && !grout_ptx__let_one_happen(machine, true) &&
-                !machine->is_failed) {
-                end_clusters(machine);
-                if (!begin_clusters(machine, true)) {
-                    return false;
-                }
-                if (machine->next_cta == begun && machine->resident.count > 0) {
-                    return report_hang(machine, false);
-                }
-            }
+        if (!run_some(machine, &idle)) {
+            return false;
         }
     }
     return false;

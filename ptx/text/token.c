@@ -20,7 +20,10 @@ static bool is_of_name(char c) {
 }
 
 static char peek(const ptx_reader *reader, size_t offset) {
-    return (size_t)(reader->end - reader->at) > offset ? reader->at[offset] : '\0';
+    if ((size_t)(reader->end - reader->at) <= offset) {
+        return '\0';
+    }
+    return reader->at[offset];
 }
 
 static void skip_line(ptx_reader *reader) {
@@ -57,12 +60,11 @@ static bool skip_one_blank(ptx_reader *reader) {
         skip_newline(reader);
     } else if (c == ' ' || c == '\t' || c == '\r') {
         reader->at++;
-    } else if (c == '/' && peek(reader, 1) == '/') {
+    } else if ((c == '/' && peek(reader, 1) == '/') ||
+               (c == '#' && reader->at == reader->line_start)) {
         skip_line(reader);
     } else if (c == '/' && peek(reader, 1) == '*') {
         skip_comment(reader);
-    } else if (c == '#' && reader->at == reader->line_start) {
-        skip_line(reader);
     } else {
         return false;
     }
@@ -92,6 +94,14 @@ static uint64_t read_digits(ptx_reader *reader, unsigned base, bool *is_right) {
         value = value * base + (uint64_t)digit;
     }
     return value;
+}
+
+/* The letter or digit after a zero, or none. */
+static char get_base(const ptx_reader *reader) {
+    if (peek(reader, 0) != '0') {
+        return '\0';
+    }
+    return peek(reader, 1);
 }
 
 /* 0f3F800000 and 0d3FF0000000000000: the bits of a float. */
@@ -153,7 +163,7 @@ static bool is_decimal_float(const ptx_reader *reader) {
 
 static bool read_integer(ptx_reader *reader, ptx_token *token) {
     bool is_right = true;
-    char second = peek(reader, 0) == '0' ? peek(reader, 1) : '\0';
+    char second = get_base(reader);
     unsigned base = second == 'x' || second == 'X'   ? 16
                     : second == 'b' || second == 'B' ? 2
                     : is_digit(second)               ? 8
@@ -167,7 +177,7 @@ static bool read_integer(ptx_reader *reader, ptx_token *token) {
 }
 
 static void read_number(ptx_reader *reader, ptx_token *token) {
-    char second = peek(reader, 0) == '0' ? peek(reader, 1) : '\0';
+    char second = get_base(reader);
     bool is_right = false;
     token->kind = PTX_TOKEN_NUMBER;
     if (second == 'f' || second == 'F' || second == 'd' || second == 'D') {

@@ -58,10 +58,10 @@ static bool read_shape(const char *text, size_t size, uint32_t *value_out) {
 
 ptx_word grout_ptx__find_word(const char *text, size_t size) {
     ptx_word word = {PTX_WORD_NONE, 0};
-    for (uint16_t i = 1; i < PTX_WORD_ID_COUNT; i++) {
+    for (uint32_t i = 1; i < PTX_WORD_ID_COUNT; i++) {
         const char *known = word_infos[i].text;
         if (known[0] == text[0] && strncmp(known, text, size) == 0 && known[size] == '\0') {
-            word.id = i;
+            word.id = (uint16_t)i;
             return word;
         }
     }
