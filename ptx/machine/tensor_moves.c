@@ -26,7 +26,7 @@ static ptx_context get_context(ptx_machine *machine, const ptx_async *async) {
                          .warp = &cta->warps[async->warp],
                          .step = async->step,
                          .lanes = UINT32_MAX,
-                         .constants = (const uint8_t *)machine->code->constants.items};
+                         .constants = (uint8_t *)machine->code->constants.items};
 }
 
 static bool load(ptx_machine *machine, ptx_async *async) {
