@@ -24,6 +24,8 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_MMA_RHS_32BIT] = "mma_rhs_32bit",
         [GROUT_LAYOUT_MMA_RHS_16BIT] = "mma_rhs_16bit",
         [GROUT_LAYOUT_MMA_RHS_8BIT] = "mma_rhs_8bit",
+        [GROUT_LAYOUT_TMEM] = "tmem",
+        [GROUT_LAYOUT_TMEM_ROW] = "tmem_row",
         [GROUT_LAYOUT_TILED] = "tiled",
     };
     return texts[kind];
@@ -103,7 +105,14 @@ const grout_register_tiling *grout_register_layout_get_tiling(grout_register_lay
     return tilings[kind].rows == 0 ? NULL : &tilings[kind];
 }
 
+static bool is_of_tmem(grout_register_layout_kind kind) {
+    return kind == GROUT_LAYOUT_TMEM || kind == GROUT_LAYOUT_TMEM_ROW;
+}
+
 uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind, uint32_t warps) {
+    if (is_of_tmem(kind)) {
+        return GROUT_LANES;
+    }
     const grout_register_tiling *tiling = grout_register_layout_get_tiling(kind);
     return tiling != NULL && tiling->copies > 1 ? tiling->rows : WARP_ROWS * warps;
 }
@@ -180,6 +189,13 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
     case GROUT_LAYOUT_MMA_RHS_8BIT:
         element = get_tiled_element(layout, lane, register_index);
         break;
+    case GROUT_LAYOUT_TMEM:
+        element = (register_index / layout->cols * GROUT_LANES + lane) * layout->cols +
+                  register_index % layout->cols;
+        break;
+    case GROUT_LAYOUT_TMEM_ROW:
+        element = (int64_t)register_index * GROUT_LANES + lane;
+        break;
     case GROUT_LAYOUT_WGMMA_ROW:
         element = get_row(layout->warps, lane, register_index);
         break;
@@ -204,6 +220,21 @@ uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2
     return count;
 }
 
+/* The layouts of tensor memory: each warp of four has its quarter of 128 rows. */
+static grout_register_layout make_of_tmem(grout_register_layout layout, const grout_type *type) {
+    uint32_t dims[2] = {0, 0};
+    const uint32_t wide = grout_layout__get_wide_dims(type, dims);
+    const bool is_matrix = layout.kind == GROUT_LAYOUT_TMEM;
+    layout.rows = type->dims[dims[0]];
+    layout.cols = is_matrix ? type->dims[dims[1]] : 1;
+    layout.registers = (uint32_t)(layout.count / GROUT_LANES);
+    if (wide != (is_matrix ? 2u : 1u) || layout.warps != GROUT_WARPS ||
+        layout.rows % GROUT_LANES != 0) {
+        return (grout_register_layout){.kind = GROUT_LAYOUT_NONE, .rows = 1, .cols = 1};
+    }
+    return layout;
+}
+
 grout_register_layout grout_register_layout_make(grout_register_layout_kind kind, uint32_t warps,
                                                  const grout_type *type) {
     const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE, .rows = 1, .cols = 1};
@@ -216,6 +247,9 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
     uint32_t dims[2];
     const uint32_t wide = grout_layout__get_wide_dims(type, dims);
     const grout_register_tiling *tiling = grout_register_layout_get_tiling(kind);
+    if (is_of_tmem(kind)) {
+        return make_of_tmem(layout, type);
+    }
     if (tiling != NULL && wide == 2) {
         layout.rows = type->dims[dims[0]];
         layout.cols = type->dims[dims[1]];

@@ -101,7 +101,22 @@ static void decide(grout_layout_inference *inf, const grout_layout_demand *deman
 }
 
 static void demand_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
-    grout_layout__visit_demands(inf, id, op, decide);
+    const bool is_reduction =
+        grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_REDUCE;
+    if (!(is_reduction ? inf->skips_reductions : inf->skips_others)) {
+        grout_layout__visit_demands(inf, id, op, decide);
+    }
+}
+
+static void demand_all(grout_layout_inference *inf) {
+    if (inf->is_blackwell) {
+        inf->skips_reductions = true;
+        grout_layout__walk(inf, inf->body, demand_op);
+        inf->skips_reductions = false;
+        inf->skips_others = true;
+    }
+    grout_layout__walk(inf, inf->body, demand_op);
+    inf->skips_others = false;
 }
 
 /* Gives a value's class a layout if it has none yet. */
@@ -375,7 +390,7 @@ static void infer(grout_layout_inference *inf) {
     grout_layout__walk(inf, inf->body, begin_op);
     repeat(inf, spread_op);
     grout_layout__walk(inf, inf->body, join_op);
-    grout_layout__walk(inf, inf->body, demand_op);
+    demand_all(inf);
     if (!inf->ok) {
         return;
     }
@@ -412,8 +427,10 @@ grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
     }
     out->value_count = grout_module_get_value_count(bound);
     out->op_count = grout_module_get_op_count(bound);
+    const grout_kernel *it = grout_module_get_kernel(bound, kernel);
     grout_layout_inference inf = {.module = bound,
-                                  .body = grout_module_get_kernel(bound, kernel)->body,
+                                  .body = it->body,
+                                  .is_blackwell = it->has_arch && it->arch != GROUT_ARCH_SM_90A,
                                   .out = out,
                                   .diags = diags};
     if (allocate(&inf)) {

@@ -233,7 +233,12 @@ static value_text get_needs(const grout_layout_inference *inf, grout_value_id va
     const uint32_t rows =
         is_spelt ? tiling->rows : grout_register_layout_get_block_rows(known, warps);
     value_text text;
-    if (tiling == NULL) { /* of the rows, or of the columns */
+    if (known == GROUT_LAYOUT_TMEM) {
+        (void)snprintf(text.chars, sizeof text.chars,
+                       "two dimensions, the first a multiple of %" PRIu32 ", in a thread of four "
+                       "warps",
+                       rows);
+    } else if (tiling == NULL) { /* of the rows, or of the columns */
         (void)snprintf(text.chars, sizeof text.chars, "one dimension, a multiple of %" PRIu32,
                        known == GROUT_LAYOUT_WGMMA_COL ? 8 : rows);
     } else if (rows == tiling->cols) {

@@ -194,7 +194,9 @@ static uint8_t get_cast_kind(const grout_layout_inference *inf, const grout_op *
         [GROUT_CHOICE_LAYOUT_MMA_LHS_32BIT] = GROUT_LAYOUT_MMA_LHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_32BIT] = GROUT_LAYOUT_MMA_RHS_32BIT,
         [GROUT_CHOICE_LAYOUT_MMA_RHS_16BIT] = GROUT_LAYOUT_MMA_RHS_16BIT,
-        [GROUT_CHOICE_LAYOUT_MMA_RHS_8BIT] = GROUT_LAYOUT_MMA_RHS_8BIT};
+        [GROUT_CHOICE_LAYOUT_MMA_RHS_8BIT] = GROUT_LAYOUT_MMA_RHS_8BIT,
+        [GROUT_CHOICE_LAYOUT_TMEM] = GROUT_LAYOUT_TMEM,
+        [GROUT_CHOICE_LAYOUT_TMEM_ROW] = GROUT_LAYOUT_TMEM_ROW};
     const grout_choice choice = grout_op_get_choice(inf->module, op, GROUT_ATTR_LAYOUT);
     if (op->operand_count == 2) {
         return grout_layout__find_spelt(inf, op);
@@ -257,6 +259,18 @@ static void demand(grout_layout_inference *inf, grout_layout_demand wanted,
     }
 }
 
+static uint8_t get_decision(const grout_layout_inference *inf, grout_value_id value) {
+    return inf->demands[grout_layout__find_root(inf, value)].kind;
+}
+
+/* Whether a lane has whole rows of a value: because others decided so, or since a kernel of
+ * Blackwell has nothing that would have it otherwise. */
+static bool has_tmem_rows(const grout_layout_inference *inf, grout_value_id value) {
+    const uint8_t kind = get_decision(inf, value);
+    return kind == GROUT_LAYOUT_TMEM || (kind == GROUT_LAYOUT_NONE && inf->is_blackwell &&
+                                         can_have(inf, value, GROUT_LAYOUT_TMEM));
+}
+
 static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                              grout_layout_demander *act) {
     const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
@@ -264,6 +278,17 @@ static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const 
         return;
     }
     const reduction what = classify_reduction(inf, op);
+    if (has_tmem_rows(inf, from->id)) {
+        if (what == REDUCTION_COLUMNS) { /* of the rows: through SMEM, from any layout */
+            demand(inf, (grout_layout_demand){.op = id, .operand = 0, .kind = GROUT_LAYOUT_TMEM},
+                   act);
+            demand(inf,
+                   (grout_layout_demand){
+                       .op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = GROUT_LAYOUT_TMEM_ROW},
+                   act);
+        }
+        return;
+    }
     if ((what != REDUCTION_COLUMNS && what != REDUCTION_ROWS) ||
         !can_have(inf, from->id, GROUT_LAYOUT_WGMMA)) {
         return; /* any layout: of one element, or through SMEM */
@@ -286,11 +311,46 @@ static void demand_cast(grout_layout_inference *inf, grout_op_id id, const grout
            act);
 }
 
-static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op) {
+/* How a load or store wants its array, by where that lies: an accumulator in the registers of its
+ * fragments, 128 rows of tensor memory one in a lane, 64 rows as those of a wgmma, whose lanes have
+ * the same; NONE: any way. */
+static uint8_t get_moved_kind(const grout_layout_inference *inf, const grout_op *op) {
     grout_view view;
-    return grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0),
-                                 &view) &&
-           grout_module_get_object(inf->module, view.object)->space == GROUT_SPACE_ACC;
+    if (!grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0), &view)) {
+        return GROUT_LAYOUT_NONE;
+    }
+    const grout_object *object = grout_module_get_object(inf->module, view.object);
+    const grout_type *type = grout_object_get_type(inf->module, view.object);
+    if (object->space == GROUT_SPACE_ACC) {
+        return GROUT_LAYOUT_WGMMA;
+    }
+    if (object->space != GROUT_SPACE_TMEM) {
+        return GROUT_LAYOUT_NONE;
+    }
+    if (type->dims[type->rank - 2] % GROUT_LANES != 0) {
+        const bool is_byte = grout_dtype_get_info((grout_dtype)type->dtype)->bytes == 1;
+        const int64_t columns = view.extent[view.rank - 1], step = is_byte ? 16 : 8;
+        const int64_t halves = columns == type->dims[type->rank - 1] ? 2 : 1;
+        return object->is_collective || columns % (step * halves) != 0 ? GROUT_LAYOUT_NONE
+               : is_byte                                               ? GROUT_LAYOUT_WGMMA_8BIT
+                                                                       : GROUT_LAYOUT_WGMMA;
+    }
+    return view.extent[view.rank - 1] == 1 ? GROUT_LAYOUT_TMEM_ROW : GROUT_LAYOUT_TMEM;
+}
+
+/* Only layouts that the shape has are demanded; the emitter says what cannot be. */
+static void demand_moved(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                         grout_layout_demander *act) {
+    const bool is_load = get_rule(op) == GROUT_RULE_LOAD;
+    grout_layout_demand wanted = {
+        .op = id, .kind = get_moved_kind(inf, op), .operand = is_load ? GROUT_LAYOUT_IS_RESULT : 1};
+    const grout_operand *from = is_load ? NULL : grout_module_get_operand(inf->module, op, 1);
+    const grout_value_id value = is_load                             ? op->first_result
+                                 : from->kind == GROUT_OPERAND_VALUE ? from->id
+                                                                     : 0;
+    if (wanted.kind != GROUT_LAYOUT_NONE && value != 0 && can_have(inf, value, wanted.kind)) {
+        demand(inf, wanted, act);
+    }
 }
 
 /* How the a of a wgmma is held, if it is an array. */
@@ -341,7 +401,6 @@ static void demand_mma(grout_layout_inference *inf, grout_op_id id, const grout_
 
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                  grout_layout_demander *act) {
-    grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
     const grout_rule rule = get_rule(op);
     if (rule == GROUT_RULE_WGMMA) {
         demand_wgmma(inf, id, op, act);
@@ -351,9 +410,8 @@ void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, co
         demand_cast(inf, id, op, act);
     } else if (rule == GROUT_RULE_REDUCE) {
         demand_reduction(inf, id, op, act);
-    } else if ((rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) && is_accumulator(inf, op)) {
-        wanted.operand = rule == GROUT_RULE_LOAD ? GROUT_LAYOUT_IS_RESULT : 1;
-        demand(inf, wanted, act);
+    } else if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {
+        demand_moved(inf, id, op, act);
     }
 }
 
@@ -393,6 +451,13 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
         wish.from_kind = wish.to_kind = get_cast_kind(inf, op);
     } else {
         wish.from_kind = (uint8_t)classify_broadcast(inf, op);
+        const bool is_of_tmem = get_decision(inf, wish.to) == GROUT_LAYOUT_TMEM ||
+                                get_decision(inf, wish.from) == GROUT_LAYOUT_TMEM_ROW;
+        if (is_of_tmem) {
+            wish.to_kind = GROUT_LAYOUT_TMEM;
+            wish.from_kind = wish.from_kind == GROUT_LAYOUT_WGMMA_ROW ? GROUT_LAYOUT_TMEM_ROW
+                                                                      : GROUT_LAYOUT_NONE;
+        }
     }
     const bool is_possible = wish.from_kind != GROUT_LAYOUT_NONE &&
                              can_have(inf, wish.from, wish.from_kind) &&
@@ -413,6 +478,9 @@ static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
     return is_same_layout(from, to) ||
            (get_rule(op) == GROUT_RULE_LAYOUT &&
             grout_register_layouts_find_picks(inf->out, inf->module, op, NULL, inf->diags)) ||
+           (get_rule(op) == GROUT_RULE_BROADCAST && to->kind == GROUT_LAYOUT_TMEM &&
+            from->kind == GROUT_LAYOUT_TMEM_ROW &&
+            classify_broadcast(inf, op) == GROUT_LAYOUT_WGMMA_ROW) ||
            (get_rule(op) == GROUT_RULE_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
             from->kind != GROUT_LAYOUT_WGMMA && from->kind == classify_broadcast(inf, op));
 }
@@ -430,7 +498,7 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
                    ? 0
                    : from->warps * partial_bytes;
     case REDUCTION_COLUMNS:
-        return is_wgmma ? 0 : array_bytes;
+        return is_wgmma || from->kind == GROUT_LAYOUT_TMEM ? 0 : array_bytes;
     case REDUCTION_ROWS:
         return is_wgmma ? from->cols * from->warps * partial_bytes : array_bytes;
     case REDUCTION_OTHER:
@@ -526,9 +594,31 @@ static int64_t get_scan_bytes(const grout_layout_inference *inf, const grout_op 
                : 0;
 }
 
+/* An array of tensor memory that no instruction moves as lanes could hold it. */
+static int64_t get_moved_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const bool is_load = get_rule(op) == GROUT_RULE_LOAD;
+    const grout_operand *from = is_load ? NULL : grout_module_get_operand(inf->module, op, 1);
+    const grout_value_id value = is_load                             ? op->first_result
+                                 : from->kind == GROUT_OPERAND_VALUE ? from->id
+                                                                     : 0;
+    grout_view view;
+    if (value == 0 || !grout_layout__is_spread(inf, value) ||
+        !grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0), &view) ||
+        grout_module_get_object(inf->module, view.object)->space != GROUT_SPACE_TMEM ||
+        get_moved_kind(inf, op) != GROUT_LAYOUT_NONE) {
+        return 0;
+    }
+    const grout_type *type = grout_module_get_type(inf->module, value);
+    return round_up(grout_type_get_count(type) *
+                    grout_dtype_get_info((grout_dtype)type->dtype)->bytes);
+}
+
 int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, grout_op_id id,
                                          const grout_op *op) {
     const grout_rule rule = get_rule(op);
+    if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {
+        return get_moved_bytes(inf, op);
+    }
     if (grout_op_takes_picks((grout_opcode)op->opcode)) {
         return get_pick_bytes(inf, id, op);
     }

@@ -53,6 +53,9 @@ typedef struct grout_layout_inference {
     grout_layout_width *widths;         /* by root */
     struct grout_layout_search *search; /* of register_layout_report.c */
     uint8_t warps;                      /* of the thread whose values begin */
+    /* Reductions of a kernel of Blackwell follow what else decides their operands' layouts: first
+     * the demands of all other operations count, then theirs. */
+    bool is_blackwell, skips_reductions, skips_others;
     bool is_changed;
     bool ok; /* no error yet */
     grout_diags *diags;

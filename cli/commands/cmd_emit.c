@@ -15,19 +15,30 @@ static const char *get_target(const grout_session *session) {
 }
 
 static bool check_options(grout_session *session) {
-    const char *arch = grout_options__get(&session->options, GROUT_OPTION_ARCH);
     bool is_terminal = session->host->is_terminal(session->host->payload, GROUT_STREAM_OUT);
-    if (arch != NULL && strcmp(arch, "sm_90a") != 0) {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               strcmp(arch, "any") == 0
-                                   ? "'grout emit' writes for sm_90a, not for '%s'"
-                                   : "'grout emit' writes for sm_90a: CUDA for '%s' comes later",
-                               arch);
-    }
     if (strcmp(get_target(session), "cubin") == 0 && is_terminal &&
         !grout_options__has(&session->options, GROUT_OPTION_OUT_FILE)) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                                "a cubin is no text for a terminal: write it to a file with -o");
+    }
+    return true;
+}
+
+/* A kernel says which hardware its code is for: rules of another one make no other code. */
+static bool check_arch(grout_session *session, const grout_load *load) {
+    const char *wanted = grout_options__get(&session->options, GROUT_OPTION_ARCH);
+    for (size_t i = 0; i < load->kernel_count && wanted != NULL; i++) {
+        const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
+        const char *own =
+            grout_arch_get_text(kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A);
+        if (strcmp(own, wanted) != 0) {
+            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                            "'grout emit' writes kernel '@%s' for %s, not for '%s'",
+                            grout_module_get_string(load->bound, kernel->name), own, wanted);
+            grout_diags_help(session->diags, "the kernel says so: attr arch = \"%s\"",
+                             strcmp(wanted, "any") == 0 ? "sm_100a" : wanted);
+            return false;
+        }
     }
     return true;
 }
@@ -62,17 +73,23 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
                                                              &facts, session->diags)) {
             continue;
         }
-        char clusters[64] = "";
-        if (facts.cluster_ctas > 1) {
+        char clusters[64] = "", columns[48] = "";
+        if (facts.cluster_ctas > 1 && facts.resident_ctas > 0) {
             (void)snprintf(clusters, sizeof clusters, "; clusters of %d, %d CTAs on 132 SMs",
                            facts.cluster_ctas, facts.resident_ctas);
+        } else if (facts.cluster_ctas > 1) {
+            (void)snprintf(clusters, sizeof clusters, "; clusters of %d", facts.cluster_ctas);
+        }
+        if (facts.tensor_columns > 0) {
+            (void)snprintf(columns, sizeof columns, "%d columns of tensor memory, ",
+                           facts.tensor_columns);
         }
         grout_session__note(session,
-                            "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
+                            "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %s%d CUDA "
                             "threads; %d CTA%s an SM, bound by %s%s%s\n",
                             grout_module_get_string(load->bound, kernel->name), facts.registers,
                             facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
-                            facts.cuda_threads, facts.ctas_per_sm,
+                            columns, facts.cuda_threads, facts.ctas_per_sm,
                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
                             binary->from_cache ? " (from the cache)" : "");
     }
@@ -88,6 +105,7 @@ static bool compile_to(grout_session *session, const grout_load *load, const cha
     grout_nvrtc_search search;
     grout_nvrtc_search__init(&search, session);
     search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
+    search.options.arch = kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
     const bool is_good =
         session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
                                          kind, &search.options, binary_out, session->diags);
@@ -181,7 +199,7 @@ int grout_cmd_emit(grout_session *session) {
     if (check_options(session) && grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
         grout_load__init(session, path, &text, needs_one(session), &load)) {
         grout_tilings__note(session, &load);
-        (void)emit(session, &load);
+        (void)(check_arch(session, &load) && emit(session, &load));
     }
     /* stdout is for the compiler that reads it. */
     grout_session__print_diags(session, GROUT_STREAM_ERR);

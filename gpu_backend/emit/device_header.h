@@ -24,5 +24,7 @@ extern const unsigned char grout_gpu__sync_header[];
 extern const size_t grout_gpu__sync_header_size;
 extern const unsigned char grout_gpu__atomic_header[];
 extern const size_t grout_gpu__atomic_header_size;
+extern const unsigned char grout_gpu__tensor_header[]; /* of kernels for Blackwell alone */
+extern const size_t grout_gpu__tensor_header_size;
 
 #endif

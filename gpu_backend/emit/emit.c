@@ -130,21 +130,39 @@ bool grout_emit_check_externs(const grout_module *bound, grout_kernel_id kernel,
     return false;
 }
 
+/* Whether the text is for this hardware: its first line says so. True without memory. */
+static bool is_for(const grout_text *text, const char *arch) {
+    static const char head[] = "// CUDA C++ for ";
+    const char *found = text->data == NULL ? NULL : strstr(text->data, head);
+    return found == NULL || strncmp(found + strlen(head), arch, strlen(arch)) == 0;
+}
+
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     const bool has_watchdog = options != NULL && options->watchdog;
+    const char *arch = grout_arch_get_text(grout_gpu__get_arch(bound, kernel));
     /* Kernels of one file may go to one text, which needs the header once. */
     if (out->data == NULL || strstr(out->data, "#ifndef GROUT_VALUES_CUH") == NULL) {
-        grout_text_add(
-            out,
-            "// CUDA C++ for sm_90a, by grout. All it needs is here; how to launch it is\n"
-            "// in its manifest. The kernels follow behind the device header.\n"
-            "#define GROUT_WATCHDOG %d\n"
-            "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
-            has_watchdog ? 1 : 0);
+        grout_text_add(out,
+                       "// CUDA C++ for %s, by grout. All it needs is here; how to launch it is\n"
+                       "// in its manifest. The kernels follow behind the device header.\n"
+                       "#define GROUT_WATCHDOG %d\n"
+                       "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
+                       arch, has_watchdog ? 1 : 0);
         add_header(out, 0);
         add_last_headers(out);
+        if (grout_arch_has(grout_gpu__get_arch(bound, kernel), GROUT_GENERATION_BLACKWELL)) {
+            add_lines(out, (const char *)grout_gpu__tensor_header);
+        }
         add_externs(out, bound, options);
+    }
+    if (!is_for(out, arch)) {
+        const grout_kernel *it = grout_module_get_kernel(bound, kernel);
+        grout_diags_add(diags, GROUT_DIAG_GPU_UNSUPPORTED, grout_module_get_place(bound, it->loc),
+                        "kernel '@%s' is for %s, and the kernel before it in this text is not",
+                        grout_module_get_string(bound, it->name), arch);
+        grout_diags_help(diags, "--kernel names the one to write");
+        return false;
     }
     grout_text_add(out, "\n");
     const uint64_t said = grout_diags_total(diags);

@@ -9,6 +9,7 @@
 #ifndef GROUT_GPU_EMIT_H
 #define GROUT_GPU_EMIT_H
 
+#include "emit_ops.h"
 #include "emitter.h"
 #include "lanes.h"
 #include "places.h"
@@ -264,21 +265,5 @@ void grout_emit__kernel(grout_emitter *e);
 bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
                              const grout_emit_options *options, grout_text *out,
                              grout_diags *diags);
-
-/* ---- one function an op (emit_*.c) ---- */
-
-grout_emit_op grout_emit__alu;
-grout_emit_op grout_emit__math;
-grout_emit_op grout_emit__reduce;
-grout_emit_op grout_emit__scan;
-grout_emit_op grout_emit__atomic;
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
-#define GROUT_SCAN(NAME, text, REDUCE, DOC)
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
-    grout_emit_op grout_emit__##text;
-#include "grout/ops.def"
 
 #endif

@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include "invariant.h"
+#include "tensor.h"
 
 #include <inttypes.h>
 
@@ -66,6 +67,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
     write_directive(e, op);
     write_comment(e, id);
     write_narrowing(e, op);
+    grout_tensor__await_used(e, op);
     if (grout_op_needs_auto_fence(e->module, id)) {
         grout_emit__publish_smem(e);
     }
@@ -83,6 +85,7 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
     while (at != 0 && !e->failed) {
         const grout_op *op = grout_module_get_op(e->module, at);
         if (at == lone) {
+            grout_tensor__await(e); /* by all lanes */
             grout_emit__before_issue(e, "one lane does the rest");
             grout_emit__open_issuer(e);
             e->is_alone = true;

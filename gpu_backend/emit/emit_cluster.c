@@ -28,8 +28,9 @@ void grout_emit__cluster_barrier(grout_emitter *e, grout_op_id id, const grout_o
         grout_emit__line(e, "grout_cluster_wait();");
         return;
     }
+    const bool is_fenced = grout_emit__begin_meeting(e, false);
     grout_emit__line(e, "grout_cluster_barrier();");
-    grout_emit__settle(e); /* all lanes of this thread have met, too */
+    grout_emit__end_meeting(e, is_fenced); /* all lanes of this thread have met, too */
 }
 
 /* ---- stores to their SMEM ---- */

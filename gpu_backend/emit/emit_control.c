@@ -300,8 +300,9 @@ void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     grout_emit__declare_results(e, op);
     if (is_collective) {
+        const bool is_fenced = grout_emit__begin_meeting(e, true);
         grout_emit__line(e, "grout_block_barrier();");
-        grout_emit__settle(e);
+        grout_emit__end_meeting(e, is_fenced);
     }
     grout_emit__line(e, "{");
     e->indent++;

@@ -195,7 +195,13 @@ typedef struct tma_load {
     grout_view barrier;
     const grout_gpu_barrier *entry;
     uint32_t axes; /* along which the CTAs lie that get the data */
+    bool is_led;   /* the bytes count on the barrier of the CTA that leads the pair */
+    bool is_dealt; /* each CTA keeps its part */
 } tma_load;
+
+static bool is_multicast(const tma_load *load) {
+    return load->axes != 0 && !load->is_dealt;
+}
 
 /* "const grout_i32 x3 = row + (grout_i32)(rank % 2u) * 32;": where this CTA's part of a view
  * starts in the dimension that is dealt out. */
@@ -225,6 +231,8 @@ static void start_part(grout_emitter *e, const tma_load *load, grout_view *view,
 /* One arrival, which waits for all bytes that come to this CTA. */
 static void arm_barrier(grout_emitter *e, const tma_load *load) {
     const grout_tma *tma = &load->box.tma;
+    /* Copies to both CTAs: what comes to the other one counts here, too. */
+    const uint32_t ctas = load->is_led && !load->is_dealt ? GROUT_PAIR : 1;
     const uint32_t size = grout_gpu__plan_get_arrival_size(load->entry);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
@@ -233,7 +241,7 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
                         : "");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRIu32,
-                    tma->box_bytes * tma->panel_count * tma->band_count * tma->part_count);
+                    ctas * tma->box_bytes * tma->panel_count * tma->band_count * tma->part_count);
     if (size != 1) {
         grout_emit__add(e, ", %" PRIu32, size);
     }
@@ -273,18 +281,21 @@ static void add_offsets(grout_emitter *e, const grout_op *op, uint32_t count) {
 }
 
 static void load_boxes(grout_emitter *e, const tma_load *load) {
-    const bool is_multicast = load->axes != 0;
     const uint32_t spatial_count = load->box.tma.spatial_count;
     grout_emit__open_box(e, &load->box);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_tma_load%s%s(", spatial_count > 0 ? "_im2col" : "",
-                    is_multicast ? "_multicast" : "");
+    grout_emit__add(e, "grout_tma_load%s%s%s(", spatial_count > 0 ? "_im2col" : "",
+                    load->is_led ? "_pair" : "", is_multicast(load) ? "_multicast" : "");
     grout_emit__box_smem(e, &load->box);
     grout_emit__add(e, ", ");
     grout_emit__box_map(e, &load->box);
     grout_emit__add(e, ", ");
-    grout_emit__barrier_address(e, &load->barrier);
-    if (is_multicast) {
+    if (load->is_led) {
+        grout_emit__leader_address(e, &load->barrier);
+    } else {
+        grout_emit__barrier_address(e, &load->barrier);
+    }
+    if (is_multicast(load)) {
         grout_emit__add(e, ", ");
         grout_emit__group_mask(e, load->axes);
     }
@@ -302,7 +313,20 @@ static bool describe_load(grout_emitter *e, grout_op_id id, const grout_op *op, 
     if (grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0) != 1u) {
         load->axes = axes;
     }
-    return load->entry != NULL && grout_emit__find_box(e, id, op, &load->box);
+    if (load->entry == NULL || !grout_emit__find_box(e, id, op, &load->box)) {
+        return false;
+    }
+    load->is_dealt = grout_module_find_attr(e->module, op, GROUT_ATTR_PARTITIONED) != NULL;
+    load->is_led = grout_module_find_attr(e->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL ||
+                   grout_emit__is_of_pair(e, load->entry);
+    if (load->is_led && (load->box.tma.is_bulk || load->box.tma.spatial_count > 0)) {
+        grout_emit__unsupported(e, op,
+                                "only copies of boxes by a tensor map count on the barrier of the "
+                                "CTA that leads a pair, and this is %s",
+                                load->box.tma.is_bulk ? "one of a run of bytes" : "of im2col");
+        return false;
+    }
+    return true;
 }
 
 void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -311,12 +335,21 @@ void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout
         return;
     }
     grout_emit__before_issue(e, "all lanes are done with the bytes");
+    if (!load.entry->is_explicit) {
+        grout_emit__seal_tensor(e, load.entry);
+    }
     grout_emit__open_issuer(e);
     if (load.box.tma.part_count > 1) {
         start_part(e, &load, &load.box.array, 0);
-        start_part(e, &load, &load.box.smem, 1);
+        if (!load.is_dealt) {
+            start_part(e, &load, &load.box.smem, 1);
+        }
     }
-    if (!load.entry->is_explicit) {
+    if (!load.entry->is_explicit && load.is_led) {
+        grout_emit__open_leader(e);
+        arm_barrier(e, &load);
+        grout_emit__close(e, "");
+    } else if (!load.entry->is_explicit) {
         arm_barrier(e, &load);
     }
     if (load.box.tma.is_bulk) {

@@ -228,6 +228,9 @@ void grout_emit__broadcast(grout_emitter *e, grout_op_id id, const grout_op *op)
         (void)snprintf(index, sizeof index, "grout_row_reg(reg, %" PRId64 ")", to->cols);
     } else if (to->kind == GROUT_LAYOUT_WGMMA && from->kind == GROUT_LAYOUT_WGMMA_COL) {
         (void)snprintf(index, sizeof index, "grout_col_reg(reg, %" PRId64 ")", to->cols);
+    } else if (to->kind == GROUT_LAYOUT_TMEM && from->kind == GROUT_LAYOUT_TMEM_ROW) {
+        (void)snprintf(index, sizeof index, from->registers == 1 ? "0" : "reg / %" PRId64,
+                       to->cols);
     } else if (!grout_emit__is_same_layout(from, to)) {
         (void)grout_emit__check_exchange(e, id, get_bytes(e, source->id));
         return;

@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include "invariant.h"
+#include "tensor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,7 +101,8 @@ static bool has_barriers_made_first(const grout_gpu_plan *plan) {
  */
 static void init_barriers(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
-    const bool has_barriers = has_barriers_made_first(plan);
+    const bool has_tensor = plan->tensor_columns > 0;
+    const bool has_barriers = has_barriers_made_first(plan) || has_tensor;
     if (!has_barriers && plan->map_count == 0) {
         return;
     }
@@ -121,6 +123,9 @@ static void init_barriers(grout_emitter *e) {
             grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
+    if (has_tensor) {
+        grout_tensor__init_drain(e);
+    }
     if (has_barriers) {
         grout_emit__line(e, "grout_fence_mbarrier_init();");
     }
@@ -129,6 +134,9 @@ static void init_barriers(grout_emitter *e) {
                          grout_gpu__get_map_name(e->module, &plan->maps[k]).text);
     }
     grout_emit__close(e, "");
+    if (has_tensor) {
+        grout_tensor__allocate(e);
+    }
     if (has_barriers && plan->cluster_size == 1) {
         grout_emit__line(e, "grout_block_barrier();");
     }
@@ -182,6 +190,7 @@ void grout_emit__kernel(grout_emitter *e) {
     e->forks = grout_emit__find_forks(e);
     grout_emit__wgmma_forms(e);
     grout_emit__mma_forms(e);
+    grout_tensor__forms(e);
     write_signature(e);
     grout_emit__line(e, "const grout_u32 warp = grout_warp();");
     if (plan->thread_count == 1) {
@@ -207,13 +216,22 @@ void grout_emit__kernel(grout_emitter *e) {
     if (plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start();");
     }
+    if (plan->tensor_columns > 0) {
+        grout_tensor__take_columns(e);
+    }
     if (e->forks.part_count > 0) {
         grout_emit__specialized_body(e);
     } else {
         grout_emit__block(e, e->kernel->body);
     }
+    if (plan->tensor_columns > 0) {
+        grout_tensor__drain(e);
+    }
     if (plan->has_exit_sync) {
         grout_emit__line(e, "grout_cluster_exit();");
+    }
+    if (plan->tensor_columns > 0) {
+        grout_tensor__free_columns(e);
     }
     grout_emit__close(e, "");
 }

@@ -27,6 +27,7 @@ static bool check_count(grout_emitter *e, const grout_op *op, const grout_gpu_ba
 
 void grout_emit__init_rendezvous(grout_emitter *e) {
     static const char reason[] = "the mbarriers are made";
+    const bool is_fenced = grout_emit__begin_meeting(e, false);
     if (e->plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start(); // %s", reason);
     } else if (e->forks.part_count > 0) { /* each thread at a place of its own */
@@ -34,7 +35,7 @@ void grout_emit__init_rendezvous(grout_emitter *e) {
     } else {
         grout_emit__line(e, "grout_block_barrier(); // %s", reason);
     }
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }
 
 /* Whether more of them follow at once, which may be made before anybody uses one. */
@@ -50,8 +51,9 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     if (entry == NULL) {
         return;
     }
-    const int64_t count =
-        grout_emit__get_integer(e, op, 1) * grout_gpu__plan_get_arrival_size(entry);
+    const int64_t count = grout_emit__get_integer(e, op, 1) *
+                          grout_gpu__plan_get_arrival_size(entry) *
+                          (grout_emit__is_of_pair(e, entry) ? GROUT_PAIR : 1);
     if (!check_count(e, op, entry, count)) {
         return;
     }
@@ -133,7 +135,7 @@ static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view
     if (has_mask(e, op)) {
         grout_emit__add(e, "%s", functions->from);
         add_peer_order(e, op, entry);
-    } else if (grout_emit__is_peer(barrier)) {
+    } else if (grout_emit__is_peer(barrier) || grout_emit__is_of_pair(e, entry)) {
         grout_emit__add(e, "%s", functions->peer);
         add_peer_order(e, op, entry);
     } else {
@@ -141,7 +143,11 @@ static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view
         grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
     }
     grout_emit__add(e, "(");
-    grout_emit__barrier_address(e, barrier);
+    if (grout_emit__is_of_pair(e, entry)) {
+        grout_emit__leader_address(e, barrier);
+    } else {
+        grout_emit__barrier_address(e, barrier);
+    }
     if (has_mask(e, op)) {
         add_mask(e, op);
     }
@@ -154,6 +160,30 @@ static void add_bytes(grout_emitter *e, const grout_operand *bytes) {
     grout_emit__operand(e, bytes, NULL);
 }
 
+/* The CTA that leads announces the bytes of both, of the other one it is an arrival alone. */
+static void expect_of_pair(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                           const grout_gpu_barrier *entry) {
+    const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
+    grout_emit__open_leader(e);
+    begin_arrival(e, op, barrier, entry, &EXPECT);
+    add_bytes(e, grout_module_get_operand(e->module, op, 1));
+    grout_emit__add(e, " * %d", GROUT_PAIR);
+    if (size > 1) {
+        grout_emit__add(e, ", %" PRIu32, size);
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+    grout_emit__begin(e);
+    grout_emit__add(e, "else");
+    grout_emit__open(e);
+    begin_arrival(e, op, barrier, entry, &ARRIVE);
+    if (size > 1) {
+        grout_emit__add(e, ", %" PRIu32, size);
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+}
+
 void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_view barrier;
     (void)id;
@@ -163,7 +193,13 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     }
     const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
     grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
+    if (grout_emit__is_of_pair(e, entry)) {
+        expect_of_pair(e, op, &barrier, entry);
+        grout_emit__close_issuer(e);
+        return;
+    }
     begin_arrival(e, op, &barrier, entry, &EXPECT);
     add_bytes(e, grout_module_get_operand(e->module, op, 1));
     if (size > 1 || has_mask(e, op)) {
@@ -179,6 +215,7 @@ static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_vie
     const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
                           grout_gpu__plan_get_arrival_size(entry);
     grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
     begin_arrival(e, op, barrier, entry, functions);
     if (count > 1 || has_mask(e, op)) {
@@ -232,6 +269,10 @@ void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op 
     if (entry == NULL) {
         return;
     }
+    const bool is_of_pair = grout_emit__is_of_pair(e, entry);
+    if (is_of_pair) { /* nobody completes a phase of the other CTA's */
+        grout_emit__open_leader(e);
+    }
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_wait");
     grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
@@ -243,6 +284,10 @@ void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__slot(e, &barrier);
     grout_emit__add(e, ")");
     grout_emit__end_site(e, op);
+    if (is_of_pair) {
+        grout_emit__close(e, "");
+    }
+    grout_emit__admit_tensor(e, entry);
 }
 
 /* ---- tests: all lanes look, and it is so if all see it ---- */
@@ -265,9 +310,10 @@ static void begin_test(grout_emitter *e, const grout_op *op, const grout_view *b
     grout_emit__add(e, ", ");
 }
 
-static void end_test(grout_emitter *e) {
+static void end_test(grout_emitter *e, const grout_gpu_barrier *entry) {
     grout_emit__end(e, e->is_alone ? ");" : "));");
     grout_emit__settle(e); /* the vote is a meeting */
+    grout_emit__admit_tensor(e, entry);
 }
 
 void grout_emit__mbarrier_test(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -277,9 +323,13 @@ void grout_emit__mbarrier_test(grout_emitter *e, grout_op_id id, const grout_op 
     if (entry == NULL) {
         return;
     }
+    if (grout_emit__is_of_pair(e, entry)) {
+        grout_emit__unsupported(e, op, "a test of an mbarrier of two_ctas has no CUDA yet");
+        return;
+    }
     begin_test(e, op, &barrier, entry);
     add_parity(e, op);
-    end_test(e);
+    end_test(e, entry);
 }
 
 /* The phase counts as waited for only if the test is true. */
@@ -302,6 +352,6 @@ void grout_emit__barrier_test(grout_emitter *e, grout_op_id id, const grout_op *
     grout_emit__end(e, ");");
     begin_test(e, op, &barrier, entry);
     grout_emit__add(e, "%s >> x%" PRIu32 " %% 32 & 1u", word, slot);
-    end_test(e);
+    end_test(e, entry);
     grout_emit__line(e, "%s ^= (%s ? 1u : 0u) << x%" PRIu32 " %% 32;", word, name, slot);
 }

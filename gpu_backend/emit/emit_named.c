@@ -12,8 +12,9 @@ static bool has_several_places(const grout_emitter *e, const grout_op *op) {
 void grout_emit__block_barrier(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     grout_emit__check_common(e, op);
+    const bool is_fenced = grout_emit__begin_meeting(e, true);
     grout_emit__line(e, "grout_block_barrier%s();", has_several_places(e, op) ? "_apart" : "");
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }
 
 /* The call with id and lanes, which may be known only when it runs. */
@@ -29,8 +30,9 @@ static void add_call(grout_emitter *e, const grout_op *op, const char *function)
 
 void grout_emit__named_barrier_sync(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
+    const bool is_fenced = grout_emit__begin_meeting(e, false);
     add_call(e, op, "grout_named_sync");
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }
 
 /* Each lane arrives for what it has done. */

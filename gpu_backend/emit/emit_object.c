@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "tensor.h"
+
 #include <inttypes.h>
 
 const char *grout_emit__workspace_type(const grout_emitter *e,
@@ -50,6 +52,10 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
     }
     if (grout_module_get_object(e->module, object)->space == GROUT_SPACE_ACC) {
         grout_emit__declare_accumulator(e, value);
+        return;
+    }
+    if (grout_module_get_object(e->module, object)->space == GROUT_SPACE_TMEM) {
+        grout_tensor__object(e, value);
         return;
     }
     const int64_t offset = grout_object_get_offset(e->module, object);

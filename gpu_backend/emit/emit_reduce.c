@@ -225,6 +225,34 @@ static void reduce_rows(grout_emitter *e, const reduction *r) {
                      grout_emit__name(e, r->source->id), grout_emit__name(e, r->value), function);
 }
 
+/* Each lane has whole rows. */
+static void reduce_own_rows(grout_emitter *e, const reduction *r) {
+    const char *name = grout_emit__name(e, r->source->id);
+    const uint32_t function = write_function(e, r), number = e->temp_count++;
+    const char *value = grout_emit__name(e, r->value);
+    grout_emit__declare_registers(e, r->value);
+    if (r->to->registers == 1) {
+        grout_emit__line(e, "%s[0] = grout_cast<%s>(grout_reduce_registers(%s, x%" PRIu32 "()));",
+                         value, grout_emit__type_name(e, r->value), name, function);
+        return;
+    }
+    grout_emit__open_registers(e, r->to->registers, 1);
+    grout_emit__line(e, "%s x%" PRIu32 " = grout_widen(%s[reg * %" PRId64 "]);", r->partial, number,
+                     name, r->from->cols);
+    grout_emit__line(e, "#pragma unroll");
+    grout_emit__begin(e);
+    grout_emit__add(e, "for (int part = 1; part < %" PRId64 "; part++)", r->from->cols);
+    grout_emit__open(e);
+    grout_emit__line(e,
+                     "x%" PRIu32 " = x%" PRIu32 "()(x%" PRIu32 ", grout_widen(%s[reg * %" PRId64
+                     " + part]));",
+                     number, function, number, name, r->from->cols);
+    grout_emit__close(e, "");
+    grout_emit__line(e, "%s[reg] = grout_cast<%s>(x%" PRIu32 ");", value,
+                     grout_emit__type_name(e, r->value), number);
+    grout_emit__close(e, "");
+}
+
 static void reduce_cols(grout_emitter *e, const reduction *r) {
     if (!grout_emit__check_exchange(e, r->id, r->from->warps * r->from->cols * r->partial_bytes)) {
         return;
@@ -329,6 +357,8 @@ void grout_emit__reduce(grout_emitter *e, grout_op_id id, const grout_op *op) {
         reduce_rows(e, &r);
     } else if (r.from->kind == GROUT_LAYOUT_WGMMA && r.to->kind == GROUT_LAYOUT_WGMMA_COL) {
         reduce_cols(e, &r);
+    } else if (r.from->kind == GROUT_LAYOUT_TMEM && r.to->kind == GROUT_LAYOUT_TMEM_ROW) {
+        reduce_own_rows(e, &r);
     } else {
         reduce_any(e, &r, (uint32_t)dim);
     }

@@ -86,8 +86,9 @@ void grout_emit__partition_barrier(grout_emitter *e, uint32_t members, const cha
 }
 
 static void meet(grout_emitter *e, const char *reason) {
+    const bool is_fenced = grout_emit__begin_meeting(e, true);
     grout_emit__partition_barrier(e, e->forks.member_count, reason);
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }
 
 /* ---- values of outside ---- */

@@ -20,6 +20,7 @@ static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_vie
     if (entry->is_watched && words > 1) {
         grout_emit__thread_barrier(e, "no warp is a phase ahead");
     }
+    grout_emit__seal_tensor(e, entry);
     grout_emit__begin(e);
     if (entry->is_watched && words == 1) {
         int64_t slot;
@@ -48,6 +49,7 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
     grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__seal_tensor(e, entry);
     if (is_thread) {
         grout_emit__begin(e);
         if (e->plan->thread_count == 1) {
@@ -58,7 +60,8 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
         grout_emit__open(e);
     }
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_arrive_peers%s<%s%s>(", e->is_alone ? "_alone" : "",
+    grout_emit__add(e, "grout_arrive_%s%s<%s%s>(", object->is_leader_tracked ? "leader" : "peers",
+                    e->is_alone ? "_alone" : "",
                     grout_emit__is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE",
                     grout_emit__is_narrowed(e, op, entry) ? ", GROUT_CTA" : "");
     grout_emit__barrier_address(e, barrier);
@@ -136,6 +139,7 @@ void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *
         grout_emit__add(e, is_constant ? "" : ")");
         grout_emit__end_site(e, op);
     }
+    grout_emit__admit_tensor(e, entry);
 }
 
 /* ---- fences and groups ---- */

@@ -34,7 +34,10 @@ void grout_emit__warp_map(grout_emitter *e, grout_op_id id, const grout_op *op) 
     const grout_block *block = grout_module_get_block(e->module, op->first_block);
     (void)id;
     GROUT_ASSERT(!e->is_warp && !e->is_alone && e->warps == GROUT_GPU_WARPS);
+    bool is_fenced = grout_emit__begin_meeting(e, true);
+    grout_emit__settle(e);
     grout_emit__thread_barrier(e, "the warps go their own ways");
+    grout_emit__end_meeting(e, is_fenced);
     grout_emit__line(e, "{");
     e->indent++;
     e->is_warp = true;
@@ -44,5 +47,8 @@ void grout_emit__warp_map(grout_emitter *e, grout_op_id id, const grout_op *op) 
     e->is_warp = false;
     grout_emit__close(e, "");
     grout_emit__leave_block(e, op->first_block);
+    is_fenced = grout_emit__begin_meeting(e, true);
+    grout_emit__settle(e);
     grout_emit__thread_barrier(e, "all four have come back");
+    grout_emit__end_meeting(e, is_fenced);
 }

@@ -4,6 +4,20 @@
 
 #include "invariant.h"
 
+grout_arch grout_gpu__get_arch(const grout_module *module, grout_kernel_id kernel) {
+    const grout_kernel *it = grout_module_get_kernel(module, kernel);
+    return it->has_arch ? (grout_arch)it->arch : GROUT_ARCH_SM_90A;
+}
+
+grout_gpu_capability grout_gpu__get_capability(grout_arch arch) {
+    static const grout_gpu_capability of_arch[] = {[GROUT_ARCH_SM_90A] = {9, 0},
+                                                   [GROUT_ARCH_SM_100A] = {10, 0},
+                                                   [GROUT_ARCH_SM_103A] = {10, 3},
+                                                   [GROUT_ARCH_SM_110A] = {11, 0}};
+    GROUT_ASSERT(arch <= GROUT_ARCH_SM_110A);
+    return of_arch[arch];
+}
+
 bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
                      void *payload) {
     grout_op_id id = grout_module_get_block(module, block)->first;

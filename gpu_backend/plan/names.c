@@ -30,10 +30,10 @@ static const char *const reserved[] = {
     "requires",     "return",        "short",       "signed",    "sizeof",    "smem",
     "static",       "static_assert", "static_cast", "stderr",    "stdin",     "stdout",
     "struct",       "switch",        "template",    "this",      "thread",    "threadIdx",
-    "thread_local", "throw",         "true",        "try",       "typedef",   "typeid",
-    "typename",     "uint4",         "union",       "unix",      "unsigned",  "using",
-    "virtual",      "void",          "volatile",    "warp",      "warpSize",  "wchar_t",
-    "while",        "xor",           "xor_eq",
+    "thread_local", "throw",         "tmem",        "true",      "try",       "typedef",
+    "typeid",       "typename",      "uint4",       "union",     "unix",      "unsigned",
+    "using",        "virtual",       "void",        "volatile",  "warp",      "warpSize",
+    "wchar_t",      "while",         "xor",         "xor_eq",
 };
 
 /* Functions that a kernel, being one itself, must not be called. Sorted. */

@@ -5,9 +5,12 @@
 #include "array.h"
 #include "edges.h"
 #include "invariant.h"
+#include "tmem.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define TENSOR_COLUMNS_MIN 32 /* of an allocation */
 
 static bool has_same_pixels(const grout_tma *a, const grout_tma *b) {
     if (a->spatial_count != b->spatial_count) {
@@ -102,31 +105,12 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
     return true;
 }
 
-/* Always false: there is no CUDA for Blackwell yet. */
-static bool refuse_blackwell(grout_gpu_planning *walk, grout_loc_id loc, const char *what) {
-    grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED,
-                    grout_module_get_place(walk->module, loc),
-                    "%s is of Blackwell: CUDA for sm_100a comes later", what);
-    grout_diags_help(walk->diags, "'grout check' and 'grout run' take it");
-    return false;
-}
-
-static bool plan_arch(grout_gpu_planning *walk) {
-    const grout_kernel *kernel = walk->kernel;
-    return !kernel->has_arch || kernel->arch == GROUT_ARCH_SM_90A ||
-           refuse_blackwell(walk, kernel->arch_loc, grout_arch_get_text((grout_arch)kernel->arch));
-}
-
 /* Gives an object what it needs of the launch. */
 static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_object *object = grout_module_get_object(walk->module, id);
-    if (object->orders_tensor_core ||
-        grout_space_get_info((grout_space)object->space)->generation ==
-            GROUT_GENERATION_BLACKWELL) {
-        return refuse_blackwell(walk, object->loc,
-                                object->orders_tensor_core ? "orders_tensor_core"
-                                                           : grout_space_get_text(object->space));
+    if (object->is_collective) {
+        plan->tensor_group = GROUT_PAIR;
     }
     if (object->kind != GROUT_OBJECT_BARRIER) {
         return grout_gpu__plan_workspace(walk, id);
@@ -143,7 +127,8 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
         .arrivals = grout_object_get_arrivals(walk->module, id),
         .is_explicit = object->is_explicit,
         .is_clustered = object->cluster_group_count > 0,
-        .is_cluster_scope = object->cluster_group_count > 0 && walk->plan->cluster_size > 1,
+        .is_cluster_scope = (object->cluster_group_count > 0 || object->is_leader_tracked) &&
+                            walk->plan->cluster_size > 1,
         .smem_offset = grout_object_get_offset(walk->module, id),
         .owner = plan->barrier_count,
     };
@@ -163,7 +148,8 @@ static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
     return (sync != NULL && sync->arrival == GROUT_SYNC_ARRIVAL_LATER &&
             sync->reach != GROUT_SYNC_REACH_OWN) ||
            grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
-           grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
+           grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0 ||
+           grout_module_find_attr(walk->module, op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL;
 }
 
 /* Whether an op needs the address of the array that an operand names. With a tensor map it does
@@ -263,8 +249,8 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     grout_gpu_planning *walk = payload;
     grout_gpu_plan *plan = walk->plan;
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    if (grout_op_get_generation((grout_opcode)op->opcode) == GROUT_GENERATION_BLACKWELL) {
-        return refuse_blackwell(walk, op->loc, grout_op_get_info((grout_opcode)op->opcode)->text);
+    if (grout_module_find_attr(walk->module, op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL) {
+        plan->tensor_group = GROUT_PAIR;
     }
     plan_operands(walk, op);
     grout_gpu__plan_cross_wait(walk, id, op);
@@ -334,10 +320,22 @@ static void plan_warps(grout_gpu_plan *plan, const grout_module *module, grout_k
     plan->has_small_threads = plan->lane_count < plan->thread_count * GROUT_LANES;
 }
 
+/* The columns of all arrays in tensor memory, as one allocation takes them. */
+static uint32_t count_tensor_columns(const grout_module *module, grout_kernel_id id) {
+    const int64_t bytes = grout_kernel_get_space_bytes(module, id, GROUT_SPACE_TMEM);
+    const int64_t columns = (bytes + GROUT_TMEM_COLUMN_BYTES - 1) / GROUT_TMEM_COLUMN_BYTES;
+    uint32_t allocated = TENSOR_COLUMNS_MIN;
+    while (allocated < columns) {
+        allocated *= 2;
+    }
+    return columns > 0 ? allocated : 0;
+}
+
 static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
-    plan->has_exit_sync = grout_kernel_has_exit_sync(walk->module, id);
+    plan->has_exit_sync =
+        grout_kernel_has_exit_sync(walk->module, id) || plan->tensor_group == GROUT_PAIR;
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
     plan_warps(plan, walk->module, id);
     plan->object_bytes = grout_kernel_get_space_bytes(walk->module, id, GROUT_SPACE_SMEM);
@@ -351,6 +349,10 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     if (plan->capture_count > 0) {
         plan->capture_offset = (used + 7) / 8 * 8;
         used = plan->capture_offset + 8 * (int64_t)plan->capture_count;
+    }
+    if (plan->tensor_columns > 0) {
+        plan->tensor_offset = (used + 7) / 8 * 8;
+        used = plan->tensor_offset + GROUT_GPU_TENSOR_BYTES;
     }
     plan->dynamic_smem_bytes = used;
     if (plan->grid_size > GROUT_GPU_GRID_MAX) {
@@ -382,7 +384,10 @@ static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
     const bool is_done =
         is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow);
     for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
-        plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
+        const grout_object *object =
+            grout_module_get_object(walk->module, plan->barriers[k].object);
+        plan->barriers[k].is_narrow =
+            is_narrow[plan->barriers[k].object] && !object->is_leader_tracked;
     }
     grout__free(is_narrow);
     return is_done || grout_diags_add_oom(walk->diags);
@@ -410,7 +415,10 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                                .module = module,
                                .kernel = grout_module_get_kernel(module, kernel),
                                .diags = diags};
-    *plan = (grout_gpu_plan){.grid_size = grout_kernel_get_grid_size(module, kernel),
+    *plan = (grout_gpu_plan){.arch = (uint8_t)grout_gpu__get_arch(module, kernel),
+                             .tensor_columns = count_tensor_columns(module, kernel),
+                             .tensor_group = 1,
+                             .grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};
     walk.grid_size = plan->grid_size;
     plan->map_of_op = grout__new(grout_module_get_allocator(module),
@@ -425,7 +433,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     if (plan->layouts != NULL) {
         plan->exchange_bytes = grout_register_layouts_get_scratch_bytes(plan->layouts);
     }
-    is_done = is_done && plan->layouts != NULL && plan_arch(&walk) &&
+    is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     is_done = is_done && plan_edges(&walk, kernel);

@@ -33,6 +33,8 @@ typedef struct grout_gpu_workspace {
 /* Bytes of contents that manifest and launcher list; of more they name the generator. */
 #define GROUT_GPU_CONTENTS_MAX (1 << 16)
 
+#define GROUT_GPU_TENSOR_BYTES 16
+
 /* Bytes of a semaphore: its units, and all it was ever given, 4 each. */
 #define GROUT_GPU_SEMAPHORE_BYTES 8
 
@@ -102,10 +104,16 @@ typedef struct grout_gpu_plan {
     uint32_t workspace_count;
     grout_object_id *mma_objects; /* SMEM objects that the tensor core reads */
     uint32_t mma_object_count;
+    uint8_t arch;           /* grout_arch of the code */
     bool changes_registers; /* set_max_registers */
-    int64_t grid_size;      /* CTAs */
-    uint32_t cluster_size;  /* CTAs of a cluster; the grid is a multiple */
-    bool has_exit_sync;     /* the CTAs of a cluster meet at the end */
+    /* Tensor memory: columns that the kernel allocates at once, a power of two, 0: it has none; the
+     * CTAs that multiply together, 1 or 2; and where in SMEM GROUT_GPU_TENSOR_BYTES are for it: the
+     * mbarrier of the end, then the address of the columns. */
+    uint32_t tensor_columns, tensor_group;
+    int64_t tensor_offset;
+    int64_t grid_size;     /* CTAs */
+    uint32_t cluster_size; /* CTAs of a cluster; the grid is a multiple */
+    bool has_exit_sync;    /* the CTAs of a cluster meet at the end */
     /* The first op that may wait for another cluster: with fewer CTAs resident than the grid has,
      * it may wait for one that cannot start. 0: there is none. */
     grout_op_id waits_for_clusters;
@@ -131,6 +139,13 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
 void grout_gpu__plan_deinit(grout_gpu_plan *plan);
 
 /* ---- looking things up (look.c) ---- */
+
+/* The hardware that the code of a kernel is for, and its compute capability. */
+grout_arch grout_gpu__get_arch(const grout_module *module, grout_kernel_id kernel);
+typedef struct grout_gpu_capability {
+    int major, minor;
+} grout_gpu_capability;
+grout_gpu_capability grout_gpu__get_capability(grout_arch arch);
 
 /* Hardware arrivals of one thread's arrival on this barrier. */
 uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier);

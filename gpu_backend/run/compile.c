@@ -142,7 +142,7 @@ bool grout_compile_cuda(const char *source, const char *kernel_name, grout_binar
     (void)snprintf(name, sizeof name, "%s.cu", kernel_name);
     const grout_gpu_source text = {.name = name,
                                    .text = source,
-                                   .arch = "sm_90a",
+                                   .arch = grout_arch_get_text(chosen->arch),
                                    .options = flags,
                                    .option_count = chosen->line_info ? 3 : 2,
                                    .is_in_process = chosen->is_in_process,
@@ -164,11 +164,13 @@ bool grout_gpu__compile_kernel(const grout_module *bound, grout_kernel_id kernel
     const grout_kernel *it = grout_module_get_kernel(bound, kernel);
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_text source = {0};
+    grout_nvrtc_options options = *nvrtc;
+    options.arch = grout_gpu__get_arch(bound, kernel);
     grout_gpu__get_symbol(grout_module_get_string(bound, it->name), symbol);
     const bool is_done =
         grout_emit_check_externs(bound, kernel, emission->extern_source, diags) &&
         grout_emit_cuda(bound, kernel, emission, &source, diags) &&
-        grout_compile_cuda(source.data, symbol, GROUT_BINARY_CUBIN, nvrtc, binary_out, diags);
+        grout_compile_cuda(source.data, symbol, GROUT_BINARY_CUBIN, &options, binary_out, diags);
     grout_text_free(&source);
     if (is_done) {
         (void)grout_binary_report_losses(binary_out, bound, kernel, diags);

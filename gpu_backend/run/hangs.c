@@ -89,6 +89,15 @@ static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
                                                           : "a phase of parity %" PRIu32,
                    hang->parity);
     add_waiter(r, hang, &waiter);
+    if (hang->code != GROUT_GPU_HANG_SEMAPHORE && hang->barrier == r->plan->barrier_count &&
+        r->plan->tensor_columns > 0) { /* the kernel's end */
+        grout_diags_note(r->diags, find_wait_place(r, hang),
+                         "%s waits at its end for the tensor core since %.1f s%s",
+                         waiter.data == NULL ? "a thread" : waiter.data,
+                         (double)hang->waited_ns * 1e-9, more);
+        grout_text_free(&waiter);
+        return;
+    }
     if (object != 0) {
         grout_type_print_element(grout_object_get_type(r->module, object), hang->slot, &slot);
     } else {

@@ -247,11 +247,14 @@ static bool find_context(maker *m) {
         !grout_gpu__driver_device_info(&made->driver, (uint32_t)device, &m->device, &m->error)) {
         return false;
     }
-    if (m->device.cc_major != 9 || m->device.cc_minor != 0) {
+    const grout_gpu_capability wanted =
+        grout_gpu__get_capability(grout_gpu__get_arch(m->module, m->id));
+    if (m->device.cc_major != wanted.major || m->device.cc_minor != wanted.minor) {
         return grout_gpu__fail(&m->error, GROUT_DIAG_GPU_MISSING,
-                               "the kernel is for compute capability 9.0, but the GPU of the "
+                               "the kernel is for compute capability %d.%d, but the GPU of the "
                                "current context (%s) has %d.%d",
-                               m->device.name, m->device.cc_major, m->device.cc_minor);
+                               wanted.major, wanted.minor, m->device.name, m->device.cc_major,
+                               m->device.cc_minor);
     }
     made->context = context;
     return true;

@@ -271,11 +271,11 @@ static void add_head(const manifest *m) {
     grout_text_add(m->out, ",\n  \"file\": ");
     add_string(m->out, place.file == NULL ? "" : place.file);
     grout_text_add(m->out,
-                   ",\n  \"arch\": \"sm_90a\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
+                   ",\n  \"arch\": \"%s\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
                    "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [%" PRIu32 ", 1, 1],\n"
                    "  \"dynamic_smem_bytes\": %" PRId64 ",\n",
-                   m->plan->grid_size, m->plan->lane_count, m->plan->cluster_size,
-                   m->plan->dynamic_smem_bytes);
+                   grout_arch_get_text((grout_arch)m->plan->arch), m->plan->grid_size,
+                   m->plan->lane_count, m->plan->cluster_size, m->plan->dynamic_smem_bytes);
 }
 
 bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,

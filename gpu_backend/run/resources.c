@@ -19,7 +19,8 @@
 #define SMEM_UNIT_BYTES   128
 #define REGISTERS_UNIT    256 /* of a warp's allocation */
 #define WARP_LANES        32
-#define SM_PARTS          4 /* each with a quarter of the registers */
+#define SM_PARTS          4   /* each with a quarter of the registers */
+#define SM_TENSOR_COLUMNS 512 /* of compute capability 10.0, which is the same in the rest */
 
 static const grout_gpu_resources *find_kernel(const grout_gpu_ptxas_log *log, const char *name) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
@@ -45,6 +46,8 @@ static void find_occupancy(grout_resources *out) {
     } bounds[] = {{SM_CTAS, "the number of CTAs"},
                   {SM_WARPS / warps, "its threads"},
                   {SM_SMEM_BYTES / smem, "SMEM"},
+                  {out->tensor_columns == 0 ? SM_CTAS : SM_TENSOR_COLUMNS / out->tensor_columns,
+                   "tensor memory"},
                   {registers == 0 ? SM_CTAS : SM_REGISTERS / (registers * spread), "registers"}};
     out->ctas_per_sm = SM_CTAS;
     for (uint32_t k = 0; k < sizeof bounds / sizeof bounds[0]; k++) {
@@ -91,9 +94,11 @@ bool grout_binary_get_resources(const grout_binary *binary, const grout_module *
             .static_smem_bytes = (int32_t)found->static_smem_bytes,
             .dynamic_smem_bytes = (int32_t)plan.dynamic_smem_bytes,
             .cuda_threads = (int32_t)(plan.lane_count),
-            .cluster_ctas = (int32_t)plan.cluster_size};
+            .cluster_ctas = (int32_t)plan.cluster_size,
+            .tensor_columns = (int32_t)plan.tensor_columns};
         find_occupancy(resources_out);
-        resources_out->resident_ctas = count_resident(resources_out);
+        resources_out->resident_ctas =
+            plan.arch == GROUT_ARCH_SM_90A ? count_resident(resources_out) : 0;
     }
     grout_gpu__plan_deinit(&plan);
     grout_gpu__ptxas_log_deinit(&log);

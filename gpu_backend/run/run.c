@@ -245,8 +245,10 @@ static bool run_job(const run *runs, uint32_t count, const void **images, grout_
         steps[i] = make_step(&runs[i]);
         steps[i].image = i;
     }
+    const grout_gpu_capability capability = grout_gpu__get_capability((grout_arch)runs->plan.arch);
     const grout_gpu_job job = {.device = (uint32_t)launch->device,
-                               .cc_major = 9,
+                               .cc_major = capability.major,
+                               .cc_minor = capability.minor,
                                .images = images,
                                .image_count = count,
                                .buffers = runs->all->items,

@@ -162,6 +162,24 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
     }
 }
 
+static bool orders_tensor(const grout_emitter *e, const grout_gpu_barrier *entry) {
+    return e->plan->tensor_columns > 0 &&
+           (entry->is_explicit ||
+            grout_module_get_object(e->module, entry->object)->orders_tensor_core);
+}
+
+void grout_emit__seal_tensor(grout_emitter *e, const grout_gpu_barrier *entry) {
+    if (orders_tensor(e, entry)) {
+        grout_emit__line(e, "grout_tensor_fence_before();");
+    }
+}
+
+void grout_emit__admit_tensor(grout_emitter *e, const grout_gpu_barrier *entry) {
+    if (orders_tensor(e, entry)) {
+        grout_emit__line(e, "grout_tensor_fence_after();");
+    }
+}
+
 void grout_emit__actor(grout_emitter *e, const char *thread) {
     const bool is_in_map = e->is_warp && e->warps > 1;
     if (e->plan->has_small_threads) {

@@ -14,6 +14,7 @@
 
 #define GROUT_EMIT_ACCESSES_MAX 24
 #define GROUT_EMIT_HELD_MAX     32
+#define GROUT_EMIT_LOADS_MAX    16
 
 typedef struct grout_emitter grout_emitter;
 
@@ -61,6 +62,14 @@ typedef struct grout_emit_rounds {
     bool is_rest;        /* what is written has been written before, in a round */
 } grout_emit_rounds;
 
+/* A load of tensor memory that is not awaited: the registers of 32 bits x<number>, or 0: those of
+ * the value itself. */
+typedef struct grout_emit_load {
+    grout_value_id value;
+    uint32_t number, registers;
+    uint32_t per_register; /* elements that lie in one of x<number> */
+} grout_emit_load;
+
 struct grout_emitter {
     /* By opcode. A pointer, because the ops of regions call for the blocks in them: so what writes
      * a block stands below the ops (emit.c has the table, emit_block.c uses it). */
@@ -89,6 +98,8 @@ struct grout_emitter {
     uint32_t warps;  /* of the thread that is written, 4, or of some partitions 1 or 2 */
     uint32_t thread; /* which it is; with partitions only */
     grout_emit_pending pending;
+    uint8_t load_count; /* of tensor memory, whose values nobody may touch yet */
+    grout_emit_load loads[GROUT_EMIT_LOADS_MAX];
     grout_emit_forks forks;
     grout_emit_rounds rounds;
     uint8_t held_count;

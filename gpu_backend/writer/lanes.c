@@ -9,7 +9,33 @@ void grout_emit__settle(grout_emitter *e) {
     e->pending = (grout_emit_pending){0};
 }
 
+static bool has_tensor_access(const grout_emitter *e) {
+    bool has = e->pending.has_overflow;
+    for (uint32_t k = 0; k < e->pending.count && !has; k++) {
+        const grout_object_id object = e->pending.accesses[k].object;
+        has = object != 0 && grout_module_get_object(e->module, object)->space == GROUT_SPACE_TMEM;
+    }
+    return has;
+}
+
+bool grout_emit__begin_meeting(grout_emitter *e, bool is_always) {
+    const bool is_fenced =
+        e->plan->tensor_columns > 0 && (is_always || has_tensor_access(e)) && !e->is_alone;
+    if (is_fenced) {
+        grout_emit__line(e, "grout_tensor_fence_before();");
+    }
+    return is_fenced;
+}
+
+void grout_emit__end_meeting(grout_emitter *e, bool is_fenced) {
+    if (is_fenced) {
+        grout_emit__line(e, "grout_tensor_fence_after();");
+    }
+    grout_emit__settle(e);
+}
+
 void grout_emit__thread_barrier(grout_emitter *e, const char *reason) {
+    const bool is_fenced = grout_emit__begin_meeting(e, false);
     if (!e->is_alone) {
         grout_emit__line(e, "%s%s%s",
                          e->is_warp      ? "__syncwarp();"
@@ -17,7 +43,7 @@ void grout_emit__thread_barrier(grout_emitter *e, const char *reason) {
                                          : "grout_thread_barrier(thread);",
                          reason[0] == '\0' ? "" : " // ", reason);
     }
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }
 
 /* Whether two objects may have bytes in common. Parameters never alias. */
@@ -152,7 +178,8 @@ static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t 
  * met this lane. Loads and stores stay pending, and stores that a barrier's phase completes
  * (st.async), because each lane waits for a phase by itself. What an engine does for the thread is
  * no lane's access. Copies that the lane's own group completes (cp.async) leave nothing: nobody may
- * touch the bytes before the wait for the group, and all lanes meet in that wait.
+ * touch the bytes before the wait for the group, and all lanes meet in that wait. Loads and stores
+ * of tensor memory stay pending beyond the lane's wait for them: the tensor core acts for one lane.
  */
 static bool is_left_pending(const grout_effect *effect) {
     const bool is_of_memory = effect->space != GROUT_EFFECT_SPACE_BARRIER &&
@@ -160,6 +187,10 @@ static bool is_left_pending(const grout_effect *effect) {
     const bool is_access = effect->access == GROUT_ACCESS_READ ||
                            effect->access == GROUT_ACCESS_WRITE ||
                            effect->access == GROUT_ACCESS_ATOMIC;
+    if (effect->milestone == GROUT_MILESTONE_TMEM_LOAD ||
+        effect->milestone == GROUT_MILESTONE_TMEM_STORE) {
+        return is_of_memory && is_access;
+    }
     return is_of_memory && is_access && effect->proxy == GROUT_PROXY_GENERIC &&
            (effect->milestone == GROUT_MILESTONE_ISSUE ||
             effect->milestone == GROUT_MILESTONE_PHASE);
@@ -223,6 +254,7 @@ void grout_emit__publish_smem(grout_emitter *e) {
         grout_emit__thread_barrier(e, "all lanes of the warp have");
         return;
     }
+    const bool is_fenced = grout_emit__begin_meeting(e, false);
     grout_emit__line(e, "grout_commit_smem%s(thread);", e->warps == 2 ? "<64>" : "");
-    grout_emit__settle(e);
+    grout_emit__end_meeting(e, is_fenced);
 }

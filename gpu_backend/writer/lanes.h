@@ -35,6 +35,11 @@ void grout_emit__after_wgmma_wait(grout_emitter *e);
 
 /* All lanes are known to have met: nothing is pending. */
 void grout_emit__settle(grout_emitter *e);
+/* Around a meeting of the lanes that orders the tensor core's operations too, if any
+ * lane may have loaded or stored tensor memory, or always: the fences of what is asynchronous
+ * there. begin says whether there are any; end settles what is pending. */
+bool grout_emit__begin_meeting(grout_emitter *e, bool is_always);
+void grout_emit__end_meeting(grout_emitter *e, bool is_fenced);
 
 /* ---- what one lane finds out for all (uniform.c) ---- */
 

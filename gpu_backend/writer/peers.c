@@ -122,3 +122,22 @@ void grout_emit__group_mask(grout_emitter *e, uint32_t axes) {
     }
     grout_emit__add(e, "%s", join[1] == '+' ? ")" : "");
 }
+
+/* ---- pairs ---- */
+
+bool grout_emit__is_of_pair(const grout_emitter *e, const grout_gpu_barrier *entry) {
+    return entry->is_explicit &&
+           grout_module_get_object(e->module, entry->object)->is_leader_tracked;
+}
+
+void grout_emit__open_leader(grout_emitter *e) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "if (rank %% 2u == 0)");
+    grout_emit__open(e);
+}
+
+void grout_emit__leader_address(grout_emitter *e, const grout_view *barrier) {
+    grout_emit__add(e, "grout_peer_address(");
+    grout_emit__barrier_address(e, barrier);
+    grout_emit__add(e, ", rank & ~1u)");
+}

@@ -19,6 +19,15 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view);
 void grout_emit__group_index(grout_emitter *e, uint32_t axes);
 void grout_emit__group_mask(grout_emitter *e, uint32_t axes);
 
+/* ---- pairs of CTAs (peers.c) ---- */
+
+/* Whether a barrier is an mbarrier of a pair ('two_ctas'): that of the CTA that leads, for both. */
+bool grout_emit__is_of_pair(const grout_emitter *e, const grout_gpu_barrier *entry);
+/* Opens the block that only the CTA that leads the pair runs. */
+void grout_emit__open_leader(grout_emitter *e);
+/* The address of its barrier, in the cluster's window. */
+void grout_emit__leader_address(grout_emitter *e, const grout_view *barrier);
+
 /* ---- addresses (addresses.c) ---- */
 
 /* Writes the statements that an address needs beforehand: coordinates of tiled dimensions, the
@@ -59,6 +68,10 @@ void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* ", warp % 4 + 1": who acts, as grout_site has it; in a kernel whose threads all have four warps,
  * the text given for a whole thread. */
 void grout_emit__actor(grout_emitter *e, const char *thread);
+/* Before an arrival on a barrier that orders the tensor core, and after a wait for one: the fence
+ * of what is asynchronous there. Nothing where there is no tensor memory. */
+void grout_emit__seal_tensor(grout_emitter *e, const grout_gpu_barrier *entry);
+void grout_emit__admit_tensor(grout_emitter *e, const grout_gpu_barrier *entry);
 /* The index of a barrier or semaphore reference: a constant, or terms. */
 void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* Whether that index is a constant, which *slot_out is then. */

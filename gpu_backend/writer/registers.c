@@ -39,6 +39,16 @@ static uint32_t get_tiled_run(const grout_register_tiling *tiling) {
     return run;
 }
 
+/* What a lane with whole rows has side by side: as many as divide their length, and an access can
+ * take. */
+static uint32_t get_column_run(int64_t cols) {
+    uint32_t run = 1;
+    while (run < GROUT_WIDE_BYTES_MAX && cols % (2 * (int64_t)run) == 0) {
+        run *= 2;
+    }
+    return run;
+}
+
 /* How many neighbouring elements a lane has in neighbouring registers. */
 uint32_t grout_emit__get_run(const grout_register_layout *layout) {
     switch ((grout_register_layout_kind)layout->kind) {
@@ -56,8 +66,11 @@ uint32_t grout_emit__get_run(const grout_register_layout *layout) {
         return 8;
     case GROUT_LAYOUT_TILED:
         return get_tiled_run(layout->tiling);
+    case GROUT_LAYOUT_TMEM:
+        return get_column_run(layout->cols);
     case GROUT_LAYOUT_NONE:
     case GROUT_LAYOUT_SPLAT:
+    case GROUT_LAYOUT_TMEM_ROW:
     case GROUT_LAYOUT_WGMMA_ROW:
     case GROUT_LAYOUT_WGMMA_TRANSPOSED:
     case GROUT_LAYOUT_WGMMA_METADATA:
@@ -90,12 +103,14 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
     case GROUT_LAYOUT_MMA_RHS_32BIT:
     case GROUT_LAYOUT_MMA_RHS_16BIT:
     case GROUT_LAYOUT_MMA_RHS_8BIT:
+    case GROUT_LAYOUT_TMEM:
         return GROUT_EMIT_AT_MATRIX;
     case GROUT_LAYOUT_TILED:
         return layout->rows > 1 && layout->cols > 1 ? GROUT_EMIT_AT_MATRIX
                : layout->rows > 1                   ? GROUT_EMIT_AT_ROW
                                                     : GROUT_EMIT_AT_COL;
     case GROUT_LAYOUT_WGMMA_ROW:
+    case GROUT_LAYOUT_TMEM_ROW:
         return GROUT_EMIT_AT_ROW;
     case GROUT_LAYOUT_WGMMA_COL:
         return GROUT_EMIT_AT_COL;
@@ -192,6 +207,25 @@ static void open_tiled(grout_emitter *e, const grout_register_layout *layout) {
     }
 }
 
+/* A lane has whole rows. */
+static void open_row(grout_emitter *e, const grout_register_layout *layout) {
+    const bool is_one = layout->rows == GROUT_LANES;
+    if (is_one) {
+        grout_emit__line(e, "const grout_u32 at_row = lane;");
+    } else if (layout->cols == 1) {
+        grout_emit__line(e, "const grout_u32 at_row = reg * %u + lane;", GROUT_LANES);
+    } else {
+        grout_emit__line(e, "const grout_u32 at_row = reg / %" PRId64 " * %u + lane;", layout->cols,
+                         GROUT_LANES);
+    }
+    if (layout->kind == GROUT_LAYOUT_TMEM) {
+        grout_emit__line(e,
+                         is_one ? "const grout_u32 at_col = reg;"
+                                : "const grout_u32 at_col = reg %% %" PRId64 ";",
+                         layout->cols);
+    }
+}
+
 void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
                               uint32_t step) {
     switch ((grout_register_layout_kind)layout->kind) {
@@ -227,6 +261,10 @@ void grout_emit__open_element(grout_emitter *e, const grout_register_layout *lay
         grout_emit__line(e,
                          "const grout_u32 at_col = grout_wgmma_8bit_col(lane, reg, %" PRId64 ");",
                          layout->cols);
+        return;
+    case GROUT_LAYOUT_TMEM:
+    case GROUT_LAYOUT_TMEM_ROW:
+        open_row(e, layout);
         return;
     case GROUT_LAYOUT_WGMMA_ROW:
         grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg%s);",

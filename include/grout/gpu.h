@@ -43,11 +43,15 @@ typedef struct grout_emit_options {
     /* not NULL: called for each access of SMEM by registers, with or without conflicts */
     void (*note_banks)(void *payload, const grout_bank_use *use);
     void *payload;
+    /* For tests of what reads the code: 1 + the number of a field of gpu_backend/tensor/fields.def,
+     * which is then one unit off everywhere. 0: none. */
+    uint32_t planted_field;
 } grout_emit_options;
 
 /*
  * Appends the CUDA C++ of one kernel of a bound, verified module: readable, self-contained (the
- * device header is in it), for sm_90a, for NVRTC or nvcc. False: the reason is in diags
+ * device header is in it), for the hardware that the kernel's 'attr arch' names, for NVRTC or nvcc.
+ * Kernels of one text are for the same hardware. False: the reason is in diags
  * (gpu-unsupported, with the op's place).
  */
 GROUT_API bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
@@ -99,6 +103,7 @@ typedef struct grout_nvrtc_options {
      * which grout_gpu_run and grout_gpu_describe find no GPU from this process.
      */
     bool is_in_process;
+    grout_arch arch; /* the hardware that the text is for; 0: sm_90a */
 } grout_nvrtc_options;
 
 typedef enum grout_binary_kind { GROUT_BINARY_PTX, GROUT_BINARY_CUBIN } grout_binary_kind;
@@ -120,11 +125,13 @@ typedef struct grout_resources {
     int32_t registers;   /* of a lane, at the kernel's entry; -1 unknown */
     int32_t spill_bytes; /* stored and loaded because registers do not suffice; -1 unknown */
     int32_t static_smem_bytes, dynamic_smem_bytes;
-    int32_t cuda_threads;  /* of a CTA */
-    int32_t ctas_per_sm;   /* at a time */
-    const char *bound;     /* what keeps it from being more: "SMEM", "registers", ...; static */
-    int32_t cluster_ctas;  /* CTAs of a cluster */
-    int32_t resident_ctas; /* of an H100 or H200 with 132 SMs at a time: whole clusters */
+    int32_t cuda_threads;   /* of a CTA */
+    int32_t ctas_per_sm;    /* at a time */
+    const char *bound;      /* what keeps it from being more: "SMEM", "registers", ...; static */
+    int32_t cluster_ctas;   /* CTAs of a cluster */
+    int32_t resident_ctas;  /* of an H100 or H200 with 132 SMs at a time: whole clusters; 0: it is
+                             * for another GPU */
+    int32_t tensor_columns; /* of 512 of tensor memory, as they are allocated */
 } grout_resources;
 
 /* What a compiled kernel of a bound module takes. False: the binary's log does not have it (it is

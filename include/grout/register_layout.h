@@ -54,6 +54,12 @@ typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_MMA_RHS_32BIT, /* b of an mma: each warp has all of it, so there are 4 copies */
     GROUT_LAYOUT_MMA_RHS_16BIT,
     GROUT_LAYOUT_MMA_RHS_8BIT,
+    /* [R, C], R % 128 == 0: a row in each lane, as tensor memory has them. Element (r, c) is in
+     * lane r % 128, register r / 128 * C + c. */
+    GROUT_LAYOUT_TMEM,
+    /* [R], R % 128 == 0: what reducing the columns of TMEM leaves. Element r is in lane r % 128,
+     * register r / 128. */
+    GROUT_LAYOUT_TMEM_ROW,
     GROUT_LAYOUT_TILED, /* one that a kernel spells out itself (relayout): see its tiling */
     GROUT_LAYOUT_COUNT
 } grout_register_layout_kind;

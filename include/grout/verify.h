@@ -194,6 +194,9 @@ GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
 /* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
 GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
                                        grout_tcgen05_copy *copy_out, grout_diags *diags);
+/* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
+GROUT_API bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
+                                            grout_wgmma *rows_out, grout_diags *diags);
 /* Which copy an operation is. */
 GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(grout_opcode opcode);
 /* Where row r, column c of an array of so many columns in tensor memory come from: the number of

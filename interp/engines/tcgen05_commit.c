@@ -40,8 +40,9 @@ void grout_engine__stamps_tcgen05_commit(const grout_cta *cta, const grout_fligh
 }
 
 /* The arrival counts for the phase that is open now. The phase stays open until the MMAs are done:
- * it waits for one byte, which the last of them brings. A commit has a number in the queue too: who
- * knows a later one to be over knows its arrivals, and who has heard of one of them does not. */
+ * it waits for one byte, which the last of them brings. A commit has a number in the queue too: an
+ * actor that knows a later one to be over knows its arrivals; one that has heard of a single
+ * arrival does not know the others. */
 void grout_tcgen05__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element, uint32_t ranks) {
     const grout_machine *machine = cta->machine;

@@ -21,6 +21,7 @@ typedef struct planning {
     grout_type types[OPERANDS];
     grout_view views[OPERANDS];
     grout_tcgen05_copy kind;
+    grout_wgmma rows; /* a plain copy, as an a of so many steps */
 } planning;
 
 /* by name: which table a copy brings is the meaning of each, and no column says it. */
@@ -189,27 +190,27 @@ static bool check_contiguous(planning *p) {
 /* Core matrices of 8 rows, as an a has them: the planning of operands says whether they are. */
 static bool check_cores(planning *p) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)p->types[SOURCE].dtype);
-    grout_wgmma product = {.m = ROWS,
-                           .n = ROWS,
-                           .k = (uint32_t)p->types[SOURCE].dims[1],
-                           .k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes,
-                           .block_count = 1};
-    grout_wgmma_operand operand;
+    grout_wgmma *rows = &p->rows;
+    *rows = (grout_wgmma){.m = ROWS,
+                          .n = ROWS,
+                          .k = (uint32_t)p->types[SOURCE].dims[1],
+                          .k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes,
+                          .block_count = 1};
     const grout_layout *layout = grout_object_get_layout(p->wgmma.module, p->views[SOURCE].object);
     const uint32_t bytes = layout->swizzle == 0 ? CORE_BYTES : GROUT_WGMMA_STEP_BYTES;
-    if (product.k * info->bytes % bytes != 0) {
+    if (rows->k * info->bytes % bytes != 0) {
         grout_wgmma__fail(
             &p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, SOURCE),
             "a row has %" PRIu32 " bytes: a copy to tensor memory brings %" PRIu32 " at a time%s",
-            product.k * info->bytes, bytes, layout->swizzle == 0 ? "" : " from a swizzled array");
+            rows->k * info->bytes, bytes, layout->swizzle == 0 ? "" : " from a swizzled array");
         grout_wgmma__help(&p->wgmma, "round the columns up: what nobody reads does no harm");
         return false;
     }
-    product.k_step = bytes / info->bytes;
-    product.step_count = product.k / product.k_step;
-    p->wgmma.wgmma = &product;
-    const bool fits = grout_wgmma__plan_operand(&p->wgmma, true, &operand);
-    if (fits && operand.is_transposed) {
+    rows->k_step = bytes / info->bytes;
+    rows->step_count = rows->k / rows->k_step;
+    p->wgmma.wgmma = rows;
+    const bool fits = grout_wgmma__plan_operand(&p->wgmma, true, &rows->a);
+    if (fits && rows->a.is_transposed) {
         grout_wgmma__fail(
             &p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, SOURCE),
             "a copy to tensor memory brings rows, and those of %s run along its rows' "
@@ -221,24 +222,43 @@ static bool check_cores(planning *p) {
     return fits;
 }
 
-bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
-                             grout_tcgen05_copy *copy_out, grout_diags *diags) {
-    planning p = {.wgmma = {.module = bound,
-                            .diags = diags,
-                            .op = grout_module_get_op(bound, copy),
-                            .is_tcgen05 = true,
-                            .is_copy = true}};
-    *copy_out = p.kind = grout_tcgen05_copy_get_kind((grout_opcode)p.wgmma.op->opcode);
+static bool plan_copy(planning *p) {
+    const grout_module *bound = p->wgmma.module;
+    p->kind = grout_tcgen05_copy_get_kind((grout_opcode)p->wgmma.op->opcode);
     for (uint32_t k = 0; k < OPERANDS; k++) {
-        if (!grout_module_get_view(bound, get_operand(&p, k), &p.views[k])) {
+        if (!grout_module_get_view(bound, get_operand(p, k), &p->views[k])) {
             return false;
         }
-        p.types[k] = grout_module_get_operand_type(bound, get_operand(&p, k));
+        p->types[k] = grout_module_get_operand_type(bound, get_operand(p, k));
     }
-    if (!check_destination(&p) || !check_shape(&p)) {
+    if (!check_destination(p) || !check_shape(p)) {
         return false;
     }
-    return p.kind == GROUT_TCGEN05_COPY_PLAIN ? check_cores(&p) : check_contiguous(&p);
+    return p->kind == GROUT_TCGEN05_COPY_PLAIN ? check_cores(p) : check_contiguous(p);
+}
+
+static planning begin(const grout_module *bound, grout_op_id copy, grout_diags *diags) {
+    return (planning){.wgmma = {.module = bound,
+                                .diags = diags,
+                                .op = grout_module_get_op(bound, copy),
+                                .is_tcgen05 = true,
+                                .is_copy = true}};
+}
+
+bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
+                             grout_tcgen05_copy *copy_out, grout_diags *diags) {
+    planning p = begin(bound, copy, diags);
+    const bool fits = plan_copy(&p);
+    *copy_out = p.kind;
+    return fits;
+}
+
+bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
+                                  grout_wgmma *rows_out, grout_diags *diags) {
+    planning p = begin(bound, copy, diags);
+    const bool fits = plan_copy(&p);
+    *rows_out = p.rows;
+    return fits && p.kind == GROUT_TCGEN05_COPY_PLAIN;
 }
 
 uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns, uint32_t r,

@@ -99,7 +99,7 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
 
 /*
  * The lane's queue makes its arrivals in their order: a CTA that has heard of a later commit knows
- * those before it. Of the commit itself it may have heard from another CTA, where it arrived too.
+ * those before it. It may have heard of the commit itself from another CTA, where it arrived too.
  */
 static bool is_passed(const grout_checker *checker, const grout_contributor *it,
                       const uint32_t *known) {

@@ -175,6 +175,14 @@ void draw_finish_thread(draw *d, const char *scratch, uint32_t warps, grout_text
     draw_finish(d, scratch, axes, out);
 }
 
+const draw_product_type draw_product_types[DRAW_PRODUCT_TYPES] = {
+    {{"bf16", "bf16"}, "f32", 2, 16},     {{"f16", "f16"}, "f32", 2, 16},
+    {{"f16", "f16"}, "f16", 2, 16},       {{"f32", "f32"}, "f32", 4, 8},
+    {{"f8e4m3", "f8e4m3"}, "f32", 1, 32}, {{"f8e5m2", "f8e4m3"}, "f32", 1, 32},
+    {{"f8e4m3", "f8e5m2"}, "f16", 1, 32}, {{"f8e5m2", "f8e5m2"}, "f32", 1, 32},
+    {{"i8", "i8"}, "i32", 1, 32},         {{"u8", "u8"}, "i32", 1, 32},
+    {{"i8", "u8"}, "i32", 1, 32},         {{"u8", "i8"}, "i32", 1, 32}};
+
 void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results) {
     sums->elements = elements;
     sums->width = sums->pitch = elements;

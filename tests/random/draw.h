@@ -27,6 +27,15 @@ uint32_t draw_input(draw *d, char style, const char *type);
 /* A line of the body. */
 __attribute__((format(printf, 2, 3))) void draw_line(draw *d, const char *format, ...);
 
+/* The types of a tensor core's products that both architectures have: of a and b, and of the sums;
+ * bytes of an element of a and b, and the step of K. Integers come last. */
+typedef struct draw_product_type {
+    const char *operands[2], *accumulator;
+    uint32_t bytes, k_step;
+} draw_product_type;
+enum { DRAW_PRODUCT_TYPES = 12, DRAW_FIRST_INTEGER = 8 };
+extern const draw_product_type draw_product_types[DRAW_PRODUCT_TYPES];
+
 /* The kinds: each appends the whole text of one kernel to out. */
 void draw_table(uint64_t seed, grout_text *out);   /* each operation for each of its types */
 void draw_values(uint64_t seed, grout_text *out);  /* ops of the table, reductions, loops */

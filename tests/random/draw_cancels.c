@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ROWS = 16, COLUMNS = 8, ANSWER_BYTES = 16 };
 
@@ -13,8 +14,9 @@ typedef struct cancels {
     uint32_t tiles, slots;
     uint32_t threads, size; /* of a CTA, of a cluster: one of them is 1 */
     bool is_explicit;
-    bool is_copied; /* tiles come by TMA */
-    bool asks_late; /* behind the work on the tile */
+    bool is_copied;     /* tiles come by TMA */
+    bool asks_late;     /* after the work on the tile */
+    bool asks_together; /* all CTAs of a cluster ask, on a barrier of the implicit face */
 } cancels;
 
 /* Who shares the work on a tile: threads of a CTA, or CTAs of a cluster. */
@@ -39,6 +41,11 @@ static void add_wait(cancels *c, const char *name, uint32_t before) {
 /* One thread, or the first CTA for its cluster, asks when all have read the slot's last answer. */
 static void add_request(cancels *c) {
     draw *d = &c->d;
+    if (c->asks_together) {
+        add_wait(c, "%used", 1);
+        draw_line(d, "try_cluster_cancel %%answers[%%slot], %%got[%%slot] collective_axes(cx)");
+        return;
+    }
     if (c->size > 1) {
         draw_line(d, "mbarrier_expect %%got[%%slot], %d", ANSWER_BYTES);
     }
@@ -104,7 +111,7 @@ static void add_turn(cancels *c) {
     draw_line(d, "%%next = query_cluster_cancel %%answers[%%slot]");
     draw_line(d, "commit_smem");
     draw_line(d, "%s %%used%s[%%slot]", c->is_explicit ? "mbarrier_arrive" : "barrier_arrive",
-              c->size > 1 ? ".cluster(0)" : "");
+              c->size > 1 && !c->asks_together ? ".cluster(0)" : "");
     draw_line(d, "yield %%next, (add %%k, 1)");
 }
 
@@ -114,7 +121,7 @@ static void add_drain(cancels *c) {
     if (c->is_explicit && c->size == 1) {
         return;
     }
-    draw_line(d, "if (eq %%me, 0) {");
+    draw_line(d, c->asks_together ? "if true {" : "if (eq %%me, 0) {");
     draw_line(d, "  for %%k in (max (sub %%count, %" PRIu32 "), 0)..%%count {", c->slots);
     draw_line(d, "    %%slot = rem %%k, %" PRIu32, c->slots);
     d->indent += 2;
@@ -133,8 +140,9 @@ static void add_drain(cancels *c) {
 
 static void add_barrier(cancels *c, const char *name, uint32_t arrivals, grout_text *scratch) {
     if (!c->is_explicit) {
-        grout_text_add(scratch, "  scratch %%%s : barrier[%" PRIu32 "] arrivals(%" PRIu32 ")\n",
-                       name, c->slots, arrivals);
+        const bool is_of_all = c->asks_together && strcmp(name, "used") == 0;
+        grout_text_add(scratch, "  scratch %%%s : barrier[%" PRIu32 "] arrivals(%" PRIu32 ")%s\n",
+                       name, c->slots, is_of_all ? 1 : arrivals, is_of_all ? " cluster(cx)" : "");
         return;
     }
     grout_text_add(scratch, "  scratch %%%s : mbarrier[%" PRIu32 "]\n", name, c->slots);
@@ -185,7 +193,8 @@ static void draw_shape(cancels *c) {
     c->slots = 1 + draw_below(d, 3);
     c->size = draw_below(d, 3) == 0 ? 2u << draw_below(d, 2) : 1;
     c->threads = c->size > 1 ? 1 : 1u << draw_below(d, 3);
-    c->is_explicit = c->size > 1 || draw_below(d, 2);
+    c->is_explicit = draw_below(d, 2);
+    c->asks_together = c->size > 1 && !c->is_explicit;
     c->is_copied = draw_below(d, 2);
     c->asks_late = draw_below(d, 3) == 0;
 }

@@ -140,7 +140,8 @@ static const struct {
                {"layout(mma_lhs_32bit)", 64, 8},
                {"layout(mma_rhs_32bit)", 8, 8},
                {"layout(mma_rhs_16bit)", 16, 8},
-               {"layout(mma_rhs_8bit)", 32, 8}};
+               {"layout(mma_rhs_8bit)", 32, 8},
+               {"layout(tmem)", 128, 1}};
 enum { LAYOUT_COUNT = sizeof layouts / sizeof *layouts };
 
 /* A layout that the shape has. */

@@ -8,7 +8,7 @@
 
 typedef struct product {
     uint32_t m, n, k;
-    uint32_t type;         /* of the table below */
+    uint32_t type;         /* of draw_product_types */
     uint32_t swizzle[2];   /* of a and b: bytes */
     bool is_transposed[2]; /* held as [K, M], [N, K] */
     bool has_tmem_a;       /* a comes from tensor memory */
@@ -27,21 +27,10 @@ typedef struct product {
 static const char *const uses[] = {"", ", true", ", false", ", (gt %i, 0)", ", (eq %i, 0)"};
 enum { USE_COUNT = sizeof uses / sizeof uses[0], USE_FRESH = 3 };
 
-static const struct {
-    const char *operands[2], *accumulator;
-    uint32_t bytes, k_step;
-} types[] = {{{"bf16", "bf16"}, "f32", 2, 16},     {{"f16", "f16"}, "f32", 2, 16},
-             {{"f16", "f16"}, "f16", 2, 16},       {{"f32", "f32"}, "f32", 4, 8},
-             {{"f8e4m3", "f8e4m3"}, "f32", 1, 32}, {{"f8e5m2", "f8e4m3"}, "f32", 1, 32},
-             {{"f8e4m3", "f8e5m2"}, "f16", 1, 32}, {{"f8e5m2", "f8e5m2"}, "f32", 1, 32},
-             {{"i8", "i8"}, "i32", 1, 32},         {{"u8", "u8"}, "i32", 1, 32},
-             {{"i8", "u8"}, "i32", 1, 32},         {{"u8", "i8"}, "i32", 1, 32}};
-enum { TYPE_COUNT = sizeof types / sizeof types[0], FIRST_INTEGER = 8 };
-
 /* ---- products -------------------------------------------------------------------------------- */
 
 static uint32_t get_width(const product *p, uint32_t operand) {
-    return p->swizzle[operand] / types[p->type].bytes;
+    return p->swizzle[operand] / draw_product_types[p->type].bytes;
 }
 
 /* Dimensions of an operand in SMEM. */
@@ -53,10 +42,10 @@ static void get_dims(const product *p, uint32_t operand, uint32_t dims[2]) {
 
 static uint32_t get_column_step(const product *p) {
     const uint32_t halves = p->m == 64 ? 2 : 1;
-    if (p->type >= FIRST_INTEGER && p->n / halves > 32) {
+    if (p->type >= DRAW_FIRST_INTEGER && p->n / halves > 32) {
         return 16 * halves;
     }
-    const bool lies_along_n = types[p->type].bytes == 1 && !p->is_transposed[1];
+    const bool lies_along_n = draw_product_types[p->type].bytes == 1 && !p->is_transposed[1];
     return p->has_tmem_a || p->m == 64 || lies_along_n ? 16 : 8;
 }
 
@@ -69,11 +58,12 @@ static bool is_legal(const product *p) {
             return false;
         }
     }
-    const uint32_t a_columns = p->has_tmem_a ? p->k * types[p->type].bytes / 4 : 0;
+    const uint32_t a_columns = p->has_tmem_a ? p->k * draw_product_types[p->type].bytes / 4 : 0;
     const uint32_t columns = p->slots * p->parts * p->n * p->m / 128 + a_columns;
-    const uint32_t bytes = (p->m * p->k + p->k * p->n) * types[p->type].bytes * p->steps;
+    const uint32_t bytes =
+        (p->m * p->k + p->k * p->n) * draw_product_types[p->type].bytes * p->steps;
     const bool is_turned_right =
-        types[p->type].bytes < 4 || (p->is_transposed[1] && !p->is_transposed[0]);
+        draw_product_types[p->type].bytes < 4 || (p->is_transposed[1] && !p->is_transposed[0]);
     const bool has_whole_halves = p->m == 128 || p->parts != 3;
     return is_turned_right && has_whole_halves && p->n % get_column_step(p) == 0 &&
            bytes <= 200000 && columns <= 512 && !(p->has_tmem_a && p->m == 64);
@@ -85,8 +75,8 @@ static void add_scratch(const product *p, uint32_t operand, grout_text *scratch)
     grout_text_add(scratch,
                    "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
                    "] tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")\n",
-                   operand, types[p->type].operands[operand], p->steps, dims[0], dims[1],
-                   p->is_tall ? dims[0] : 8, get_width(p, operand), p->swizzle[operand]);
+                   operand, draw_product_types[p->type].operands[operand], p->steps, dims[0],
+                   dims[1], p->is_tall ? dims[0] : 8, get_width(p, operand), p->swizzle[operand]);
 }
 
 static void add_operand(draw *d, const product *p, uint32_t operand) {
@@ -94,7 +84,7 @@ static void add_operand(draw *d, const product *p, uint32_t operand) {
     char type[64];
     get_dims(p, operand, dims);
     (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-                   types[p->type].operands[operand], p->steps, dims[0], dims[1]);
+                   draw_product_types[p->type].operands[operand], p->steps, dims[0], dims[1]);
     (void)draw_param(d, "in", type);
 }
 
@@ -178,8 +168,8 @@ static void add_kernel(draw *d, const product *p, grout_text *out) {
         }
         add_operand(d, p, operand);
     }
-    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 "]", types[p->type].accumulator,
-                   p->m, p->n);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 "]",
+                   draw_product_types[p->type].accumulator, p->m, p->n);
     if (p->has_start) {
         (void)draw_param(d, "in", type);
     }
@@ -188,11 +178,11 @@ static void add_kernel(draw *d, const product *p, grout_text *out) {
                    p->has_tmem_a ? 1 : 2);
     grout_text_add(&scratch, "  scratch %%done : barrier orders_tensor_core\n");
     grout_text_add(&scratch, "  scratch %%acc : tmem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]\n",
-                   types[p->type].accumulator, p->slots, p->m, p->parts * p->n);
+                   draw_product_types[p->type].accumulator, p->slots, p->m, p->parts * p->n);
     if (p->has_tmem_a) {
         grout_text_add(&scratch, "  scratch %%ta : tmem %s[%" PRIu32 ", %" PRIu32 "]%s\n",
-                       types[p->type].operands[0], p->m, p->k,
-                       types[p->type].bytes < 4 ? " packed" : "");
+                       draw_product_types[p->type].operands[0], p->m, p->k,
+                       draw_product_types[p->type].bytes < 4 ? " packed" : "");
     }
     add_body(d, p);
     draw_finish(d, scratch.data, "threads(wg = 1)", out);
@@ -205,7 +195,7 @@ static void draw_product(draw *d, grout_text *out) {
     do {
         p = (product){.m = draw_below(d, 3) == 0 ? 64 : 128,
                       .n = 8 * (1 + draw_below(d, draw_below(d, 6) == 0 ? 32 : 8)),
-                      .type = draw_below(d, TYPE_COUNT),
+                      .type = draw_below(d, DRAW_PRODUCT_TYPES),
                       .is_transposed = {draw_below(d, 3) == 0, draw_below(d, 2) == 0},
                       .has_tmem_a = draw_below(d, 3) == 0,
                       .is_tall = draw_below(d, 2) == 0,
@@ -216,7 +206,7 @@ static void draw_product(draw *d, grout_text *out) {
                       .parts = 1 + draw_below(d, 3),
                       .loads = 1 + draw_below(d, 2),
                       .swizzle = {swizzles[draw_below(d, 3)], swizzles[draw_below(d, 3)]}};
-        p.k = types[p.type].k_step * (1 + draw_below(d, 4));
+        p.k = draw_product_types[p.type].k_step * (1 + draw_below(d, 4));
         p.is_transposed[0] = p.is_transposed[0] && !p.has_tmem_a;
         p.slot = draw_below(d, p.slots);
         p.part = draw_below(d, p.parts);
@@ -225,7 +215,7 @@ static void draw_product(draw *d, grout_text *out) {
         p.loads = p.m == 64 ? 1 : p.loads;             /* a slice of theirs may not leave a half */
         p.parts = p.m == 64 && p.parts == 3 ? 2 : p.parts;
         p.part = p.part % p.parts;
-        p.is_saturating = p.type >= FIRST_INTEGER && draw_below(d, 2) == 0;
+        p.is_saturating = p.type >= DRAW_FIRST_INTEGER && draw_below(d, 2) == 0;
     } while (!is_legal(&p));
     add_kernel(d, &p, out);
 }

@@ -1,5 +1,5 @@
-/* draw_tensor_pairs.c - what is another in a drawn kernel of a pair of CTAs: who is told of what,
- * and how the slots of both are filled.
+/* draw_tensor_pairs.c - what is another in a drawn kernel of a pair of CTAs: in which of them
+ * arrivals count, and how the slots of both are filled.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "draw_tensors.h"
 

@@ -134,7 +134,7 @@ static void add_load(tensors *t) {
     } else if (t->is_plain) {
         draw_tensors_add_arrive_at_leader(t, "%full", "%slot");
     } else if (has_tables) {
-        add_arrive(t, "%told[%slot]");
+        draw_tensors_add_arrive_at_leader(t, "%told", "%slot");
     }
     if (!t->is_plain) {
         draw_tensors_add_copy(t);
@@ -230,12 +230,12 @@ static void add_product_of(tensors *t, const char *a, const char *b) {
 
 static void add_product(tensors *t) {
     draw *d = &t->d;
-    const char *a = t->has_carrier ? "%a[%part]" : "%s[%slot]";
+    const char *a = t->has_carrier ? "%a[%part]" : "%s[%slot]", *axis = draw_tensors_get_axis(t);
     if (draw_tensors_get_form(t)->tables == TABLES_SCALES) {
-        draw_line(d, "async_copy_scales_to_tmem %%ta[%%slot], %%sa[%%slot]");
-        draw_line(d, "async_copy_scales_to_tmem %%tb, %%sb[%%slot]");
+        draw_line(d, "async_copy_scales_to_tmem %%ta[%%slot], %%sa[%%slot]%s", axis);
+        draw_line(d, "async_copy_scales_to_tmem %%tb, %%sb[%%slot]%s", axis);
     } else if (draw_tensors_get_form(t)->tables == TABLES_METADATA) {
-        draw_line(d, "async_copy_sparse_metadata_to_tmem %%ta[%%slot], %%sa[%%slot]");
+        draw_line(d, "async_copy_sparse_metadata_to_tmem %%ta[%%slot], %%sa[%%slot]%s", axis);
     }
     if (t->mixing == MIXING_NONE) {
         add_product_of(t, a, "%eye");

@@ -23,13 +23,16 @@ static const tensor_form forms[] = {{"f16", "f32", 2, 16, 16, false, TABLES_NONE
                                     {"f6e3m2", "f32", 1, 16, 128, true, TABLES_SCALES, "f8e4m3"},
                                     {"f16", "f32", 2, 16, 64, true, TABLES_METADATA, NULL},
                                     {"i8", "i32", 1, 16, 64, true, TABLES_METADATA, "u8"}};
-/* Of a pair each CTA has half of the columns of b. */
-static const tensor_form pair_forms[] = {{"f16", "f32", 2, 16, 16, true, TABLES_NONE, "bf16"},
-                                         {"bf16", "f32", 2, 32, 32, false, TABLES_NONE, "f16"},
-                                         {"f16", "f16", 2, 32, 32, true, TABLES_NONE, NULL},
-                                         {"f32", "f32", 4, 16, 16, true, TABLES_NONE, NULL},
-                                         {"f8e5m2", "f32", 1, 32, 32, true, TABLES_NONE, "f8e4m3"},
-                                         {"i8", "i32", 1, 32, 32, true, TABLES_NONE, "u8"}};
+/* Each CTA of a pair has half of the columns of b. */
+static const tensor_form pair_forms[] = {
+    {"f16", "f32", 2, 16, 16, true, TABLES_NONE, "bf16"},
+    {"bf16", "f32", 2, 32, 32, false, TABLES_NONE, "f16"},
+    {"f16", "f16", 2, 32, 32, true, TABLES_NONE, NULL},
+    {"f32", "f32", 4, 16, 16, true, TABLES_NONE, NULL},
+    {"f8e5m2", "f32", 1, 32, 32, true, TABLES_NONE, "f8e4m3"},
+    {"i8", "i32", 1, 32, 32, true, TABLES_NONE, "u8"},
+    {"f8e4m3", "f32", 1, 16, 128, true, TABLES_SCALES, "f8e5m2"},
+    {"f16", "f32", 2, 32, 64, true, TABLES_METADATA, NULL}};
 enum {
     FORM_COUNT = sizeof forms / sizeof forms[0],
     PAIR_FORM_COUNT = sizeof pair_forms / sizeof pair_forms[0]
@@ -55,8 +58,8 @@ static uint32_t get_columns(const tensors *t) {
     return draw_tensors_get_form(t)->width / (t->is_pair ? 2 : 1);
 }
 
-/* b, which takes the first columns of a: 1 where the product's column is that of a. Of what a
- * sparse a keeps of four, the second two places count twice. */
+/* b, which takes the first columns of a: 1 where the product's column is that of a. The
+ * second two places of the four of which a sparse a keeps two count twice. */
 static void add_eye(tensors *t) {
     draw *d = &t->d;
     const tensor_form *form = draw_tensors_get_form(t);
@@ -115,7 +118,8 @@ static void get_barriers(const tensors *t, barrier_row *rows) {
     rows[6] = (barrier_row){"turn", 2, t->issuers == 2 ? 1 : 0, true, false};
     rows[7] = (barrier_row){"own", t->stages, is_own && !t->is_explicit ? 1 : 0, false, false};
     /* a barrier that orders the tensor core takes no copies */
-    rows[8] = (barrier_row){"told", t->stages, has_tables && !t->is_plain ? 1 : 0, true, false};
+    rows[8] =
+        (barrier_row){"told", t->stages, has_tables && !t->is_plain ? 1 : 0, true, t->is_pair};
 }
 
 static void add_inits(tensors *t) {

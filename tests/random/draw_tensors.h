@@ -73,14 +73,14 @@ void draw_tensors_add_commit_smem(tensors *t);
 /* What one of the kernel's threads does. */
 void draw_tensors_add_thread(tensors *t, uint32_t thread);
 
-/* Of draw_tensor_pairs.c, which knows what is another in a pair of CTAs. */
+/* draw_tensor_pairs.c, which knows what is another in a pair of CTAs, has these. */
 /* One arrival on an element of a barrier that the CTA that leads waits on. */
 void draw_tensors_add_arrive_at_leader(tensors *t, const char *name, const char *element);
 /* The tensor core's arrival, in both CTAs. */
 void draw_tensors_add_commit(tensors *t, const char *name, const char *element);
 /* The copy of a step into its slot. */
 void draw_tensors_add_copy(tensors *t);
-/* The rows of %p0 that are the CTA's own, behind the number of a tile. */
+/* The rows of %p0 that are the CTA's own, as an index that follows the number of a tile. */
 const char *draw_tensors_get_rows(const tensors *t);
 /* " collective_axis(pair)" and " collective", or nothing. */
 const char *draw_tensors_get_axis(const tensors *t);

@@ -8,7 +8,7 @@
 
 typedef struct product {
     uint32_t m, n, k;
-    uint32_t type;       /* of the table below */
+    uint32_t type;       /* of draw_product_types */
     uint32_t swizzle[2]; /* of a and b: bytes, 0 for none */
     bool
         is_transposed[2]; /* held as [K, M], [N, K]: 16-bit types; others always hold b as [N, K] */
@@ -25,22 +25,12 @@ typedef struct product {
 static const char *const uses[] = {"", ", true", ", false", ", (gt %i, 0)", ", (eq %i, 0)"};
 enum { USE_COUNT = sizeof uses / sizeof uses[0] };
 
-static const struct {
-    const char *operands[2], *accumulator;
-    uint32_t bytes, k_step;
-} types[] = {{{"bf16", "bf16"}, "f32", 2, 16},     {{"f16", "f16"}, "f32", 2, 16},
-             {{"f16", "f16"}, "f16", 2, 16},       {{"f32", "f32"}, "f32", 4, 8},
-             {{"f8e4m3", "f8e4m3"}, "f32", 1, 32}, {{"f8e5m2", "f8e4m3"}, "f32", 1, 32},
-             {{"f8e4m3", "f8e5m2"}, "f16", 1, 32}, {{"f8e5m2", "f8e5m2"}, "f32", 1, 32},
-             {{"i8", "i8"}, "i32", 1, 32},         {{"u8", "u8"}, "i32", 1, 32},
-             {{"i8", "u8"}, "i32", 1, 32},         {{"u8", "i8"}, "i32", 1, 32}};
-enum { TYPE_COUNT = sizeof types / sizeof types[0], FIRST_INTEGER = 8 };
 static const uint32_t swizzles[] = {128, 64, 32, 0};
 
 /* Elements in one row of a tile. */
 static uint32_t get_width(const product *p, uint32_t operand) {
     const uint32_t bytes = p->swizzle[operand] == 0 ? 16 : p->swizzle[operand];
-    return bytes / types[p->type].bytes;
+    return bytes / draw_product_types[p->type].bytes;
 }
 
 /* Rows of b. */
@@ -64,15 +54,16 @@ static bool is_legal(const product *p) {
             return false;
         }
     }
-    const uint32_t bytes = (p->m * p->k + get_depth(p) * p->n) * types[p->type].bytes * p->steps;
+    const uint32_t bytes =
+        (p->m * p->k + get_depth(p) * p->n) * draw_product_types[p->type].bytes * p->steps;
     const uint32_t registers = p->m * p->n / 128;
-    if (types[p->type].bytes != 2 && (!p->is_transposed[1] || p->is_transposed[0])) {
+    if (draw_product_types[p->type].bytes != 2 && (!p->is_transposed[1] || p->is_transposed[0])) {
         return false;
     }
-    if (types[p->type].bytes == 4 && p->is_register) {
+    if (draw_product_types[p->type].bytes == 4 && p->is_register) {
         return false;
     }
-    if (p->type >= FIRST_INTEGER && p->n > 32 && p->n % 16 != 0) {
+    if (p->type >= DRAW_FIRST_INTEGER && p->n > 32 && p->n % 16 != 0) {
         return false;
     }
     return bytes <= 200000 && registers <= 160;
@@ -84,8 +75,8 @@ static void add_scratch(const product *p, uint32_t operand, grout_text *scratch)
     grout_text_add(scratch,
                    "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
                    "] tile(%" PRIu32 ", %" PRIu32 ")",
-                   operand, types[p->type].operands[operand], p->steps, dims[0], dims[1],
-                   p->is_tall ? dims[0] : 8, get_width(p, operand));
+                   operand, draw_product_types[p->type].operands[operand], p->steps, dims[0],
+                   dims[1], p->is_tall ? dims[0] : 8, get_width(p, operand));
     if (p->swizzle[operand] != 0) {
         grout_text_add(scratch, " swizzle(%" PRIu32 ")", p->swizzle[operand]);
     }
@@ -97,13 +88,13 @@ static void add_operand(draw *d, const product *p, uint32_t operand, const char 
     char type[64];
     get_dims(p, operand, dims);
     (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-                   types[p->type].operands[operand], p->steps, dims[0], dims[1]);
+                   draw_product_types[p->type].operands[operand], p->steps, dims[0], dims[1]);
     (void)draw_param(d, direction, type);
 }
 
 /* Words of metadata in a row. */
 static uint32_t count_words(const product *p) {
-    return p->k / (types[p->type].bytes == 4 ? 4 : 8);
+    return p->k / (draw_product_types[p->type].bytes == 4 ? 4 : 8);
 }
 
 /* Metadata out of any integers: two different places of 4, of f32 one of 2. */
@@ -115,7 +106,7 @@ static void add_metadata(draw *d, const product *p) {
               "])) {",
               p->m, words);
     draw_line(d, "    %%bits = shr %%any, (mul %%g, 2)");
-    if (types[p->type].bytes == 4) {
+    if (draw_product_types[p->type].bytes == 4) {
         draw_line(d, "    %%code = select (eq (and %%bits, 1), 0), 4, 14");
     } else {
         draw_line(d, "    %%first = and %%bits, 3");
@@ -172,9 +163,9 @@ static void add_kernel(const product *p, grout_text *out) {
     grout_text_add(&scratch, "  scratch %%full : barrier[%" PRIu32 "] arrivals(%d)\n", p->steps,
                    p->is_register ? 1 : 2);
     grout_text_add(&scratch, "  scratch %%acc : acc %s[%" PRIu32 ", %" PRIu32 "]\n",
-                   types[p->type].accumulator, p->m, p->n);
-    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 "]", types[p->type].accumulator,
-                   p->m, p->n);
+                   draw_product_types[p->type].accumulator, p->m, p->n);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 "]",
+                   draw_product_types[p->type].accumulator, p->m, p->n);
     (void)draw_param(&d, "out", type);
     add_body(&d, p);
     draw_finish(&d, scratch.data, "threads(wg = 1)", out);
@@ -190,8 +181,8 @@ static const bool ways[WAYS][3] = {{false, false, false}, {false, true, false},
 static product get_form(uint64_t number) {
     product p = {.m = 64, .steps = 1, .in_flight = 8};
     p.n = (uint32_t)(number % 32 + 1) * 8;
-    p.type = (uint32_t)(number / 32 % TYPE_COUNT);
-    number /= (uint64_t)32 * TYPE_COUNT;
+    p.type = (uint32_t)(number / 32 % DRAW_PRODUCT_TYPES);
+    number /= (uint64_t)32 * DRAW_PRODUCT_TYPES;
     p.swizzle[1] = swizzles[number % 4];
     p.swizzle[0] = swizzles[number / 4 % 4];
     const bool *way = ways[number / 16 % WAYS];
@@ -200,7 +191,7 @@ static product get_form(uint64_t number) {
     p.is_register = way[2];
     p.is_tall = p.n / 8 % 2 == 0;
     /* the least K that fills the tiles of what runs along K */
-    p.k = types[p.type].k_step;
+    p.k = draw_product_types[p.type].k_step;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const bool runs_along_k = p.is_transposed[operand] == (operand == 1);
         const uint32_t width = get_width(&p, operand);
@@ -210,7 +201,7 @@ static product get_form(uint64_t number) {
 }
 
 bool draw_wgmma_form(uint64_t number, grout_text *out) {
-    if (number >= UINT64_C(512) * TYPE_COUNT * WAYS) {
+    if (number >= UINT64_C(512) * DRAW_PRODUCT_TYPES * WAYS) {
         return false;
     }
     const product p = get_form(number);
@@ -227,7 +218,7 @@ void draw_wgmma(uint64_t seed, grout_text *out) {
         const uint32_t way = draw_below(&d, WAYS);
         p = (product){.m = 64 * (1 + draw_below(&d, 3)),
                       .n = 8 * (1 + draw_below(&d, 32)),
-                      .type = draw_below(&d, TYPE_COUNT),
+                      .type = draw_below(&d, DRAW_PRODUCT_TYPES),
                       .is_transposed = {ways[way][0], ways[way][1]},
                       .is_register = ways[way][2],
                       .is_tall = draw_below(&d, 2) == 0,
@@ -235,11 +226,11 @@ void draw_wgmma(uint64_t seed, grout_text *out) {
                       .in_flight = draw_below(&d, 2) == 0 ? 8 : draw_below(&d, 8),
                       .is_sparse = draw_below(&d, 2) == 0,
                       .use = draw_below(&d, 2 * USE_COUNT) % USE_COUNT};
-        p.k = types[p.type].k_step * (1 + draw_below(&d, 8));
-        if (p.is_sparse && types[p.type].bytes > 1) { /* whole registers of metadata */
+        p.k = draw_product_types[p.type].k_step * (1 + draw_below(&d, 8));
+        if (p.is_sparse && draw_product_types[p.type].bytes > 1) { /* whole registers of metadata */
             p.k = 2 * p.k;
         }
-        p.is_saturating = p.type >= FIRST_INTEGER && draw_below(&d, 2) == 0;
+        p.is_saturating = p.type >= DRAW_FIRST_INTEGER && draw_below(&d, 2) == 0;
         p.swizzle[0] = swizzles[draw_below(&d, 4)];
         p.swizzle[1] = swizzles[draw_below(&d, 4)];
     } while (!is_legal(&p));

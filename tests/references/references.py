@@ -5,7 +5,7 @@ usage: references.py --grout PATH [--products LIBRARY] [KERNEL...]
 
 LIBRARY is products.c compiled: it makes the same sums as Python does, thirty times as fast.
 
-Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly (f8e5m2: of 1/4 beyond 1); so a
+Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly (f8e5m2, f6e3m2: of 1/4 beyond 1); so a
 difference is the kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
 what the kernel's own arithmetic may lose.
 
@@ -115,6 +115,21 @@ def compute_matmul_sparse(arrays, sizes):
             full[at // 2 * 4 + (code >> at % 2 * 2 & 3)] = value
         whole += full
     return compute_matmul({"a": whole, "b": arrays["b"]}, sizes)
+
+
+def compute_tcgen05_sparse(width):
+    """The same with the words of metadata where the tensor core of Blackwell reads them, by bytes of an element of a."""
+    def place(m, w):
+        return (m, w % 8) if width == 1 else (m // 16 * 16 + w % 2 * 8 + m % 8, w % 8 // 2 * 2 + m % 16 // 8)
+
+    def compute(arrays, sizes):
+        blocks, words = -(-sizes["K"] // 128), []
+        for m, w in itertools.product(range(sizes["M"]), range(blocks * 8)):
+            row, column = place(m % 128, w)
+            words.append(arrays["e"][((m // 128 * blocks + w // 8) * 128 + row) * 8 + column])
+        turned = [value for row in turn(cut_rows(arrays["b"], sizes["K"])) for value in row]
+        return compute_matmul_sparse({"a": arrays["a"], "b": turned, "e": words}, {**sizes, "W": blocks * 8})
+    return compute
 
 
 def compute_matmul_added(arrays, sizes):
@@ -394,7 +409,15 @@ BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D",
 # FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers, 'codes': metadata; 'offsets', 'rows': of
 # the groups, of an array of TOKENS rows); relative and absolute
 # tolerance; the consts of each case
+SPARSE = {"a": "M KEPT", "b": "N K", "e": "codes MT KT 128 8"}
 CASES = [
+    ("tests/references/tcgen05_sparse", compute_tcgen05_sparse(2), SPARSE, 0, 0,
+     ["M=1 N=4 K=16", "M=130 N=72 K=272", "M=130 N=72 K=272 f16=bf16"]),
+    ("tests/references/tcgen05_sparse", compute_tcgen05_sparse(1), SPARSE, 0, 0,
+     [f"M={m} N={n} K={k} BYTES=1 f16={dtype}" for dtype, m, n, k in (
+         ("f8e4m3", 130, 72, 288), ("f8e5m2", 1, 4, 32), ("f8e5m2", 129, 68, 160))]),
+    ("tests/references/tcgen05_sparse", compute_tcgen05_sparse(1), {**SPARSE, "a": "i8 M KEPT", "b": "i8 N K"}, 0, 0,
+     ["M=130 N=72 K=288 BYTES=1 f16=i8 f32=i32"]),
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -405,20 +428,25 @@ CASES = [
      ["M=1 N=8 K=8", "M=300 N=200 K=136 TILES=3", "M=256 N=256 K=320 TM=64 TN=128 EPI=64 TILES=2"]),
     ("matmul_blackwell_mxfp8", compute_block_scaled(32), {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
-     ["M=128 N=128 K=128", "M=100 N=72 K=256", "M=200 N=264 K=128 TN=256"]),
+     ["M=128 N=128 K=128", "M=100 N=72 K=256", "M=200 N=264 K=128 TN=256", "M=130 N=72 K=256 f8e4m3=f8e5m2",
+      "M=100 N=136 K=128 f8e4m3=f6e2m3", "M=1 N=8 K=384 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_mxfp8_collective", compute_block_scaled(32),
      {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16", "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
      ["M=256 N=128 K=128", "M=300 N=72 K=256", "M=100 N=200 K=640 STAGES=2"]),
+    ("matmul_blackwell_nvfp4", compute_block_scaled(32), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
+                                                           "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
+     2 ** -8, 1e-2, ["M=100 N=72 K=512 BLOCK=32 f8e4m3=f8e8m0"]),
     ("matmul_blackwell_nvfp4", compute_block_scaled(16), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
                                                            "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
-     2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256"]),
+     2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256", "M=100 N=72 K=512 f8e4m3=f8e8m0"]),
     ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
     ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=600 N=264 K=64 SMS=2", "M=264 N=400 K=72 SMS=1 ACCS=3"]),
     ("matmul_blackwell_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=129 N=264 K=144 TM=64", "M=100 N=72 K=272 f8e4m3=f8e5m2",
-      "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32"]),
+      "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32",
+      "M=100 N=72 K=272 f8e4m3=f6e2m3", "M=129 N=136 K=144 TM=64 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -596,16 +624,18 @@ def run_case(grout, case, words):
         sizes.update(TOTAL=sizes["SLOTS"], G=sizes["E"])
     if name == "matmul_sparse":
         sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
+    if name.endswith("tcgen05_sparse"):
+        sizes.update(KEPT=sizes["K"] // 2, MT=-(-sizes["M"] // 128), KT=-(-sizes["K"] // 128))
     if name in ("matmul_blackwell_mxfp8", "matmul_blackwell_mxfp8_collective", "matmul_blackwell_nvfp4"):
         sizes.update(MB=-(-sizes["M"] // 128), NB=-(-sizes["N"] // 128),
-                     GROUPS=sizes["K"] // (64 if name.endswith("nvfp4") else 128))
+                     GROUPS=sizes["K"] // (4 * sizes.get("BLOCK", 16 if name.endswith("nvfp4") else 32)))
     if name == "matmul_hopper_blocks":
         sizes.update(STEPS=-(-sizes["K"] // 128), NT=-(-sizes["N"] // 128), MP=-(-sizes["M"] // 128) * 128)
     generator = random.Random(f"{name} {words}")
     arrays = {}
     with tempfile.TemporaryDirectory(prefix="grout-references-") as folder:
         path, _, kernel = name.partition("@")
-        source = f"kernels/{path}.grout"
+        source = f"{path if '/' in path else 'kernels/' + path}.grout"
         command = [grout, "run", "--check", "-q", copy_with_types(source, types, folder) if types else source]
         command += ["--kernel", "@" + kernel] if kernel else []
         for array, words in inputs.items():
@@ -617,7 +647,7 @@ def run_case(grout, case, words):
                 arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)))
             else:
                 arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words)
-                if ["f8e4m3", "f8e5m2"] in types:
+                if any(new in ("f8e5m2", "f6e3m2") for _, new in types):
                     arrays[array] = [value - value % 0.25 if abs(value) > 1 else value for value in arrays[array]]
         arrays.update(DERIVED[name](arrays, sizes) if name in DERIVED else {})
         for array, words in inputs.items():

@@ -300,6 +300,7 @@ syntax keyword groutChoice
     \ mma_rhs_32bit
     \ mma_rhs_16bit
     \ mma_rhs_8bit
+    \ tmem_row
     \ inc
     \ dec
     \ zero

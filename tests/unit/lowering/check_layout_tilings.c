@@ -47,6 +47,36 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
 }
 END_TEST
 
+/* Rows of tensor memory: lane r % 128 has row r, its registers the columns. */
+START_TEST(a_lane_has_rows_of_tensor_memory) {
+    const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {256, 1, 12}};
+    const grout_type row = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {256, 1}};
+    const grout_type low = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {64, 12}};
+    const grout_register_layout all =
+        grout_register_layout_make(GROUT_LAYOUT_TMEM, GROUT_WARPS, &type);
+    const grout_register_layout rows =
+        grout_register_layout_make(GROUT_LAYOUT_TMEM_ROW, GROUT_WARPS, &row);
+    ck_assert_uint_eq(all.registers, 24);
+    ck_assert_uint_eq(rows.registers, 2);
+    for (uint32_t r = 0; r < 256; r++) {
+        ck_assert_int_eq(grout_register_layout_get_element(&rows, r % 128, r / 128), r);
+        for (uint32_t c = 0; c < 12; c++) {
+            ck_assert_int_eq(grout_register_layout_get_element(&all, r % 128, r / 128 * 12 + c),
+                             r * 12 + c);
+        }
+    }
+    ck_assert_int_eq(grout_register_layout_get_element(&all, 0, 24), -1);
+    ck_assert_uint_eq(grout_register_layout_make(GROUT_LAYOUT_TMEM, GROUT_WARPS, &low).kind,
+                      GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(GROUT_LAYOUT_TMEM, 1, &type).kind,
+                      GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(GROUT_LAYOUT_TMEM, GROUT_WARPS, &row).kind,
+                      GROUT_LAYOUT_NONE);
+    ck_assert_uint_eq(grout_register_layout_make(GROUT_LAYOUT_TMEM_ROW, GROUT_WARPS, &type).kind,
+                      GROUT_LAYOUT_NONE);
+}
+END_TEST
+
 /* An mma's a of 32-bit elements and its b, as PTX has the fragments of mma.m16n8k8, k16 and k32. */
 static const struct {
     grout_register_layout_kind kind;
@@ -179,10 +209,11 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("layout_tilings");
     TCase *tcase = tcase_create("layout_tilings");
+    tcase_add_test(tcase, a_lane_has_rows_of_tensor_memory);
     tcase_add_loop_test(tcase, tiled_layouts_are_those_of_mosaic, 0, 3);
     tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
     tcase_add_loop_test(tcase, fewer_warps_have_smaller_blocks, 0,
-                        2 * (GROUT_LAYOUT_TILED - GROUT_LAYOUT_WGMMA));
+                        2 * (GROUT_LAYOUT_TMEM - GROUT_LAYOUT_WGMMA));
     tcase_add_loop_test(tcase, strided_layouts_hold_each_element_once, 0, 3);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -34,7 +34,7 @@ static inline grout_module *bind_text(const char *name, const char *text, grout_
         bound = grout_module_bind(symbolic, NULL, 0, diags);
     }
     grout_module_free(symbolic);
-    if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
+    if (bound == NULL || !grout_verify(bound, GROUT_ARCH_OWN, diags)) {
         fail_with_diags(name, diags, "");
     }
     return bound;
@@ -78,7 +78,7 @@ static inline int compare_paths(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-/* Whether the kernel says that it is for Blackwell, of which there is no CUDA yet. */
+/* Whether the kernel says that it is for Blackwell. */
 static inline bool is_for_blackwell(const char *path) {
     char text[16384];
     FILE *file = fopen(path, "r");
@@ -90,16 +90,16 @@ static inline bool is_for_blackwell(const char *path) {
     return strstr(text, "attr arch = \"sm_1") != NULL;
 }
 
-/* Adds the kernels of a folder, in the order of their names. None, or too many, ends the program:
- * a test of no kernel would pass. */
-static inline void find_kernel_files(const char *folder, kernel_files *out) {
+/* Adds the kernels of a folder that are for Blackwell, or those that are not, in the order of their
+ * names. None, or too many, ends the program: a test of no kernel would pass. */
+static inline void find_files_for(const char *folder, bool is_blackwell, kernel_files *out) {
     const int first = out->count;
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
         if (end != NULL && strcmp(end, ".grout") == 0 && out->count < KERNEL_FILES_MAX) {
             snprintf(out->paths[out->count], sizeof out->paths[0], "%s/%s", folder, entry->d_name);
-            out->count += is_for_blackwell(out->paths[out->count]) ? 0 : 1;
+            out->count += is_for_blackwell(out->paths[out->count]) == is_blackwell ? 1 : 0;
         }
     }
     if (directory != NULL) {
@@ -110,6 +110,10 @@ static inline void find_kernel_files(const char *folder, kernel_files *out) {
         exit(1);
     }
     qsort(out->paths + first, (size_t)(out->count - first), sizeof out->paths[0], compare_paths);
+}
+
+static inline void find_kernel_files(const char *folder, kernel_files *out) {
+    find_files_for(folder, false, out);
 }
 
 static inline int run_suite(TCase *tcase, const char *name) {

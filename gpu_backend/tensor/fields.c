@@ -1,0 +1,99 @@
+/* fields.c - words of bits: descriptors of matrices in SMEM, fields of instruction descriptors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor.h"
+
+#include "invariant.h"
+#include "places.h"
+
+#include <inttypes.h>
+
+static const struct {
+    uint8_t first, width;
+} fields[GROUT_TENSOR_FIELD_COUNT] = {
+#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, DOC) [GROUT_TENSOR_##WORD##_##NAME] = {FIRST, WIDTH},
+#include "fields.def"
+};
+
+uint64_t grout_tensor__put(const grout_emitter *e, uint64_t word, grout_tensor_field field,
+                           uint64_t value) {
+    const uint64_t mask = (UINT64_C(1) << fields[field].width) - 1;
+    GROUT_ASSERT(value <= mask && (word >> fields[field].first & mask) == 0);
+    /* A test plants a fault: one unit more, or where that does not fit, none. */
+    const bool is_planted = e->options.planted_field == (uint32_t)field + 1;
+    return word | (is_planted ? (value + 1) & mask : value) << fields[field].first;
+}
+
+/* The code of a swizzle: those of a wgmma, whose field has one bit less. */
+static uint32_t get_swizzle(uint32_t bytes) {
+    return bytes == 128 ? 2 : bytes == 64 ? 4 : bytes == 32 ? 6 : 0;
+}
+
+grout_tensor_matrix grout_tensor__describe_matrix(const grout_emitter *e,
+                                                  const grout_wgmma_operand *operand) {
+    uint64_t word = 0;
+    GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_LEADING, operand->leading_bytes / 16);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_STRIDE, operand->stride_bytes / 16);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_VERSION, 1);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_BASE, 0);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_ABSOLUTE, 0);
+    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_SWIZZLE, get_swizzle(operand->swizzle));
+    return (grout_tensor_matrix){.low = (uint32_t)word, .high = (uint32_t)(word >> 32)};
+}
+
+uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uint32_t low) {
+    const uint32_t start = e->temp_count++;
+    const bool is_planted = e->options.planted_field == GROUT_TENSOR_MATRIX_START + 1;
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
+    grout_emit__smem_start(e, view);
+    grout_emit__end(e, "%s) | %" PRIu32 "u;", is_planted ? " + 16" : "", low);
+    return start;
+}
+
+/* " + part / 4 * 512", of what is not 0. */
+static void add_distance(grout_emitter *e, uint32_t divisor, uint32_t modulus, int64_t bytes) {
+    GROUT_ASSERT(bytes % 16 == 0);
+    if (bytes == 0) {
+        return;
+    }
+    grout_emit__add(e, " + part");
+    if (divisor > 1) {
+        grout_emit__add(e, " / %" PRIu32, divisor);
+    }
+    if (modulus > 1) {
+        grout_emit__add(e, " %% %" PRIu32, modulus);
+    }
+    if (bytes != 16) {
+        grout_emit__add(e, " * %" PRId64, bytes / 16);
+    }
+}
+
+void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, uint32_t start,
+                          uint32_t high, uint32_t parts) {
+    const bool has_panels = parts > operand->steps_per_panel;
+    GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
+    grout_emit__add(e, "grout_operand(x%" PRIu32, start);
+    if (has_panels) {
+        add_distance(e, operand->steps_per_panel, 1, operand->panel_bytes);
+    }
+    if (parts > 1 && operand->steps_per_panel > 1) {
+        add_distance(e, 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes);
+    }
+    grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
+}
+
+void grout_tensor__open_parts(grout_emitter *e, uint32_t parts) {
+    if (parts > 1) {
+        grout_emit__line(e, "#pragma unroll");
+        grout_emit__begin(e);
+        grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", parts);
+        grout_emit__open(e);
+    }
+}
+
+void grout_tensor__close_parts(grout_emitter *e, uint32_t parts) {
+    if (parts > 1) {
+        grout_emit__close(e, "");
+    }
+}

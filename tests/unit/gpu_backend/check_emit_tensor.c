@@ -1,0 +1,287 @@
+/*
+ * check_emit_tensor.c - the CUDA of Blackwell's tensor core: NVRTC and ptxas take what is emitted
+ * for the shipped kernels, for the kernel of each op, and for each kind of product, without spills
+ * that nobody knows; the words of bits have every field of fields.def; and a text is for one
+ * hardware. The parts with NVRTC are skipped without it. SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu_backend/run/ptxas_log.h"
+#include "gpu_nvrtc.h"
+#include "tests/unit/support/gpu_text.h"
+
+static bool is_compiling;
+
+/* Appends the kernels of a text up to 'last'. */
+static void emit_kernels(const char *name, const char *text, grout_kernel_id last,
+                         const grout_emit_options *options, grout_text *source) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text(name, text, diags);
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module) && id <= last; id++) {
+        if (!grout_emit_cuda(module, id, options, source, diags)) {
+            fail_to_compile(name, NULL, diags);
+        }
+    }
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+
+/* Compiles all kernels of a source for sm_100a: ptxas says something of count of them, and has no
+ * warning. Spills of more bytes than the kernel may have fail. */
+static void compile(const char *name, const grout_text *source, uint32_t count,
+                    uint32_t spills_max) {
+    grout_nvrtc_options options = nvrtc_options;
+    grout_diags *diags = grout_diags_new();
+    grout_binary binary = {0};
+    grout_gpu_ptxas_log log;
+    grout_gpu_error error;
+    options.arch = GROUT_ARCH_SM_100A;
+    if (!is_compiling) {
+        grout_diags_free(diags);
+        return;
+    }
+    if (!grout_compile_cuda(source->data, name, GROUT_BINARY_CUBIN, &options, &binary, diags)) {
+        fail_to_compile(name, source->data, diags);
+    }
+    ck_assert(grout_gpu__ptxas_log_parse(binary.log, &log, &error));
+    ck_assert_uint_eq(log.kernel_count, count);
+    ck_assert_str_eq(log.notes, "");
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_gpu_resources *found = &log.kernels[i];
+        const uint32_t spills = found->spill_store_bytes + found->spill_load_bytes;
+        ck_assert_msg(spills <= spills_max, "%s spills %u bytes", found->kernel, spills);
+    }
+    grout_gpu__ptxas_log_deinit(&log);
+    grout_binary_free(&binary);
+    grout_diags_free(diags);
+}
+
+/* ---- kernels of files ---- */
+
+static void compile_folder(const char *folder, grout_kernel_id last, uint32_t spills_max) {
+    static const grout_emit_options options = {.watchdog = true};
+    kernel_files files = {.count = 0};
+    grout_text source = {0};
+    uint32_t count = 0;
+    find_files_for(folder, true, &files);
+    for (int k = 0; k < files.count; k++) {
+        grout_text text = read_file(files.paths[k]);
+        if (strstr(text.data, "  tma_gather ") == NULL &&
+            strstr(text.data, "  tma_scatter ") == NULL) { /* they have no CUDA yet */
+            emit_kernels(files.paths[k], text.data, last, &options, &source);
+        }
+        grout_text_free(&text);
+    }
+    for (const char *at = source.data; (at = strstr(at, "\nextern \"C\" __global__")) != NULL;
+         at++) {
+        count++;
+    }
+    compile(folder, &source, count, spills_max);
+    grout_text_free(&source);
+}
+
+/* The softmax of the attention spills some bytes (gpu-loss says so). */
+START_TEST(shipped_kernels_compile) {
+    compile_folder(GROUT_TEST_SOURCE_DIR "/kernels", UINT32_MAX, 512);
+}
+END_TEST
+
+START_TEST(kernels_of_ops_compile) {
+    compile_folder(GROUT_TEST_SOURCE_DIR "/tests/ops", 1, 0);
+}
+END_TEST
+
+/* ---- kinds of products ---- */
+
+typedef struct kind {
+    const char *a, *b, *sum, *function, *descriptor; /* of 128 by 64 by K, both along K */
+    int elements;                                    /* in 64 bytes */
+} kind;
+
+/* The descriptors are worked out by hand: the types, N / 8 = 8 from bit 17, M / 16 = 8 from 24. */
+static const kind kinds[] = {
+    {"f16", "f16", "f16", "grout_tensor_f16<1>", "0x08100000u", 32},
+    {"f16", "f16", "f32", "grout_tensor_f16<1>", "0x08100010u", 32},
+    {"bf16", "bf16", "f32", "grout_tensor_f16<1>", "0x08100490u", 32},
+    {"f32", "f32", "f32", "grout_tensor_tf32<1>", "0x08100910u", 16},
+    {"f8e4m3", "f8e5m2", "f32", "grout_tensor_f8<1>", "0x08100410u", 64},
+    {"f8e5m2", "f8e4m3", "f16", "grout_tensor_f8<1>", "0x08100080u", 64},
+    {"u8", "i8", "i32", "grout_tensor_i8<1>", "0x08100420u", 64},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void add_product(grout_text *text, const kind *k, int number, int rows, bool has_tmem_a) {
+    char a[160];
+    if (has_tmem_a) {
+        (void)snprintf(a, sizeof a, "tmem %s[128, %d]%s", k->a, k->elements,
+                       k->elements == 16 ? "" : " packed");
+    } else {
+        (void)snprintf(a, sizeof a, "smem %s[%d, %d] tile(8, %d) swizzle(64)", k->a, rows,
+                       k->elements, k->elements);
+    }
+    grout_text_add(text,
+                   "kernel @k%d(%%use: i32) attr arch = \"sm_100a\"\n{\n"
+                   "  scratch %%a : %s\n"
+                   "  scratch %%b : smem %s[64, %d] tile(8, %d) swizzle(64)\n"
+                   "  scratch %%done : barrier orders_tensor_core\n"
+                   "  scratch %%acc : tmem %s[%d, 64]\n"
+                   "  tcgen05_mma %%acc, %%a, %%b.transpose(1, 0), (eq %%use, 1)\n"
+                   "  tcgen05_commit_arrive %%done\n  barrier_wait %%done\n}\n",
+                   number, a, k->b, k->elements, k->elements, k->sum, rows);
+}
+
+START_TEST(every_kind_has_its_descriptor) {
+    static const grout_emit_options options = {.watchdog = false};
+    grout_text source = {0};
+    for (int i = 0; i < KINDS; i++) {
+        grout_text text = {0}, one = {0};
+        add_product(&text, &kinds[i], 3 * i, 128, false);
+        emit_kernels(kinds[i].a, text.data, UINT32_MAX, &options, &one);
+        const char *kernel = strstr(one.data, "\n// kernel @");
+        check_text(kinds[i].a, kernel, kinds[i].function, NULL);
+        check_text(kinds[i].a, kernel, kinds[i].descriptor, NULL);
+        add_product(&text, &kinds[i], 3 * i + 1, 64, false);
+        add_product(&text, &kinds[i], 3 * i + 2, 128, true);
+        emit_kernels(kinds[i].a, text.data, UINT32_MAX, &options, &source);
+        grout_text_free(&one);
+        grout_text_free(&text);
+    }
+    compile("kinds", &source, 3 * KINDS, 0);
+    grout_text_free(&source);
+}
+END_TEST
+
+/* ---- fields ---- */
+
+static grout_text emit_planted(const char *path, uint32_t field) {
+    const grout_emit_options options = {.planted_field = field};
+    grout_text text = read_file(path), source = {0};
+    emit_kernels(path, text.data, 1, &options, &source);
+    grout_text_free(&text);
+    return source;
+}
+
+/* A fault in any field of the words that a kernel has changes its text. */
+static void check_fields(const char *path, const char *word) {
+    static const char *const words[] = {
+#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, DOC) #WORD,
+#include "gpu_backend/tensor/fields.def"
+    };
+    const grout_text right = emit_planted(path, 0);
+    for (uint32_t k = 0; k < sizeof words / sizeof *words; k++) {
+        grout_text wrong = emit_planted(path, k + 1);
+        const bool is_of_kernel = strcmp(words[k], "MATRIX") == 0 || strcmp(words[k], word) == 0;
+        ck_assert_msg((strcmp(right.data, wrong.data) != 0) == is_of_kernel, "%s: field %u of %s",
+                      path, k, words[k]);
+        grout_text_free(&wrong);
+    }
+    grout_text_free((grout_text *)&right);
+}
+
+START_TEST(every_field_is_in_the_text) {
+    check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout", "PLAIN");
+    check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma_scaled.grout", "SCALED");
+}
+END_TEST
+
+/* ---- pairs ---- */
+
+/* Both CTAs load, the one that leads counts the bytes and multiplies, and tells both. */
+START_TEST(a_pair_counts_on_the_leaders_barrier) {
+    static const char *const holds[] = {
+        "grout_tensor_allocate<2>(",
+        "if (rank % 2u == 0) {\n                                grout_mbarrier_arrive_expect(full",
+        "grout_tma_load_pair(as + ",
+        "grout_peer_address(full + 8 * slot, rank & ~1u)",
+        "grout_tensor_f16<2>(acc + ",
+        "grout_tensor_commit_multicast<2>(summed + 8 * half, 0x3u)",
+        "grout_arrive_leader<GROUT_RELEASE>(free",
+        "grout_cluster_exit();\n    if (warp == 0) {\n        grout_tensor_free<2>(tmem, 256)"};
+    static const grout_emit_options options = {.watchdog = false};
+    const char *path = GROUT_TEST_SOURCE_DIR "/kernels/matmul_blackwell_collective.grout";
+    grout_text text = read_file(path), source = {0};
+    emit_kernels(path, text.data, UINT32_MAX, &options, &source);
+    const char *kernel = strstr(source.data, "\n// kernel @");
+    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
+        check_text(path, kernel, holds[k], NULL);
+    }
+    grout_text_free(&source);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- loads ---- */
+
+/* The wait stands where the kernel waits, and before the first use where it does not. */
+START_TEST(a_load_is_awaited_before_its_use) {
+    static const char kernel[] =
+        "kernel @k(%y: out gmem f32[128, 16]) attr arch = \"sm_100a\"\n{\n"
+        "  scratch %t : tmem f32[128, 32]\n"
+        "  async_store_tmem %t, (broadcast 1.0 : f32[128, 32])\n  commit_tmem\n"
+        "  %a = async_load_tmem %t[:, ds(0, 16)]\n"
+        "  %b = async_load_tmem %t[:, ds(16, 16)]\n"
+        "  store %y, (add %a, %b)\n  wait_load_tmem\n}\n";
+    static const grout_emit_options options = {.watchdog = false};
+    grout_text source = {0};
+    emit_kernels("load", kernel, UINT32_MAX, &options, &source);
+    const char *text = strstr(source.data, "\n// kernel @");
+    const char *first = strstr(text, "grout_tensor_load_32x32b_x16_f32(a");
+    const char *second = strstr(text, "grout_tensor_load_32x32b_x16_f32(b");
+    const char *wait = strstr(text, "grout_tensor_wait_loads();");
+    const char *use = strstr(text, "GROUT_ADD(a[reg], b[reg])");
+    ck_assert(first != NULL && second != NULL && wait != NULL && use != NULL);
+    ck_assert(first < second && second < wait && wait < use);
+    ck_assert_ptr_null(strstr(wait + 1, "grout_tensor_wait_loads();"));
+    grout_text_free(&source);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static void check_refusal(const char *text, const char *reason) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text("refused", text, diags);
+    const grout_render_options plain = {.color = false};
+    grout_text source = {0}, shown = {0};
+    bool is_emitted = true;
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
+        is_emitted = is_emitted && grout_emit_cuda(module, id, NULL, &source, diags);
+    }
+    ck_assert(!is_emitted);
+    grout_diags_render(diags, &plain, &shown);
+    check_text("refused", shown.data, reason, NULL);
+    grout_text_free(&shown);
+    grout_text_free(&source);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+
+START_TEST(a_text_is_for_one_hardware) {
+    check_refusal("kernel @a() { }\nkernel @b() attr arch = \"sm_100a\" { }\n",
+                  "kernel '@b' is for sm_100a, and the kernel before it in this text is not");
+}
+END_TEST
+
+START_TEST(six_bits_are_refused_by_name) {
+    check_refusal("kernel @k() attr arch = \"sm_100a\"\n{\n"
+                  "  scratch %a : smem f6e2m3[128, 64] tile(8, 64) swizzle(64)\n"
+                  "  scratch %b : smem f8e4m3[64, 64] tile(8, 64) swizzle(64)\n"
+                  "  scratch %done : barrier orders_tensor_core\n"
+                  "  scratch %acc : tmem f32[128, 64]\n"
+                  "  tcgen05_mma %acc, %a, %b.transpose(1, 0), false\n"
+                  "  tcgen05_commit_arrive %done\n  barrier_wait %done\n}\n",
+                  "an operand of f6e2m3 has no CUDA yet");
+}
+END_TEST
+
+int main(void) {
+    TCase *tcase = tcase_create("emit_tensor");
+    is_compiling = has_nvrtc();
+    tcase_add_test(tcase, shipped_kernels_compile);
+    tcase_add_test(tcase, kernels_of_ops_compile);
+    tcase_add_test(tcase, every_kind_has_its_descriptor);
+    tcase_add_test(tcase, every_field_is_in_the_text);
+    tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
+    tcase_add_test(tcase, a_load_is_awaited_before_its_use);
+    tcase_add_test(tcase, a_text_is_for_one_hardware);
+    tcase_add_test(tcase, six_bits_are_refused_by_name);
+    return run_suite(tcase, "emit_tensor");
+}
