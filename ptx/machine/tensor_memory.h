@@ -12,7 +12,8 @@
 
 enum { PTX_TENSOR_CELLS = GROUT_PTX_TMEM_LANES * GROUT_PTX_TMEM_COLUMNS };
 
-/* Both CTAs of a pair come to an instruction of .cta_group::2: who is here, and what it asks. */
+/* Both CTAs of a pair come to an instruction of .cta_group::2: which are here, and what each asks.
+ */
 typedef struct ptx_meeting {
     bool is_here[2], is_done[2];
     uint32_t warps[2], asked[2]; /* asked: the operation's number */

@@ -1,7 +1,8 @@
 /* tensor_products.c - tcgen05.mma, cp, shift and commit. PTX ISA 9.1, 'tcgen05.mma', 'tcgen05.cp',
  * 'tcgen05.shift', 'tcgen05.commit', 'Pipelined tcgen05 Instructions'; ptx/tensor/run_tcgen05.h has
- * what they do. A lane alone starts one. It happens some time later, and reads its operands then;
- * of two of a thread only those that the ISA calls a pipeline happen in order.
+ * what they do. A lane alone starts one. It happens some time later, and reads its operands then.
+ * Two happen in the order in which they were started where the ISA calls them a pipeline: also
+ * those of two threads ('Canonical Synchronization Patterns'), or of both CTAs of a pair.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "mbarriers.h"
@@ -126,10 +127,20 @@ static bool commit(ptx_machine *machine, ptx_async *async) {
 
 /* ---- order ---- */
 
-/* Whether the later one of a thread waits for the earlier one. */
+/* Whether both have the same tensor core: that of a CTA, or of a pair. */
+static bool is_same_core(const ptx_machine *machine, const ptx_async *a, const ptx_async *b) {
+    uint32_t ctas = machine->code->tensor_ctas;
+    return a->cta / ctas == b->cta / ctas;
+}
+
+static bool is_same_thread(const ptx_async *a, const ptx_async *b) {
+    return a->cta == b->cta && a->warp == b->warp && a->lane == b->lane;
+}
+
+/* Whether the later one waits for the earlier one: a commit, for all of its own thread. */
 static bool is_pipeline(const ptx_async *earlier, const ptx_async *later) {
-    if (later->run == commit) {
-        return earlier->run != commit;
+    if (later->run == commit || earlier->run == commit) {
+        return later->run == commit && earlier->run != commit && is_same_thread(earlier, later);
     }
     if (later->run == copy) {
         return earlier->run == shift && (later->step->detail & 15) == GROUT_PTX_COPY_4X256B;
@@ -146,8 +157,8 @@ bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     for (size_t i = 0; i < index; i++) {
         const ptx_async *other = &machine->asyncs.items[i];
-        if (other->kind == PTX_ASYNC_TENSOR && other->cta == async->cta &&
-            other->warp == async->warp && other->lane == async->lane && is_pipeline(other, async)) {
+        if (other->kind == PTX_ASYNC_TENSOR && is_same_core(machine, other, async) &&
+            is_pipeline(other, async)) {
             return false;
         }
     }

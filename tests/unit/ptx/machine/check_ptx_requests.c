@@ -17,7 +17,7 @@
     "@%p0 mbarrier.init.shared::cta.b64 [%r3], 1; barrier.cluster.arrive; barrier.cluster.wait;\n"
 #define WAIT(NAME, PARITY)                                                                        \
     NAME ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r3], " PARITY "; @!%p1 bra " NAME ";" \
-                                                                                              "\n"
+         "\n"
 #define EXPECT(BYTES) "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], " BYTES ";\n"
 
 enum { WORDS = 64, ROWS = 16, COLUMNS = 8 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each CTA: 128 rows of A and 16 of B, 32 bytes each; two blocks of scales. Core matrices of 8
+/* A CTA has 128 rows of A and 16 of B, 32 bytes each, and two blocks of scales. Core matrices of 8
  * rows by 16 bytes lie one after another, two for 8 rows. */
 enum {
     THREADS = 128,
