@@ -146,8 +146,8 @@ static bool select_kept(const ptx_product *product, grout_ptx_sparsity sparsity,
                                           "the metadata of chunk %u names element %u twice", i,
                                           first);
         }
-        kept[2 * i] = (uint8_t)(4 * i + first);
-        kept[2 * i + 1] = (uint8_t)(4 * i + second);
+        kept[(size_t)2 * i] = (uint8_t)(4 * i + first);
+        kept[(size_t)2 * i + 1] = (uint8_t)(4 * i + second);
     }
     return true;
 }

@@ -26,7 +26,7 @@ bool grout_ptx__answer_decode(const uint64_t words[2], grout_ptx_answer *answer,
 }
 
 bool grout_ptx__answer_ctaid(const uint64_t words[2], uint32_t ctaid[3], grout_ptx_fault *fault) {
-    grout_ptx_answer answer;
+    grout_ptx_answer answer = {false, {0}};
     if (!grout_ptx__answer_decode(words, &answer, fault)) {
         return false;
     }

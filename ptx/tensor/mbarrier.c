@@ -41,7 +41,8 @@ uint64_t grout_ptx__mbarrier_pack(const grout_ptx_mbarrier *fields) {
     return pack(fields, MARK_BARRIER);
 }
 
-/* A phase with nothing left to wait for would be complete, unless nobody is expected any more. */
+/* A phase with nothing left to wait for would be complete, unless nobody is expected any more. More
+ * may be pending than is expected: cp.async.mbarrier.arrive without .noinc adds to it. */
 bool grout_ptx__mbarrier_unpack(uint64_t word, grout_ptx_mbarrier *fields) {
     return unpack(word, MARK_BARRIER, fields) &&
            (fields->pending != 0 || fields->tx != 0 || fields->expected == 0);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor_box.h"
 
+#include <string.h>
+
 enum {
     SHARED_ALIGN = 128,
     UNIT_BYTES = 16,
@@ -322,9 +324,9 @@ static bool walk_im2col(walk *it) {
     }
     for (uint32_t number = 0; number < map->pixels; number++) {
         int64_t at[GROUT_PTX_RANK_MAX];
-        for (uint32_t i = 0; i < GROUT_PTX_RANK_MAX; i++) {
-            const bool is_offset = has_offsets && i > 0 && i + 1 < map->rank;
-            at[i] = pixel[i] + (is_offset ? it->box->offsets[i - 1] : 0);
+        memcpy(at, pixel, sizeof at);
+        for (uint32_t i = 0; has_offsets && i < GROUT_PTX_RANK_MAX - 2 && i + 2 < map->rank; i++) {
+            at[i + 1] += it->box->offsets[i]; /* of all dimensions between the first and the last */
         }
         if (!add_row(it, at, number)) {
             return false;

@@ -186,7 +186,7 @@ def test_usage(folder):
     run("check", kernel, "--output", "c=x").expect(2, "", "FILE.npy")
     run("check", kernel, "--severity", "smem-rase=off").expect(2, "", "did you mean 'smem-race'?")
     run("run", kernel, "--compare", "cpu").expect(2, "", "--device cuda")
-    run("run", kernel, "--device", "gpu").expect(2, "", "cpu or cuda")
+    run("run", kernel, "--device", "gpu").expect(2, "", "cpu, cuda[:N] or ptx")
     run("emit", kernel, "--arch", "any").expect(2, "", "sm_90a")
     run("fmt", "-i", "--check", kernel).expect(2, "", "one of the two")
     run("explain", "smem-rase").expect(2, "", "did you mean 'smem-race'?")

@@ -132,7 +132,8 @@ static uint32_t get_resident(const trial *t, uint64_t number) {
 
 /* The first three runs are fair, one of each timing; the others are drawn. */
 static bool start(trial *t, uint64_t number, bool has_oracle, grout_diags *diags, run *out) {
-    out->checker = grout_checker_new(NULL, diags);
+    const grout_checker_options options = {.max_findings = 1000};
+    out->checker = grout_checker_new(&options, diags);
     out->oracle = has_oracle ? oracle_new(t->has_history) : NULL;
     grout_launch launch = {.module = t->bound,
                            .kernel = 1,

@@ -154,6 +154,10 @@ Other mistakes of that time are in no drawn kernel's verdict, and have fixed tes
 `--max-findings` that did not count, code that never ran and that the verdict did not name, limits of time, and files
 that were written over.
 
+Those of tensor memory that no drawn kernel shows have fixed tests in `tests/behaviour/`: a bool of which four
+bytes were read, warnings about the order of MMAs that the tensor core keeps (slices of constant columns, f16 after
+bf16), and columns that a scope of SMEM was taken to need.
+
 | mistake | patch | generator | arguments | drawn | found |
 |---|---|---|---|---|---|
 """

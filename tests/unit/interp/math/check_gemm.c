@@ -138,7 +138,7 @@ static void compare_apart(const grout_gemm *shape) {
         grout_gemm__init(&dense, GROUT_GEMM_PLAIN);
         grout_gemm__init(&gemm, (grout_gemm_kind)kind);
         memset(apart, 0, sizeof apart);
-        for (uint32_t n = 0; n < shape->n; n++) {
+        for (size_t n = 0; n < shape->n; n++) {
             memcpy(&apart[n * gemm.pitch], &start[n * shape->m], shape->m * sizeof *apart);
         }
         memcpy(expected, start, (size_t)shape->m * shape->n * sizeof *start);

@@ -63,7 +63,8 @@ static void lanes_of_what_waits(const op_facts *it) {
 
 static void lanes_of_groups(const op_facts *it) {
     uint32_t starting = get_starting_lanes(it->line.object);
-    bool is_wait = is_mode(it, MODE(WAITS)), is_tensor = is_object(it, OBJECT(WGMMA));
+    bool is_wait = is_mode(it, MODE(WAITS));
+    bool is_of_warps = is_object(it, OBJECT(WGMMA) | OBJECT(TMEM_LOAD) | OBJECT(TMEM_STORE));
     if (!is_object(it, GROUPS)) {
         return;
     }
@@ -72,10 +73,10 @@ static void lanes_of_groups(const op_facts *it) {
     expect(it, is_wait && starting == LANES(ONE), is_lanes(it, LANES(VOTE)),
            "one lane has started the groups and can wait for them, and the others for it: LANES is "
            "VOTE");
-    expect(it, is_wait && starting == LANES(OWN) && !is_tensor, is_lanes(it, LANES(MEET)),
+    expect(it, is_wait && starting == LANES(OWN) && !is_of_warps, is_lanes(it, LANES(MEET)),
            "each lane waits for its own groups, and has to know of all: LANES is MEET");
-    expect(it, is_wait && is_tensor, is_lanes(it, LANES(OWN)),
-           "the four warps wait together for what they started together: LANES is OWN");
+    expect(it, is_wait && is_of_warps, is_lanes(it, LANES(OWN)),
+           "each warp waits for its share of what the four started together: LANES is OWN");
     hold(it, starting == LANES(ONE) || starting == LANES(OWN),
          "one op starts its groups with one lane, another with all");
 }

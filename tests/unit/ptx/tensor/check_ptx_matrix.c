@@ -115,7 +115,11 @@ START_TEST(desc_addresses) {
     ck_assert_uint_eq(locate(&desc, BF16_K, 4, 10), 0x2000 + 128 + 0 + 4);
     ck_assert_uint_eq(locate(&desc, BF16_K, 3, 10), 0x2000 + 96 + 16 + 4);
     uint32_t address, bit;
-    ck_assert(!grout_ptx__desc_locate(&desc, &BF16_K, 0, 16, &address, &bit));
+    ck_assert(!grout_ptx__desc_locate(&desc, &BF16_K, 0, 32, &address, &bit));
+    /* A row of two swizzled units, the leading offset apart: sparse products of 8 bits have them.
+     */
+    desc = decode(make_bits(0x2000, 0x400, 0x100, 6), GROUT_PTX_DESC_WGMMA);
+    ck_assert_uint_eq(locate(&desc, BF16_K, 0, 16), 0x2000 + 0x400);
     /* A start within a row: the lines of the addresses count. */
     desc = decode(make_bits(0x2020, 0x10, 0x400, 2), GROUT_PTX_DESC_WGMMA);
     ck_assert_uint_eq(locate(&desc, BF16_K, 1, 0), 0x2000 + 128 + (2 ^ 1) * 16);
