@@ -161,8 +161,8 @@ bool grout_ptx__add_item(const ptx_decoder *decoder, const ptx_operand *operand,
 
 bool grout_ptx__add_address(const ptx_decoder *decoder, const ptx_operand *operand) {
     if (operand == NULL) {
-        return grout_ptx__add_item(decoder, NULL, PTX_WORD_B64) &&
-               grout_ptx__add_item(decoder, NULL, PTX_WORD_B64);
+        bool has_base = grout_ptx__add_item(decoder, NULL, PTX_WORD_B64);
+        return has_base && grout_ptx__add_item(decoder, NULL, PTX_WORD_B64);
     }
     const ptx_operand offset = {.kind = PTX_OPERAND_IMMEDIATE, .bits = operand->bits};
     if (operand->kind != PTX_OPERAND_ADDRESS || operand->count != 1) {

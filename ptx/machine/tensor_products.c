@@ -226,16 +226,16 @@ static ptx_outcome run_mma(ptx_context *context) {
 
 static bool choose_kind(const ptx_decoder *decoder, grout_ptx_mma_words *words) {
     static const struct {
-        uint16_t word;
         grout_ptx_mma_kind kind;
+        uint16_t word;
         uint8_t block16, block32;
-    } kinds[] = {{PTX_WORD_KIND_F16, GROUT_PTX_KIND_F16, 0, 0},
-                 {PTX_WORD_KIND_TF32, GROUT_PTX_KIND_TF32, 0, 0},
-                 {PTX_WORD_KIND_F8F6F4, GROUT_PTX_KIND_F8F6F4, 0, 0},
-                 {PTX_WORD_KIND_I8, GROUT_PTX_KIND_I8, 0, 0},
-                 {PTX_WORD_KIND_MXF8F6F4, GROUT_PTX_KIND_MXF8F6F4, 0, 1},
-                 {PTX_WORD_KIND_MXF4, GROUT_PTX_KIND_MXF4, 0, 2},
-                 {PTX_WORD_KIND_MXF4NVF4, GROUT_PTX_KIND_MXF4NVF4, 4, 2}};
+    } kinds[] = {{GROUT_PTX_KIND_F16, PTX_WORD_KIND_F16, 0, 0},
+                 {GROUT_PTX_KIND_TF32, PTX_WORD_KIND_TF32, 0, 0},
+                 {GROUT_PTX_KIND_F8F6F4, PTX_WORD_KIND_F8F6F4, 0, 0},
+                 {GROUT_PTX_KIND_I8, PTX_WORD_KIND_I8, 0, 0},
+                 {GROUT_PTX_KIND_MXF8F6F4, PTX_WORD_KIND_MXF8F6F4, 0, 1},
+                 {GROUT_PTX_KIND_MXF4, PTX_WORD_KIND_MXF4, 0, 2},
+                 {GROUT_PTX_KIND_MXF4NVF4, PTX_WORD_KIND_MXF4NVF4, 4, 2}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!grout_ptx__has(decoder, (ptx_word_id)kinds[i].word)) {
             continue;

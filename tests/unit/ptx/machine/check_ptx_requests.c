@@ -108,13 +108,13 @@ END_TEST
 static const grout_ptx_tensor rows_tensor = {.type = 2,
                                              .rank = 2,
                                              .dims = {COLUMNS, ROWS},
-                                             .strides_bytes = {COLUMNS * 4},
+                                             .strides_bytes = {COLUMNS * sizeof(uint32_t)},
                                              .box = {COLUMNS, 1},
                                              .element_strides = {1, 1}};
 static const grout_ptx_tensor tile_tensor = {.type = 2,
                                              .rank = 2,
                                              .dims = {COLUMNS, ROWS},
-                                             .strides_bytes = {COLUMNS * 4},
+                                             .strides_bytes = {COLUMNS * sizeof(uint32_t)},
                                              .box = {COLUMNS, 4},
                                              .element_strides = {1, 1}};
 #define STORE_WORD                                                                      \
@@ -156,7 +156,7 @@ START_TEST(scatter) {
     for (uint32_t i = 0; i < 32; i++) {
         ck_assert_uint_eq(it.table[rows[i / COLUMNS] * COLUMNS + i % COLUMNS], i);
     }
-    ck_assert_uint_eq(it.table[2 * COLUMNS], 1000 + 2 * COLUMNS);
+    ck_assert_uint_eq(it.table[(size_t)2 * COLUMNS], 1000 + 2 * COLUMNS);
 }
 END_TEST
 
