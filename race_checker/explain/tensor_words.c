@@ -90,12 +90,30 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
     return false;
 }
 
+/* Which commit there is, and why it is not the one that is needed. */
+static void add_commit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_side *mma = get_earlier(wording);
+    const grout_near *near = &wording->facts->near;
+    grout_words words = {.op = grout_wording__get_access(wording, mma),
+                         .thread = grout_wording__get_kind(&mma->origin)};
+    if (near->origin.op) {
+        words.line = grout_wording__get_line(wording, &near->origin);
+    }
+    if (near->kind == GROUT_NEAR_MMA_COMMIT_BEFORE) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_BEFORE_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_MMA_COMMIT_UNSEEN) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_UNSEEN_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_MMA_COMMIT_OTHERS) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_OTHERS_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE, &words);
+    }
+}
+
 bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *earlier = get_earlier(wording);
     if (is_about_mma(wording)) {
-        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
-                            &(grout_words){.op = grout_wording__get_access(wording, earlier),
-                                           .thread = grout_wording__get_kind(&earlier->origin)});
+        add_commit_edge(wording, out);
         return true;
     }
     if (is_about_tmem(wording, true)) {
