@@ -266,6 +266,22 @@ static grout_near find_mma_commit(const grout_checker *checker, const grout_side
     return near;
 }
 
+/* The last wait of the access' thread, if its barrier does not order the tensor core. */
+static grout_near find_tensor_wait(const grout_checker *checker, const grout_side *access) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &access->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (thread->wait.op) {
+        const grout_object *barrier = grout_module_get_object(
+            checker->info.module, checker->info.element_objects[thread->wait_element]);
+        if (!barrier->is_explicit && !barrier->orders_tensor_core) {
+            near.kind = GROUT_NEAR_TENSOR_WAIT;
+            near.origin = thread->wait;
+            near.element = thread->wait_element;
+        }
+    }
+    return near;
+}
+
 /* Two plain accesses, and between them a commit that the later actor waited for last. */
 static grout_near find_commit_only(const grout_checker *checker, const grout_facts *facts) {
     const grout_side *earlier = &facts->sides[facts->primary_is_earlier ? 0 : 1];
@@ -313,6 +329,9 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
         return get_mechanism(checker, related) == GROUT_MECHANISM_WGMMA
                    ? grout_near__find_wgmma(checker, facts, clocks)
                    : find_mma_commit(checker, primary, related);
+    }
+    if (code == GROUT_DIAG_TENSOR_CORE_ORDER) {
+        return find_tensor_wait(checker, primary);
     }
     if (code == GROUT_DIAG_SMEM_RACE) {
         return find_commit_only(checker, facts);

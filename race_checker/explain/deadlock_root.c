@@ -7,7 +7,7 @@
  * chain: what it waits for was never written, or has been done too few times. If each waits for
  * another, a phase that has some of its arrivals and lacks the rest is the likeliest: those who
  * arrive on it have come, and it asks for more. A thread that waits for a circle and is none of it
- * comes behind the circle. The wait that ends a CTA is looked at last.
+ * is looked at after it. The wait that ends a CTA is looked at last.
  */
 #include "deadlock.h"
 
