@@ -230,6 +230,74 @@ static bool is_of_tensor_memory(const grout_checker *checker, const grout_side *
             mechanism == GROUT_MECHANISM_TMEM_STORE);
 }
 
+/* The commit of another actor of the MMA's CTA that the access waited for last; NULL: none. */
+static const grout_thread_history *find_foreign_commit(const grout_checker *checker,
+                                                       const grout_side *access,
+                                                       const grout_side *mma) {
+    const grout_cta_state *state = grout_checker__get_cta(checker, mma->origin.cta);
+    const grout_thread_history *waiting = grout_checker__get_history(checker, &access->origin);
+    const uint32_t own = grout_checker__get_local(checker, &mma->origin);
+    if (!state || !waiting->wait.op || access->origin.cta != mma->origin.cta) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < checker->local_actors; i++) {
+        const grout_thread_history *it = &state->notes.threads[i];
+        if (i != own && it->mma_commit.op && it->mma_commit_element == waiting->wait_element) {
+            return it;
+        }
+    }
+    return NULL;
+}
+
+/* An MMA, or a copy to tensor memory, that no commit is known to have ended. */
+static grout_near find_mma_commit(const grout_checker *checker, const grout_side *access,
+                                  const grout_side *mma) {
+    const grout_thread_history *own = grout_checker__get_history(checker, &mma->origin);
+    const grout_thread_history *foreign = find_foreign_commit(checker, access, mma);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (foreign) {
+        near.kind = GROUT_NEAR_MMA_COMMIT_OTHERS;
+        near.origin = foreign->mma_commit;
+    } else if (own->mma_commit.op) {
+        near.kind = own->mma_committed < mma->stamp.number ? GROUT_NEAR_MMA_COMMIT_BEFORE
+                                                           : GROUT_NEAR_MMA_COMMIT_UNSEEN;
+        near.origin = own->mma_commit;
+    }
+    return near;
+}
+
+/* The last wait of the access' thread, if its barrier does not order the tensor core. */
+static grout_near find_tensor_wait(const grout_checker *checker, const grout_side *access) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &access->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (thread->wait.op) {
+        const grout_object *barrier = grout_module_get_object(
+            checker->info.module, checker->info.element_objects[thread->wait_element]);
+        if (!barrier->is_explicit && !barrier->orders_tensor_core) {
+            near.kind = GROUT_NEAR_TENSOR_WAIT;
+            near.origin = thread->wait;
+            near.element = thread->wait_element;
+        }
+    }
+    return near;
+}
+
+/* Two plain accesses, and between them a commit that the later actor waited for last. */
+static grout_near find_commit_only(const grout_checker *checker, const grout_facts *facts) {
+    const grout_side *earlier = &facts->sides[facts->primary_is_earlier ? 0 : 1];
+    const grout_side *later = &facts->sides[facts->primary_is_earlier ? 1 : 0];
+    const grout_thread_history *own = grout_checker__get_history(checker, &earlier->origin);
+    const grout_thread_history *waiting = grout_checker__get_history(checker, &later->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (earlier->stamp.agent == GROUT_AGENT_ACTOR && own->mma_commit.op && waiting->wait.op &&
+        own->mma_commit_element == waiting->wait_element &&
+        earlier->origin.cta == later->origin.cta) {
+        near.kind = GROUT_NEAR_MMA_COMMIT_ONLY;
+        near.origin = own->mma_commit;
+    }
+    return near;
+}
+
 grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
                             const grout_facts *facts, const grout_clocks *clocks) {
     const grout_side *primary = &facts->sides[0];
@@ -260,7 +328,13 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
         /* An MMA of tcgen05 is waited for by a commit: it has no groups. */
         return get_mechanism(checker, related) == GROUT_MECHANISM_WGMMA
                    ? grout_near__find_wgmma(checker, facts, clocks)
-                   : nothing;
+                   : find_mma_commit(checker, primary, related);
+    }
+    if (code == GROUT_DIAG_TENSOR_CORE_ORDER) {
+        return find_tensor_wait(checker, primary);
+    }
+    if (code == GROUT_DIAG_SMEM_RACE) {
+        return find_commit_only(checker, facts);
     }
     if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue &&
         related->stamp.agent != GROUT_AGENT_ACTOR && !related->is_write &&

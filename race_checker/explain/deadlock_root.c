@@ -6,7 +6,8 @@
  * A thread that waits for what no blocked thread would bring if it went on stands at the end of the
  * chain: what it waits for was never written, or has been done too few times. If each waits for
  * another, a phase that has some of its arrivals and lacks the rest is the likeliest: those who
- * arrive on it have come, and it asks for more. The wait that ends a CTA is looked at last.
+ * arrive on it have come, and it asks for more. A thread that waits for a circle and is none of it
+ * is looked at after it. The wait that ends a CTA is looked at last.
  */
 #include "deadlock.h"
 
@@ -14,6 +15,8 @@
 
 enum { HOPS_MAX = 3 };    /* of a circle that are named */
 enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
+
+enum { WEIGHT_UNSERVED = 4 }; /* of a thread that waits for what nobody would bring */
 
 /* ---- the root ---- */
 
@@ -66,7 +69,7 @@ static bool is_partial(const grout_deadlock *text, const grout_thread_fact *thre
 /* Higher: nearer to the mistake. */
 static unsigned get_weight(const grout_deadlock *text, const grout_thread_fact *thread) {
     return grout_deadlock__is_at_end(text, thread) ? 1
-           : !is_served(text, thread)              ? 4
+           : !is_served(text, thread)              ? WEIGHT_UNSERVED
            : is_partial(text, thread)              ? 3
                                                    : 2;
 }
@@ -80,25 +83,6 @@ static bool is_like_one_before(const grout_deadlock *text, uint32_t index) {
         }
     }
     return false;
-}
-
-const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text) {
-    const grout_thread_fact *root = grout_deadlock__find_lowest(text, 0);
-    unsigned best = 0;
-    for (uint32_t t = 0, looked = 0; t < text->thread_count && looked < CIRCLE_MAX; t++) {
-        const grout_thread_fact *thread = &text->threads[t];
-        if (!grout_thread_fact__is_blocked(thread) || thread->origin.op == 0 ||
-            thread->state == GROUT_THREAD_BLOCKED_JOIN || is_like_one_before(text, t)) {
-            continue;
-        }
-        unsigned weight = get_weight(text, thread);
-        looked++;
-        if (weight > best || (weight == best && is_before(thread, root))) {
-            root = thread;
-            best = weight;
-        }
-    }
-    return root;
 }
 
 /* ---- circles ---- */
@@ -165,22 +149,75 @@ static void add_hops(const grout_deadlock *text, const circle *it, uint32_t at, 
     }
 }
 
+/* Looks for a circle among the blocked threads. */
+static bool find_any_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
+    for (uint32_t t = 0; t < text->thread_count && it->count < CIRCLE_MAX; t++) {
+        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
+            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
+            it->threads[it->count++] = &text->threads[t];
+        }
+    }
+    return it->count >= 2 && find_circle(text, it, at_out);
+}
+
 void grout_deadlock__explain_circle(grout_deadlock *text) {
     circle it = {.count = 0};
     grout_text hops = {.allocator = text->checker->allocator};
     grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t at = 0;
-    for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
-        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
-            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
-            it.threads[it.count++] = &text->threads[t];
-        }
-    }
-    if (it.count < 2 || !find_circle(text, &it, &at)) {
+    if (!find_any_circle(text, &it, &at)) {
         return;
     }
     add_hops(text, &it, at, &hops);
     grout_sentence__add(&sentence, GROUT_SENTENCE_CIRCLE,
                         &(grout_words){.what = grout_deadlock__keep(text, &hops)});
     grout_deadlock__say(text, 0, &sentence);
+}
+
+/* ---- the one to look at ---- */
+
+/* The thread of the circle that is nearest to the mistake, where the root only waits for one of
+ * them; the root itself where it is one, or there is no circle. */
+static const grout_thread_fact *move_into_circle(const grout_deadlock *text,
+                                                 const grout_thread_fact *root) {
+    circle it = {.count = 0};
+    uint32_t at = 0;
+    if (!find_any_circle(text, &it, &at)) {
+        return root;
+    }
+    const grout_thread_fact *nearest = it.threads[at];
+    unsigned best = 0;
+    uint32_t i = at;
+    do {
+        const grout_thread_fact *thread = it.threads[i];
+        const unsigned weight = get_weight(text, thread);
+        if (thread == root) {
+            return root;
+        }
+        if (weight > best || (weight == best && is_before(thread, nearest))) {
+            nearest = thread;
+            best = weight;
+        }
+        i = it.next[i];
+    } while (i != at);
+    return nearest;
+}
+
+const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text) {
+    const grout_thread_fact *root = grout_deadlock__find_lowest(text, 0);
+    unsigned best = 0;
+    for (uint32_t t = 0, looked = 0; t < text->thread_count && looked < CIRCLE_MAX; t++) {
+        const grout_thread_fact *thread = &text->threads[t];
+        if (!grout_thread_fact__is_blocked(thread) || thread->origin.op == 0 ||
+            thread->state == GROUT_THREAD_BLOCKED_JOIN || is_like_one_before(text, t)) {
+            continue;
+        }
+        unsigned weight = get_weight(text, thread);
+        looked++;
+        if (weight > best || (weight == best && is_before(thread, root))) {
+            root = thread;
+            best = weight;
+        }
+    }
+    return best < WEIGHT_UNSERVED ? move_into_circle(text, root) : root;
 }

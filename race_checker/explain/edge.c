@@ -178,9 +178,15 @@ static void add_map_edge(const grout_wording *wording, grout_text *out) {
 static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *write = &wording->facts->sides[0];
     const grout_side *other = &wording->facts->sides[1];
+    const grout_near *near = &wording->facts->near;
     const grout_words words = {.what = grout_phrase__get(other->is_write ? GROUT_PHRASE_BOTH_WRITE
                                                                          : GROUT_PHRASE_ONE_READS)};
-    if (write->stamp.cluster != other->stamp.cluster) {
+    if (near->kind == GROUT_NEAR_MMA_COMMIT_ONLY) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COMMIT_ONLY_EDGE,
+                            &(grout_words){.what = words.what,
+                                           .line = grout_wording__get_line(wording, &near->origin),
+                                           .thread = grout_wording__get_kind(&near->origin)});
+    } else if (write->stamp.cluster != other->stamp.cluster) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_NO_SIGNAL_EDGE, &words);
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_NO_ARRIVE_EDGE, &words);

@@ -151,7 +151,8 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *other = &facts->sides[1];
     if (grout_near__is_of_grids(&facts->near)) {
         add_grid_headline(wording, out);
-    } else if (facts->near.kind != GROUT_NEAR_NOTHING) {
+    } else if (facts->near.kind != GROUT_NEAR_NOTHING &&
+               facts->near.kind != GROUT_NEAR_MMA_COMMIT_ONLY) {
         grout_sentence__add(
             out, GROUT_SENTENCE_RACE_READING_HEAD,
             &(grout_words){.object = name_side_object(wording, 0),

@@ -154,7 +154,8 @@ static side_steps add_side(maker *it, const grout_side *side) {
 /* Whether it runs before the earlier access. */
 static bool is_before_both(const grout_near *near) {
     return near->kind == GROUT_NEAR_COMMIT_BEFORE || near->kind == GROUT_NEAR_GROUP_BEFORE ||
-           near->kind == GROUT_NEAR_WGMMA_BEFORE || near->kind == GROUT_NEAR_COPY_BEFORE;
+           near->kind == GROUT_NEAR_WGMMA_BEFORE || near->kind == GROUT_NEAR_COPY_BEFORE ||
+           near->kind == GROUT_NEAR_MMA_COMMIT_BEFORE;
 }
 
 /* Whether it is about a phase that the earlier access completes. */

@@ -90,12 +90,43 @@ bool grout_wording__add_tensor_headline(const grout_wording *wording, grout_text
     return false;
 }
 
+/* Which commit there is, and why it is not the one that is needed. */
+static void add_commit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_side *mma = get_earlier(wording);
+    const grout_near *near = &wording->facts->near;
+    const grout_words words = {
+        .op = grout_wording__get_access(wording, mma),
+        .thread = grout_wording__get_kind(&mma->origin),
+        .line = near->origin.op ? grout_wording__get_line(wording, &near->origin) : 0};
+    if (near->kind == GROUT_NEAR_MMA_COMMIT_BEFORE) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_BEFORE_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_MMA_COMMIT_UNSEEN) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_UNSEEN_EDGE, &words);
+    } else if (near->kind == GROUT_NEAR_MMA_COMMIT_OTHERS) {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_OTHERS_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE, &words);
+    }
+}
+
+/* Which barrier on the way does not order the tensor core, if it is the last one. */
+static void add_order_edge(const grout_wording *wording, grout_text *out) {
+    const char *access = grout_wording__get_access(wording, get_earlier(wording));
+    const grout_near *near = &wording->facts->near;
+    if (near->kind == GROUT_NEAR_TENSOR_WAIT) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_ORDER_WAIT_EDGE,
+            &(grout_words){.access = access,
+                           .element = grout_wording__name_element(wording, near->element)});
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_ORDER_EDGE,
+                            &(grout_words){.access = access});
+    }
+}
+
 bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *out) {
-    const grout_side *earlier = get_earlier(wording);
     if (is_about_mma(wording)) {
-        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_EDGE,
-                            &(grout_words){.op = grout_wording__get_access(wording, earlier),
-                                           .thread = grout_wording__get_kind(&earlier->origin)});
+        add_commit_edge(wording, out);
         return true;
     }
     if (is_about_tmem(wording, true)) {
@@ -107,8 +138,7 @@ bool grout_wording__add_tensor_edge(const grout_wording *wording, grout_text *ou
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_CORE_ORDER)) {
-        grout_sentence__add(out, GROUT_SENTENCE_TENSOR_ORDER_EDGE,
-                            &(grout_words){.access = grout_wording__get_access(wording, earlier)});
+        add_order_edge(wording, out);
         return true;
     }
     if (has_code(wording, GROUT_DIAG_TENSOR_PIPE_ORDER)) {

@@ -66,6 +66,12 @@ typedef enum grout_near_kind {
     GROUT_NEAR_WGMMA_LEFT,         /* its last wait in time leaves the group in flight */
     GROUT_NEAR_WGMMA_LATE,         /* a wait covers the group, and comes too late */
     GROUT_NEAR_WGMMA_UNORDERED,    /* nothing orders the overwriting after the wgmma's issue */
+    GROUT_NEAR_MMA_COMMIT_BEFORE,  /* the last commit of its lane runs before the MMA is issued */
+    GROUT_NEAR_MMA_COMMIT_UNSEEN,  /* a commit of its lane covers the MMA: nobody has waited for it
+                                    */
+    GROUT_NEAR_MMA_COMMIT_OTHERS,  /* the commit is of another actor than the MMA's */
+    GROUT_NEAR_TENSOR_WAIT,        /* its last wait is on a barrier without order: element */
+    GROUT_NEAR_MMA_COMMIT_ONLY,    /* of a store: only a commit of tcgen05 comes after it */
     GROUT_NEAR_RELAXED,            /* the edge carries no memory facts: written relaxed */
     GROUT_NEAR_NARROW,             /* the edge's scope does not hold both sides: number */
     GROUT_NEAR_COPY_NEVER,         /* cp.async: the thread has not executed an async_copy_wait */

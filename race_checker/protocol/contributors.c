@@ -44,21 +44,6 @@ bool grout_element__check_bytes_met(grout_checker *checker, const grout_element_
     return done;
 }
 
-static uint32_t get_lane(const grout_checker *checker, const grout_origin *origin) {
-    const grout_clock_shape *shape = &checker->shape;
-    return grout_clock_lane(shape, grout_checker__get_rank(checker, origin->cta),
-                            grout_clock_local_lane(shape, origin->thread, origin->warp));
-}
-
-/* The number of the newest in the queue of the event's lane: of a commit its own. */
-static uint32_t count_mmas(const grout_checker *checker, const grout_event *event) {
-    const grout_clock_shape *shape = &checker->shape;
-    return shape->has_tensor_facts == 0
-               ? 0
-               : event->clocks
-                     ->admitted[grout_clock_admitted_is(shape, get_lane(checker, &event->origin))];
-}
-
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
                                      const grout_element_at *at) {
     grout_element_state *element = at->element;
@@ -93,7 +78,7 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
                               .arms = arms,
                               .is_of_engine = is_of_engine,
                               .is_later = event->u.arrive.is_deferred,
-                              .mmas = count_mmas(checker, event)};
+                              .mmas = grout_checker__count_mmas(checker, event)};
     return true;
 }
 
@@ -105,7 +90,7 @@ static bool is_passed(const grout_checker *checker, const grout_contributor *it,
                       const uint32_t *known) {
     const grout_clock_shape *shape = &checker->shape;
     return it->is_later && shape->has_tensor_facts != 0 &&
-           known[grout_clock_tc(shape, get_lane(checker, &it->origin))] > it->mmas;
+           known[grout_clock_tc(shape, grout_checker__get_lane(checker, &it->origin))] > it->mmas;
 }
 
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,

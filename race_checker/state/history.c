@@ -62,6 +62,29 @@ static void note_wgmma(const grout_checker *checker, const grout_event *event,
     }
 }
 
+uint32_t grout_checker__get_lane(const grout_checker *checker, const grout_origin *origin) {
+    const grout_clock_shape *shape = &checker->shape;
+    return grout_clock_lane(shape, grout_checker__get_rank(checker, origin->cta),
+                            grout_clock_local_lane(shape, origin->thread, origin->warp));
+}
+
+uint32_t grout_checker__count_mmas(const grout_checker *checker, const grout_event *event) {
+    const uint32_t lane = grout_checker__get_lane(checker, &event->origin);
+    return checker->shape.has_tensor_facts == 0
+               ? 0
+               : event->clocks->admitted[grout_clock_admitted_is(&checker->shape, lane)];
+}
+
+/* An arrival that MMAs of tcgen05 make later. */
+static void note_mma_commit(const grout_checker *checker, const grout_event *event,
+                            grout_thread_history *thread) {
+    if (event->u.arrive.is_deferred && checker->shape.has_tensor_facts != 0) {
+        thread->mma_commit = event->origin;
+        thread->mma_commit_element = event->u.arrive.element;
+        thread->mma_committed = grout_checker__count_mmas(checker, event);
+    }
+}
+
 static void note_issue(const grout_checker *checker, const grout_event *event,
                        grout_thread_history *thread) {
     const grout_stamp *read = &event->u.issue->read;
@@ -108,6 +131,7 @@ void grout_checker__note(grout_checker *checker, const grout_event *event, grout
         break;
     case GROUT_EVENT_ARRIVE:
         note_wgmma(checker, event, thread);
+        note_mma_commit(checker, event, thread);
         if (!event->u.arrive.by_copy && !event->u.arrive.is_bytes) {
             note_release(checker, event, event->u.arrive.order, event->u.arrive.scope, thread);
         }

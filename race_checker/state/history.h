@@ -73,8 +73,11 @@ typedef struct grout_thread_history {
     grout_origin wait;      /* on any barrier */
     uint32_t wait_element;
     grout_wgmma_wait wgmma_wait;
-    uint32_t wgmma_issued; /* groups so far */
-    uint16_t told;         /* of how many barriers it knew a phase at its last read of SMEM */
+    uint32_t wgmma_issued;       /* groups so far */
+    grout_origin mma_commit;     /* the newest commit of tcgen05 */
+    uint32_t mma_committed;      /* its number in the queue of its lane */
+    uint32_t mma_commit_element; /* of the barrier, in its CTA */
+    uint16_t told;               /* of how many barriers it knew a phase at its last read of SMEM */
     uint32_t handover_count;
     grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
     GROUT_NOTE_END
@@ -86,6 +89,10 @@ struct grout_cta_state;
 /* Remembers what a thread did, for saying what came close. */
 void grout_checker__note(struct grout_checker *checker, const grout_event *event,
                          struct grout_cta_state *state);
+/* The actor's lane of the tensor core, in its cluster; the number of the newest operation in the
+ * queue of the event's lane, of a commit its own. */
+uint32_t grout_checker__get_lane(const struct grout_checker *checker, const grout_origin *origin);
+uint32_t grout_checker__count_mmas(const struct grout_checker *checker, const grout_event *event);
 /* What the actor did; nothing if its CTA has ended. */
 const grout_thread_history *grout_checker__get_history(const struct grout_checker *checker,
                                                        const grout_origin *origin);

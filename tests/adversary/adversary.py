@@ -24,6 +24,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from kernel_headers import list_outputs
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,6 +34,9 @@ ASYNC = {"missing-commit-smem", "missing-commit-gmem", "async-not-awaited",
          "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "gmem-write-not-visible",
          "cluster-smem-reuse"}
 SEEDS = 12
+# A copy of scales by one warp and the MMA of another: of two operations on the same columns the interpreter's
+# tensor core does the one first that was issued first, so the outputs are right. One that differs fails the test.
+RIGHT = {"matmul_blackwell_nvfp4_plain_barrier.grout"}
 
 
 def read(path):
@@ -46,8 +50,7 @@ def get_settings(text):
 
 
 def get_kernels(text):
-    return [(name, re.findall(r"%(\w+)\s*:\s*(?:out|inout)\s+gmem", params))
-            for name, params in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", text, re.M | re.S)]
+    return [("@" + name, outputs) for name, outputs in list_outputs(text)]
 
 
 def run(grout, path, kernel, outputs, options):
@@ -104,9 +107,10 @@ def check_bug(grout, path, fix):
                     if lazy == right:
                         lazy = run(grout, path, kernel, outputs,
                                    setting + ["--schedule", schedule, "--seed", str(seed)])[2]
-            if lazy == right:
-                faults.append("%s %s %s: %s, and the outputs are right" % (path, kernel, " ".join(setting),
-                                                                      sorted(codes & ASYNC)))
+            if (lazy == right) != (os.path.basename(path) in RIGHT):
+                faults.append("%s %s %s: %s, and the outputs are %s" % (
+                    path, kernel, " ".join(setting), sorted(codes & ASYNC),
+                    "right" if lazy == right else "wrong: remove it from RIGHT"))
     return faults, count
 
 

@@ -18,6 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from kernel_headers import list_outputs
 from limit import SECONDS
 
 SYNC = re.compile(
@@ -173,10 +174,9 @@ def run(grout, path, folder, options):
     that has findings."""
     text = open(path).read()
     verdicts, codes, certified, digest = set(), set(), True, hashlib.sha256()
-    for name, params in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", text, re.M | re.S):
-        outputs = re.findall(r"%(\w+)\s*:\s*(?:out|inout)\s+gmem", params)
+    for name, outputs in list_outputs(text):
         for setting in get_settings(text):
-            report, bytes_ = run_kernel(grout, path, folder, name, outputs, setting + options)
+            report, bytes_ = run_kernel(grout, path, folder, "@" + name, outputs, setting + options)
             verdicts.add(report["verdict"])
             codes |= {f["code"] for f in report["findings"]}
             certified &= all(k.get("holds_for_every_schedule")

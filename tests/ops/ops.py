@@ -18,11 +18,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folders are source trees
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from kernel_headers import list_outputs  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Against a hang only; a slow machine takes what it takes.
 LIMIT_SECONDS = 1800
 MARKS = ("check", "cuda")
-KERNEL = re.compile(r"^kernel @(\w+)\((.*?)\)", re.MULTILINE | re.DOTALL)
 DRAW = re.compile(r"^// DRAW: (.+)$", re.MULTILINE)
 EXTERN = re.compile(r"^// EXTERN: (\S+)$", re.MULTILINE)
 RANGE = re.compile(r"(\w+) = (\d+)\.\.(\d+)$")
@@ -70,9 +73,8 @@ class Template:
         self.folder, self.grout, self.file = folder, grout, self.name + ".grout"
         with open(os.path.join(folder, self.file), "w", encoding="utf-8") as file:
             file.write(self.source)
-        self.kernels = [match.group(1) for match in KERNEL.finditer(self.source)]
-        self.outputs = {match.group(1): re.findall(r"%(\w+):\s*(?:in)?out\s+gmem", match.group(2))
-                        for match in KERNEL.finditer(self.source)}
+        self.outputs = dict(list_outputs(self.source))
+        self.kernels = list(self.outputs)
         if self.kernels != [self.name, "expected"]:
             raise FileError(f"the kernels are @{self.name} and @expected, not {self.kernels}")
         if not self.outputs[self.name] or self.outputs[self.name] != self.outputs["expected"]:
