@@ -56,6 +56,8 @@ static bool make_code(ptx_launch *work) {
     grout_binary ptx = {0};
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
     const char *name = grout_module_get_string(launch->module, kernel->name);
+    grout_nvrtc_options nvrtc = launch->nvrtc;
+    nvrtc.arch = kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
     bool is_made =
         grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
         grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
@@ -66,9 +68,8 @@ static bool make_code(ptx_launch *work) {
         is_made = grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
                                   "this grout has no NVRTC");
     }
-    is_made =
-        is_made && gpu != NULL &&
-        gpu->compile_cuda(cuda.data, name, GROUT_BINARY_PTX, &launch->nvrtc, &ptx, session->diags);
+    is_made = is_made && gpu != NULL &&
+              gpu->compile_cuda(cuda.data, name, GROUT_BINARY_PTX, &nvrtc, &ptx, session->diags);
     if (is_made) {
         grout_text file = {0};
         grout_text_add(&file, "%s.ptx", name);

@@ -164,13 +164,8 @@ typedef struct grout_tcgen05 {
     bool has_tmem_a;
     uint32_t ctas;       /* that multiply: 2 of a pair, whose accumulators have so many times n */
     uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
-    /* The accumulator: its object, and the columns of the slice. is_aligned: slices of so many
-     * columns with the same step and rest are the same or share none. They start at multiples of
-     * step, plus rest; step 0: at rest. */
-    grout_object_id object;
-    uint32_t columns;
-    int64_t step, rest;
-    bool is_aligned;
+    grout_object_id object; /* the accumulator */
+    uint32_t columns;       /* of its slice */
     /* Neighbours along K that have one scale, all of K counted, and its type; 0: there are none. */
     uint32_t scale_block;
     uint8_t scale_dtype;

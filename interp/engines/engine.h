@@ -94,8 +94,9 @@ void grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t 
 /* All of the CTA; those that touch the scope's objects or barriers, as it ends in a thread, or if
  * it is collective in all. */
 void grout_flight__finish_all(const grout_cta *cta);
-/* The tensor core's arrivals from other CTAs of the cluster at barriers of this one. */
-void grout_flight__finish_commits_to(const grout_cta *cta);
+/* What the CTAs of the cluster have in flight that brings bytes or arrivals to barriers of this
+ * one. */
+void grout_flight__finish_deliveries_to(const grout_cta *cta);
 void grout_flight__finish_scope(const grout_cta *cta, const grout_scope_plan *scope,
                                 uint32_t thread);
 /* A scheduling point: in random timing some of the cluster's take effect. */

@@ -210,19 +210,18 @@ void grout_flight__finish_all(const grout_cta *cta) {
     }
 }
 
-void grout_flight__finish_commits_to(const grout_cta *cta) {
+void grout_flight__finish_deliveries_to(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     for (uint32_t rank = 0; rank < grout_machine__cluster_size(machine); rank++) {
         const grout_cta *peer = grout_cta__peer(cta, rank);
         for (uint32_t i = grout_cta__head(peer)->first_flight; i != 0;) {
             const grout_flight *flight = grout_flight__get(machine, i);
-            const bool is_commit = flight->engine == GROUT_ENGINE_TCGEN05_COMMIT &&
-                                   flight->phase_record != 0 && flight->phase.rank == cta->rank;
-            if (is_commit) {
+            const bool is_delivery = flight->phase_record != 0 && flight->phase.rank == cta->rank;
+            if (is_delivery) {
                 grout_flight__finish(peer, i);
             }
-            /* Finishing it finishes the MMAs before it. */
-            i = is_commit ? grout_cta__head(peer)->first_flight : flight->next;
+            /* Finishing a commit finishes the MMAs before it. */
+            i = is_delivery ? grout_cta__head(peer)->first_flight : flight->next;
         }
     }
 }

@@ -17,6 +17,7 @@
 #include "operand.h"
 #include "pair.h"
 #include "sparse.h"
+#include "undo.h"
 #include "wgmma.h"
 
 #include "grout/verify.h"
@@ -536,15 +537,26 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
     }
 }
 
+uint32_t grout_tcgen05__capture(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                                uint32_t box_index, const grout_box *box) {
+    const uint32_t lane = grout_machine__lane_of(cta->machine, actor);
+    const uint32_t slot = grout_capture__take(cta, actor, box, cta->rank);
+    if (slot == 0) {
+        const grout_stamp read = get_stamp(cta, lane, grout_cta__lane(cta, lane)->mmas);
+        grout_undo__note_read(cta, &read, inst, box_index, box);
+    }
+    return slot;
+}
+
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, it->inst);
     grout_tcgen05_flight as = {
         .is_void = is_void, .is_fresh = it->is_fresh, .coded_ctas = it->coded_ctas};
     for (uint32_t i = 0; i < it->ctas * 2 && !is_void; i++) {
-        const bool is_in_smem = i % 2 == 1 || !product->a.is_register;
-        as.slots[i] = is_in_smem ? grout_capture__take(cta, actor, &it->boxes[i / 2][BOX_A + i % 2],
-                                                       cta->rank)
-                                 : 0;
+        if (i % 2 == 1 || !product->a.is_register) {
+            as.slots[i] = grout_tcgen05__capture(cta, actor, it->inst, BOX_A + i % 2,
+                                                 &it->boxes[i / 2][BOX_A + i % 2]);
+        }
     }
     grout_tcgen05__put_in_flight(cta, actor, it->inst, it->boxes[0], &as);
 }

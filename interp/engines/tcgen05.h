@@ -81,6 +81,10 @@ typedef struct grout_tcgen05_flight {
     bool is_void, is_fresh;
     uint8_t coded_ctas;
 } grout_tcgen05_flight;
+/* At the issue of the lane's latest one: the bytes of an operand in SMEM that are not published to
+ * it, in a slot; 0 if all are. */
+uint32_t grout_tcgen05__capture(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                                uint32_t box_index, const grout_box *box);
 /* In flight, with the boxes it has at its issue. */
 void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                   const grout_box *boxes, const grout_tcgen05_flight *as);

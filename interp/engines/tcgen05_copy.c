@@ -106,7 +106,7 @@ void grout_tcgen05__copy(const grout_cta *cta, uint32_t actor, const grout_inst 
     }
     if (machine->is_lazy) {
         for (uint32_t i = 0; i < ctas && !as.is_void; i++) {
-            as.slots[i] = grout_capture__take(cta, actor, &boxes[i][SOURCE], cta->rank);
+            as.slots[i] = grout_tcgen05__capture(cta, actor, inst, SOURCE, &boxes[i][SOURCE]);
         }
         grout_tcgen05__put_in_flight(cta, actor, inst, boxes[0], &as);
         return;

@@ -5,9 +5,10 @@
  *
  * To find the value of a byte as of the newest write that is published to a reader, walk back from
  * the newest store: an unpublished one is undone; the first published one (or a load's write)
- * settles the byte. The oldest entries go when they are published to every thread, or when the log
- * is full: the reader then sees newer bytes than it has to, which is legal too. The log decides
- * values only: which bytes are defined, and what is in order, is decided at the issue without it.
+ * settles the byte, and so does a read that saw all stores, where it is known to be over. The
+ * oldest entries go when they are published to every thread, or when the log is full: the reader
+ * then sees newer bytes than it has to, which is legal too. The log decides values only: which
+ * bytes are defined, and what is in order, is decided at the issue without it.
  */
 #include "undo.h"
 
@@ -25,9 +26,21 @@ static uint8_t *get_data(const grout_cta *cta) {
     return cta->state + cta->machine->at.undo_data;
 }
 
-/* Whether a store is published to the engines of an actor with this PS. */
-static bool is_published(const grout_undo *entry, const uint32_t *published) {
-    return entry->is_engine != 0 || published[entry->component] >= entry->number;
+/* What an actor knows, and what is published to its engines: V and PS of its clock set. */
+typedef struct reader {
+    const uint32_t *known, *published;
+} reader;
+
+static reader get_reader(const grout_cta *cta, uint32_t thread, uint32_t rank) {
+    uint32_t *set = grout_cta__clocks(cta, thread);
+    return (reader){.known = set,
+                    .published = grout_order__get_smem(&cta->machine->plan->order, set, rank)};
+}
+
+/* Whether the reader's engines see the stores of the entry, and those behind it. */
+static bool is_published(const grout_undo *entry, reader by) {
+    const uint32_t *clock = entry->is_reader != 0 ? by.known : by.published;
+    return entry->is_engine != 0 || clock[entry->component] >= entry->number;
 }
 
 /* Engines read the SMEM of the CTA whose actors start them. */
@@ -36,8 +49,7 @@ static bool is_published_to_all(const grout_cta *cta, const grout_undo *entry) {
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
         uint32_t state = grout_cta__thread(cta, i)->state;
         if (state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE &&
-            !is_published(entry, grout_order__get_smem(&machine->plan->order,
-                                                       grout_cta__clocks(cta, i), cta->rank))) {
+            !is_published(entry, get_reader(cta, i, cta->rank))) {
             return false;
         }
     }
@@ -50,8 +62,10 @@ static void drop_first(const grout_cta *cta) {
     head->undo_count--;
 }
 
+/* A read with no store behind it says nothing. */
 static void prune(const grout_cta *cta) {
-    while (grout_cta__head(cta)->undo_count > 0 && is_published_to_all(cta, get_entry(cta, 0))) {
+    while (grout_cta__head(cta)->undo_count > 0 &&
+           (get_entry(cta, 0)->is_reader != 0 || is_published_to_all(cta, get_entry(cta, 0)))) {
         drop_first(cta);
     }
 }
@@ -146,6 +160,29 @@ void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_
     }
 }
 
+static bool has_overlap(const grout_undo *entry, int64_t low, int64_t high) {
+    return entry->low < high && low < entry->high;
+}
+
+void grout_undo__note_read(const grout_cta *cta, const grout_stamp *read, const grout_inst *inst,
+                           uint32_t box_index, const grout_box *box) {
+    const grout_cta *owner = grout_cta__peer(cta, box->rank);
+    int64_t low, high;
+    bool is_needed = false;
+    prune(owner);
+    grout_box__get_range(box, &low, &high);
+    for (uint32_t i = 0; i < grout_cta__head(owner)->undo_count && !box->is_empty; i++) {
+        const grout_undo *entry = get_entry(owner, i);
+        is_needed = is_needed || (entry->size > 0 && has_overlap(entry, low, high));
+    }
+    if (is_needed) {
+        grout_undo *entry = add_entry(owner, inst, box_index, box);
+        entry->is_reader = 1;
+        entry->component = read->component;
+        entry->number = read->number;
+    }
+}
+
 /* ---- capture -----------------------------------------------------------------------------------
  */
 
@@ -203,13 +240,9 @@ static void read_piece(void *payload, const grout_piece *piece) {
     }
 }
 
-static bool has_overlap(const grout_undo *entry, int64_t low, int64_t high) {
-    return entry->low < high && low < entry->high;
-}
-
 /* The same in the CTA whose SMEM it is. */
-static bool capture(const grout_cta *cta, const uint32_t *published, const grout_box *box,
-                    uint8_t *linear, uint8_t *stale) {
+static bool capture(const grout_cta *cta, reader by, const grout_box *box, uint8_t *linear,
+                    uint8_t *stale) {
     grout_machine *machine = cta->machine;
     uint32_t count = grout_cta__head(cta)->undo_count;
     bool is_needed = false;
@@ -217,7 +250,8 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
     grout_box__get_range(box, &walk.low, &walk.high);
     for (uint32_t i = 0; i < count && !is_needed; i++) {
         const grout_undo *entry = get_entry(cta, i);
-        is_needed = has_overlap(entry, walk.low, walk.high) && !is_published(entry, published);
+        is_needed =
+            entry->size > 0 && has_overlap(entry, walk.low, walk.high) && !is_published(entry, by);
     }
     if (!is_needed || box->is_empty) {
         return false;
@@ -227,7 +261,8 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
     memset(machine->image_settled, 0, (size_t)words * sizeof(uint64_t));
     for (uint32_t i = count; i-- > 0;) {
         const grout_undo *entry = get_entry(cta, i);
-        if (!has_overlap(entry, walk.low, walk.high)) {
+        const bool is_seen = is_published(entry, by);
+        if (!has_overlap(entry, walk.low, walk.high) || (entry->is_reader != 0 && !is_seen)) {
             continue;
         }
         const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
@@ -235,7 +270,7 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
         grout_box other = grout_box__place(cta, plan, entry->start);
         walk.object = plan->memory_offset;
         walk.element_bytes = plan->element_bytes;
-        walk.old = is_published(entry, published) ? NULL : get_data(cta) + entry->data;
+        walk.old = is_seen ? NULL : get_data(cta) + entry->data;
         grout_box__visit(machine, &other, apply_piece, &walk);
     }
     walk.object = box->plan->memory_offset;
@@ -247,10 +282,8 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
 
 bool grout_undo__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,
                          uint8_t *linear, uint8_t *stale) {
-    grout_machine *machine = cta->machine;
-    const uint32_t *published =
-        grout_order__get_smem(&machine->plan->order, grout_cta__clocks(cta, thread), box->rank);
-    return capture(grout_cta__peer(cta, box->rank), published, box, linear, stale);
+    return capture(grout_cta__peer(cta, box->rank), get_reader(cta, thread, box->rank), box, linear,
+                   stale);
 }
 
 uint64_t grout_undo__hash(const grout_cta *cta, uint64_t hash) {

@@ -21,6 +21,13 @@ void grout_undo__note_copy(const grout_cta *cta, uint32_t thread, const grout_in
 void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box);
 /*
+ * An engine that a thread has started reads an SMEM box, and all stores there are published to it.
+ * Whoever knows that read, a number of a component, to be over need not know of the stores: a
+ * reader vouches for what it has read (docs/memory_model.md).
+ */
+void grout_undo__note_read(const grout_cta *cta, const grout_stamp *read, const grout_inst *inst,
+                           uint32_t box_index, const grout_box *box);
+/*
  * The bytes of a box that a thread makes an engine read and that are not published to it:
  * writes their old values to linear and 1 to stale, one byte each for a byte of the box. Returns
  * whether there are any; if not, nothing is written.

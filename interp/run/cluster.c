@@ -105,7 +105,7 @@ void grout_cluster__begin_all(grout_machine *machine) {
 void grout_cluster__end_cta(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     grout_flight__finish_all(cta);
-    grout_flight__finish_commits_to(cta);
+    grout_flight__finish_deliveries_to(cta);
     if (!machine->plan->has_exit_sync) {
         grout_cluster__check_collectives(cta);
     }

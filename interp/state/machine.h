@@ -153,17 +153,18 @@ typedef struct grout_contribution {
 struct grout_tile;
 typedef struct grout_tile grout_tile; /* operand.c */
 
-/* A plain store to SMEM that engines may not see yet, or (is_engine) a load's write over it. */
+/* A plain store to SMEM that engines may not see yet, a load's write over it (is_engine), or a read
+ * of it by an engine that had to see it (is_reader). */
 typedef struct grout_undo {
     /* not hashed: its place in the ring */
     uint32_t data; /* offset of the old bytes, in the box's order */
     /* hashed, from here on */
     uint32_t pc;
     uint32_t box;
-    uint32_t component, number; /* published to actors with PS[component] >= number */
-    uint32_t is_engine;
+    uint32_t component, number; /* published to actors with PS[component] >= number; a read is over
+                                   for those with V[component] >= number */
+    uint32_t is_engine, is_reader;
     uint32_t size;
-    uint32_t reserved;
     int64_t low, high; /* all of the box's bytes of SMEM are in [low, high) */
     int64_t start[GROUT_RANK_MAX];
     GROUT_STATE_END

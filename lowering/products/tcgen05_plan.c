@@ -399,24 +399,13 @@ static bool plan_operands(planning *p) {
     return has_a && has_b;
 }
 
-/* Whether all the slices that the operand can be are the same columns, or share none: they start at
- * multiples of their size, or of something larger, or at a column that is written. */
-static bool has_fixed_slice(const planning *p) {
+/* The columns of the accumulator. */
+static void find_slice(const planning *p) {
     grout_view view;
-    if (!grout_module_get_view(p->wgmma.module, get_operand(p, ACC), &view)) {
-        return false;
+    if (grout_module_get_view(p->wgmma.module, get_operand(p, ACC), &view)) {
+        p->out->object = view.object;
+        p->out->columns = (uint32_t)view.extent[view.rank - 1u];
     }
-    const uint32_t column = view.rank - 1u;
-    const grout_view_start start = grout_view__get_start(p->wgmma.module, &view, column);
-    p->out->object = view.object;
-    p->out->columns = (uint32_t)view.extent[column];
-    p->out->step = view.extent[column];
-    if (grout_view_start__is_multiple(&start, view.extent[column])) {
-        return true;
-    }
-    p->out->step = start.divisor;
-    p->out->rest = start.divisor == 0 ? start.known : start.known % start.divisor;
-    return start.divisor == 0 || start.divisor >= view.extent[column];
 }
 
 static bool plan_tcgen05(planning *p) {
@@ -440,7 +429,7 @@ static bool plan_tcgen05(planning *p) {
         return false;
     }
     fill_sizes(p);
-    p->out->is_aligned = has_fixed_slice(p);
+    find_slice(p);
     const bool has_sizes = check_rows(p) && check_depth(p) && check_columns(p) &&
                            check_pair_slice(p) &&
                            (p->wgmma.alone != 0 || grout_tcgen05__plan_tables(p));

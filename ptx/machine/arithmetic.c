@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* How a row differs from others of its opcode and type. */
-enum { PLAIN, HIGH, WIDE, NANS, SATURATED, TO_ZERO, TO_DOWN, TO_UP, NO_FORM };
+enum { PLAIN, HIGH, WIDE, NANS, SATURATED, TO_ZERO, TO_DOWN, TO_UP, SHIFTED, NO_FORM };
 
 /* The values of a type, as C computes with them, and the word that a register holds. */
 #define GET_u16(x)  ((uint32_t)(uint16_t)(x))
@@ -351,6 +351,8 @@ static double pair_max_nan(double a, double b, double c) {
     X(BFIND, U32, PLAIN, 1, u32, u32, 31 - clz_u32(a)) \
     X(BFIND, S32, PLAIN, 1, u32, s32, 31 - clz_u32((uint32_t)(a < 0 ? ~a : a))) \
     X(BFIND, U64, PLAIN, 1, u32, u64, 63 - clz_u64(a)) \
+    X(BFIND, U32, SHIFTED, 1, u32, u32, a == 0 ? UINT32_MAX : clz_u32(a)) \
+    X(BFIND, U64, SHIFTED, 1, u32, u64, a == 0 ? UINT32_MAX : clz_u64(a)) \
     X(BFE, U32, PLAIN, 3, u32, u32, bfe(a, b, c, 32, false)) \
     X(BFE, S32, PLAIN, 3, u32, u32, bfe(a, b, c, 32, true)) \
     X(BFI, B32, PLAIN, 4, u32, u32, bfi(a, b, c, e, 32)) \
@@ -542,6 +544,9 @@ static uint8_t get_form(const ptx_decoder *decoder) {
     bool is_wide = grout_ptx__has(decoder, PTX_WORD_WIDE),
          is_high = grout_ptx__has(decoder, PTX_WORD_HI);
     ptx_word round = grout_ptx__word(decoder, PTX_CLASS_ROUND, 0);
+    if (grout_ptx__has(decoder, PTX_WORD_SHIFTAMT)) {
+        return SHIFTED;
+    }
     if (grout_ptx__has(decoder, PTX_WORD_FTZ) || grout_ptx__has(decoder, PTX_WORD_XORSIGN) ||
         grout_ptx__has(decoder, PTX_WORD_RELU) || grout_ptx__has(decoder, PTX_WORD_CC) ||
         grout_ptx__word(decoder, PTX_CLASS_DETAIL, 0).id != PTX_WORD_NONE ||

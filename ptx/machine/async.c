@@ -2,7 +2,7 @@
  * order, early or late; products of one warp happen in theirs. PTX ISA 9.1, 'Asynchronous
  * operations'.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "machine.h"
+#include "tensor_memory.h"
 
 bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     ptx_machine *machine = context->machine;
@@ -44,6 +44,9 @@ bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, ui
 /* A product waits for those of its warp before it. */
 static bool may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
+    if (async->kind == PTX_ASYNC_TENSOR) {
+        return grout_ptx__tensor_may_happen(machine, index);
+    }
     for (size_t i = 0; i < index && async->kind == PTX_ASYNC_PRODUCT; i++) {
         const ptx_async *other = &machine->asyncs.items[i];
         if (other->kind == PTX_ASYNC_PRODUCT && other->cta == async->cta &&

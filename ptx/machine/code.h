@@ -57,7 +57,8 @@ typedef struct ptx_code {
     uint32_t *first_steps;           /* of each function */
     ptx_plane *registers;            /* of each register of the module; last, what '_' takes */
     ptx_plane specials[PTX_SPECIAL_COUNT];
-    uint64_t *addresses; /* of each variable, in its space */
+    uint64_t *addresses;  /* of each variable, in its space */
+    uint32_t tensor_ctas; /* the .cta_group of all tcgen05; 0: none seen */
     uint32_t register_bytes, plane_count, local_bytes, static_shared_bytes, parameter_bytes;
 } ptx_code;
 

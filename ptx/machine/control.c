@@ -1,7 +1,7 @@
 /* control.c - branches, calls and ends. PTX ISA 9.1, 'Control Flow Instructions'.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
-#include "machine.h"
+#include "tensor_memory.h"
 
 #include <string.h>
 
@@ -120,7 +120,8 @@ ptx_outcome grout_ptx__run_leave(ptx_context *context) {
     const ptx_inst *inst = &context->machine->code->module->insts.items[context->step->inst];
     if (group->call_count == 0 || inst->op == PTX_OP_EXIT) {
         end_lanes(context);
-        return PTX_MOVED;
+        return context->cta->live_warps > 0 || grout_ptx__end_tensor(context) ? PTX_MOVED
+                                                                              : PTX_FAILED;
     }
     const ptx_code *code = context->machine->code;
     uint32_t after = group->pc + 1, back = group->returns[group->call_count - 1];

@@ -43,6 +43,7 @@ struct ptx_warp {
     uint8_t *registers;
     uint32_t *defined; /* a mask of lanes for each plane */
     uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
+    uint32_t *loaded;  /* of each plane: the lanes that have a value after tcgen05.wait::ld */
     uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
     ptx_group groups[PTX_LANES];
     uint32_t group_count;
@@ -63,7 +64,8 @@ typedef struct ptx_bar {
 struct ptx_cta {
     ptx_machine *machine;
     uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
-    uint8_t *shared, *known; /* bytes, and 0xff where one is defined */
+    uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
+    struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;
     ptx_bar bars[PTX_BARRIERS];
@@ -85,10 +87,13 @@ struct grout_ptx_memory {
 typedef struct ptx_async ptx_async;
 typedef bool ptx_async_routine(ptx_machine *machine, ptx_async *async);
 typedef enum ptx_async_kind {
-    PTX_ASYNC_COPY,   /* cp.async: of a lane and a group */
-    PTX_ASYNC_BULK,   /* of a lane and a bulk group, read and written apart */
-    PTX_ASYNC_ALONE,  /* an mbarrier hears of it */
-    PTX_ASYNC_PRODUCT /* wgmma: of a warpgroup and a group, in order */
+    PTX_ASYNC_COPY,        /* cp.async: of a lane and a group */
+    PTX_ASYNC_BULK,        /* of a lane and a bulk group, read and written apart */
+    PTX_ASYNC_ALONE,       /* an mbarrier hears of it */
+    PTX_ASYNC_PRODUCT,     /* wgmma: of a warpgroup and a group, in order */
+    PTX_ASYNC_TENSOR,      /* tcgen05.mma, cp, shift, commit: of a lane, some in order */
+    PTX_ASYNC_TENSOR_LOAD, /* tcgen05.ld, of a warp */
+    PTX_ASYNC_TENSOR_STORE
 } ptx_async_kind;
 
 struct ptx_async {
@@ -117,7 +122,8 @@ struct ptx_machine {
     GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
     GROUT_ARRAY(ptx_async) asyncs;
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
-    uint64_t happened_at; /* steps when something asynchronous happened last */
+    struct grout_ptx_scratch *scratch; /* of tcgen05.mma; NULL before the first */
+    uint64_t happened_at;              /* steps when something asynchronous happened last */
     bool is_failed;
 };
 

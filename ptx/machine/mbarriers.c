@@ -25,20 +25,43 @@ static void write_word(const ptx_context *context, const ptx_bytes *bytes, uint6
     context->machine->events++;
 }
 
+/* The word at an address of shared::cluster. */
+static bool find_remote(ptx_machine *machine, ptx_async *async, uint64_t address,
+                        ptx_bytes *bytes) {
+    ptx_cta *owner = NULL;
+    return (address % GROUT_PTX_MBARRIER_SIZE == 0 &&
+            grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
+                                   bytes, &owner)) ||
+           grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
+                                  (unsigned long long)address);
+}
+
 bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t address,
                                uint32_t count) {
     grout_ptx_fault fault;
     ptx_bytes bytes;
-    ptx_cta *owner = NULL;
-    uint64_t word = 0;
-    if (address % GROUT_PTX_MBARRIER_SIZE != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
-                                &bytes, &owner)) {
-        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
-                                      (unsigned long long)address);
+    if (!find_remote(machine, async, address, &bytes)) {
+        return false;
     }
-    word = read_word(&bytes);
+    uint64_t word = read_word(&bytes);
     if (!grout_ptx__mbarrier_complete_tx(&word, count, &fault)) {
+        return grout_ptx__async_fault(machine, async, "%s", fault.text);
+    }
+    memcpy(bytes.data, &word, sizeof word);
+    machine->events++;
+    return true;
+}
+
+bool grout_ptx__arrive_at(ptx_machine *machine, ptx_async *async, uint64_t address) {
+    const grout_ptx_arrival how = {.count = 1};
+    grout_ptx_fault fault;
+    ptx_bytes bytes;
+    uint64_t token = 0;
+    if (!find_remote(machine, async, address, &bytes)) {
+        return false;
+    }
+    uint64_t word = read_word(&bytes);
+    if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     memcpy(bytes.data, &word, sizeof word);

@@ -8,5 +8,7 @@
 /* complete_tx of bytes at an address of shared::cluster, seen from the operation's CTA. */
 bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t address,
                                uint32_t count);
+/* An arrival, count 1, at such an address. */
+bool grout_ptx__arrive_at(ptx_machine *machine, ptx_async *async, uint64_t address);
 
 #endif

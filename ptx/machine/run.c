@@ -175,6 +175,7 @@ bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *resu
         grout__free(machine.asyncs.items[i].bytes);
     }
     grout__free(machine.asyncs.items);
+    grout__free(machine.scratch);
     grout_ptx__deinit_ctas(&machine);
     grout__free(machine.parameters);
     grout_ptx__free_code(machine.code);

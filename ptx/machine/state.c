@@ -37,9 +37,12 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
         grout__free(cta->warps[i].registers);
         grout__free(cta->warps[i].defined);
         grout__free(cta->warps[i].flying);
+        grout__free(cta->warps[i].loaded);
         grout__free(cta->warps[i].local);
     }
     grout__free(cta->warps);
+    grout__free(cta->tensor);
+    cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);
     cta->warps = NULL;
@@ -165,9 +168,10 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     warp->registers = grout__new(NULL, code->register_bytes, 1);
     warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
     warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
+    warp->loaded = grout__new(NULL, code->plane_count, sizeof *warp->loaded);
     warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
     if (warp->registers == NULL || warp->defined == NULL || warp->flying == NULL ||
-        warp->local == NULL) {
+        warp->loaded == NULL || warp->local == NULL) {
         return false;
     }
     warp->defined[0] = UINT32_MAX;

@@ -5,11 +5,12 @@
 #include "decoders.h"
 #include "mbarriers.h"
 #include "tensor_box.h"
+#include "tensor_memory.h"
 #include "update.h"
 
 #include <string.h>
 
-enum { ARCH = 90 };
+enum { NEWEST_ARCH = 100 }; /* a map is made without a machine: the newest one's rules */
 /* An operation's numbers: the address in shared memory, of the mbarrier, the CTAs; then five
  * coordinates and three offsets, of 32 bits in 64. */
 enum { SHARED, BARRIER, CTAS, COORDINATES, OFFSETS = COORDINATES + GROUT_PTX_RANK_MAX };
@@ -19,8 +20,8 @@ enum { SHARED, BARRIER, CTAS, COORDINATES, OFFSETS = COORDINATES + GROUT_PTX_RAN
 typedef struct ptx_walk {
     ptx_machine *machine;
     ptx_async *async;
-    uint32_t rank; /* of the CTA plus 1, as an address has it */
-    bool is_store;
+    uint32_t rank;          /* of the CTA plus 1, as an address has it */
+    bool is_store, is_pair; /* is_pair: .cta_group::2 */
     uint16_t operation, type;
     uint64_t fill;
     uint32_t element_bytes;
@@ -100,7 +101,20 @@ static uint16_t get_type(uint32_t elem) {
     }
 }
 
-/* Loads to one CTA, and tells its mbarrier; rank as in an address, 0: as the address says. */
+/* The rank, as in an address, of the CTA whose mbarrier hears of a load to a CTA. With
+ * .cta_group::2 that is the one of the target's pair that is even, or odd, as the CTA of the
+ * instruction's mbarrier is; without it, the target. */
+static uint32_t choose_listener(const ptx_walk *walk, uint64_t barrier, uint32_t rank) {
+    uint32_t own = walk->machine->ctas[walk->async->cta].rank + 1, at = (uint32_t)(barrier >> 24);
+    if (!walk->is_pair) {
+        return rank;
+    }
+    at = at == 0 ? own : at;
+    rank = rank == 0 ? own : rank;
+    return ((rank - 1) & ~1u) + ((at - 1) & 1) + 1;
+}
+
+/* Loads to one CTA, and tells an mbarrier; rank as in an address, 0: as the address says. */
 static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout_ptx_box *box,
                     uint64_t barrier, uint32_t rank) {
     grout_ptx_fault fault;
@@ -112,8 +126,9 @@ static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout
                    ? false
                    : grout_ptx__async_fault(walk->machine, walk->async, "%s", fault.text);
     }
-    return grout_ptx__complete_bytes(walk->machine, walk->async,
-                                     (barrier & 0xffffff) | (uint64_t)rank << 24, bytes);
+    return grout_ptx__complete_bytes(
+        walk->machine, walk->async,
+        (barrier & 0xffffff) | (uint64_t)choose_listener(walk, barrier, rank) << 24, bytes);
 }
 
 /* The NaN that fills what is outside: these bits in each 16, as an H200 has them
@@ -126,11 +141,12 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
     grout_ptx_fault fault;
     grout_ptx_box box = {.transfer = step->size != 0 ? GROUT_PTX_STORE : GROUT_PTX_LOAD,
                          .kind = (grout_ptx_box_kind)step->more,
-                         .dims = step->item_count,
+                         .dims = step->type,
                          .shared = (uint32_t)(async->numbers[SHARED] & 0xffffff)};
     ptx_walk walk = {.machine = machine,
                      .async = async,
                      .is_store = step->size != 0,
+                     .is_pair = step->mask_source >> 1 != 0,
                      .operation = (uint16_t)step->detail};
     async->is_done = true;
     for (uint32_t i = 0; i < GROUT_PTX_RANK_MAX; i++) {
@@ -139,7 +155,8 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
     for (uint32_t i = 0; i < GROUT_PTX_RANK_MAX - 2; i++) {
         box.offsets[i] = (uint16_t)async->numbers[OFFSETS + i];
     }
-    if (!grout_ptx__map_decode(async->bytes, ARCH, &map, &fault)) {
+    if (!grout_ptx__map_decode(async->bytes, grout_ptx__get_arch(machine->code->module), &map,
+                               &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     walk.fill = map.fill != 0 ? NAN_FILL : 0;
@@ -205,7 +222,7 @@ static ptx_outcome start_lane(const ptx_context *context, uint32_t lane) {
                                              : ptx_value(context, &step->sources[2], lane) +
                                                    items[step->first_item2 - 1].id;
     async.numbers[CTAS] =
-        step->mask_source != 0 ? ptx_value(context, &step->sources[3], lane) & 0xffff : 0;
+        (step->mask_source & 1) != 0 ? ptx_value(context, &step->sources[3], lane) & 0xffff : 0;
     for (uint32_t i = 0; i < step->item_count; i++) {
         async.numbers[COORDINATES + i] = ptx_value(context, &items[step->first_item + i], lane);
     }
@@ -223,7 +240,7 @@ static ptx_outcome run_tensor_copy(ptx_context *context) {
                     grout_ptx__need(context, &step->sources[1], "the address of a copy") &&
                     (step->size != 0 ||
                      grout_ptx__need(context, &step->sources[2], "the mbarrier of a copy")) &&
-                    (step->mask_source == 0 ||
+                    ((step->mask_source & 1) == 0 ||
                      grout_ptx__need(context, &step->sources[3], "the CTAs of a copy"));
     for (uint32_t i = 0; is_right && i < step->item_count; i++) {
         is_right = grout_ptx__need(context, &items[step->first_item + i], "a coordinate of a copy");
@@ -254,9 +271,18 @@ static bool choose_kind(ptx_decoder *decoder) {
     case PTX_WORD_IM2COL_NO_OFFS:
         decoder->step->more = GROUT_PTX_BOX_IM2COL_NO_OFFSETS;
         return true;
-    default:
-        return grout_ptx__unknown(decoder, "this mode of a tensor copy is not of sm_90");
+    case PTX_WORD_IM2COL_W:
+        decoder->step->more = GROUT_PTX_BOX_IM2COL_W;
+        break;
+    case PTX_WORD_IM2COL_W_128:
+        decoder->step->more = GROUT_PTX_BOX_IM2COL_W128;
+        break;
+    default: /* tile::gather4, tile::scatter4 */
+        decoder->step->more = GROUT_PTX_BOX_ROWS4;
+        break;
     }
+    return grout_ptx__get_arch(decoder->module) >= NEWEST_ARCH ||
+           grout_ptx__unknown(decoder, "this mode of a tensor copy is not of sm_90");
 }
 
 /* The offsets of shared memory and the mbarrier, in one item. */
@@ -279,6 +305,7 @@ bool grout_ptx__decode_tensor_copy(ptx_decoder *decoder) {
     uint64_t shared_offset = 0, barrier_offset = 0;
     step->run = run_tensor_copy;
     step->size = is_store;
+    step->type = (uint16_t)(grout_ptx__word(decoder, PTX_CLASS_RANK, 0).id - PTX_WORD_D1 + 1);
     step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
     if (!choose_kind(decoder) || tensor->kind != PTX_OPERAND_ADDRESS || tensor->count != 2 ||
         decoder->inst->operand_count < at || !grout_ptx__decode_address(decoder, shared, 1)) {
@@ -296,19 +323,21 @@ bool grout_ptx__decode_tensor_copy(ptx_decoder *decoder) {
         return false;
     }
     step->first_item2 = (uint32_t)decoder->code->items.count;
-    if (step->more == GROUT_PTX_BOX_IM2COL) {
+    if (step->more >= GROUT_PTX_BOX_IM2COL && step->more <= GROUT_PTX_BOX_IM2COL_W128 &&
+        step->more != GROUT_PTX_BOX_IM2COL_NO_OFFSETS) {
         if (at >= decoder->inst->operand_count ||
             !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, at++), PTX_WORD_U16,
                                      &step->first_item2, &step->item_count2)) {
             return false;
         }
     }
-    step->mask_source = grout_ptx__has(decoder, PTX_WORD_MULTICAST);
+    step->mask_source = (uint8_t)((grout_ptx__has(decoder, PTX_WORD_MULTICAST) ? 1 : 0) |
+                                  (grout_ptx__has(decoder, PTX_WORD_CTA_GROUP_2) ? 2 : 0));
     if (step->item_count > GROUT_PTX_RANK_MAX || step->item_count2 > GROUT_PTX_RANK_MAX - 2) {
         return grout_ptx__unknown(decoder, "a tensor has at most 5 dimensions");
     }
-    return step->mask_source == 0 || (at < decoder->inst->operand_count &&
-                                      grout_ptx__decode_source(decoder, at, PTX_WORD_U16, 3));
+    return (step->mask_source & 1) == 0 || (at < decoder->inst->operand_count &&
+                                            grout_ptx__decode_source(decoder, at, PTX_WORD_U16, 3));
 }
 
 /* ---- maps ---- */
@@ -355,7 +384,8 @@ static ptx_outcome run_map_replace(ptx_context *context) {
         grout_ptx_map_change change = {.field = (grout_ptx_map_field)step->detail,
                                        .ordinal = step->more,
                                        .value = ptx_value(context, &step->sources[1], lane)};
-        if (!grout_ptx__map_replace(bytes.data, &change, ARCH, &fault)) {
+        if (!grout_ptx__map_replace(bytes.data, &change,
+                                    grout_ptx__get_arch(context->machine->code->module), &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
     }
@@ -450,6 +480,6 @@ bool grout_ptx_encode_tensor(const grout_ptx_tensor *tensor,
         return grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, nowhere,
                                "there is no such type or swizzle of a tensor map");
     }
-    return grout_ptx__map_encode(&map, ARCH, bytes_out, &fault) ||
+    return grout_ptx__map_encode(&map, NEWEST_ARCH, bytes_out, &fault) ||
            grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, nowhere, "%s", fault.text);
 }

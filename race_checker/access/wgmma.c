@@ -33,18 +33,14 @@ static uint32_t get_kind(uint8_t dtype) {
     return info->class_ == GROUT_CLASS_FLOAT ? bits : 0;
 }
 
-/* The object and the columns that a tcgen05_mma adds to, and its kind, in one word; 0: slices that
- * the run decides may overlap. A slice that starts where only the run tells is the same one as
- * another of its size, or shares nothing with it. */
+/* How many columns a tcgen05_mma adds to and its kind, in one word that is never 0. Which columns
+ * they are each access tells. */
 static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
     grout_tcgen05 plan;
-    if (!grout_tcgen05_plan(module, op, &plan, NULL) || !plan.is_aligned) {
+    if (!grout_tcgen05_plan(module, op, &plan, NULL)) {
         return 0;
     }
-    const uint32_t facts[] = {plan.object,
-                              plan.columns,
-                              (uint32_t)plan.step,
-                              (uint32_t)plan.rest,
+    const uint32_t facts[] = {plan.columns,
                               plan.product.m,
                               get_kind(plan.product.a_dtype),
                               plan.product.accumulator_dtype,

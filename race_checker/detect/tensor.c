@@ -24,9 +24,9 @@ static bool is_admitted(const grout_rules *rules, const grout_entry *earlier, ui
            number;
 }
 
-/* Two MMAs that add to the same columns in the same way, or an MMA that uses what a copy has
- * brought: the tensor core does those in the order of their issue (PTX ISA 9.1, 'tcgen05 memory
- * consistency model', pipelined instructions). */
+/* Two MMAs that add to the same columns, from the same first one on, in the same way, or an MMA
+ * that uses what a copy has brought: the tensor core does those in the order of their issue (PTX
+ * ISA 9.1, 'tcgen05 memory consistency model', pipelined instructions). */
 static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) {
     const uint32_t *shapes = rules->wgmma_shapes;
     if (shapes == NULL || !is_mma(rules, earlier) || !is_mma(rules, &rules->entry) ||
@@ -37,7 +37,8 @@ static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) 
     if (shape == GROUT_SHAPE_OF_COPY) {
         return later != GROUT_SHAPE_OF_COPY;
     }
-    return is_write(&rules->entry) && shape != 0 && shape == later;
+    return is_write(&rules->entry) && shape != 0 && shape == later &&
+           earlier->told == rules->entry.told;
 }
 
 /* Whether the issue of an MMA came before that of this one, as far as the actor may rely on it. */

@@ -72,6 +72,8 @@ static const struct value_case {
     {"shf.l.wrap.b32 %r0, 0x80000000, 1, %r15;", {1, 0x30, 0x180}},
     {"popc.b32 %r0, %r15;", {0, 2, 2}},
     {"clz.b32 %r0, %r15;", {32, 29, 26}},
+    {"bfind.u32 %r0, %r15;", {0xffffffff, 2, 5}},
+    {"bfind.shiftamt.u32 %r0, %r15;", {0xffffffff, 29, 26}},
     {"brev.b32 %r0, %r15;", {0, 0xa0000000, 0x14000000}},
     {"bfe.s32 %r0, %r15, 0, 3;", {0, 0xfffffffd, 0}},
     {"bfe.u32 %r0, %r15, 2, 8;", {0, 1, 10}},

@@ -1,0 +1,452 @@
+/* tensor_products.c - tcgen05.mma, cp, shift and commit. PTX ISA 9.1, 'tcgen05.mma', 'tcgen05.cp',
+ * 'tcgen05.shift', 'tcgen05.commit', 'Pipelined tcgen05 Instructions'; ptx/tensor/run_tcgen05.h has
+ * what they do. A lane alone starts one. It happens some time later, and reads its operands then.
+ * Two happen in the order in which they were started where the ISA calls them a pipeline: also
+ * those of two threads ('Canonical Synchronization Patterns'), or of both CTAs of a pair.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
+#include "mbarriers.h"
+#include "run_tcgen05.h"
+#include "tensor_memory.h"
+
+enum { SHAPE_BITS = 0x1f7e0000 }; /* of an instruction descriptor: M and N */
+
+/* Numbers of an operation; the masks are eight words in four numbers. */
+enum { D, A, B, INSTR, META, A_SCALES, B_SCALES, READS_D, MASKS };
+/* Items of a step: addresses are two, a base and an offset. */
+enum {
+    ITEM_D = 0,
+    ITEM_A = 2,
+    ITEM_B = 4,
+    ITEM_INSTR = 5,
+    ITEM_META = 6,
+    ITEM_A_SCALES = 8,
+    ITEM_B_SCALES = 10,
+    ITEM_READS_D = 12,
+    ITEM_MASKS = 13
+};
+
+/* ---- the words of a tcgen05.mma, in a step's detail ---- */
+
+static void pack(const grout_ptx_mma_words *words, ptx_step *step) {
+    step->detail = (uint32_t)words->kind | words->ctas << 4 | (uint32_t)words->is_sparse << 6 |
+                   (uint32_t)words->is_a_tmem << 7 | words->scale_vec << 8 | words->input_d << 12 |
+                   words->arch << 16;
+}
+
+static grout_ptx_mma_words unpack(const ptx_step *step) {
+    return (grout_ptx_mma_words){.kind = (grout_ptx_mma_kind)(step->detail & 15),
+                                 .ctas = step->detail >> 4 & 3,
+                                 .is_sparse = (step->detail >> 6 & 1) != 0,
+                                 .is_a_tmem = (step->detail >> 7 & 1) != 0,
+                                 .scale_vec = step->detail >> 8 & 7,
+                                 .input_d = step->detail >> 12 & 15,
+                                 .arch = step->detail >> 16};
+}
+
+static grout_ptx_scratch *get_scratch(ptx_machine *machine) {
+    if (machine->scratch == NULL) {
+        machine->scratch = grout__new(NULL, 1, sizeof *machine->scratch);
+        if (machine->scratch == NULL) {
+            machine->is_failed = true;
+            grout_diags_add_oom(machine->diags);
+        }
+    }
+    return machine->scratch;
+}
+
+static bool multiply(ptx_machine *machine, ptx_async *async) {
+    const ptx_step *step = async->step;
+    const uint64_t *numbers = async->numbers;
+    grout_ptx_mma_words words = unpack(step);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, words.ctas);
+    grout_ptx_access access = grout_ptx__access_tensor(&view);
+    grout_ptx_scratch *scratch = get_scratch(machine);
+    uint32_t masks[8] = {0};
+    grout_ptx_fault fault;
+    for (uint32_t i = 0; i < 8; i++) {
+        masks[i] = (uint32_t)(numbers[MASKS + i / 2] >> 32 * (i % 2));
+    }
+    const grout_ptx_mma_operands operands = {.d = (uint32_t)numbers[D],
+                                             .a = numbers[A],
+                                             .b_desc = numbers[B],
+                                             .instr = (uint32_t)numbers[INSTR],
+                                             .metadata = (uint32_t)numbers[META],
+                                             .a_scales = (uint32_t)numbers[A_SCALES],
+                                             .b_scales = (uint32_t)numbers[B_SCALES],
+                                             .reads_d = numbers[READS_D] != 0,
+                                             .disabled_lanes = step->more != 0 ? masks : NULL};
+    async->is_done = true;
+    return scratch != NULL && (grout_ptx__mma_run(&words, &operands, &access, scratch, &fault) ||
+                               grout_ptx__async_fault(machine, async, "%s", fault.text));
+}
+
+/* tcgen05.cp: detail has the shape, the format and the CTAs. */
+static bool copy(ptx_machine *machine, ptx_async *async) {
+    uint32_t detail = async->step->detail;
+    grout_ptx_copy it = {.shape = (grout_ptx_copy_shape)(detail & 15),
+                         .format = (grout_ptx_copy_format)(detail >> 4 & 3),
+                         .ctas = detail >> 6 & 3,
+                         .arch = detail >> 8,
+                         .address = (uint32_t)async->numbers[D],
+                         .desc = async->numbers[A]};
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, it.ctas);
+    grout_ptx_access access = grout_ptx__access_tensor(&view);
+    grout_ptx_fault fault;
+    async->is_done = true;
+    return grout_ptx__copy_run(&it, &access, &fault) ||
+           grout_ptx__async_fault(machine, async, "%s", fault.text);
+}
+
+static bool shift(ptx_machine *machine, ptx_async *async) {
+    uint32_t ctas = async->step->detail;
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, ctas);
+    grout_ptx_access access = grout_ptx__access_tensor(&view);
+    grout_ptx_fault fault;
+    async->is_done = true;
+    return grout_ptx__shift_run((uint32_t)async->numbers[D], ctas, &access, &fault) ||
+           grout_ptx__async_fault(machine, async, "%s", fault.text);
+}
+
+/* tcgen05.commit: one arrival at the mbarrier, or at the one at the same place in each CTA of a
+ * mask. Numbers: the address, the mask. */
+static bool commit(ptx_machine *machine, ptx_async *async) {
+    uint64_t address = async->numbers[D];
+    async->is_done = true;
+    if (async->step->mask_source == 0) {
+        return grout_ptx__arrive_at(machine, async, address);
+    }
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        if ((async->numbers[A] >> i & 1) != 0 &&
+            !grout_ptx__arrive_at(machine, async, ptx_map_shared(i, address))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- order ---- */
+
+/* Whether both have the same tensor core: that of a CTA, or of a pair. */
+static bool is_same_core(const ptx_machine *machine, const ptx_async *a, const ptx_async *b) {
+    uint32_t ctas = machine->code->tensor_ctas;
+    return a->cta / ctas == b->cta / ctas;
+}
+
+static bool is_same_thread(const ptx_async *a, const ptx_async *b) {
+    return a->cta == b->cta && a->warp == b->warp && a->lane == b->lane;
+}
+
+/* Whether the later one waits for the earlier one: a commit, for all of its own thread. */
+static bool is_pipeline(const ptx_async *earlier, const ptx_async *later) {
+    if (later->run == commit || earlier->run == commit) {
+        return later->run == commit && earlier->run != commit && is_same_thread(earlier, later);
+    }
+    if (later->run == copy) {
+        return earlier->run == shift && (later->step->detail & 15) == GROUT_PTX_COPY_4X256B;
+    }
+    if (later->run == shift) {
+        return earlier->run == multiply;
+    }
+    return earlier->run == copy || earlier->run == shift ||
+           (earlier->run == multiply && earlier->numbers[D] == later->numbers[D] &&
+            ((earlier->numbers[INSTR] ^ later->numbers[INSTR]) & SHAPE_BITS) == 0);
+}
+
+bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
+    const ptx_async *async = &machine->asyncs.items[index];
+    for (size_t i = 0; i < index; i++) {
+        const ptx_async *other = &machine->asyncs.items[i];
+        if (other->kind == PTX_ASYNC_TENSOR && is_same_core(machine, other, async) &&
+            is_pipeline(other, async)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- tcgen05.mma ---- */
+
+static bool check_pair(const ptx_context *context, uint32_t ctas) {
+    if (ctas == 2 && context->machine->cluster_size % 2 != 0) {
+        grout_ptx__fault(context, PTX_LANES, ".cta_group::2 in a cluster of %u CTAs",
+                         context->machine->cluster_size);
+        return false;
+    }
+    return true;
+}
+
+static uint64_t get_item(const ptx_context *context, uint32_t item, uint32_t lane) {
+    return ptx_value(context,
+                     &context->machine->code->items.items[context->step->first_item + item], lane);
+}
+
+static uint32_t get_place(const ptx_context *context, uint32_t item, uint32_t lane) {
+    return (uint32_t)(get_item(context, item, lane) + get_item(context, item + 1, lane));
+}
+
+static bool need_items(const ptx_context *context, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!grout_ptx__need(context,
+                             &context->machine->code->items.items[context->step->first_item + i],
+                             "an operand of tcgen05")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ptx_outcome run_mma(ptx_context *context) {
+    const ptx_step *step = context->step;
+    grout_ptx_mma_words words = unpack(step);
+    if (!need_items(context, ITEM_MASKS + step->more) || !check_pair(context, words.ctas)) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = multiply, .lane = lane};
+        async.numbers[D] = get_place(context, ITEM_D, lane);
+        async.numbers[A] =
+            words.is_a_tmem ? get_place(context, ITEM_A, lane) : get_item(context, ITEM_A, lane);
+        async.numbers[B] = get_item(context, ITEM_B, lane);
+        async.numbers[INSTR] = get_item(context, ITEM_INSTR, lane);
+        async.numbers[META] = get_place(context, ITEM_META, lane);
+        async.numbers[A_SCALES] = get_place(context, ITEM_A_SCALES, lane);
+        async.numbers[B_SCALES] = get_place(context, ITEM_B_SCALES, lane);
+        async.numbers[READS_D] = get_item(context, ITEM_READS_D, lane);
+        for (uint32_t i = 0; i < step->more; i++) {
+            async.numbers[MASKS + i / 2] |= (get_item(context, ITEM_MASKS + i, lane) & UINT32_MAX)
+                                            << 32 * (i % 2);
+        }
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+static bool choose_kind(const ptx_decoder *decoder, grout_ptx_mma_words *words) {
+    static const struct {
+        grout_ptx_mma_kind kind;
+        uint16_t word;
+        uint8_t block16, block32;
+    } kinds[] = {{GROUT_PTX_KIND_F16, PTX_WORD_KIND_F16, 0, 0},
+                 {GROUT_PTX_KIND_TF32, PTX_WORD_KIND_TF32, 0, 0},
+                 {GROUT_PTX_KIND_F8F6F4, PTX_WORD_KIND_F8F6F4, 0, 0},
+                 {GROUT_PTX_KIND_I8, PTX_WORD_KIND_I8, 0, 0},
+                 {GROUT_PTX_KIND_MXF8F6F4, PTX_WORD_KIND_MXF8F6F4, 0, 1},
+                 {GROUT_PTX_KIND_MXF4, PTX_WORD_KIND_MXF4, 0, 2},
+                 {GROUT_PTX_KIND_MXF4NVF4, PTX_WORD_KIND_MXF4NVF4, 4, 2}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!grout_ptx__has(decoder, (ptx_word_id)kinds[i].word)) {
+            continue;
+        }
+        words->kind = kinds[i].kind;
+        words->scale_vec = grout_ptx__has(decoder, PTX_WORD_SCALE_VEC_1X)   ? 1
+                           : grout_ptx__has(decoder, PTX_WORD_SCALE_VEC_2X) ? 2
+                           : grout_ptx__has(decoder, PTX_WORD_SCALE_VEC_4X) ? 4
+                           : grout_ptx__has(decoder, PTX_WORD_BLOCK16)      ? kinds[i].block16
+                           : grout_ptx__has(decoder, PTX_WORD_BLOCK32)      ? kinds[i].block32
+                                                                            : 0;
+        return true;
+    }
+    return grout_ptx__unknown(decoder, "tcgen05.mma needs a .kind that the machine knows");
+}
+
+/* The operand after the others, if there is one that is no vector. */
+static const ptx_operand *take(const ptx_decoder *decoder, uint32_t *at) {
+    return *at < decoder->inst->operand_count ? grout_ptx__operand(decoder, (*at)++) : NULL;
+}
+
+/* [d], a, b {, [metadata]}, descriptor {, [scales of a], [scales of b]} {, {lanes}}, enable-input-d
+ * {, scale-input-d}; the descriptor is before the metadata's or after it by the words. */
+static bool add_operands(ptx_decoder *decoder, grout_ptx_mma_words *words, bool is_scaled) {
+    ptx_step *step = decoder->step;
+    uint32_t at = 3;
+    const ptx_operand *a = grout_ptx__operand(decoder, 1), *meta = NULL, *scales[2] = {NULL, NULL};
+    meta = words->is_sparse ? take(decoder, &at) : NULL;
+    const ptx_operand *instr = take(decoder, &at);
+    for (uint32_t i = 0; is_scaled && i < 2; i++) {
+        scales[i] = take(decoder, &at);
+    }
+    const ptx_operand *masks = take(decoder, &at), *reads = masks, *input = NULL;
+    if (masks != NULL && masks->kind == PTX_OPERAND_VECTOR) {
+        reads = take(decoder, &at);
+        step->more = masks->count;
+    } else {
+        masks = NULL;
+    }
+    input = take(decoder, &at);
+    if (instr == NULL || reads == NULL || at != decoder->inst->operand_count ||
+        (is_scaled && scales[1] == NULL) ||
+        (masks != NULL && (is_scaled || masks->count != 4 * words->ctas)) ||
+        (input != NULL && (input->kind != PTX_OPERAND_IMMEDIATE || input->bits > 15))) {
+        return grout_ptx__unknown(decoder, "the machine does not know these operands of "
+                                           "tcgen05.mma");
+    }
+    words->input_d = input != NULL ? (uint32_t)input->bits : 0;
+    return grout_ptx__add_address(decoder, grout_ptx__operand(decoder, 0)) &&
+           (words->is_a_tmem ? grout_ptx__add_address(decoder, a)
+                             : grout_ptx__add_item(decoder, a, PTX_WORD_B64) &&
+                                   grout_ptx__add_item(decoder, NULL, PTX_WORD_B64)) &&
+           grout_ptx__add_item(decoder, grout_ptx__operand(decoder, 2), PTX_WORD_B64) &&
+           grout_ptx__add_item(decoder, instr, PTX_WORD_U32) &&
+           grout_ptx__add_address(decoder, meta) && grout_ptx__add_address(decoder, scales[0]) &&
+           grout_ptx__add_address(decoder, scales[1]) &&
+           grout_ptx__add_item(decoder, reads, PTX_WORD_PRED) &&
+           (masks == NULL || grout_ptx__add_item(decoder, masks, PTX_WORD_B32));
+}
+
+/* Words for the collector are hints to a buffer of A, and change no value. */
+bool grout_ptx__decode_tensor_mma(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    grout_ptx_mma_words words = {
+        .arch = grout_ptx__get_arch(decoder->module),
+        .is_sparse = grout_ptx__word(decoder, PTX_CLASS_SPARSE, 0).id != PTX_WORD_NONE,
+        .is_a_tmem = grout_ptx__operand(decoder, 1)->kind == PTX_OPERAND_ADDRESS};
+    bool is_scaled = grout_ptx__has(decoder, PTX_WORD_BLOCK_SCALE);
+    if (!grout_ptx__decode_group(decoder, &words.ctas) || !choose_kind(decoder, &words)) {
+        return false;
+    }
+    if (grout_ptx__has(decoder, PTX_WORD_WS)) {
+        return grout_ptx__unknown(decoder, "the machine does not run 'tcgen05.mma.ws' yet");
+    }
+    if (is_scaled != (words.kind >= GROUT_PTX_KIND_MXF8F6F4)) {
+        return grout_ptx__unknown(decoder, ".block_scale is of the kinds mxf8f6f4, mxf4 and "
+                                           "mxf4nvf4, and they need it");
+    }
+    step->run = run_mma;
+    step->first_item = (uint32_t)decoder->code->items.count;
+    if (!add_operands(decoder, &words, is_scaled)) {
+        return false;
+    }
+    pack(&words, step);
+    return true;
+}
+
+/* ---- tcgen05.cp, shift, commit ---- */
+
+static ptx_outcome start_all(const ptx_context *context, ptx_async_routine *routine,
+                             uint32_t items) {
+    if (!need_items(context, items)) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = routine, .lane = lane};
+        async.numbers[D] = get_place(context, ITEM_D, lane);
+        async.numbers[A] = items > ITEM_A ? get_item(context, ITEM_A, lane) : 0;
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+static ptx_outcome run_copy(ptx_context *context) {
+    return check_pair(context, context->step->detail >> 6 & 3)
+               ? start_all(context, copy, ITEM_A + 1)
+               : PTX_FAILED;
+}
+
+static ptx_outcome run_shift(ptx_context *context) {
+    return check_pair(context, context->step->detail) ? start_all(context, shift, ITEM_A)
+                                                      : PTX_FAILED;
+}
+
+/* The shape with its .warpx words, which belong to it. */
+static grout_ptx_copy_shape get_shape(const ptx_decoder *decoder) {
+    static const struct {
+        uint16_t shape, multicast;
+        grout_ptx_copy_shape it;
+    } shapes[] = {
+        {PTX_WORD_CP_128X256B, PTX_WORD_NONE, GROUT_PTX_COPY_128X256B},
+        {PTX_WORD_CP_128X128B, PTX_WORD_NONE, GROUT_PTX_COPY_128X128B},
+        {PTX_WORD_CP_4X256B, PTX_WORD_NONE, GROUT_PTX_COPY_4X256B},
+        {PTX_WORD_CP_64X128B, PTX_WORD_WARPX2_02_13, GROUT_PTX_COPY_64X128B_02_13},
+        {PTX_WORD_CP_64X128B, PTX_WORD_WARPX2_01_23, GROUT_PTX_COPY_64X128B_01_23},
+        {PTX_WORD_CP_32X128B, PTX_WORD_WARPX4, GROUT_PTX_COPY_32X128B},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (grout_ptx__word(decoder, PTX_CLASS_SHAPE, 0).id == shapes[i].shape &&
+            grout_ptx__word(decoder, PTX_CLASS_MULTICAST, 0).id == shapes[i].multicast) {
+            return shapes[i].it;
+        }
+    }
+    return GROUT_PTX_COPY_SHAPE_COUNT;
+}
+
+/* [address], matrix descriptor */
+bool grout_ptx__decode_tensor_cp(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    uint32_t ctas = 0;
+    grout_ptx_copy_shape shape = get_shape(decoder);
+    grout_ptx_copy_format format =
+        grout_ptx__has(decoder, PTX_WORD_B6X16_P32)   ? GROUT_PTX_COPY_B6X16_P32
+        : grout_ptx__has(decoder, PTX_WORD_B4X16_P64) ? GROUT_PTX_COPY_B4X16_P64
+                                                      : GROUT_PTX_COPY_PLAIN;
+    if (!grout_ptx__decode_group(decoder, &ctas)) {
+        return false;
+    }
+    if (shape == GROUT_PTX_COPY_SHAPE_COUNT) {
+        return grout_ptx__unknown(decoder, "tcgen05.cp has no such shape and multicast");
+    }
+    step->run = run_copy;
+    step->detail = (uint32_t)shape | (uint32_t)format << 4 | ctas << 6 |
+                   grout_ptx__get_arch(decoder->module) << 8;
+    step->first_item = (uint32_t)decoder->code->items.count;
+    return grout_ptx__add_address(decoder, grout_ptx__operand(decoder, 0)) &&
+           grout_ptx__add_item(decoder, grout_ptx__operand(decoder, 1), PTX_WORD_B64);
+}
+
+/* [address] */
+bool grout_ptx__decode_tensor_shift(ptx_decoder *decoder) {
+    decoder->step->run = run_shift;
+    decoder->step->first_item = (uint32_t)decoder->code->items.count;
+    if (!grout_ptx__has(decoder, PTX_WORD_DOWN)) {
+        return grout_ptx__unknown(decoder, "tcgen05.shift goes .down");
+    }
+    return grout_ptx__decode_group(decoder, &decoder->step->detail) &&
+           grout_ptx__add_address(decoder, grout_ptx__operand(decoder, 0));
+}
+
+static ptx_outcome run_commit(ptx_context *context) {
+    const ptx_step *step = context->step;
+    grout_ptx_fault fault;
+    if (!grout_ptx__need(context, &step->sources[0], "the address of an mbarrier") ||
+        (step->mask_source != 0 &&
+         !grout_ptx__need(context, &step->sources[1], "the CTAs of a commit")) ||
+        !check_pair(context, step->detail)) {
+        return PTX_FAILED;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = commit, .lane = lane};
+        uint64_t address = ptx_address(context, &step->sources[0], lane);
+        async.numbers[D] = step->space == PTX_WORD_NONE ? address - PTX_WINDOW_SHARED : address;
+        if (step->mask_source != 0) {
+            async.numbers[A] = ptx_value(context, &step->sources[1], lane) & 0xffff;
+            if (!grout_ptx__commit_check((uint32_t)async.numbers[A], context->machine->cluster_size,
+                                         &fault)) {
+                return grout_ptx__fault(context, lane, "%s", fault.text);
+            }
+        }
+        if (!grout_ptx__start(context, async)) {
+            return PTX_FAILED;
+        }
+    }
+    return PTX_NEXT;
+}
+
+/* [mbarrier] {, CTAs} */
+bool grout_ptx__decode_tensor_commit(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    step->run = run_commit;
+    step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
+    step->mask_source = grout_ptx__has(decoder, PTX_WORD_MULTICAST);
+    if (decoder->inst->operand_count != (step->mask_source != 0 ? 2u : 1u)) {
+        return grout_ptx__unknown(decoder,
+                                  "tcgen05.commit has a mask with .multicast::cluster, and "
+                                  "only then");
+    }
+    return grout_ptx__decode_group(decoder, &step->detail) &&
+           grout_ptx__decode_address(decoder, 0, 0) &&
+           (step->mask_source == 0 || grout_ptx__decode_source(decoder, 1, PTX_WORD_U16, 1));
+}
