@@ -56,7 +56,7 @@ static void compile(const char *name, const grout_text *source, uint32_t count,
 
 /* ---- kernels of files ---- */
 
-/* Of the files whose paths have a part. */
+/* The kernels of files whose paths have a part. */
 static void compile_files(const char *folder, const char *part, grout_kernel_id last,
                           uint32_t spills_max) {
     static const grout_emit_options options = {.watchdog = true};
