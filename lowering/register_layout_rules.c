@@ -574,6 +574,15 @@ static int64_t get_pick_bytes(const grout_layout_inference *inf, grout_op_id id,
     return along + (pick.destination == 0 ? 0 : get_group_bytes(inf, id, op, &pick));
 }
 
+/* The indices of rows go to the lane that issues. */
+static int64_t get_row_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_operand *rows = grout_module_get_operand(inf->module, op, op->operand_count - 1u);
+    return rows->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, rows->id)
+               ? round_up(grout_type_get_count(grout_module_get_type(inf->module, rows->id)) *
+                          grout_dtype_get_info(GROUT_DTYPE_I32)->bytes)
+               : 0;
+}
+
 /* What an atomic returns goes to the lanes that hold the same elements as the one that did it. */
 static int64_t get_fetch_bytes(const grout_layout_inference *inf, const grout_op *op) {
     const grout_register_layout *layout = grout_register_layouts_get(inf->out, op->first_result);
@@ -621,6 +630,9 @@ int64_t grout_layout__get_exchange_bytes(grout_layout_inference *inf, grout_op_i
     }
     if (grout_op_takes_picks((grout_opcode)op->opcode)) {
         return get_pick_bytes(inf, id, op);
+    }
+    if (rule == GROUT_RULE_ROWS) {
+        return get_row_bytes(inf, op);
     }
     if (rule == GROUT_RULE_FETCH) {
         return get_fetch_bytes(inf, op);

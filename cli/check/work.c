@@ -3,6 +3,7 @@
 #include "work.h"
 
 #include "comparing.h"
+#include "costs.h"
 #include "files.h"
 #include "invariant.h"
 #include "joined.h"
@@ -28,6 +29,7 @@ bool grout_work__load(grout_session *session, const char *path, bool needs_one, 
     grout_report__add_diags(report);
     if (is_loaded) {
         grout_tilings__note(session, load);
+        grout_costs__note(session, load);
     }
     return is_loaded;
 }

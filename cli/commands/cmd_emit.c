@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
+#include "costs.h"
 #include "listing.h"
 #include "tilings.h"
 
@@ -199,6 +200,7 @@ int grout_cmd_emit(grout_session *session) {
     if (check_options(session) && grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
         grout_load__init(session, path, &text, needs_one(session), &load)) {
         grout_tilings__note(session, &load);
+        grout_costs__note(session, &load);
         (void)(check_arch(session, &load) && emit(session, &load));
     }
     /* stdout is for the compiler that reads it. */

@@ -270,6 +270,48 @@ GROUT_TMA_PAIR("5", "%0, %1, %2, %3, %4",
 #undef GROUT_TMA_PAIR
 #undef GROUT_LIST
 
+// ---- rows by TMA --------------------------------------------------------------------------------
+// By one lane: four rows of an array, from a column on, for one place in SMEM and back. The box of the
+// map is one row. The mbarrier of _pair is a peer address.
+
+typedef grout_vector<grout_i32, 4> grout_rows;
+
+GROUT_DEVICE grout_rows grout_load_rows(grout_u32 address) {
+    return grout_load_smem<grout_rows>(address);
+}
+GROUT_DEVICE grout_rows grout_repeat_row(grout_i32 row) {
+    return {{row, row, row, row}};
+}
+#define GROUT_GATHER(NAME, GROUP)                                                                  \
+    GROUT_DEVICE void NAME(grout_u32 smem, const grout_tensor_map &map, grout_u32 mbarrier,        \
+                           grout_i32 column, const grout_rows &rows) {                             \
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"                \
+                     ".mbarrier::complete_tx::bytes" GROUP                                         \
+                     " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];"                                    \
+                     ::"r"(smem), "l"(&map), "r"(mbarrier), "r"(column), "r"(rows.at[0]),          \
+                       "r"(rows.at[1]), "r"(rows.at[2]), "r"(rows.at[3]) : "memory");              \
+    }                                                                                              \
+    GROUT_DEVICE void NAME##_multicast(grout_u32 smem, const grout_tensor_map &map,                \
+                                       grout_u32 mbarrier, grout_u32 peers, grout_i32 column,      \
+                                       const grout_rows &rows) {                                   \
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"                \
+                     ".mbarrier::complete_tx::bytes.multicast::cluster" GROUP                      \
+                     " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;"                                \
+                     ::"r"(smem), "l"(&map), "r"(mbarrier), "r"(column), "r"(rows.at[0]),          \
+                       "r"(rows.at[1]), "r"(rows.at[2]), "r"(rows.at[3]),                          \
+                       "h"(static_cast<grout_u16>(peers)) : "memory");                             \
+    }
+GROUT_GATHER(grout_tma_gather, "")
+GROUT_GATHER(grout_tma_gather_pair, ".cta_group::2")
+#undef GROUT_GATHER
+GROUT_DEVICE void grout_tma_scatter(const grout_tensor_map &map, grout_u32 smem, grout_i32 column,
+                                    const grout_rows &rows) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group"
+                 " [%0, {%2, %3, %4, %5, %6}], [%1];"
+                 ::"l"(&map), "r"(smem), "r"(column), "r"(rows.at[0]), "r"(rows.at[1]),
+                   "r"(rows.at[2]), "r"(rows.at[3]) : "memory");
+}
+
 // ---- launch control -----------------------------------------------------------------------------
 
 // By one lane: asks for a cluster that has not begun. The answer's 16 bytes complete on the mbarrier.

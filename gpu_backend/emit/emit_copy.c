@@ -1,5 +1,5 @@
-/* emit_copy.c - TMA copies: boxes, parts, runs of bytes, to one CTA or several of the cluster.
- * SPDX-License-Identifier: Apache-2.0 */
+/* emit_copy.c - TMA copies: boxes, parts, rows that indices name, runs of bytes, to one CTA or
+ * several of the cluster. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include "invariant.h"
@@ -44,11 +44,15 @@ static void open_loop(grout_emitter *e, const char *name, uint32_t count) {
 
 void grout_emit__open_box(grout_emitter *e, const grout_emit_box *box) {
     open_loop(e, "band", box->tma.band_count);
+    open_loop(e, "group", box->tma.row_groups);
     open_loop(e, "panel", box->tma.panel_count);
 }
 
 void grout_emit__close_box(grout_emitter *e, const grout_emit_box *box) {
     if (box->tma.panel_count > 1) {
+        grout_emit__close(e, "");
+    }
+    if (box->tma.row_groups > 1) {
         grout_emit__close(e, "");
     }
     if (box->tma.band_count > 1) {
@@ -73,6 +77,9 @@ void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box) {
     grout_emit__smem_start(e, &box->smem);
     if (tma->band_count > 1) {
         grout_emit__add(e, " + band * %" PRId64 "u", tma->band_bytes);
+    }
+    if (tma->row_groups > 1) {
+        grout_emit__add(e, " + group * %" PRId64 "u", tma->row_group_bytes);
     }
     if (tma->panel_count > 1) {
         grout_emit__add(e, " + panel * %" PRId64 "u", tma->panel_bytes);
@@ -113,7 +120,8 @@ static void add_fold(grout_emitter *e, const grout_view *view, const grout_tma *
 void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
     const grout_view *view = &box->array;
     const grout_tma *tma = &box->tma;
-    for (uint32_t k = 0; k < tma->rank; k++) {
+    const uint32_t count = tma->row_groups > 0 ? 1 : tma->rank; /* rows have indices */
+    for (uint32_t k = 0; k < count; k++) {
         const uint32_t dim = tma->object_dim[k];
         const bool has_panel = k == 0 && tma->panel_count > 1;
         const bool has_band = k == tma->band_dim && tma->band_count > 1;
@@ -140,6 +148,50 @@ void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
             grout_emit__add(e, "%sband * %" PRId64, join, tma->band_elements);
         }
     }
+}
+
+/* ---- rows that indices name ---- */
+
+/* The last operand. */
+static const grout_operand *get_rows(const grout_emitter *e, const grout_op *op) {
+    return grout_module_get_operand(e->module, op, op->operand_count - 1u);
+}
+
+/* One lane issues, and the indices lie in the registers of all: to the exchange area. */
+static void share_rows(grout_emitter *e, grout_op_id id, const grout_operand *rows) {
+    if (grout_emit__is_spread(e, rows) &&
+        grout_emit__check_exchange(e, id,
+                                   grout_emit__layout(e, rows->id)->count *
+                                       grout_dtype_get_info(GROUT_DTYPE_I32)->bytes)) {
+        grout_emit__write_exchange(e, rows);
+    }
+}
+
+/* What the issuer has read there. */
+static void end_rows(grout_emitter *e, const grout_operand *rows) {
+    if (grout_emit__is_spread(e, rows)) {
+        grout_emit__after_access(e, 0, false);
+    }
+}
+
+/* ", grout_get_rows(exchange + (band * 8 + group * 4) * 4u)": the indices of an instruction. */
+static void add_rows(grout_emitter *e, const grout_emit_box *box, const grout_operand *rows) {
+    const grout_tma *tma = &box->tma;
+    const uint32_t bytes = grout_dtype_get_info(GROUT_DTYPE_I32)->bytes;
+    if (!grout_emit__is_spread(e, rows)) {
+        grout_emit__add(e, ", grout_repeat_row(");
+        grout_emit__operand(e, rows, NULL);
+        grout_emit__add(e, ")");
+        return;
+    }
+    grout_emit__add(e, ", grout_load_rows(exchange");
+    if (tma->band_count > 1) {
+        grout_emit__add(e, " + band * %" PRId64 "u", tma->band_elements * bytes);
+    }
+    if (tma->row_groups > 1) {
+        grout_emit__add(e, " + group * %" PRId64 "u", tma->box[1] * bytes);
+    }
+    grout_emit__add(e, ")");
 }
 
 void grout_emit__box_call(grout_emitter *e, const grout_emit_box *box, const char *name) {
@@ -233,6 +285,7 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     const grout_tma *tma = &load->box.tma;
     /* Copies to both CTAs: what comes to the other one counts here, too. */
     const uint32_t ctas = load->is_led && !load->is_dealt ? GROUT_PAIR : 1;
+    const uint32_t groups = tma->row_groups > 0 ? tma->row_groups : 1;
     const uint32_t size = grout_gpu__plan_get_arrival_size(load->entry);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
@@ -241,7 +294,8 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
                         : "");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRIu32,
-                    ctas * tma->box_bytes * tma->panel_count * tma->band_count * tma->part_count);
+                    ctas * tma->box_bytes * tma->panel_count * groups * tma->band_count *
+                        tma->part_count);
     if (size != 1) {
         grout_emit__add(e, ", %" PRIu32, size);
     }
@@ -281,11 +335,14 @@ static void add_offsets(grout_emitter *e, const grout_op *op, uint32_t count) {
 }
 
 static void load_boxes(grout_emitter *e, const tma_load *load) {
+    const grout_op *op = grout_module_get_op(e->module, load->box.id);
     const uint32_t spatial_count = load->box.tma.spatial_count;
+    const bool is_rows = load->box.tma.row_groups > 0;
     grout_emit__open_box(e, &load->box);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_tma_load%s%s%s(", spatial_count > 0 ? "_im2col" : "",
-                    load->is_led ? "_pair" : "", is_multicast(load) ? "_multicast" : "");
+    grout_emit__add(e, "grout_tma_%s%s%s%s(", is_rows ? "gather" : "load",
+                    spatial_count > 0 ? "_im2col" : "", load->is_led ? "_pair" : "",
+                    is_multicast(load) ? "_multicast" : "");
     grout_emit__box_smem(e, &load->box);
     grout_emit__add(e, ", ");
     grout_emit__box_map(e, &load->box);
@@ -300,7 +357,10 @@ static void load_boxes(grout_emitter *e, const tma_load *load) {
         grout_emit__group_mask(e, load->axes);
     }
     grout_emit__box_coordinates(e, &load->box);
-    add_offsets(e, grout_module_get_op(e->module, load->box.id), spatial_count);
+    add_offsets(e, op, spatial_count);
+    if (is_rows) {
+        add_rows(e, &load->box, get_rows(e, op));
+    }
     grout_emit__end(e, ");");
     grout_emit__close_box(e, &load->box);
 }
@@ -360,11 +420,23 @@ void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout
     grout_emit__close_issuer(e);
 }
 
+void grout_emit__tma_gather(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    share_rows(e, id, get_rows(e, op));
+    grout_emit__copy_gmem_to_smem(e, id, op);
+    end_rows(e, get_rows(e, op));
+}
+
 void grout_emit__copy_gmem_to_smem_im2col(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__copy_gmem_to_smem(e, id, op);
 }
 
 /* ---- stores ---- */
+
+static void close_group(grout_emitter *e, const grout_op *op) {
+    if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
+        grout_emit__line(e, "grout_bulk_commit();");
+    }
+}
 
 void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_choice reduce = grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE);
@@ -382,10 +454,36 @@ void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
     } else {
         grout_emit__box_call(e, &box, name);
     }
-    if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
-        grout_emit__line(e, "grout_bulk_commit();");
-    }
+    close_group(e, op);
     grout_emit__close_issuer(e);
+}
+
+static void store_rows(grout_emitter *e, const grout_emit_box *box, const grout_operand *rows) {
+    grout_emit__open_box(e, box);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_tma_scatter(");
+    grout_emit__box_map(e, box);
+    grout_emit__add(e, ", ");
+    grout_emit__box_smem(e, box);
+    grout_emit__box_coordinates(e, box);
+    add_rows(e, box, rows);
+    grout_emit__end(e, ");");
+    grout_emit__close_box(e, box);
+}
+
+void grout_emit__tma_scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_operand *rows = get_rows(e, op);
+    grout_emit_box box;
+    if (!grout_emit__find_box(e, id, op, &box)) {
+        return;
+    }
+    share_rows(e, id, rows);
+    grout_emit__before_issue(e, "all lanes have written the source");
+    grout_emit__open_issuer(e);
+    store_rows(e, &box, rows);
+    close_group(e, op);
+    grout_emit__close_issuer(e);
+    end_rows(e, rows);
 }
 
 void grout_emit__async_prefetch(grout_emitter *e, grout_op_id id, const grout_op *op) {

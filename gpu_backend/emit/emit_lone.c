@@ -64,7 +64,7 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync(opcode);
     const grout_region_kind kind = (grout_region_kind)grout_op_get_region(opcode)->kind;
     if (sync != NULL) {
-        return is_sync_for_one(e, sync);
+        return is_sync_for_one(e, sync) && has_only_scalars(e, op);
     }
     if (info->shape == GROUT_SHAPE_END || info->rule == GROUT_RULE_DESCRIPTOR) {
         return true;

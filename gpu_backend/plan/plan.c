@@ -94,6 +94,9 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
         }
         return true;
     }
+    if (tma.row_groups > 0) {
+        tma.box[1] = 1; /* an instruction takes several of them */
+    }
     const uint32_t map = find_or_add_map(walk, view.object, &tma);
     if (map == UINT32_MAX) {
         return grout_diags_add_oom(walk->diags);

@@ -194,8 +194,8 @@ def check_clean(grout, rows):
                 yield next(row for row in rows if row.test == test), f"{test} does not check clean: {wrong}"
 
 
-# tests/unit/gpu_backend/check_emit_compile.c and check_emit_tensor.c compile every kernel of these, and each that an op
-# comes with; those of tests/differential for Blackwell nobody.
+# tests/unit/gpu_backend/check_emit_compile.c and check_emit_tensor.c (kernels/ in unit/emit_tensor_whole) compile every kernel
+# of these, and each that an op comes with; those of tests/differential for Blackwell nobody.
 COMPILED = ("kernels", "tests/differential", "tests/ops")
 
 
