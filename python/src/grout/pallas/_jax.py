@@ -56,6 +56,7 @@ try:
     from jax._src.pallas.mosaic_gpu import lowering as gpu_lowering
     from jax._src.state import indexing
     from jax._src.state import types as state_types
+    from jax.experimental.mosaic.gpu import tcgen05
 except ModuleNotFoundError as missing:
     if missing.name and missing.name.split(".")[0] == "absl":
         _fail("absl-py is missing, which Pallas needs and jax does not bring: pip install absl-py")
