@@ -104,13 +104,14 @@ def read_check(tree, operands) -> typing.Tuple[object, str]:
 
 
 HINTS = ("async_prefetch",)  # for JAX they have no effects
+HIDING = ("run_scoped", "core_map", "mpmd_map")  # what is done inside of them to barriers alone is no effect of theirs
 
 
 def _hides_effects(equation, is_inside: bool = False) -> bool:
     """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
     if equation.primitive.name in HINTS:
         return True
-    is_inside = is_inside or equation.primitive.name == "run_scoped"
+    is_inside = is_inside or equation.primitive.name in HIDING
     return any(is_inside and partial_eval.has_effects(nested) or _hides_effects(nested, is_inside)
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
 
