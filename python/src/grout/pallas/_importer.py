@@ -109,6 +109,7 @@ class Importer:
         self.warps: typing.Dict[object, Val] = {}  # indices of warps by the name of their axis
         self.program_ids: typing.List[typing.Optional[Val]] = []
         self.program_axes: typing.List[object] = []
+        self.is_blackwell = needs_blackwell(source.jaxpr)
         self.depth = 0  # of regions
         self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
         self.home = find_place(source.jaxpr)  # of the kernel
@@ -365,7 +366,8 @@ class Importer:
             threads = self._declare_axes([source.threads] if source.threads else [])
             self.program_axes = [axis for axis, _ in (*source.grid, *source.cluster)]
             self.program_axes += [source.threads[0]] if source.threads else []
-            with builder.kernel(name, grid, cluster, threads, arch=find_arch(source.jaxpr)):
+            with builder.kernel(name, grid, cluster, threads, arch="sm_100a" if self.is_blackwell else None,
+                                cluster_exit="sync" if _shares_tmem(source.jaxpr) else None):
                 params, inputs, outputs = self._declare_params()
                 views = self._enter(params)
                 self.walk(source.jaxpr, views, source.consts)
@@ -389,7 +391,10 @@ class Importer:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 
 
-BLACKWELL = frozenset(("try_cluster_cancel", "query_cluster_cancel"))  # primitives that no other hardware has
+# Primitives that no other hardware has.
+BLACKWELL = frozenset(("try_cluster_cancel", "query_cluster_cancel", "tcgen05_mma", "tcgen05_commit_arrive", "async_load",
+                       "wait_load_tmem", "async_store_tmem", "commit_tmem", "async_copy_smem_to_tmem",
+                       "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem"))
 
 
 def _opens_scope(equation) -> bool:
@@ -442,11 +447,23 @@ def _names_rows(equation) -> bool:
         not hasattr(operand.aval, "inner_aval") and getattr(operand.aval, "shape", ()) for operand in equation.invars)
 
 
-def find_arch(jaxpr) -> typing.Optional[str]:
-    """The hardware that a kernel needs; None: any."""
-    needs_blackwell = any(equation.primitive.name in BLACKWELL or _names_rows(equation)
-                          for equation in _walk_equations(jaxpr))
-    return "sm_100a" if needs_blackwell else None
+def _list_tmem(equation) -> list:
+    """What an equation allocates in tensor memory."""
+    if equation.primitive.name != "run_scoped":
+        return []
+    return [variable.aval for variable in _jax.open_jaxpr(equation.params["jaxpr"])[0].invars
+            if "tmem" in str(getattr(variable.aval, "memory_space", "")).lower()]
+
+
+def _shares_tmem(jaxpr) -> bool:
+    """Whether the CTAs of pairs have tensor memory together: JAX' kernels meet at the end then."""
+    return any(aval.collective for equation in _walk_equations(jaxpr) for aval in _list_tmem(equation))
+
+
+def needs_blackwell(jaxpr) -> bool:
+    """Whether a kernel has something that no other hardware has."""
+    return any(equation.primitive.name in BLACKWELL or _names_rows(equation) or _list_tmem(equation) or
+               equation.params.get("leader_tracked") is not None for equation in _walk_equations(jaxpr))
 
 
 def import_kernel(source: Source, options: Options) -> Imported:

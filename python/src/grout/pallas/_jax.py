@@ -56,6 +56,7 @@ try:
     from jax._src.pallas.mosaic_gpu import lowering as gpu_lowering
     from jax._src.state import indexing
     from jax._src.state import types as state_types
+    from jax.experimental.mosaic.gpu import tcgen05
 except ModuleNotFoundError as missing:
     if missing.name and missing.name.split(".")[0] == "absl":
         _fail("absl-py is missing, which Pallas needs and jax does not bring: pip install absl-py")
@@ -103,13 +104,14 @@ def read_check(tree, operands) -> typing.Tuple[object, str]:
 
 
 HINTS = ("async_prefetch",)  # for JAX they have no effects
+HIDING = ("run_scoped", "core_map", "mpmd_map")  # what is done inside of them to barriers alone is no effect of theirs
 
 
 def _hides_effects(equation, is_inside: bool = False) -> bool:
     """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
     if equation.primitive.name in HINTS:
         return True
-    is_inside = is_inside or equation.primitive.name == "run_scoped"
+    is_inside = is_inside or equation.primitive.name in HIDING
     return any(is_inside and partial_eval.has_effects(nested) or _hides_effects(nested, is_inside)
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
 

@@ -85,12 +85,18 @@ def _of_rows(attributes):
     return {name: value for name, value in attributes.items() if value != "undefined"}
 
 
+def _of_leader(partition):
+    """leader_tracked=CopyPartition.REPLICATED, or PARTITIONED(axis), of which each CTA gets a part."""
+    if partition is None:
+        return {}
+    axis = getattr(partition, "axis", None)
+    return {"leader_tracked": True, **({} if axis is None else {"partitioned": int(axis)})}
+
+
 @rule("copy_gmem_to_smem")
 def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
     params = equation.params
-    if params.get("leader_tracked") is not None:
-        raise importer.unsupported("leader_tracked= is Blackwell's, which grout does not model yet")
     if not params.get("has_barrier", True):
         raise importer.unsupported("a copy without a barrier is of before Hopper")
     barrier, *leaves = operands
@@ -102,6 +108,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     if axes:
         axes = axes if isinstance(axes, (tuple, list)) else (axes,)
         attributes["collective_axes"] = tuple(importer.get_axis_name(axis) for axis in axes)
+    attributes.update(_of_leader(params.get("leader_tracked")))
     barrier = at_object(importer, barrier, at_barrier)
     predicate = rest[0] if rest else None
 

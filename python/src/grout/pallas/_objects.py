@@ -36,16 +36,13 @@ def _group(importer, axes) -> typing.Tuple[str, ...]:
 
 def _describe_barrier(importer, name: str, inner) -> Declared:
     kind = inner.dtype
-    if kind.orders_tensor_core:
-        raise importer.unsupported("orders_tensor_core=True is Blackwell's, which grout does not model yet")
-    if getattr(kind, "leader_tracked", False):
-        raise importer.unsupported("leader_tracked=True is Blackwell's, which grout does not model yet")
     count = math.prod(inner.shape)
     arrivals = kind.num_arrivals if kind.num_arrivals != 1 else None
     groups = ()
     if isinstance(kind, gpu.ClusterBarrierType):
         groups = tuple(_group(importer, axes) for axes in kind.collective_axes)
-    made = grout_builder.barrier(count, arrivals, groups)
+    made = grout_builder.barrier(count, arrivals, groups, orders_tensor_core=kind.orders_tensor_core and
+                                 importer.is_blackwell, leader_tracked=getattr(kind, "leader_tracked", False))
     return Declared(name, made, View("barrier", None, tuple(inner.shape)))
 
 
@@ -98,6 +95,36 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
         chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
+
+
+def _describe_tmem(importer, name: str, aval) -> Declared:
+    """An array in tensor memory."""
+    inner, layout = aval.inner_aval, aval.layout
+    if isinstance(aval, gpu.AbstractRefUnion):
+        raise importer.unsupported(f"%{name} is a RefUnion in tensor memory: allocate its arrays in one scope after the "
+                                   "other")
+    kind = find_tmem_kind(layout, inner)
+    if kind is None:
+        raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
+    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
+    made = grout_builder.tmem(dtype, *shape, collective=bool(aval.collective), **kind)
+    return Declared(name, made, View("tmem", None, shape, dtype))
+
+
+def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
+    """What an array with a layout of Mosaic GPU is declared as; None: there is nothing of that kind."""
+    tcgen05 = _jax.tcgen05
+    if layout == tcgen05.scales_layout():
+        return {"scales": True}
+    if layout == tcgen05.sparse_meta_layout():
+        return {"metadata": True}
+    for packing in (1, 2, 4, 8):
+        plain = [tcgen05.tmem_default_layout(packing)] if inner.shape[0] == 128 else \
+            [make(inner.shape[1], packing) for make in (tcgen05.tmem_half_lane_layout,
+                                                        tcgen05.tmem_m64_collective_layout)]
+        if layout in plain:
+            return {"packed": packing > 1}
+    return None
 
 
 def _describe_gmem(importer, name: str, inner) -> Declared:
@@ -153,8 +180,7 @@ def describe(importer, aval, undo, name: str) -> Declared:
         return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
     space = str(aval.memory_space).lower()
     if "tmem" in space or isinstance(aval, gpu.AbstractTMEMRef):
-        raise importer.unsupported(f"%{name} lies in tensor memory, which is Blackwell's and which grout does not "
-                                   "model yet")
+        return _describe_tmem(importer, name, aval)
     if "gmem" in space:
         return _describe_gmem(importer, name, inner)
     if "smem" not in space:

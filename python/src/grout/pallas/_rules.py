@@ -28,10 +28,6 @@ def refuse(why: str, *names: str) -> None:
         REFUSED[name] = why
 
 
-refuse("tensor memory and tcgen05 are Blackwell's, which grout does not model yet", "tcgen05_mma",
-       "tcgen05_commit_arrive", "commit_tmem", "async_load", "wait_load_tmem", "async_store_tmem",
-       "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem", "async_copy_smem_to_tmem",
-       "tcgen05_load", "tcgen05_store")
 refuse("several devices take part, and grout models one", "multimem_store", "multimem_load_reduce",
        "semaphore_signal_multicast")
 refuse("copies of before Hopper: on sm_90 a copy has a barrier", "wait_gmem_to_smem")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blackwell: tensor memory, and the tensor core that works on it."""
+from __future__ import annotations
+
+import contextlib
+import typing
+
+from ._rules import rule
+from ._values import Val, View, index
+from ._views import apply, at_object, split_leaves
+
+
+def _of_pair(importer, axis):
+    """The attribute for both CTAs of a pair; the second one does not issue what is for both, as JAX lowers it."""
+    if axis is None:
+        return {}, contextlib.nullcontext()
+    axis = axis[0] if isinstance(axis, (tuple, list)) and len(axis) == 1 else axis
+    leads = importer.arith("eq", importer.axis(axis), index(0))
+    return {"collective_axis": importer.get_axis_name(axis)}, importer.builder.if_(importer.operand(leads))
+
+
+def _take_of_mma(params, operands) -> typing.Tuple[typing.Dict[str, object], list]:
+    """The operands of an MMA by name, and the leaves of their transforms."""
+    names = ["acc", "a", "b", "accumulate", *(["barrier"] if params["arrive"] else []),
+             *(["a_scale", "b_scale"] if params["scaled"] else []),
+             *(["a_sparse_metadata"] if params.get("sparse") else [])]
+    return dict(zip(names, operands)), list(operands[len(names):])
+
+
+@rule("tcgen05_mma")
+def import_mma(importer, equation, *operands):
+    """acc (+)= a b, and the commit for its barrier."""
+    params = equation.params
+    given, leaves = _take_of_mma(params, operands)
+    names = ("acc", "a", "b", "barrier", "a_scale", "b_scale", "a_sparse_metadata")
+    transforms, _ = split_leaves(leaves, *[params.get(f"{name}_transforms_tree") for name in names])
+    at = dict(zip(names, transforms))
+    tables = [apply(importer, given[name], at[name]).ref for name in ("a_sparse_metadata", "a_scale", "b_scale")
+              if name in given]
+    name = "tcgen05_mma" + "_sp" * bool(params.get("sparse")) + "_scaled" * bool(params["scaled"])
+    attributes, region = _of_pair(importer, params["collective_axis"])
+    acc, a, b = (apply(importer, given[name], at[name]).ref for name in ("acc", "a", "b"))
+    accumulate = importer.operand(given["accumulate"])
+    barrier = at_object(importer, given["barrier"], at["barrier"]) if "barrier" in given else None
+    with region:
+        importer.builder.op(name, acc, a, b, *tables, accumulate, **attributes)
+        if barrier is not None:
+            importer.builder.op("tcgen05_commit_arrive", barrier, **attributes)
+    return []
+
+
+@rule("tcgen05_commit_arrive")
+def import_commit_arrive(importer, equation, barrier, *leaves):
+    """An arrival when all before is done."""
+    (transforms,), _ = split_leaves(leaves, equation.params["barrier_transforms_tree"])
+    barrier = at_object(importer, barrier, transforms)
+    attributes, region = _of_pair(importer, equation.params["collective_axis"])
+    with region:
+        importer.builder.op("tcgen05_commit_arrive", barrier, **attributes)
+    return []
+
+
+@rule("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")
+def import_copy(importer, equation, source, target, *leaves):
+    """By the tensor core."""
+    params = equation.params
+    (at_source, at_target), _ = split_leaves(leaves, params["smem_tree"], params["tmem_tree"])
+    source, target = apply(importer, source, at_source).ref, apply(importer, target, at_target).ref
+    attributes, region = _of_pair(importer, params["collective_axis"])
+    with region:
+        importer.builder.op(equation.primitive.name, source, target, **attributes)
+    return []
+
+
+@rule("async_load")
+def import_load(importer, equation, source, *leaves):
+    """async_load_tmem."""
+    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    view = apply(importer, source, transforms)
+    return importer.op("async_load_tmem", view.dtype, view.shape, view.ref)
+
+
+@rule("async_store_tmem")
+def import_store(importer, equation, target, value, *leaves):
+    """Registers to tensor memory."""
+    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    view: View = apply(importer, target, transforms)
+    if not isinstance(value, Val) or value.shape != view.shape:
+        value = importer.broadcast(value, view.shape)
+    importer.builder.op("async_store_tmem", view.ref, importer.operand(value))
+    return []
+
+
+@rule("wait_load_tmem")
+def import_wait_load(importer, equation):
+    """Loads are over."""
+    del equation
+    importer.builder.op("wait_load_tmem")
+    return []
+
+
+@rule("commit_tmem")
+def import_commit(importer, equation):
+    """Stores are over."""
+    del equation
+    importer.builder.op("commit_tmem")
+    return []
