@@ -37,7 +37,7 @@ static reader get_reader(const grout_cta *cta, uint32_t thread, uint32_t rank) {
                     .published = grout_order__get_smem(&cta->machine->plan->order, set, rank)};
 }
 
-/* Whether the reader's engines see the stores of the entry, and those behind it. */
+/* Whether the reader's engines see the store; of a read, all stores that it saw. */
 static bool is_published(const grout_undo *entry, reader by) {
     const uint32_t *clock = entry->is_reader != 0 ? by.known : by.published;
     return entry->is_engine != 0 || clock[entry->component] >= entry->number;
@@ -62,7 +62,7 @@ static void drop_first(const grout_cta *cta) {
     head->undo_count--;
 }
 
-/* A read with no store behind it says nothing. */
+/* A read with no older store says nothing. */
 static void prune(const grout_cta *cta) {
     while (grout_cta__head(cta)->undo_count > 0 &&
            (get_entry(cta, 0)->is_reader != 0 || is_published_to_all(cta, get_entry(cta, 0)))) {

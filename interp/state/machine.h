@@ -161,8 +161,7 @@ typedef struct grout_undo {
     /* hashed, from here on */
     uint32_t pc;
     uint32_t box;
-    uint32_t component, number; /* published to actors with PS[component] >= number; a read is over
-                                   for those with V[component] >= number */
+    uint32_t component, number; /* seen by actors with PS[component], of a read V, >= number */
     uint32_t is_engine, is_reader;
     uint32_t size;
     int64_t low, high; /* all of the box's bytes of SMEM are in [low, high) */

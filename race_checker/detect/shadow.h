@@ -44,7 +44,7 @@ typedef struct grout_entry {
      * every write of the record, so that a clock that knows them need not know those; 0: none */
     uint32_t vouches;
     uint16_t told; /* plain read of SMEM, or a wgmma's: of how many barriers its thread knew a
-                    * phase by then. Of tensor memory: where its bytes begin, of 16 bits each */
+                    * phase by then. In tensor memory: where the bytes begin, in units of two */
     uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t atomicity;
     GROUT_STATE_END
