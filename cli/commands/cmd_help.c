@@ -221,6 +221,33 @@ static const char markdown_causes[] =
     "be a mistake of its own.\n"
     "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n";
 
+static const char markdown_issue[] =
+    "## What a kernel issues\n"
+    "\n"
+    "`-v` of check and emit says what a kernel gives the engines to do, for Hopper and Blackwell: "
+    "bytes that TMA, the lanes' asynchronous copies and tensor memory move, and in how many "
+    "instructions\n"
+    "or operations; instructions of the tensor core, and the multiplications and additions that "
+    "they are; arrivals; waits on barriers, and for what the thread itself has started; meetings "
+    "of all threads.\n"
+    "\n"
+    "    @matmul_blackwell_gather issues, in each CTA:\n"
+    "      256 of the 512 columns of tensor memory\n"
+    "      line 86, each turn: 32,768 bytes by TMA to SMEM (33 instructions), 1 wait on barriers\n"
+    "      line 106, each turn: 4 instructions of the tensor core (2,097,152 operations), 1 "
+    "arrival, 1 wait on barriers\n"
+    "\n"
+    "A line is about one pass through a body: the kernel's, that of a part, of a warp, or a turn "
+    "of the loop at that line. What stands in loops and parts inside has lines of its own, and of "
+    "branches each is\n"
+    "counted. Parts run beside each other, and so do the engines: the loop at line 86 moves its "
+    "bytes while that at line 106 multiplies. A loop that waits once a turn for bytes of the ring "
+    "goes on as far ahead as the\n"
+    "ring has slots. The bytes are those that this CTA moves, of a multicast load counted once; "
+    "the operations of a sparse product are those of the dense one. Plain loads and stores are not "
+    "counted, and nothing here is a time.\n"
+    "\n";
+
 static const char markdown_watch[] =
     "## Watching a file\n\n"
     "`grout check FILE --watch`, and `grout run` likewise, does it again whenever FILE changes, or "
@@ -292,7 +319,8 @@ static const char markdown_verdicts[] =
 void grout_help__add_chapters(grout_text *out) {
     grout_text_add(out, "%s", markdown_tail);
     add_generators(out);
-    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_watch);
+    grout_text_add(out, "%s%s%s%s", markdown_outputs, markdown_causes, markdown_issue,
+                   markdown_watch);
     grout_text_add(out, "%s", markdown_verdicts);
 }
 
