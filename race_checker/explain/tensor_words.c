@@ -32,11 +32,14 @@ static const char *get_done(const grout_side *side) {
     return grout_phrase__get(side->is_write ? GROUT_PHRASE_IS_OVERWRITTEN : GROUT_PHRASE_IS_READ);
 }
 
+bool grout_wording__is_tcgen05_copy(const grout_wording *wording, const grout_side *side) {
+    const grout_op *op = grout_module_get_op(wording->checker->info.module, side->origin.op);
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05_COPY;
+}
+
 /* What the operation may still be doing to what it writes, or reads. */
 static const char *get_doing(const grout_wording *wording, const grout_side *side) {
-    const grout_op *op = grout_module_get_op(wording->checker->info.module, side->origin.op);
-    const bool is_copy =
-        grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_TCGEN05_COPY;
+    const bool is_copy = grout_wording__is_tcgen05_copy(wording, side);
     return grout_phrase__get(!side->is_write ? GROUT_PHRASE_READING
                              : is_copy       ? GROUT_PHRASE_WRITING
                                              : GROUT_PHRASE_ADDING_TO);

@@ -58,6 +58,8 @@ bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *sid
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
 /* One of a tcgen05_mma; a load or store of tensor memory. */
 bool grout_wording__is_tcgen05(const grout_wording *wording, const grout_side *side);
+/* Whether the side is a copy to tensor memory. */
+bool grout_wording__is_tcgen05_copy(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_tmem(const grout_wording *wording, const grout_side *side);
 /* The read of a tensor map that the kernel makes, by a copy. */
 /* Whether launch control writes an answer. */
