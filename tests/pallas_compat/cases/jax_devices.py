@@ -1,17 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JAX' kernels that grout refuses: those for Blackwell, and those for several devices."""
+"""JAX' kernels for Blackwell, and those for several devices, which grout refuses."""
 import numpy as np
 
 from . import Prepared, case
+from .jax_matmul import small_whole
+from .jax_ragged import dot_of_groups
 
 
-@case("blackwell_matmul", "blackwell_matmul_mgpu", "128 x 128 x 64 tiles", refused="tensor memory")
-def make_blackwell():
-    """Needs tensor memory."""
+@case("blackwell_matmul", "blackwell_matmul_mgpu", "128 x 128 x 64 tiles")
+@case("blackwell_matmul_pairs", "blackwell_matmul_mgpu", "by pairs of CTAs, 128 x 64 x 64 tiles", is_pair=True)
+def make_blackwell(is_pair=False):
+    """a @ b."""
     from jax.experimental.pallas.ops.gpu import blackwell_matmul_mgpu as module
-    config = module.TuningConfig(tile_m=128, tile_n=128, tile_k=64, max_concurrent_steps=4, collective=False)
-    a = np.zeros((1024, 1024), np.float16)
-    return Prepared(lambda a, b: module.matmul_kernel(a, b, config), (a, a), lambda: [a])
+    config = module.TuningConfig(tile_m=128, tile_n=64 if is_pair else 128, tile_k=64, max_concurrent_steps=2,
+                                 collective=is_pair)
+    rng = np.random.default_rng(2)
+    a, b = small_whole(rng, (512, 128), np.float16), small_whole(rng, (128, 256), np.float16)
+    return Prepared(lambda a, b: module.matmul_kernel(a, b, config), (a, b),
+                    lambda: [(a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)])
+
+
+@case("blackwell_ragged_dot_pairs", "blackwell_ragged_dot_mgpu", "by pairs of CTAs, groups 100, 0, 200, 212")
+def make_blackwell_ragged():
+    """Rows by group. Without pairs JAX does not trace it: its kernel asks for an axis of the cluster that is not there."""
+    from jax.experimental.pallas.ops.gpu import blackwell_matmul_mgpu, blackwell_ragged_dot_mgpu as module
+    config = module.TuningConfig(tile_m=128, tile_n=64, tile_k=64, max_concurrent_steps=2, collective=True,
+                                 grid_tile_width=1, grid_minor_dim=blackwell_matmul_mgpu.MatmulDimension.N)
+    rng, groups = np.random.default_rng(4), (100, 0, 200, 212)
+    a, b = small_whole(rng, (512, 128), np.float16), small_whole(rng, (4, 128, 256), np.float16)
+    return Prepared(lambda a, b, sizes: module.ragged_dot_kernel(a, b, sizes, config),
+                    (a, b, np.array(groups, np.int32)), lambda: [dot_of_groups(a, b, groups).astype(np.float16)])
 
 
 def _on_devices(function, spec, out_spec, *inputs):
