@@ -20,6 +20,7 @@
 #include "operand.h"
 #include "scaled.h"
 #include "sparse.h"
+#include "undo.h"
 
 #include <string.h>
 
@@ -45,14 +46,17 @@ int64_t grout_engine__bytes_wgmma(const grout_machine *machine, const grout_inst
     return (product->a.is_register ? 0 : product->a.bytes) + product->b.bytes;
 }
 
+static grout_stamp get_stamp(const grout_cta *cta, uint32_t thread, uint32_t group) {
+    uint32_t actor = grout_cta__actor(cta, thread);
+    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                         .component = grout_clock_wg(&cta->machine->plan->shape, actor),
+                         .number = group,
+                         .agent = GROUT_AGENT_ENGINE};
+}
+
 void grout_engine__stamps_wgmma(const grout_cta *cta, const grout_flight *flight,
                                 grout_stamp *read_out, grout_stamp *write_out) {
-    uint32_t actor = grout_cta__actor(cta, flight->actor);
-    *read_out = (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                              .component = grout_clock_wg(&cta->machine->plan->shape, actor),
-                              .number = flight->group,
-                              .agent = GROUT_AGENT_ENGINE};
-    *write_out = *read_out;
+    *read_out = *write_out = get_stamp(cta, flight->actor, flight->group);
 }
 
 /* ---- performance -----------------------------------------------------------------------------
@@ -382,7 +386,14 @@ static void check_metadata(const grout_cta *cta, uint32_t thread, const grout_in
 static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_operand_plan *operand, const grout_box *boxes) {
     if (!operand->is_register) {
-        return grout_capture__take(cta, thread, &boxes[get_box_index(inst, operand)], cta->rank);
+        const uint32_t index = get_box_index(inst, operand);
+        const grout_stamp read =
+            get_stamp(cta, thread, grout_cta__thread(cta, thread)->wgmma_groups);
+        const uint32_t captured = grout_capture__take(cta, thread, &boxes[index], cta->rank);
+        if (captured == 0) {
+            grout_undo__note_read(cta, &read, inst, index, &boxes[index]);
+        }
+        return captured;
     }
     uint32_t slot = grout_slots__take(cta);
     memcpy(grout_slots__get(cta, slot),
