@@ -69,7 +69,7 @@ static void add_area_address(grout_emitter *e, const area *a, const grout_regist
     grout_emit__add(e, "exchange + (");
     grout_emit__flat(e, layout);
     grout_emit__add(e, " * %" PRIu32, a->bytes);
-    if (a->pitch > 0 && grout_register_layout_is_matrix(layout)) {
+    if (a->pitch > 0 && grout_emit__get_at(layout) == GROUT_EMIT_AT_MATRIX) {
         grout_emit__add(e, " ^ at_row %% 8 * 16");
     } else if (a->pitch > 0) {
         grout_emit__add(e, " ^ flat / %" PRId64 "u %% 8 * 16", a->pitch);
