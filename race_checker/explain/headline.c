@@ -178,11 +178,12 @@ static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     grout_phrase_id doing = GROUT_PHRASE_LOADING;
     if (!side->is_write) {
         doing = GROUT_PHRASE_READING;
-    } else if (grout_wording__is_tcgen05_copy(wording, side)) {
-        doing = GROUT_PHRASE_WRITING;
-    } else if (grout_wording__is_wgmma(wording, side) || grout_wording__is_tcgen05(wording, side)) {
+    } else if (!grout_wording__is_tcgen05_copy(wording, side) &&
+               (grout_wording__is_wgmma(wording, side) ||
+                grout_wording__is_tcgen05(wording, side))) {
         doing = GROUT_PHRASE_ADDING_TO;
     } else if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE ||
+               grout_wording__is_tcgen05_copy(wording, side) ||
                grout_wording__is_tmem(wording, side)) {
         doing = GROUT_PHRASE_WRITING;
     }
