@@ -60,7 +60,7 @@ def import_commit_arrive(importer, equation, barrier, *leaves):
     return []
 
 
-@rule("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")
+@rule("async_copy_smem_to_tmem")
 def import_copy(importer, equation, source, target, *leaves):
     """By the tensor core."""
     params = equation.params
