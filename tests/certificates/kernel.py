@@ -147,6 +147,23 @@ def emit_rounds_of(kernel, channels, actor, rounds, is_loop, read_input):
     emit_rounds(kernel, rounds, is_loop, emit_round)
 
 
+class Hand:
+    """Channels between actors, by rounds; each consumer has a row of the output. Its heirs set kernel, channels, rounds
+    and is_loop, and say what is read of the input in round i (read_input)."""
+
+    row_count = 0
+
+    def take_row(self):
+        self.row_count += 1
+        return self.row_count - 1
+
+    def emit_actor(self, actor):
+        emit_rounds_of(self.kernel, self.channels, actor, self.rounds, self.is_loop, self.read_input)
+        for channel in self.channels:
+            if channel.producer == actor:
+                channel.drain()
+
+
 def emit_parts(kernel, threads, used, body):
     """body(thread) as the partitions of a warp_specialize; those that nothing uses have nothing to do."""
     for thread in range(threads):

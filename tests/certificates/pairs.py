@@ -6,7 +6,7 @@ its MMAs write a slot, both where each CTA stores first.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from kernel import add, emit_parts, emit_rounds_of, mod, parity
+from kernel import Hand, add, emit_parts, mod, parity
 
 COLUMNS = 32
 ROW_BYTES = 2 * COLUMNS
@@ -205,7 +205,7 @@ class Feeder:
         self.feed.read.drain()
 
 
-class Pairs:
+class Pairs(Hand):
     def __init__(self, kernel):
         self.kernel = kernel
         draw = kernel.draw
@@ -214,7 +214,7 @@ class Pairs:
         self.telling = draw.choice(("collective_axis", "multicast", "each"))
         self.input = kernel.add_param("x", "in", f"f32[{self.rounds}, 256, {COLUMNS}]")
         self.fed = kernel.add_param("f", "in", f"f16[{self.rounds}, 256, {COLUMNS}]")
-        self.output, self.row_count = f"%y{kernel.number}", 0
+        self.output = f"%y{kernel.number}"
         self.a = kernel.add_object("s", f"smem f16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle({ROW_BYTES})")
         self.b = kernel.add_object("s", f"smem f16[{COLUMNS}, {COLUMNS // 2}] tile(8, {COLUMNS // 2}) swizzle(32)")
         self.channels = []
@@ -227,16 +227,8 @@ class Pairs:
         kernel.add_param("y", "out", f"f32[{self.row_count}, {self.rounds}, 2, 128, {COLUMNS}]")
         self.emit_body()
 
-    def take_row(self):
-        self.row_count += 1
-        return self.row_count - 1
-
-    def emit_actor(self, actor):
-        emit_rounds_of(self.kernel, self.channels, actor, self.rounds, self.is_loop,
-                       lambda i: f"(load {self.input}[{add(i, 0)}, ds(%top, 128)])")
-        for channel in self.channels:
-            if channel.producer == actor:
-                channel.drain()
+    def read_input(self, i):
+        return f"(load {self.input}[{add(i, 0)}, ds(%top, 128)])"
 
     def emit_start(self):
         self.kernel.emit(f"store {self.a}, (cast (load {self.input}[0, ds(%top, 128)]) : f16)",

@@ -6,7 +6,7 @@ hands tensor memory on orders the tensor core.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from kernel import emit_parts, emit_rounds_of, mod, parity
+from kernel import Hand, emit_parts, mod, parity
 
 COLUMNS = 16
 SCALES = "f8e8m0[1, 1, 32, 16]"
@@ -140,7 +140,7 @@ OPERANDS = {
 }
 
 
-class Tensors:
+class Tensors(Hand):
     def __init__(self, kernel):
         self.kernel = kernel
         draw = kernel.draw
@@ -148,7 +148,6 @@ class Tensors:
         self.rounds = draw.randint(1, 4)
         self.is_loop = draw.random() < 0.6
         self.input = kernel.add_param("x", "in", f"f32[{self.rounds}, 128, {COLUMNS}]")
-        self.row_count = 0
         self.output = f"%y{kernel.number}"
         self.operands = {}
         self.channels = []
@@ -166,16 +165,8 @@ class Tensors:
             self.operands[name] = self.kernel.add_object("s", "smem " + OPERANDS[name][0])
         return self.operands[name]
 
-    def take_row(self):
-        self.row_count += 1
-        return self.row_count - 1
-
-    def emit_actor(self, actor):
-        emit_rounds_of(self.kernel, self.channels, actor, self.rounds, self.is_loop,
-                       lambda i: f"(load {self.input}[{i}])")
-        for channel in self.channels:
-            if channel.producer == actor:
-                channel.drain()
+    def read_input(self, i):
+        return f"(load {self.input}[{i}])"
 
     def emit_start(self):
         """What the channels have named."""
