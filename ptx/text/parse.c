@@ -103,17 +103,28 @@ static bool read_name(ptx_parser *parser, uint32_t *name_out, ptx_token *token_o
     return *name_out != PTX_NO_ID;
 }
 
+/* One to four digits from *text on, and moves it behind them. */
+static bool read_digits(const char **text, const char *end, uint32_t *value_out) {
+    const char *start = *text;
+    *value_out = 0;
+    while (*text < end && **text >= '0' && **text <= '9' && *text - start < 4) {
+        *value_out = *value_out * 10 + (uint32_t)(*(*text)++ - '0');
+    }
+    return *text > start;
+}
+
 /* .version 9.0: the token is a float whose text has both numbers. */
 static bool parse_version(ptx_parser *parser) {
     grout_ptx_module *module = parser->module;
     grout_ptx__advance(parser);
     ptx_token token = parser->token;
-    const char *point = memchr(token.text, '.', token.size);
-    if (token.kind != PTX_TOKEN_NUMBER || point == NULL) {
+    const char *text = token.text, *end = text + token.size;
+    if (token.kind != PTX_TOKEN_NUMBER || !read_digits(&text, end, &module->version_major) ||
+        text == end || *text++ != '.' || !read_digits(&text, end, &module->version_minor) ||
+        text != end) {
         return grout_ptx__refuse(parser, token.place, "a version is two numbers, as 9.0");
     }
-    module->version_major = (uint32_t)(token.text[0] - '0');
-    module->version_minor = (uint32_t)(point[1] - '0');
+    parser->has_version = true;
     grout_ptx__advance(parser);
     return true;
 }
@@ -131,6 +142,7 @@ static bool parse_target(ptx_parser *parser) {
             return false;
         }
     }
+    parser->has_target = true;
     return true;
 }
 
@@ -359,6 +371,17 @@ static void recover(ptx_parser *parser) {
     parser->function = PTX_NO_ID;
 }
 
+/* A module has a version and a target (PTX ISA, "PTX Module Directives"): without them nobody knows
+ * what the rest means. */
+static bool check_header(ptx_parser *parser) {
+    if (parser->is_failed || (parser->has_version && parser->has_target)) {
+        return !parser->is_failed;
+    }
+    return grout_ptx__refuse(parser, parser->token.place,
+                             "the text ends without a '%s': is it PTX, and all of it?",
+                             parser->has_version ? ".target" : ".version");
+}
+
 static bool begin_module(ptx_parser *parser, const char *file, const char *text, size_t size) {
     grout_ptx_module *module = parser->module;
     module->file = grout__copy(NULL, file, strlen(file));
@@ -380,8 +403,11 @@ grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t siz
         grout_diags_add_oom(diags);
         return NULL;
     }
-    bool is_begun = size <= UINT32_MAX / 2 && begin_module(&parser, file, text, size);
-    if (is_begun) {
+    bool is_fitting = size <= UINT32_MAX / 2; /* places are 32-bit offsets */
+    bool is_begun = begin_module(&parser, file, text, is_fitting ? size : 0);
+    if (is_begun && !is_fitting) {
+        (void)grout_ptx__refuse(&parser, (ptx_place){0}, "a text has at most 2 GiB");
+    } else if (is_begun) {
         const char *start = parser.module->text;
         parser.reader = (ptx_reader){start, start + size, start, 1};
         grout_ptx__advance(&parser);
@@ -390,6 +416,7 @@ grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t siz
                 recover(&parser);
             }
         }
+        (void)check_header(&parser);
     }
     grout_ptx__deinit_scopes(&parser.scopes);
     grout__free(parser.references.items);

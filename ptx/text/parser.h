@@ -31,6 +31,7 @@ typedef struct ptx_parser {
     uint32_t scope, depth;
     uint32_t function; /* whose body is read, or PTX_NO_ID */
     uint32_t source_file, source_line;
+    bool has_version, has_target;
     bool is_failed, is_oom;
     GROUT_ARRAY(ptx_reference) references;
     GROUT_ARRAY(ptx_operand) stack; /* operands of the lists that are being read */

@@ -99,6 +99,12 @@ static const struct error_case {
      GROUT_DIAG_PTX_UNSUPPORTED, 3, 1},
     {HEAD ".const .b32 t[2] = {1, 2, 3};\n", "more initial contents than the 8 bytes of 't'",
      GROUT_DIAG_PTX_SYNTAX, 4, 13},
+    {"", "the text ends without a '.version': is it PTX, and all of it?", GROUT_DIAG_PTX_SYNTAX, 1,
+     1},
+    {".version 9.0\n", "the text ends without a '.target': is it PTX, and all of it?",
+     GROUT_DIAG_PTX_SYNTAX, 2, 1},
+    {".version 9.\n.target sm_90a\n", "a version is two numbers, as 9.0", GROUT_DIAG_PTX_SYNTAX, 1,
+     10},
     {HEAD ".global .align 3 .b8 t;\n", "an alignment is a power of two", GROUT_DIAG_PTX_SYNTAX, 4,
      18},
 };
@@ -112,6 +118,19 @@ START_TEST(errors) {
     ck_assert_int_eq(diag->code, c->code);
     ck_assert_uint_eq(diag->place.line, c->line);
     ck_assert_uint_eq(diag->place.column, c->column);
+    grout_diags_free(diags);
+}
+END_TEST
+
+START_TEST(long_versions) {
+    grout_diags *diags = grout_diags_new();
+    grout_ptx_module *module = parse(".version 10.12\n.target sm_90a\n", diags);
+    grout_text out = {0};
+    ck_assert_ptr_nonnull(module);
+    grout_ptx_module_print(module, &out);
+    ck_assert_str_eq(out.data, ".version 10.12\n.target sm_90a\n.address_size 64\n");
+    grout_text_free(&out);
+    grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
 END_TEST
@@ -135,6 +154,7 @@ int main(void) {
     TCase *tcase = tcase_create("ptx_parse");
     tcase_add_loop_test(tcase, prints, 0, sizeof print_cases / sizeof print_cases[0]);
     tcase_add_loop_test(tcase, errors, 0, sizeof error_cases / sizeof error_cases[0]);
+    tcase_add_test(tcase, long_versions);
     tcase_add_test(tcase, entries);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
