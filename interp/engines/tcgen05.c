@@ -347,7 +347,10 @@ static bool shares_columns(const grout_machine *machine, const grout_flight *a,
     const grout_box_plan *then = grout_plan__box(machine->plan, other, box);
     const int64_t *from = a->start[2], *to = b->start[grout_tcgen05__get_place(other, box)];
     const uint32_t column = first->rank - 1u;
-    return first->object == then->object && memcmp(from, to, column * sizeof *from) == 0 &&
+    if (first->object != then->object) { /* by another name: all of them */
+        return grout_objects_share_bytes(machine->launch.module, first->object, then->object);
+    }
+    return memcmp(from, to, column * sizeof *from) == 0 &&
            from[column] < to[column] + then->extent[column] &&
            to[column] < from[column] + first->extent[column];
 }
