@@ -13,7 +13,7 @@ from ..builder import Object
 from . import _jax
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, after_region, dtype_of
+from ._values import Cell, View, after_region, dtype_of, lay_out
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
 
@@ -86,15 +86,17 @@ def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
 
 
 def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
-    dtype = dtype_of(inner.dtype)
-    shape, tile, swizzle = _logical(importer, inner.shape, undo)
+    dtype, physical, word = lay_out(inner.dtype, inner.shape)
+    if word > 1 and (undo or start is not None):
+        raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
+    shape, tile, swizzle = _logical(importer, physical, undo)
     dims = shape or (1,)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
     if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
         chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
-    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
+    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
 def _describe_tmem(importer, name: str, aval) -> Declared:
@@ -106,9 +108,9 @@ def _describe_tmem(importer, name: str, aval) -> Declared:
     kind = find_tmem_kind(layout, inner)
     if kind is None:
         raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
-    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
+    dtype, shape, word = lay_out(inner.dtype, inner.shape)
     made = grout_builder.tmem(dtype, *shape, collective=bool(aval.collective), **kind)
-    return Declared(name, made, View("tmem", None, shape, dtype))
+    return Declared(name, made, View("tmem", None, shape, dtype, word=word))
 
 
 def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
