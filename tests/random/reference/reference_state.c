@@ -26,8 +26,11 @@ reference_array *reference__get_array(reference *ref, grout_object_id id) {
             return &ref->arrays[i];
         }
     }
-    /* Drawn aliases have the type of the array whose bytes they have. */
-    reference_array *array = &ref->objects[grout_object_get_root(ref->module, id)];
+    /* Drawn aliases have the type of the array whose bytes they have; in tensor memory they are
+     * parts of one that nothing else names, and share nothing. */
+    const uint8_t space = grout_module_get_object(ref->module, id)->space;
+    reference_array *array =
+        &ref->objects[space == GROUT_SPACE_TMEM ? id : grout_object_get_root(ref->module, id)];
     if (array->numbers == NULL) {
         array->count = grout_type_get_count(grout_object_get_type(ref->module, id));
         array->numbers = calloc((size_t)array->count, sizeof *array->numbers);
