@@ -134,12 +134,12 @@ class _Arguments:
             data = value.encode(self.add_array(name, value.array))
         elif isinstance(value, (bytes, bytearray)):
             data = bytes(value)
-        elif isinstance(value, (bool, int)):
+        elif isinstance(value, numpy.generic):  # float64 is a float, too
+            data = value.tobytes()
+        elif isinstance(value, int):
             data = _int_bytes(value, size)
         elif isinstance(value, float) and size in FLOATS:
             data = numpy.array(value, FLOATS[size]).tobytes()
-        elif isinstance(value, numpy.generic):
-            data = value.tobytes()
         else:
             data = self.add_array(name, value).to_bytes(8, "little")
         if len(data) != size:
