@@ -2,7 +2,7 @@
 what came of each case to docs/pallas_compat.md.
 
 usage: run.py --tests FOLDER [--fetch] [--only PATTERN] [--mode jax|grout|lower] [--results FILE] [--page] [--update]
-       run.py --tests FOLDER [--fetch] [--only PATTERN] --gpu [--results FILE]
+       run.py --tests FOLDER [--fetch] [--only PATTERN] --gpu [h100|b200] [--results FILE]
 
 lower: JAX lowers the kernels of the cases that grout refuses for a GPU, and runs nothing. A case whose kernel JAX' own
 lowering refuses too is "better".
@@ -11,8 +11,8 @@ FOLDER has the test files, or gets them from GitHub at the commit below with --f
 JAX, absl-py, pytest and grout. A file runs in a child; a case that takes too long is ended with its child, and
 the rest goes on in another one. Exits with 1 if a case is wrong.
 
---gpu takes JAX' tests of the GPU instead, on grout alone, which says that the device is an H100: what comes of them is
-printed. There a case is wrong too where grout is right, as with a test that lacks a commit_smem: nothing judges them.
+--gpu takes JAX' tests of the GPU instead, on grout alone, which says that the device is an H100, or a B200: what comes of them
+is printed. There a case is wrong too where grout is right, as with a test that lacks a commit_smem: nothing judges them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -63,7 +63,7 @@ def run_file(folder, file, mode, args, only):
         while True:
             before = len(read_results(path))
             env = {**os.environ, "JAX_PLATFORMS": "cpu", "COMPAT_RESULTS": path, "COMPAT_MODE": mode,
-                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": str(int(args.gpu)),
+                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": args.gpu or "",
                    "PYTHONPATH": os.pathsep.join([HERE, *filter(None, [os.environ.get("PYTHONPATH")])])}
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", file],
                                   cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -110,7 +110,7 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression on the names of cases")
     parser.add_argument("--mode", choices=MODES, action="append", help="run one of them again, not all")
     parser.add_argument("--results", help="a .json file to keep results in, and to take those from that are not run")
-    parser.add_argument("--gpu", action="store_true", help="JAX' tests of the GPU instead")
+    parser.add_argument("--gpu", nargs="?", const="h100", choices=("h100", "b200"), help="JAX' tests of the GPU instead")
     parser.add_argument("--page", action="store_true", help="run nothing: judge the results that are kept")
     parser.add_argument("--update", action="store_true", help="write docs/pallas_compat.md")
     args = parser.parse_args()
