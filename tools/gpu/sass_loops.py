@@ -8,9 +8,9 @@ of each loop by what executes them. --text takes what nvdisasm has written inste
 GPU. Without arguments it checks itself.
 
 A loop is what lies between a label and the last branch back to it. Its own instructions are those that lie in no loop
-inside it, so the columns of nested loops add up. Where a wait does not succeed at once the code spins behind the end of
-the kernel: these loops of a few instructions are not shown, nor those without any of the tensor core, TMA, mbarriers,
-exponentials or memory, unless --every is given.
+inside it, so the lines of nested loops add up. Where a wait does not succeed at once the code spins after the end of the
+kernel, in a loop of a few instructions, and then goes back to where it came from, which is no loop. Loops that only spin
+are not shown, nor those without any of the tensor core, TMA, mbarriers, exponentials or memory, unless --every is given.
 
 Exit code 0: counted, or the check of itself holds; 1: it does not, or a command failed; 77: no nvdisasm.
 """
@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)(.*?);")
+LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)(.*?);")
+TARGET = re.compile(r"(!?UP\d)?,?\s*`\((\.L_\w+)\)")
 
 # The first that fits. A kind is what an instruction waits for or keeps busy, not always one unit of the hardware.
 KINDS = (
@@ -57,7 +58,7 @@ def get_kind(name):
 
 
 def read_kernels(text):
-    """By kernel, its instructions (place, name, operands) and the index that each label stands at."""
+    """By kernel, its instructions (place, condition, name, operands) and the index that each label stands at."""
     kernels, code, labels = {}, None, None
     for line in text.splitlines():
         section = re.match(r"\s*\.section\s+\.text\.([^,]+),", line)
@@ -69,21 +70,33 @@ def read_kernels(text):
         elif code is not None and label:
             labels[label.group(1)] = len(code)
         elif code is not None and found:
-            code.append((int(found.group(1), 16), found.group(2), found.group(3)))
+            code.append((int(found.group(1), 16),) + found.group(2, 3, 4))
     return kernels
+
+
+def find_branch(code, labels, at):
+    """Where a branch goes, and whether it has a condition; None for other instructions."""
+    _, condition, name, operands = code[at]
+    target = TARGET.search(operands)
+    if not name.startswith("BRA") or target is None or target.group(2) not in labels:
+        return None
+    return labels[target.group(2)], bool(condition or target.group(1))
+
+
+def is_return(code, labels, at):
+    """A branch without a condition right after one that spins: back from a wait."""
+    branch, before = find_branch(code, labels, at), find_branch(code, labels, at - 1) if at > 0 else None
+    return not branch[1] and before is not None and before[1] and 0 < at - before[0] <= SPIN_MAX
 
 
 def find_loops(code, labels):
     """(first, last) of each loop, outer ones before inner ones."""
     ends = {}
-    for at, (_, name, operands) in enumerate(code):
-        target = re.search(r"`\((\.L_\w+)\)", operands)
-        if name.startswith("BRA") and target and labels.get(target.group(1), at + 1) <= at:
-            first = labels[target.group(1)]
-            ends[first] = max(at, ends.get(first, at))
-    loops = sorted(ends.items(), key=lambda loop: (loop[0], -loop[1]))
-    # What ends in the middle of another one belongs to both: the place that waits has come back to its loop.
-    return [loop for loop in loops if not any(o[0] < loop[0] <= o[1] < loop[1] for o in loops)]
+    for at in range(len(code)):
+        branch = find_branch(code, labels, at)
+        if branch is not None and branch[0] <= at and not is_return(code, labels, at):
+            ends[branch[0]] = max(at, ends.get(branch[0], at))
+    return sorted(ends.items(), key=lambda loop: (loop[0], -loop[1]))
 
 
 def count(code, loops, loop):
@@ -93,7 +106,7 @@ def count(code, loops, loop):
     counts = {}
     for at in range(loop[0], loop[1] + 1):
         if not any(one[0] <= at <= one[1] for one in inner):
-            kind = get_kind(code[at][1])
+            kind = get_kind(code[at][2])
             counts[kind] = counts.get(kind, 0) + 1
     return counts, len(outer)
 
