@@ -448,6 +448,7 @@ CASES = [
       "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32",
       "M=100 N=72 K=272 f8e4m3=f6e2m3", "M=129 N=136 K=144 TM=64 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
+    ("matmul_blackwell_clc_collective", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
