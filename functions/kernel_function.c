@@ -107,7 +107,7 @@ static bool read_array(call *c, uint32_t index, const grout_array *array,
         return false;
     }
     c->arguments[index] = (grout_argument){
-        array->data, (size_t)grout_object_get_layout(module, param->object)->bytes};
+        array->data, (size_t)grout_type_get_bytes(grout_object_get_type(module, param->object))};
     return true;
 }
 

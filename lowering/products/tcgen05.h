@@ -10,7 +10,7 @@ enum { GROUT_TCGEN05_ACC, GROUT_TCGEN05_A, GROUT_TCGEN05_B, GROUT_TCGEN05_TABLE 
 
 #define GROUT_TCGEN05_PAIRS_TEXT                                                           \
     "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 exponent and 10 " \
-    "fraction bits), f8e4m3, f8e5m2, f6e2m3 or f6e3m2 by either, and i8 or u8 by either"
+    "fraction bits), f8e4m3, f8e5m2, f6e2m3, f6e3m2 or f4e2m1 by either, and i8 or u8 by either"
 
 /* One being planned. Its reports are made as those of a wgmma. */
 typedef struct grout_tcgen05_planning {

@@ -446,7 +446,11 @@ CASES = [
     ("matmul_blackwell_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=129 N=264 K=144 TM=64", "M=100 N=72 K=272 f8e4m3=f8e5m2",
       "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32",
-      "M=100 N=72 K=272 f8e4m3=f6e2m3", "M=129 N=136 K=144 TM=64 f8e4m3=f6e3m2"]),
+      "M=100 N=72 K=384 f8e4m3=f6e2m3", "M=129 N=136 K=128 TM=64 f8e4m3=f6e3m2"]),
+    ("matmul_blackwell_narrow", compute_matmul_fp8, {"a": "f4 M K", "b": "f4 N K", "scale": "1"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=128", "M=100 N=72 K=384", "M=129 N=264 K=256", "M=100 N=72 K=384 f8e4m3=f8e5m2",
+      "M=100 N=72 K=384 f4e2m1=f6e2m3", "M=129 N=136 K=128 f4e2m1=f6e3m2", "M=100 N=72 K=256 f8e4m3=f4e2m1",
+      "M=64 N=136 K=256 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -601,6 +605,9 @@ def copy_with_types(source, types, folder):
         text = file.read()
     for old, new in types:
         text = re.sub(rf"\b{old}\b", new, text)
+        if new[:2] in ("f4", "f6"):  # operands of the tensor core beside those of 8 bits
+            text = re.sub(rf"(gmem {new}\[[^\]]*\])", r"\1 packed", text)
+            text = re.sub(rf"(smem {new}\[[^\]]*\])", r"\1 padded", text)
     copy = f"{folder}/{os.path.basename(source)}"
     with open(copy, "w") as file:
         file.write(text)
