@@ -56,6 +56,7 @@ static bool refuse_null(const call *c, uint32_t index, const char *why, const gr
     grout_type plain = *wanted;
     plain.kind = GROUT_TYPE_ARRAY;
     plain.space = GROUT_SPACE_NONE;
+    plain.is_expanded = false; /* its bytes are those of memory, as ever */
     (void)refuse(c, index, why);
     grout_diags_help(c->diags,
                      "pass the address of a grout_array of %s whose data are the caller's elements",

@@ -201,8 +201,8 @@ GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32
                                                  uint32_t r, uint32_t c);
 
 /* The place [row, column] in tensor memory of word w of the metadata of row m: for an a of 16 bits
- * the words of rows m and m + 8 of each 16 take turns, for one of 8 bits or less they lie row by
- * row. */
+ * the words of rows m and m + 8 of each 16 take turns (of 32 bits too), for one of 8 bits or less
+ * they lie row by row. */
 GROUT_API void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w,
                                                uint32_t place_out[2]);
 

@@ -43,7 +43,7 @@ bool grout_bind__expansion(grout_binding *binding, const grout_object *object,
     if (spec->rank == 0 || spec->dims[spec->rank - 1] % GROUT_EXPANDED_ROW != 0) {
         grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, object->loc,
                               "a row of %s has %" PRId64
-                              " elements, and one that TMA spreads has multiples of %d",
+                              " elements, and one that TMA expands has multiples of %d",
                               name.chars, spec->rank == 0 ? INT64_C(1) : spec->dims[spec->rank - 1],
                               GROUT_EXPANDED_ROW);
         grout_diags_help(binding->diags, "pad the rows with zeros to %d", GROUT_EXPANDED_ROW);

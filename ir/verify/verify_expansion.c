@@ -23,10 +23,13 @@ static bool takes(const grout_op *op, uint32_t operand) {
 
 static void report_use(grout_verifying *verifying, const grout_op *op, const grout_operand *operand,
                        const grout_type *type) {
+    const grout_value_id base = operand->kind == GROUT_OPERAND_REF
+                                    ? grout_module_get_ref(verifying->module, operand->id)->base
+                                    : operand->id;
     grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, operand->loc,
                             "'%s' takes elements that lie in bytes, and %s is %s",
                             grout_verify__get_text(op),
-                            grout_value__get_text(verifying->module, operand->id, "this").chars,
+                            grout_value__get_text(verifying->module, base, "this").chars,
                             grout_type__get_text(type).chars);
     grout_diags_help(verifying->diags,
                      "copy_gmem_to_smem takes 'packed' arrays to 'padded' ones, and tcgen05_mma "

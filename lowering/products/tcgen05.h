@@ -23,7 +23,7 @@ typedef struct grout_tcgen05_planning {
 
 /* tcgen05_tables.c: which arrays of tensor memory stand beside the operands. */
 void grout_tcgen05__find_tables(grout_tcgen05_planning *p);
-/* Whether a and b of a sparse product have 16 or 8 bits. */
+/* Whether a and b of a sparse product without scales have whole bytes. */
 bool grout_tcgen05__check_sparse_types(grout_tcgen05_planning *p);
 /* The scales and the metadata: what they are, and that they are those of this shape. */
 bool grout_tcgen05__plan_tables(grout_tcgen05_planning *p);

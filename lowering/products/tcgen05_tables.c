@@ -164,11 +164,13 @@ static bool plan_scales(planning *p) {
 bool grout_tcgen05__check_sparse_types(planning *p) {
     for (uint32_t k = GROUT_TCGEN05_A; k <= GROUT_TCGEN05_B; k++) {
         const uint8_t bits = grout_dtype_get_info((grout_dtype)p->types[k].dtype)->bits;
-        if (bits != 8 && bits != 16) {
-            grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, k),
-                              "'tcgen05_mma_sp' multiplies elements of 16 and 8 bits, and %s is %s",
-                              grout_wgmma__get_name(&p->wgmma, get_operand(p, k), "this").chars,
-                              grout_type__get_text(&p->types[k]).chars);
+        if (bits < 8) {
+            grout_wgmma__fail(
+                &p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, k),
+                "'tcgen05_mma_sp' multiplies elements of 32, 16 and 8 bits, and %s is "
+                "%s",
+                grout_wgmma__get_name(&p->wgmma, get_operand(p, k), "this").chars,
+                grout_type__get_text(&p->types[k]).chars);
             grout_wgmma__help(&p->wgmma, "write the zeros out, and multiply with tcgen05_mma");
             return false;
         }

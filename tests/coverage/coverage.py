@@ -10,9 +10,10 @@ same. Holds every line of coverage.def to what it promises, and writes docs/cove
   of Hopper alone; the page says which;
 - docs/coverage.md is as it would be written.
 
-usage: coverage.py --grout PATH [--cubin | --update | --gpu LOG]
+usage: coverage.py --grout PATH [--cubin | --blackwell | --update | --gpu LOG]
 
 --cubin compiles the kernels that no other test compiles, which needs NVRTC; without one the exit code is 77.
+--blackwell has NVRTC and ptxas compile all that the column sm_100a names: minutes, by hand.
 --update writes docs/coverage.md.
 --gpu runs each kernel of state YES on the GPU of this machine, compares with the CPU, and prints the lines for
 docs/gpu_results.md; everything goes to LOG.
@@ -65,7 +66,7 @@ compiles for sm_90a, that of a line which is checked on the CPU for sm_100a unle
 
 The column sm_100a: *CUDA*, the kernel of the line is emitted for sm_100a, or that which is named, since the line's own
 multiplies as Hopper does; *Hopper alone*, a word of the line is an operation or a memory that only sm_90a has. ptxas takes the CUDA
-(`coverage/cubins`, `unit/emit_tensor_whole`); no GPU of Blackwell has run it.
+(`coverage.py --blackwell`); no GPU of Blackwell has run it.
 
 *yes*: the kernel says it. *not yet*: nothing says it. *later*: nothing says it, and the remark says what it belongs to.
 *host*: a helper of the host language; a kernel has nothing to say. *Blackwell*: hardware of sm_100a; the parser refuses
@@ -246,19 +247,19 @@ def write_for_blackwell(test, folder):
     return copy
 
 
-def emit_for_blackwell(grout, test):
+def emit_for_blackwell(grout, test, form):
     """'' if there is CUDA of the kernel for sm_100a, else what was said."""
     externs = find_externs(test)
     with tempfile.TemporaryDirectory(prefix="grout-coverage-") as folder:
         copy = write_for_blackwell(test, folder) + "@" + test.partition("@")[2]
-        return run_kernel(grout, copy, "emit", "--to", "cuda", "-q", "-o", os.devnull,
+        return run_kernel(grout, copy, "emit", "--to", form, "-q", "-o", os.path.join(folder, "emitted"),
                           *(["--extern", externs] if externs else []))
 
 
 def list_other_kernels(hopper):
-    """FILE@KERNEL and text of every kernel that others compile and that says no word of Hopper, those for sm_100a first."""
+    """FILE@KERNEL and text of every kernel that a test compiles and that says no word of Hopper, those for sm_100a first."""
     kernels = []
-    for folder in COMPILED:
+    for folder in (*COMPILED, "tests/coverage"):
         for path in sorted(os.listdir(os.path.join(ROOT, folder))):
             text = strip_comments(read(os.path.join(ROOT, folder, path))) if path.endswith(".grout") else ""
             for match in re.finditer(r"^kernel @(\w+)\b.*?(?=^kernel @|\Z)", text, re.M | re.S):
@@ -267,9 +268,9 @@ def list_other_kernels(hopper):
     return sorted(others, key=lambda kernel: "attr arch" not in kernel[1])
 
 
-def derive_blackwell(grout, rows):
+def derive_blackwell(grout, rows, form="cuda"):
     """By row: the kernel whose CUDA for sm_100a says it, "HOPPER", or what is missing."""
-    tests = dict(for_each(list_tests(rows, TESTED), lambda test: emit_for_blackwell(grout, test)))
+    tests = dict(for_each(list_tests(rows, TESTED), lambda test: emit_for_blackwell(grout, test, form)))
     hopper, made, found = list_hopper_words(), {}, {}
     others = list_other_kernels(hopper)
     for row in rows:
@@ -283,7 +284,7 @@ def derive_blackwell(grout, rows):
         else:
             for test, text in others:
                 if all(has_word(text, word) for word in row.words):
-                    made[test] = made[test] if test in made else emit_for_blackwell(grout, test)
+                    made[test] = made[test] if test in made else emit_for_blackwell(grout, test, form)
                     if made[test] == "":
                         found[get_key(row)] = (test, "")
                         break
@@ -367,6 +368,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--cubin", action="store_true")
+    parser.add_argument("--blackwell", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--gpu", metavar="LOG")
     arguments = parser.parse_args()
@@ -374,6 +376,13 @@ def main():
     rows = read_rows()
     if arguments.gpu:
         return 0 if run_on_gpu(arguments.grout, rows, arguments.gpu) else 1
+    if arguments.blackwell:
+        blackwell = derive_blackwell(arguments.grout, rows, "cubin")
+        wrong = list(check_blackwell(rows, blackwell))
+        for row, what in wrong:
+            print(f"{row.surface} {row.section} {row.name}: {what}")
+        print(f"{len(blackwell)} names for sm_100a, {len(wrong)} wrong")
+        return 1 if wrong else 0
     blackwell = {} if arguments.cubin else derive_blackwell(arguments.grout, rows)
     if arguments.update:
         with open(PAGE, "w", encoding="utf-8") as file:
