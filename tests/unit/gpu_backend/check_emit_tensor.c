@@ -272,7 +272,8 @@ START_TEST(an_alias_begins_in_the_columns_of_its_array) {
                                  "  store %y, %a\n}\n";
     static const char *const holds[] = {
         "const grout_u32 before = tmem;", "const grout_u32 all = tmem + 32;",
-        "const grout_u32 some = tmem + 56;", "const grout_u32 few = tmem + 76;", "(b, some + 16)"};
+        "const grout_u32 some = tmem + 56;", "const grout_u32 few = tmem + 76;",
+        "= some + 16 + (warp % 4 << 21);"};
     static const grout_emit_options options = {.watchdog = false};
     grout_text source = {0};
     emit_kernels("aliases", kernel, UINT32_MAX, &options, &source);
