@@ -17,7 +17,6 @@
 #include "operand.h"
 #include "pair.h"
 #include "sparse.h"
-#include "undo.h"
 #include "wgmma.h"
 
 #include "grout/verify.h"
@@ -543,12 +542,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 uint32_t grout_tcgen05__capture(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                 uint32_t box_index, const grout_box *box) {
     const uint32_t lane = grout_machine__lane_of(cta->machine, actor);
-    const uint32_t slot = grout_capture__take(cta, actor, box, cta->rank);
-    if (slot == 0) {
-        const grout_stamp read = get_stamp(cta, lane, grout_cta__lane(cta, lane)->mmas);
-        grout_undo__note_read(cta, &read, inst, box_index, box);
-    }
-    return slot;
+    const grout_stamp read = get_stamp(cta, lane, grout_cta__lane(cta, lane)->mmas);
+    return grout_capture__take_operand(cta, actor, inst, box_index, box, &read);
 }
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {

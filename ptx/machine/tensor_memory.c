@@ -4,10 +4,12 @@
 #include "tensor_memory.h"
 
 #include "decoders.h"
+#include "invariant.h"
 
 #include <string.h>
 
 enum { DEFAULT_ARCH = 90, TENSOR_ARCH = 100, NO_TENSOR_ARCH = 120 };
+enum { READ_MAX = 16 }; /* bytes of an operand that are read at once */
 
 /* ---- views ---- */
 
@@ -67,8 +69,30 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
     return true;
 }
 
-static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
-                        uint8_t *bytes, grout_ptx_fault *fault) {
+static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
+                           uint32_t *known, grout_ptx_fault *fault) {
+    ptx_tensor *tensor = NULL;
+    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+        return false;
+    }
+    *bits = tensor->cells[get_cell(cell)];
+    *known = tensor->known[get_cell(cell)];
+    return true;
+}
+
+static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
+                         uint32_t known, grout_ptx_fault *fault) {
+    ptx_tensor *tensor = NULL;
+    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+        return false;
+    }
+    tensor->cells[get_cell(cell)] = bits;
+    tensor->known[get_cell(cell)] = known;
+    return true;
+}
+
+static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
+                        uint8_t *bytes, uint8_t *known, grout_ptx_fault *fault) {
     const ptx_tensor_view *view = machine;
     ptx_bytes found;
     ptx_cta *owner = NULL;
@@ -76,13 +100,26 @@ static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
                                 &owner)) {
         return grout_ptx__fail(fault, "a matrix descriptor leaves shared memory at 0x%x", address);
     }
+    memcpy(bytes, found.data, size);
     for (uint32_t i = 0; i < size; i++) {
-        if (found.known[i] == 0) {
+        known[i] = found.known[i] != 0 ? 0xff : 0;
+    }
+    return true;
+}
+
+static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
+                        uint8_t *bytes, grout_ptx_fault *fault) {
+    uint8_t known[READ_MAX];
+    GROUT_ASSERT(size <= READ_MAX);
+    if (!move_shared(machine, cta, address, size, bytes, known, fault)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        if (known[i] == 0) {
             return grout_ptx__fail(fault, "an operand in shared memory, at 0x%x, was never written",
                                    address + i);
         }
     }
-    memcpy(bytes, found.data, size);
     return true;
 }
 
@@ -95,7 +132,10 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
     return (grout_ptx_access){.machine = view,
                               .read_shared = read_shared,
                               .read_tmem = read_cell,
-                              .write_tmem = write_cell};
+                              .write_tmem = write_cell,
+                              .move_shared = move_shared,
+                              .move_from_tmem = move_from_cell,
+                              .move_to_tmem = move_to_cell};
 }
 
 ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta) {
