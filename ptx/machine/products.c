@@ -417,7 +417,7 @@ static ptx_outcome run_wait(ptx_context *context) {
     ptx_warp *warp = context->warp;
     uint32_t newest = context->step->more,
              before = warp->product_groups > newest ? warp->product_groups - newest : 0;
-    if (grout_ptx__is_under_way(context, PTX_ASYNC_PRODUCT, 0, before, false)) {
+    if (grout_ptx__is_under_way(context, PTX_ASYNC_PRODUCT, 1, &before, false)) {
         return PTX_STAY;
     }
     for (uint32_t i = 0; i < context->machine->code->plane_count; i++) {
