@@ -174,33 +174,29 @@ static bool read_metadata(const ptx_product *product) {
     return true;
 }
 
-/* A register of D in one lane, into a matrix or back. */
-static void move_register(const ptx_product *product, uint32_t number, uint32_t lane,
-                          bool is_back) {
+/* A register of D in all lanes, into a matrix or back. */
+static void move_register(const ptx_product *product, uint32_t number, bool is_back) {
     const ptx_plane *item =
         &product->machine->code->items.items[product->step->first_item + number];
-    uint32_t bits = grout_ptx__format_bits(product->it.d);
-    uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
-    uint32_t value = (uint32_t)ptx_value(&product->context, item, lane);
-    for (uint32_t j = 0; j < 32 / bits; j++) {
-        grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
-        uint32_t *element = &product->matrices->d[at.row * product->it.n + at.column];
-        if (is_back) {
-            value = (value & ~(mask << bits * j)) | *element << bits * j;
-        } else {
-            *element = value >> bits * j & mask;
+    const uint32_t bits = grout_ptx__format_bits(product->it.d), n = product->it.n;
+    const uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
+    uint32_t *words = ptx_words(&product->context, item);
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+        for (uint32_t j = 0; j < 32 / bits; j++) {
+            const grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
+            uint32_t *element = &product->matrices->d[at.row * n + at.column];
+            if (is_back) {
+                words[lane] = (words[lane] & ~(mask << bits * j)) | *element << bits * j;
+            } else {
+                *element = words[lane] >> bits * j & mask;
+            }
         }
-    }
-    if (is_back) {
-        ptx_put(&product->context, item, lane, value);
     }
 }
 
 static void move_d(const ptx_product *product, bool is_back) {
     for (uint32_t i = 0; i < product->step->item_count; i++) {
-        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
-            move_register(product, i, lane, is_back);
-        }
+        move_register(product, i, is_back);
     }
 }
 
@@ -236,7 +232,9 @@ static bool multiply(ptx_product *product) {
     how.a = product->matrices->a;
     how.b = product->matrices->b;
     how.kept = it->is_sparse ? product->matrices->kept : NULL;
-    move_d(product, false);
+    if (!how.is_without_c) {
+        move_d(product, false);
+    }
     grout_ptx__multiply(&how, product->matrices->d);
     move_d(product, true);
     return true;
@@ -376,6 +374,11 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
         !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 0), PTX_WORD_B32,
                                  &step->first_item, &step->item_count)) {
         return false;
+    }
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        if (decoder->code->items.items[step->first_item + i].bits != 32) {
+            return grout_ptx__unknown(decoder, "register %u of d has not 32 bits", i);
+        }
     }
     return (step->item_count == grout_ptx__wgmma_registers(&it) &&
             (!it.is_a_register || step->item_count2 == 4)) ||
