@@ -43,7 +43,7 @@ struct ptx_warp {
     uint8_t *registers;
     uint32_t *defined; /* a mask of lanes for each plane */
     uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
-    uint32_t *loaded;  /* of each plane: the lanes that have a value after tcgen05.wait::ld */
+    uint32_t *loaded;  /* of each plane: the lanes that have a value after the wait */
     uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
     ptx_group groups[PTX_LANES];
     uint32_t group_count;

@@ -29,7 +29,7 @@ def check_kinds():
         "test_e": make("failed", "builtins.ValueError: of JAX", reports=0)}
     jax = {FILE + case: make("passed") for case in grout}
     jax[FILE + "test_e"] = make("failed", "builtins.ValueError: of JAX", reports=0)
-    judged = verdicts.judge(jax, {FILE + case: line for case, line in grout.items()})
+    judged = verdicts.judge(jax, {FILE + case: line for case, line in grout.items()}, {})
     kinds = {case[len(FILE):]: verdict.kind for case, verdict in judged.items()}
     assert kinds == {"test_a0": "same", "test_a1": "same", "test_b0": "refused", "test_interpret_kernel9": "better",
                      "test_c": "wrong", "test_d": "skipped", "test_e": "same"}, kinds
@@ -40,6 +40,20 @@ def check_kinds():
     rows = list(page.make_rows(judged))
     assert "| `test_a` | 2 | same | `smem-race` |" in rows, rows
     assert "| `test_b` | 1 | refused | run_scoped: %x lies in tensor memory |" in rows, rows
+
+
+def check_refusals():
+    """A kernel that JAX lowers for no GPU either is no gap of grout."""
+    refusal = "grout.pallas._errors.UnsupportedError: /a/b.py:3:4: error: an array in a warp_map [bad-region]\n  3 | x"
+    cases = {FILE + case: make("failed", refusal, reports=0) for case in ("test_a", "test_b", "test_c")}
+    lowered = {FILE + "test_a": {"lowering": "ValueError: Only scalars. Please file an issue."}, FILE + "test_b": {"lowering": ""}}
+    judged = verdicts.judge({}, cases, lowered)
+    assert [judged[case].kind for case in cases] == ["better", "refused", "refused"], judged
+    assert judged[FILE + "test_a"].why.endswith("for no GPU either: ValueError: Only scalars"), judged
+    wrong = verdicts.judge({}, {FILE + "test_a": make("failed", "AssertionError: 3 != 4")}, lowered)
+    assert wrong[FILE + "test_a"].kind == "wrong", wrong
+    rounded = verdicts.judge({}, {FILE + "test_a": {**make("passed"), "rounding": 4.5e-7}}, {})
+    assert rounded[FILE + "test_a"].kind == "same" and "4.5e-07" in rounded[FILE + "test_a"].why, rounded
 
 
 def check_tables(grout):
@@ -66,6 +80,7 @@ def main():
     parser.add_argument("--grout", required=True)
     args = parser.parse_args()
     check_kinds()
+    check_refusals()
     check_tables(args.grout)
 
 

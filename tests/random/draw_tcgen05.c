@@ -51,6 +51,14 @@ static uint32_t get_column_step(const product *p) {
     return p->has_tmem_a || p->m == 64 || lies_along_n ? 16 : 8;
 }
 
+/* Columns of tensor memory that the accumulators take, and a. */
+static uint32_t get_sum_columns(const product *p) {
+    return p->slots * p->parts * p->n * p->m / 128;
+}
+static uint32_t get_a_columns(const product *p) {
+    return p->has_tmem_a ? p->k * draw_product_types[p->type].bytes / 4 : 0;
+}
+
 static bool is_legal(const product *p) {
     for (uint32_t operand = p->has_tmem_a ? 1 : 0; operand < 2; operand++) {
         uint32_t dims[2];
@@ -68,14 +76,6 @@ static bool is_legal(const product *p) {
     const bool has_whole_halves = p->m == 128 || p->parts != 3;
     return is_turned_right && has_whole_halves && p->n % get_column_step(p) == 0 &&
            bytes <= 200000 && columns <= 512 && !(p->has_tmem_a && p->m == 64);
-}
-
-/* Columns of tensor memory that the accumulators take, and a. */
-static uint32_t get_sum_columns(const product *p) {
-    return p->slots * p->parts * p->n * p->m / 128;
-}
-static uint32_t get_a_columns(const product *p) {
-    return p->has_tmem_a ? p->k * draw_product_types[p->type].bytes / 4 : 0;
 }
 
 /* One array that has the columns of all, some before each and some after them. */

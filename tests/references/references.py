@@ -531,6 +531,9 @@ CASES = [
       "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
     ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -7, 0.008,
      ["S=40 SK=200 CAUSAL=1 f16=bf16"]),
+    ("attention_blackwell_shared", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330", "S=40 SK=136 D=64 GROUP=2 CAUSAL=1 BN=64",
+      "S=260 SK=400 BN=64 CAUSAL=1 STAGES=3"]),
     ("attention_blackwell_decode", compute_decode,
      {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
      ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
@@ -571,7 +574,8 @@ DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "ma
             "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
             "matmul_blackwell_gather": {"E": 4},
-            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
+            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_shared": {**HEADS, "WGS": 4, "D": 128},
+            "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 

@@ -29,7 +29,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 FOLDERS = ("tests", "docs", "bench", "python", "kernels")  # what takes longest comes last
 # One thing each that is easily got wrong.
 FEW = ("kernels/softmax.grout", "kernels/add_tma.grout", "tests/differential/wgmma_registers.grout",
-       "kernels/matmul_blackwell_collective.grout")
+       "tests/behaviour/mma/undefined-row-of-a-fixed.grout", "tests/behaviour/wgmma/undefined-column-of-b.grout",
+       "tests/behaviour/wgmma/undefined-row-in-registers.grout", "tests/behaviour/wgmma/undefined-then-stored-over.grout",
+       "tests/behaviour/tcgen05_scaled/rows-beyond-n.grout", "kernels/matmul_blackwell_collective.grout")
+# What these store has no value, and the machine has to say so.
+FAULTS = ("tests/behaviour/mma/undefined-row-of-a.grout", "tests/behaviour/mma/undefined-sums.grout",
+          "tests/behaviour/wgmma/undefined-columns.grout", "tests/behaviour/wgmma/undefined-row-of-a-stored.grout",
+          "tests/behaviour/wgmma/undefined-then-used.grout")
+# They look at bits that are others on a GPU (docs/gpu.md, what differs), and store where these say.
+OF_THE_CPU = {"tests/behaviour/values/float-sum-order.grout": "it asks for the CPU's order of a float sum",
+              "tests/behaviour/values/functions.grout": "it asks for the CPU's bits of functions"}
 VALUES = {"-D", "--arch", "--input", "--extern"}  # options that change what there is to compute
 UNDEFINED = {"tensor-pipe-order"}  # warnings of kernels whose results nothing promises
 
@@ -123,13 +132,24 @@ def find_cases(arguments, folder, path, text, run):
         if len(choice) > 2 or whole is None or whole["verdict"] == "invalid":
             report, why = check(arguments, path, options)
         reason = why if report is None else judge(report, kernel[1:])
-        yield Case(" ".join([name + kernel, *asked]), path, options), reason
+        yield Case(" ".join([name + kernel, *asked]), path, options), reason or OF_THE_CPU.get(name)
+
+
+def check_fault(arguments, path):
+    """Whether the machine refuses what the checker refuses."""
+    command = [arguments.grout, "run", path, "--device", "ptx"]
+    code, out, err = comparing.call(command, arguments.seconds)
+    if "[nvrtc-missing]" in err:
+        raise comparing.NoNvrtc
+    if code != 0 and "[ptx-fault]" in out + err:
+        return Result(comparing.AGREES, "both find a value that nothing has set", "")
+    return Result(comparing.DIFFERS, "no fault", f"$ {' '.join(command)}\n{out}{err}")
 
 
 def find_files(arguments):
     for folder in FOLDERS:
         for path in sorted(glob.glob(os.path.join(folder, "**", "*.grout"), recursive=True)):
-            is_chosen = path in FEW or zlib.crc32(path.encode()) % arguments.share == 0
+            is_chosen = path in FEW or path in FAULTS or zlib.crc32(path.encode()) % arguments.share == 0
             if arguments.only in path and is_chosen:
                 yield path
 
@@ -147,6 +167,9 @@ def main():
     def work(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
+        if path in FAULTS:
+            yield path, check_fault(arguments, path)
+            return
         for run in list_runs(text):
             for case, reason in find_cases(arguments, folder, path, text, run):
                 if reason:

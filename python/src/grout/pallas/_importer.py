@@ -18,7 +18,7 @@ from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
-from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
+from ._values import Cell, Val, View, const, dtype_of, index, is_float, lay_out, splat_of
 
 core = _jax.core
 FRAMES_MAX = 16
@@ -331,12 +331,14 @@ class Importer:
                          if variable in written or number in self.source.aliases)
 
     def _declare_param(self, name: str, direction: str, aval) -> View:
-        shape = tuple(map(int, aval.shape))
-        if 0 in shape:
+        if 0 in aval.shape:
             raise UnsupportedError(f"%{name} has no elements", frames=self.home or self.where)
-        dtype = dtype_of(aval.dtype)
+        dtype, shape, word = lay_out(aval.dtype, aval.shape)
+        if word > 1 and direction != "in":
+            raise UnsupportedError(f"%{name} is written, and its elements have less than 4 bits",
+                                   frames=self.home or self.where)
         ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
-        return View("gmem", ref, shape, dtype, padded=not shape)
+        return View("gmem", ref, shape, dtype, padded=not shape, word=word)
 
     def _enter(self, params: typing.Sequence[View]) -> typing.List[View]:
         """What the body's references are: parameters, or objects in shared memory, where inputs are brought."""

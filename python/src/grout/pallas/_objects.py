@@ -13,7 +13,7 @@ from ..builder import Object
 from . import _jax
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, after_region, dtype_of
+from ._values import Cell, View, after_region, dtype_of, lay_out
 from ._views import find_key
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
@@ -87,15 +87,17 @@ def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
 
 
 def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
-    dtype = dtype_of(inner.dtype)
-    shape, tile, swizzle = _logical(importer, inner.shape, undo)
+    dtype, physical, word = lay_out(inner.dtype, inner.shape)
+    if word > 1 and (undo or start is not None):
+        raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
+    shape, tile, swizzle = _logical(importer, physical, undo)
     dims = shape or (1,)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
     if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
         chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
-    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
+    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
 def _describe_tmem(importer, name: str, aval) -> Declared:
@@ -113,9 +115,9 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, star
     if start is not None and not any(kind.values()) and numpy.dtype(inner.dtype).itemsize < 4:
         raise importer.unsupported(f"%{name}, of a RefUnion, has one element in a column of 32 bits, and what lies beside it "
                                    "has no meaning to another array: write packed=True, or keep it out of the union")
-    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
+    dtype, shape, word = lay_out(inner.dtype, inner.shape)
     made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
-    return Declared(name, made, View("tmem", None, shape, dtype))
+    return Declared(name, made, View("tmem", None, shape, dtype, word=word))
 
 
 def _describe_tmem_union(importer, name: str, aval) -> Declared:

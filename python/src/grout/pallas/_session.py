@@ -14,6 +14,7 @@ from . import _jax
 from ._errors import UnsupportedError
 from ._importer import Imported, Options, import_kernel
 from ._sources import is_mosaic_gpu, make_source
+from ._values import make_words
 
 mlir = _jax.mlir
 
@@ -88,7 +89,8 @@ class Session:
     def _call(self, imported: Imported, arrays, avals):
         by_name: typing.Dict[str, numpy.ndarray] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
-            array = numpy.array(array) if number in imported.changed else numpy.asarray(array)
+            array = make_words(array)
+            array = numpy.array(array) if number in imported.changed else array
             by_name[name] = numpy.ascontiguousarray(array.reshape(array.shape or (1,)))
         for name, aval in zip(imported.outputs, avals):
             if name not in by_name:

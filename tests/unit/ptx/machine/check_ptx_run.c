@@ -23,6 +23,12 @@
 
 enum { THREADS = 64 };
 
+/* A product of ones. In lanes 28 to 31 nothing has set %r1: row 7 of A, or column 7 of B. */
+#define ONES                                                                            \
+    "setp.lt.u32 %p0, %r14, 28; @%p0 mov.b32 %r1, 0x3C003C00; mov.b32 %r2, 0x3C003C00;" \
+    " mov.b32 %f4, 0f00000000; "
+#define MMA "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, "
+
 static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *diags) {
     grout_text text = {0};
     grout_text_add(&text, "%s%s%s", BEGINNING, body, END);
@@ -138,6 +144,12 @@ static const struct value_case {
     {"and.b32 %r1, %r14, 1; match.any.sync.b32 %r0, %r1, -1;",
      {0x55555555, 0xaaaaaaaa, 0x55555555}},
     {"elect.sync %r0|%p0, -1; @%p0 mov.b32 %r0, 77;", {77, 0, 0}},
+    /* what an element without a value is no part of */
+    {ONES MMA "{%r1, %r2, %r1, %r2}, {%r2, %r2}, {%f4, %f4, %f4, %f4};"
+              " @%p0 mov.b32 %r0, %f0; @!%p0 mov.b32 %r0, %f2;",
+     {0x41800000, 0x41800000, 0x41800000}},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r1, %r2}, {%f4, %f4, %f4, %f4}; mov.b32 %r0, %f2;",
+     {0x41800000, 0x41800000, 0x41800000}},
     /* memory of a CTA: the other warp's values after a barrier */
     {"mad.lo.u32 %r1, %r15, 4, %r13; st.shared.u32 [%r1], %r15; bar.sync 0; xor.b32 %r2, %r15, 32;"
      " mad.lo.u32 %r1, %r2, 4, %r13; ld.shared.u32 %r0, [%r1];",
@@ -210,6 +222,15 @@ static const struct fault_case {
      "the guard of the instruction was never set"},
     {"ld.shared.u32 %r1, [%r13]; add.u32 %r1, %r13, %r1; ld.shared.u32 %r0, [%r1];",
      GROUT_DIAG_PTX_FAULT, "the address of a load was never set"},
+    {ONES MMA "{%r1, %r2, %r2, %r2}, {%r2, %r2}, {%f4, %f4, %f4, %f4};"
+              " setp.eq.f32 %p1, %f1, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r2, %r1}, {%f4, %f4, %f4, %f4};"
+              " setp.eq.f32 %p1, %f3, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r2, %r2}, {%f4, %f4, %f5, %f4};"
+              " setp.eq.f32 %p1, %f2, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
     {"ld.shared.u64 %rd0, [%r13+4];", GROUT_DIAG_PTX_FAULT,
      "the address 0x404 is no multiple of 8"},
     {"ld.shared.u32 %r0, [%r13+1024];", GROUT_DIAG_PTX_FAULT,
