@@ -31,7 +31,8 @@ KINDS = {
     "hopper": (("synchronised", "rings", 14), ("synchronised", "clusters", 14), ("synchronised", "grids", 10),
                ("synchronised", "meetings", 8), ("random", "table", 6), ("random", "values", 8), ("random", "copies", 8),
                ("random", "wgmma", 8), ("random", "mma", 6), ("random", "groups", 6), ("random", "updates", 6),
-               ("certificates", "handovers", 5), ("certificates", "lives", 4), ("certificates", "meetings", 4)),
+               ("certificates", "handovers", 5), ("certificates", "lives", 4), ("certificates", "meetings", 4),
+               ("certificates", "relays", 4)),  # some of them have 'attr arch' of their own
     "blackwell": (("synchronised", "tensors", 20), ("synchronised", "pairs", 18), ("synchronised", "rows", 10),
                   ("synchronised", "cancels", 10), ("random", "tcgen05", 20), ("certificates", "tensors", 5),
                   ("certificates", "pairs", 5), ("certificates", "rows", 4), ("certificates", "cancels", 4),
