@@ -31,10 +31,14 @@ KINDS = {
     "hopper": (("synchronised", "rings", 14), ("synchronised", "clusters", 14), ("synchronised", "grids", 10),
                ("synchronised", "meetings", 8), ("random", "table", 6), ("random", "values", 8), ("random", "copies", 8),
                ("random", "wgmma", 8), ("random", "mma", 6), ("random", "groups", 6), ("random", "updates", 6),
-               ("certificates", "handovers", 5), ("certificates", "lives", 4), ("certificates", "meetings", 4)),
-    "blackwell": (("synchronised", "tensors", 22), ("synchronised", "pairs", 18), ("synchronised", "rows", 15),
-                  ("synchronised", "cancels", 12), ("random", "tcgen05", 22), ("certificates", "tensors", 6),
-                  ("certificates", "pairs", 5), ("certificates", "rows", 4), ("certificates", "cancels", 4)),
+               ("certificates", "handovers", 5), ("certificates", "lives", 4), ("certificates", "meetings", 4),
+               ("certificates", "relays", 4)),  # some of them have 'attr arch' of their own
+    "blackwell": (("synchronised", "tensors", 20), ("synchronised", "pairs", 18), ("synchronised", "rows", 10),
+                  ("synchronised", "cancels", 10), ("random", "tcgen05", 20), ("certificates", "tensors", 5),
+                  ("certificates", "pairs", 5), ("certificates", "rows", 4), ("certificates", "cancels", 4),
+                  # the same numbers as for hopper
+                  ("synchronised", "clusters", 3), ("synchronised", "grids", 2), ("synchronised", "meetings", 2),
+                  ("random", "copies", 3), ("random", "mma", 2), ("random", "updates", 2)),
 }
 ARCHS = {"hopper": "sm_90a", "blackwell": "sm_100a"}
 BATCH = 10  # kernels that are drawn at once
@@ -67,7 +71,7 @@ def draw_synchronised(arguments, folder, kind, first, count):
     cases = {}
     for part in done.stdout.split(f"// {kind} ")[1:]:
         number, _, text = part.partition("\n")
-        cases[int(number)] = Case(f"{kind} {number}", write(folder, f"{kind}_{number}", text), [], False)
+        cases[int(number)] = Case(write(folder, f"{kind}_{number}", text), [], False)
     return cases
 
 
@@ -85,7 +89,7 @@ def draw_random(arguments, folder, kind, first, count):
             if "." not in parameter:
                 options += ["--input", f"{parameter}={source}"]
         number = int(beside.rsplit("_", 1)[1])
-        cases[number] = Case(f"{kind} {number}", path, options, False)
+        cases[number] = Case(path, options, False)
     return cases
 
 
@@ -95,15 +99,16 @@ def draw_certificates(_, folder, kind, first, count):
         kernel = certificates.draw_kernel(number, kind)
         if kernel.is_right:
             path = write(folder, f"{kind}_{number}", certificates.make_file([kernel])[0])
-            cases[number] = Case(f"certificates {kind} {number}", path, kernel.options, not kernel.is_certain)
+            cases[number] = Case(path, kernel.options, not kernel.is_certain)
     return cases
 
 
 DRAW = {"synchronised": draw_synchronised, "random": draw_random, "certificates": draw_certificates}
 
 
-def get_name(source, kind, number):
-    return f"certificates {kind} {number}" if source == "certificates" else f"{kind} {number}"
+def get_name(arch, source, kind, number):
+    of_both = arch == "blackwell" and any((source, kind) == row[:2] for row in KINDS["hopper"])
+    return f"{'blackwell ' if of_both else ''}{'certificates ' if source == 'certificates' else ''}{kind} {number}"
 
 
 def set_arch(path, arch):
@@ -117,7 +122,7 @@ def set_arch(path, arch):
 def compare_batch(arguments, tally, batch):
     """(name, Result) of each number of a batch."""
     arch, source, kind, first, count = batch
-    names = {number: get_name(source, kind, number) for number in range(first, first + count)}
+    names = {number: get_name(arch, source, kind, number) for number in range(first, first + count)}
     if all(tally.get(name) for name in names.values()):
         yield from ((name, tally.get(name)) for name in names.values())
         return
