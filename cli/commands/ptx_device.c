@@ -186,13 +186,15 @@ static bool add_arrays(ptx_launch *work) {
 
 /* ---- parameters ---- */
 
-/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes. */
+/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes, but
+ * for those that TMA expands. */
 static uint32_t get_type(const char *dtype) {
     static const struct {
         const char *text;
         uint32_t number;
-    } types[] = {{"u16", 1}, {"i16", 1}, {"u32", 2}, {"i32", 3}, {"u64", 4},
-                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}};
+    } types[] = {{"u16", 1}, {"i16", 1},  {"u32", 2},        {"i32", 3},
+                 {"u64", 4}, {"i64", 5},  {"f16", 6},        {"f32", 7},
+                 {"f64", 8}, {"bf16", 9}, {"b4x16_p64", 14}, {"b6x16_p32", 15}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(types[i].text, dtype) == 0) {
             return types[i].number;

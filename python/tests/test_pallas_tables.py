@@ -90,7 +90,7 @@ def test_objects_that_are_refused():
         out[...] = x_ref[...]
 
     refuse("one element in a column", "run_scoped", body, scratch_types=[plgpu.RefUnion(
-        plgpu.TMEM((128, 128), jnp.float32), plgpu.TMEM((128, 64), jnp.float16))])
+        plgpu.TMEM((128, 128), jnp.float32), plgpu.TMEM((128, 64), jnp.float16, packed=False))])
 
     def inner(x_ref, out):
         pl.run_scoped(lambda room: out.__setitem__(..., x_ref[...]), plgpu.SMEM((64,), jnp.float32))

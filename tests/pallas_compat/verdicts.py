@@ -18,6 +18,7 @@ RACES = frozenset((
 MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
                     "debug-check-failed", "out-of-bounds"))
 
+BLACKWELL = r"tcgen05|Blackwell|tmem|::test_matmul\d*$"  # cases with tensor memory, by their names
 ROUNDING = "the test compares with JAX' sums to the last bit; those of an MMA begin with the accumulator: {:.1e} of them off"
 
 
@@ -77,8 +78,7 @@ def _judge_refusal(refusal, lowering):
 def _judge(case, jax, grout, lowered):
     message = grout["message"]
     codes = tuple(sorted({code for report in grout["reports"] for code in report["codes"]}))
-    is_blackwell = bool(re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message)) or "tcgen05" in case or \
-        "Blackwell" in case or "tmem" in case
+    is_blackwell = bool(re.search(BLACKWELL, case) or re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message))
 
     def make(kind, why=""):
         return Verdict(kind, why, codes, is_blackwell, jax, grout)

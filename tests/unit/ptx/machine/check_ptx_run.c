@@ -10,7 +10,7 @@
 /* 64 threads in two warps. What a program leaves in %r0 (or %rd0 for the upper half too) is stored
  * by each thread: 8 bytes. */
 #define BEGINNING                                                                     \
-    ".version 9.0\n.target sm_90a\n.address_size 64\n"                                \
+    ".version 9.0\n.target sm_100a\n.address_size 64\n"                               \
     ".visible .entry k(.param .u64 out)\n{\n"                                         \
     ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>;\n"         \
     ".reg .b64 %rd<16>; .reg .f64 %fd<8>; .shared .align 16 .b8 s[1024];\n"           \
@@ -108,6 +108,15 @@ static const struct value_case {
     {"ex2.approx.ftz.f32 %f0, 0fC2FE0000; mov.b32 %r0, %f0;", {0, 0, 0}},
     {"mov.b32 %r1, 0x3C003C00; add.rn.f16x2 %r0, %r1, 0xC0003800;",
      {0xbc003e00, 0xbc003e00, 0xbc003e00}},
+    {"mov.b64 %rd1, {0f3F800001, 0f40400000}; mov.b64 %rd2, {0fBF800002, 0f80000000};"
+     " fma.rn.f32x2 %rd0, %rd1, %rd1, %rd2;",
+     {0x4110000028800000, 0x4110000028800000, 0x4110000028800000}},
+    {"mov.b64 %rd1, {0f3F800000, 0fFF800000}; mov.b64 %rd2, {0f33800000, 0f7F800000};"
+     " add.rn.f32x2 %rd0, %rd1, %rd2;",
+     {0x7fffffff3f800000, 0x7fffffff3f800000, 0x7fffffff3f800000}},
+    {"mov.b64 %rd1, {0f40400000, 0f00000000}; mov.b64 %rd2, {0f3F800000, 0f00000000};"
+     " sub.rn.f32x2 %rd1, %rd1, %rd2; mul.rn.f32x2 %rd0, %rd1, %rd2;",
+     {0x40000000, 0x40000000, 0x40000000}},
     /* conversions */
     {"cvt.rni.s32.f32 %r0, 0f40200000;", {2, 2, 2}},
     {"cvt.rzi.u32.f32 %r0, 0fBFC00000;", {0, 0, 0}},
