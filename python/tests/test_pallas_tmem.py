@@ -86,6 +86,52 @@ def test_copy_to_tensor_memory():
     assert_same(check(make(body, plgpu.TMEM((128, 128), jnp.float16, packed=True)), A, B).result, WANTED)
 
 
+@pytest.mark.parametrize("waits", (True, False))
+def test_union(waits):
+    def body(a, b, out, a_smem, b_smem, acc, full, done, union):
+        sums, terms = union
+        load(a, b, a_smem, b_smem, full)
+        plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        value = plgpu.async_load_tmem(sums)
+        if waits:
+            plgpu.wait_load_tmem()
+        plgpu.async_store_tmem(terms, value.astype(jnp.float16))
+        plgpu.commit_tmem()
+        plgpu.tcgen05_mma(acc, terms, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    function = make(body, plgpu.RefUnion(plgpu.TMEM((128, 128), jnp.float32),
+                                         plgpu.TMEM((128, 128), jnp.float16, packed=True)))
+    report = check(function, A, B, verdict="clean" if waits else "error")
+    if waits:
+        assert_same(report.result, WANTED @ B.astype("float32"))
+        assert "alias(" in grout.pallas.dump(function)(A, B)
+    else:
+        assert "tmem-load-not-awaited" in {finding.code for finding in report.findings}
+
+
+def test_union_of_members_beside_each_other():
+    def body(a, b, out, a_smem, b_smem, acc, full, done, union):
+        sums, (first, second) = union
+        load(a, b, a_smem, b_smem, full)
+        plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        value = plgpu.async_load_tmem(sums)
+        plgpu.wait_load_tmem()
+        plgpu.async_store_tmem(second, value.astype(jnp.float16))
+        plgpu.async_store_tmem(first, (value * 0).astype(jnp.float16))
+        plgpu.commit_tmem()
+        plgpu.tcgen05_mma(acc, second, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    half = plgpu.TMEM((128, 128), jnp.float16, packed=True)
+    function = make(body, plgpu.RefUnion(plgpu.TMEM((128, 128), jnp.float32), [half, half]))
+    assert_same(check(function, A, B).result, WANTED @ B.astype("float32"))
+
+
 def test_pair_of_ctas():
     def body(a, b, out, a_smem, b_smem, acc, full, done):
         place = lax.axis_index("x")

@@ -95,13 +95,20 @@ def find_places(importer, given: typing.Mapping[object, Val]) -> list:
             for name, _ in importer.source.cluster]
 
 
+def find_key(transform) -> tuple:
+    """What tells a member of a union from others: where it begins, its type and shape, how it lies."""
+    layout = getattr(transform, "layout", None)
+    key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
+    return key if layout is None else (*key, layout)
+
+
 def find_member(importer, view: View, transform) -> View:
     """A reference of a union."""
     if view.members is None:
         raise importer.unsupported("an alias of a reference that is no union")
-    key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
+    key = find_key(transform)
     if key not in view.members:
-        raise importer.unsupported(f"the union has no member at byte {transform.offset}")
+        raise importer.unsupported(f"the union has no member at {transform.offset}")
     return view.members[key]
 
 
