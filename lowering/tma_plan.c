@@ -27,6 +27,7 @@
 #include "invariant.h"
 #include "layout.h"
 #include "row_plan.h"
+#include "tma_expand.h"
 #include "tma_fold.h"
 #include "tma_starts.h"
 #include "type.h"
@@ -98,12 +99,17 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
     return grout_value__get_text(plan->module, view->base, "the array");
 }
 
+/* Whether its rows in SMEM have places of their own in the array: they form no box there. */
+static bool is_listed(const planning *plan) {
+    return grout_im2col__is_mode_of(plan->op) || grout_row_plan__is_of(plan->op);
+}
+
 /* ---- bulk copies ----------------------------------------------------------------------------- */
 
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
     return plan->layout != NULL && plan->gmem.packed == 1 && !plan->is_made &&
-           !grout_im2col__is_mode_of(plan->op) && !grout_row_plan__is_of(plan->op) &&
+           !plan->gmem_type->is_expanded && !is_listed(plan) &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -433,11 +439,6 @@ static void split(planning *plan, uint32_t place, int64_t elements, uint32_t cou
     tma->steps[place] = 0;
 }
 
-/* Whether its rows in SMEM have places of their own in the array: they form no box there. */
-static bool is_listed(const planning *plan) {
-    return grout_im2col__is_mode_of(plan->op) || grout_row_plan__is_of(plan->op);
-}
-
 /* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
  * first. */
 static void split_tiles(planning *plan) {
@@ -693,6 +694,7 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
     if (ok) {
         bool has_box = check_box(&plan);
         bool is_aligned = plan.layout == NULL || check_alignment(&plan);
+        grout_tma__expand(plan.gmem_type, tma_out);
         ok = check_pitches(&plan) && has_box && is_aligned;
     }
     return ok;

@@ -257,6 +257,33 @@ START_TEST(rows_go_to_the_lane_that_issues) {
 }
 END_TEST
 
+/* ---- aliases ---- */
+
+/* The columns of the array and the starts of the names on the way add up. */
+START_TEST(an_alias_begins_in_the_columns_of_its_array) {
+    static const char kernel[] = "kernel @k(%y: out gmem f32[128, 8]) attr arch = \"sm_100a\"\n{\n"
+                                 "  scratch %before : tmem f32[128, 32]\n"
+                                 "  scratch %all : tmem u32[128, 64]\n"
+                                 "  scratch %some : tmem f16[2, 128, 32] packed alias(%all, 24)\n"
+                                 "  scratch %few : tmem f32[128, 8] alias(%some, 20)\n"
+                                 "  %a = async_load_tmem %few\n"
+                                 "  %b = async_load_tmem %some[1]\n"
+                                 "  store %y, %a\n}\n";
+    static const char *const holds[] = {
+        "const grout_u32 before = tmem;", "const grout_u32 all = tmem + 32;",
+        "const grout_u32 some = tmem + 56;", "const grout_u32 few = tmem + 76;",
+        "= some + 16 + (warp % 4 << 21);"};
+    static const grout_emit_options options = {.watchdog = false};
+    grout_text source = {0};
+    emit_kernels("aliases", kernel, UINT32_MAX, &options, &source);
+    const char *text = strstr(source.data, "\n// kernel @");
+    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
+        check_text("aliases", text, holds[k], NULL);
+    }
+    grout_text_free(&source);
+}
+END_TEST
+
 /* ---- loads ---- */
 
 /* The wait stands where the kernel waits, and before the first use where it does not. */
@@ -363,6 +390,7 @@ int main(void) {
     tcase_add_test(tcase, every_field_is_in_the_text);
     tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
     tcase_add_test(tcase, rows_go_to_the_lane_that_issues);
+    tcase_add_test(tcase, an_alias_begins_in_the_columns_of_its_array);
     tcase_add_test(tcase, a_load_is_awaited_before_its_use);
     tcase_add_test(tcase, floats_are_computed_in_pairs);
     tcase_add_test(tcase, a_text_is_for_one_hardware);
