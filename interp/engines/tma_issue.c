@@ -106,10 +106,15 @@ static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *
     if (find_outside(inst, box, &outside)) {
         return refuse(cta, thread, inst, box, outside);
     }
-    if (is_store && get_relative_start(box, inner) < 0) {
-        grout_fault fault = {
-            .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
-        return refuse(cta, thread, inst, box, fault);
+    /* Stores are clipped at the end alone. */
+    for (dim = 0; is_store && dim <= inner; dim++) {
+        if (get_relative_start(box, dim) < 0) {
+            grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                                 .dimension = dim,
+                                 .limit = box->plan->dims[dim],
+                                 .use = GROUT_OUTSIDE_NEGATIVE};
+            return refuse(cta, thread, inst, box, fault);
+        }
     }
     if (inst->u.copy.is_unplanned) {
         return false;

@@ -435,88 +435,6 @@ void grout_binding__set_object(grout_binding *binding, grout_object_id id, const
     }
 }
 
-/* Whether what an alias names lives where the alias does: its block, or one around it. */
-static bool is_in_scope(const grout_module *module, const grout_object *object) {
-    const grout_value *own = grout_module_get_value(module, object->value);
-    const grout_value *other = grout_module_get_value(module, object->alias);
-    if (other->object == 0 || other->op == 0) {
-        return false;
-    }
-    const grout_block_id home =
-        other->block != 0 ? other->block : grout_module_get_op(module, other->op)->parent;
-    grout_block_id block = grout_module_get_op(module, own->op)->parent;
-    while (block != home) {
-        const grout_op_id around = grout_module_get_block(module, block)->parent;
-        if (around == 0) {
-            return false;
-        }
-        block = grout_module_get_op(module, around)->parent;
-    }
-    return true;
-}
-
-/* The array whose bytes an alias has; 0 after a report, or if that array was reported. */
-static grout_object_id bind_alias_array(grout_binding *binding, const grout_object *object) {
-    const grout_module *module = binding->module;
-    const grout_value *value = grout_module_get_value(module, object->alias);
-    const grout_value_text name = grout_value__get_text(module, object->alias, "that");
-    const grout_object *array = grout_module_get_object(module, value->object);
-    if (!is_in_scope(module, object) || array->kind != GROUT_OBJECT_ARRAY ||
-        array->space != object->space) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                              "%s is no %s array that lives here", name.chars,
-                              grout_space_get_text((grout_space)object->space));
-        grout_diags_help(binding->diags, "an alias shares the bytes of an array that a scratch or "
-                                         "a scope around it has made");
-        return 0;
-    }
-    return binding->bound->object_types[value->object].kind == GROUT_TYPE_NONE ? 0 : value->object;
-}
-
-/* An alias lies inside its array, where the hardware can begin a layout like its own. */
-static bool bind_alias(grout_binding *binding, grout_object_id id) {
-    enum { PLAIN_BYTES = 128, SWIZZLED_BYTES = 1024 }; /* docs/hardware.md 1.1, 1.2 */
-    const grout_module *module = binding->module;
-    const grout_object *object = grout_module_get_object(module, id);
-    const grout_layout *layout = &binding->bound->object_layouts[id];
-    const int64_t start = object->alias_start == 0 ? 0 : get_integer(binding, object->alias_start);
-    const int64_t step = layout->swizzle != 0 ? SWIZZLED_BYTES : PLAIN_BYTES;
-    const grout_object_id array = bind_alias_array(binding, object);
-    if (array == 0) {
-        return false;
-    }
-    const int64_t bytes = binding->bound->object_layouts[array].bytes;
-    const grout_object *other = grout_module_get_object(module, array);
-    if (object->is_padded || other->is_padded) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                              "%s is padded: its elements lie across bytes, and an alias would "
-                              "show them as others",
-                              object->is_padded
-                                  ? grout_value__get_text(module, object->value, "it").chars
-                                  : grout_value__get_text(module, object->alias, "it").chars);
-        grout_diags_help(binding->diags, "scopes one after the other share bytes too");
-        return false;
-    }
-    if (start % step != 0) {
-        return grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                                     "an alias starts at byte %" PRId64
-                                     ", and %s array starts at a multiple of %" PRId64,
-                                     start, layout->swizzle != 0 ? "a swizzled" : "an", step);
-    }
-    if (start < 0 || layout->bytes > bytes || start > bytes - layout->bytes) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                              "bytes %" PRId64 " to %" PRId64 " leave %s, which has %" PRId64,
-                              start, start + layout->bytes - 1,
-                              grout_value__get_text(module, object->alias, "the array").chars,
-                              bytes);
-        grout_diags_help(binding->diags,
-                         "an alias lies inside its array: make the largest array first, or a "
-                         "u8 array of as many bytes as all need");
-        return false;
-    }
-    return true;
-}
-
 static grout_type_kind get_type_kind(const grout_object *object) {
     return object->kind == GROUT_OBJECT_BARRIER     ? GROUT_TYPE_BARRIER
            : object->kind == GROUT_OBJECT_SEMAPHORE ? GROUT_TYPE_SEMAPHORE
@@ -544,7 +462,7 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
     bound->object_arrivals[id] = bind_arrivals(binding, id);
     grout_binding__set_object(binding, id, &type, &spec);
     bound->value_types[object->value] = type;
-    return object->alias == 0 || bind_alias(binding, id);
+    return grout_alias__bind(binding, id);
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
@@ -592,6 +510,7 @@ static bool make_tables(grout_binding *binding) {
     bound->object_tiles = grout_binding__new(binding, objects, sizeof *bound->object_tiles);
     bound->object_tilings = grout_binding__new(binding, objects, sizeof *bound->object_tilings);
     binding->object_specs = grout_binding__new(binding, objects, sizeof *binding->object_specs);
+    binding->has_alias = grout_binding__new(binding, objects, sizeof *binding->has_alias);
     bound->object_offsets = grout_binding__new(binding, objects, sizeof *bound->object_offsets);
     bound->object_arrivals = grout_binding__new(binding, objects, sizeof *bound->object_arrivals);
     bound->kernel_bytes = grout_binding__new(binding, kernels, sizeof *bound->kernel_bytes);
@@ -612,6 +531,7 @@ static void type_kernels(grout_binding *binding) {
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         bind_axes(binding, id);
     }
+    grout_alias__note(binding);
     for (uint32_t id = 1; id < module->objects.count; id++) {
         bind_object(binding, id);
     }
@@ -665,6 +585,7 @@ void grout_binding__deinit(grout_binding *binding) {
     grout__free(binding->value_scopes);
     grout__free(binding->open_blocks);
     grout__free(binding->object_specs);
+    grout__free(binding->has_alias);
 }
 
 grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,

@@ -63,8 +63,8 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
                                     is_fragment ? "accumulators" : "arrays in ",
                                     is_fragment ? "" : grout_space_get_text(space));
     }
-    if (from->alias != 0 && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
-        return grout_builder__error(b, "only arrays in smem have an alias");
+    if (from->alias != 0 && space < GROUT_SPACE_COUNT && !grout_space_has_aliases(space)) {
+        return grout_builder__error(b, "only arrays in smem and tmem have an alias");
     }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
         from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core ||

@@ -16,6 +16,7 @@ typedef struct grout_binding {
         *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
     bool *open_blocks; /* by block: the walk stands inside */
     struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
+    bool *has_alias;                        /* by object: another one has its bytes */
     grout_block_id unfinished; /* that a builder fills: it and those around it have no end yet */
     bool ok;
 } grout_binding;
@@ -38,6 +39,11 @@ bool grout_bind__expansion(grout_binding *binding, const grout_object *object,
 /* bind.c: type and layout of an object. */
 void grout_binding__set_object(grout_binding *binding, grout_object_id id, const grout_type *type,
                                const struct grout_layout_spec *spec);
+
+/* alias.c: which arrays have aliases; whether an object that is one can be, once its own layout is
+ * set, and where it lies in tensor memory. */
+void grout_alias__note(grout_binding *binding);
+bool grout_alias__bind(grout_binding *binding, grout_object_id id);
 
 /* recast.c: how many objects the views by .bitcast and .reshape become at most; makes them. */
 uint32_t grout_recast__count(const grout_module *module);

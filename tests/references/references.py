@@ -469,6 +469,7 @@ CASES = [
       "M=100 N=72 K=384 f4e2m1=f6e2m3", "M=129 N=136 K=128 f4e2m1=f6e3m2", "M=100 N=72 K=256 f8e4m3=f4e2m1",
       "M=64 N=136 K=256 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
+    ("matmul_blackwell_clc_collective", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -552,6 +553,9 @@ CASES = [
       "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
     ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -7, 0.008,
      ["S=40 SK=200 CAUSAL=1 f16=bf16"]),
+    ("attention_blackwell_shared", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330", "S=40 SK=136 D=64 GROUP=2 CAUSAL=1 BN=64",
+      "S=260 SK=400 BN=64 CAUSAL=1 STAGES=3"]),
     ("attention_blackwell_decode", compute_decode,
      {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
      ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
@@ -592,7 +596,8 @@ DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "ma
             "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
             "matmul_blackwell_gather": {"E": 4},
-            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
+            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_shared": {**HEADS, "WGS": 4, "D": 128},
+            "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 

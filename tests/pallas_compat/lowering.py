@@ -1,0 +1,39 @@
+"""Asks JAX to lower the kernels of a test for a GPU, which needs none: whether its own lowering takes them.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import jax
+import jax.experimental.pallas.mosaic_gpu as plgpu
+
+
+class Lowered(Exception):
+    """The first kernel of a test was lowered, and that is all that is asked."""
+
+
+def _lower(make, *args, **kwargs):
+    """In place of plgpu.kernel: the kernel is lowered where it is called."""
+    if not args:
+        return lambda body: _lower(make, body, **kwargs)
+    kernel = make(*args, **{name: value for name, value in kwargs.items() if name != "interpret"})
+
+    def call(*arrays):
+        jax.jit(kernel).trace(*arrays).lower(lowering_platforms=("cuda",))
+        raise Lowered
+
+    return call
+
+
+def run_call(item):
+    """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the kernel, or JAX' error; it is missing where no
+    kernel came so far."""
+    make = plgpu.kernel
+    plgpu.kernel = lambda *args, **kwargs: _lower(make, *args, **kwargs)
+    try:
+        return (yield)
+    except Lowered:
+        item.compat["lowering"] = ""
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        item.compat["lowering"] = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        plgpu.kernel = make
