@@ -272,6 +272,21 @@ def test_unions():
     assert_same(report.result, numpy.stack([x + 1, numpy.concatenate([x[:32], numpy.full(32, 3, "float32")])]))
 
 
+@pytest.mark.parametrize("transforms", (TILES, ()))
+def test_members_of_a_union_show_the_same_bytes(transforms):
+    """Of two heights: the lower one has the first rows of the other."""
+    union = plgpu.RefUnion(SMEM((64, 64), F32, transforms=transforms), SMEM((16, 64), F32, transforms=transforms))
+
+    def body(x_ref, out, both, full):
+        tall, low = both
+        plgpu.copy_gmem_to_smem(x_ref, tall, full)
+        plgpu.barrier_wait(full)
+        out[...] = low[...]
+
+    x = count(64, 64)
+    assert_same(check(kernel(body, S((16, 64), F32), scratch_types=[union, Barrier()]), x).result, x[:16])
+
+
 def test_scopes():
     def body(x_ref, out):
         def one(room, barrier):

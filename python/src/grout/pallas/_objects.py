@@ -94,7 +94,8 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     dims = shape or (1,)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
-    if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
+    is_seen = start is not None  # how a member of a union lies is seen through others, so there JAX' word counts
+    if is_flat or not is_seen and (not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype)):
         chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
