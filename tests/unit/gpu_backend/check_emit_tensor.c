@@ -369,15 +369,16 @@ START_TEST(a_text_is_for_one_hardware) {
 }
 END_TEST
 
-START_TEST(six_bits_are_refused_by_name) {
-    check_refusal("kernel @k() attr arch = \"sm_100a\"\n{\n"
-                  "  scratch %a : smem f6e2m3[128, 64] tile(8, 64) swizzle(64)\n"
-                  "  scratch %b : smem f8e4m3[64, 64] tile(8, 64) swizzle(64)\n"
-                  "  scratch %done : barrier orders_tensor_core\n"
-                  "  scratch %acc : tmem f32[128, 64]\n"
-                  "  tcgen05_mma %acc, %a, %b.transpose(1, 0), false\n"
-                  "  tcgen05_commit_arrive %done\n  barrier_wait %done\n}\n",
-                  "an operand of f6e2m3 has no CUDA yet");
+START_TEST(tests_of_a_pair_are_refused_by_name) {
+    check_refusal("kernel @k(%y: out gmem i32[2]) grid(t = 1) cluster(pair = 2)\n"
+                  "    attr arch = \"sm_100a\" cluster_exit = sync\n{\n"
+                  "  scratch %m : mbarrier[1] two_ctas\n"
+                  "  mbarrier_init %m[0], 2\n  cluster_barrier\n"
+                  "  mbarrier_arrive %m[0]\n"
+                  "  if (eq (axis_index pair), 0) {\n"
+                  "    %done = mbarrier_test %m[0], 0\n"
+                  "    store %y[0], (cast %done : i32)\n  }\n}\n",
+                  "a test of an mbarrier of two_ctas has no CUDA yet");
 }
 END_TEST
 
@@ -394,6 +395,6 @@ int main(void) {
     tcase_add_test(tcase, a_load_is_awaited_before_its_use);
     tcase_add_test(tcase, floats_are_computed_in_pairs);
     tcase_add_test(tcase, a_text_is_for_one_hardware);
-    tcase_add_test(tcase, six_bits_are_refused_by_name);
+    tcase_add_test(tcase, tests_of_a_pair_are_refused_by_name);
     return run_suite(tcase, "emit_tensor");
 }
