@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The device header's grout_hang: words of a record, and its code of a debug_check. */
+enum { RECORD_CODE, RECORD_CTA, RECORD_THREAD = 4, RECORD_LINE = 8, FALSE_CHECK = 3 };
+enum { RECORD_BYTES = 112, COUNT_BYTES = 8 };
+
 /* One launch: what is made of it once, and what a run of it has. */
 typedef struct ptx_launch {
     grout_session *session;
@@ -20,6 +24,7 @@ typedef struct ptx_launch {
     /* of a run */
     grout_ptx_memory *memory;
     uint64_t *arrays, *workspaces; /* addresses, as the manifest numbers them */
+    uint64_t record, records;      /* what a debug_check that is false writes, and how often */
     uint8_t *parameters;
     size_t parameter_bytes;
 } ptx_launch;
@@ -181,18 +186,23 @@ static bool add_arrays(ptx_launch *work) {
             return false;
         }
     }
-    return true;
+    static const uint8_t zeros[RECORD_BYTES];
+    work->record = grout_ptx_memory_add(work->memory, zeros, RECORD_BYTES);
+    work->records = grout_ptx_memory_add(work->memory, zeros, COUNT_BYTES);
+    return (work->record != 0 && work->records != 0) || grout_diags_add_oom(work->session->diags);
 }
 
 /* ---- parameters ---- */
 
-/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes. */
+/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes, but
+ * for those that TMA expands. */
 static uint32_t get_type(const char *dtype) {
     static const struct {
         const char *text;
         uint32_t number;
-    } types[] = {{"u16", 1}, {"i16", 1}, {"u32", 2}, {"i32", 3}, {"u64", 4},
-                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}};
+    } types[] = {{"u16", 1}, {"i16", 1},  {"u32", 2},        {"i32", 3},
+                 {"u64", 4}, {"i64", 5},  {"f16", 6},        {"f32", 7},
+                 {"f64", 8}, {"bf16", 9}, {"b4x16_p64", 14}, {"b6x16_p32", 15}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(types[i].text, dtype) == 0) {
             return types[i].number;
@@ -249,7 +259,20 @@ static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes
     return grout_ptx_encode_tensor(&tensor, bytes_out, work->session->diags);
 }
 
-/* One parameter into its bytes. The watchdog's are zeros: there is none. */
+/* The device header's grout_watchdog, without a limit: a debug_check that is false writes there. */
+static bool set_watchdog(const ptx_launch *work, uint8_t *bytes, size_t size) {
+    const uint64_t addresses[2] = {work->record, work->records}, limit_ns = UINT64_MAX;
+    const uint32_t capacity = 1;
+    if (size < sizeof addresses + sizeof limit_ns + sizeof capacity) {
+        return fail(work, "the watchdog's parameter is of another size");
+    }
+    memcpy(bytes, addresses, sizeof addresses);
+    memcpy(bytes + sizeof addresses, &limit_ns, sizeof limit_ns);
+    memcpy(bytes + sizeof addresses + sizeof limit_ns, &capacity, sizeof capacity);
+    return true;
+}
+
+/* One parameter into its bytes. */
 static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8_t *bytes,
                           size_t size) {
     const char *kind = get_text(parameter, "kind");
@@ -282,7 +305,8 @@ static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8
     } else if (strcmp(kind, "workspace") == 0) {
         address = work->workspaces[get_number(parameter, "workspace")];
     } else {
-        return strcmp(kind, "watchdog") == 0 || fail(work, "a parameter of an unknown kind");
+        return strcmp(kind, "watchdog") == 0 ? set_watchdog(work, bytes, size)
+                                             : fail(work, "a parameter of an unknown kind");
     }
     memcpy(bytes, &address, sizeof address);
     return size == sizeof address || fail(work, "a pointer of another size");
@@ -357,6 +381,20 @@ static bool read_outputs(const ptx_launch *work) {
     return is_right;
 }
 
+/* Names the debug_check that has ended the run, if one has. */
+static void note_check(const ptx_launch *work) {
+    uint32_t record[RECORD_BYTES / sizeof(uint32_t)] = {0};
+    size_t undefined = 0;
+    if (work->record != 0 &&
+        grout_ptx_memory_read(work->memory, work->record, record, sizeof record, &undefined) &&
+        record[RECORD_CODE] == FALSE_CHECK) {
+        grout_diags_note(work->session->diags, grout_nowhere,
+                         "the debug_check at line %u is false: thread %u of CTA (%u, %u, %u)",
+                         record[RECORD_LINE], record[RECORD_THREAD], record[RECORD_CTA],
+                         record[RECORD_CTA + 1], record[RECORD_CTA + 2]);
+    }
+}
+
 /* Frees what a run has made. */
 static void end_run(ptx_launch *work) {
     grout_ptx_memory_free(work->memory);
@@ -383,8 +421,11 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
         get_numbers(work->manifest, "grid", plan.grid, 3);
         get_numbers(work->manifest, "block", plan.block, 3);
         get_numbers(work->manifest, "cluster", plan.cluster, 3);
-        is_done =
-            grout_ptx_launch_run(&plan, &result, device->session->diags) && read_outputs(work);
+        is_done = grout_ptx_launch_run(&plan, &result, device->session->diags);
+        if (!is_done) {
+            note_check(work);
+        }
+        is_done = is_done && read_outputs(work);
     }
     device->warp_instructions += result.warp_instructions;
     device->async_operations += result.async_operations;

@@ -48,6 +48,7 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
                          const grout_gpu_barrier *entry, int64_t count) {
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
+    const bool is_for_cta = !grout_emit__is_relaxed(e, op) && !grout_emit__is_wide(e, op, entry);
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__seal_tensor(e, entry);
     if (is_thread) {
@@ -63,7 +64,7 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     grout_emit__add(e, "grout_arrive_%s%s<%s%s>(", object->is_leader_tracked ? "leader" : "peers",
                     e->is_alone ? "_alone" : "",
                     grout_emit__is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE",
-                    grout_emit__is_narrowed(e, op, entry) ? ", GROUT_CTA" : "");
+                    is_for_cta ? ", GROUT_CTA" : "");
     grout_emit__barrier_address(e, barrier);
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {
         grout_emit__add(e, k == 0 ? ", " : " | ");

@@ -191,6 +191,9 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
         box->count *= box->extent[dim];
     }
     box->bytes = box->count * box->element_bytes;
+    box->phase_bytes = grout_object_get_type(planner->module, view->object)->is_expanded
+                           ? box->count * grout_dtype_get_info(box->dtype)->bits / 8
+                           : box->bytes;
     set_weights(box);
     if (grout_space_is_of_launch(box->space)) {
         box->param = planner->object_params[view->object] - 1;

@@ -95,7 +95,7 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
                      uint32_t cols) {
     const grout_dtype dtype = (grout_dtype)operand->pack.dtype;
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    const uint32_t row_bytes = cols / info->packed * info->bytes;
+    const uint32_t row_bytes = operand->pack.is_padded ? cols : cols / info->packed * info->bytes;
     operand->pack.rows = rows;
     operand->pack.chunks = row_bytes / GROUT_PACK_CHUNK;
     operand->bytes = (int64_t)rows * row_bytes;
@@ -121,6 +121,7 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
     operand->pack.is_turned = is_left && operand->has_mn_rows && !wgmma->is_sparse;
     operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
+    operand->pack.is_padded = (is_a ? wgmma->a : wgmma->b).is_padded;
     if (!operand->has_mn_rows && wgmma->accumulator_dtype == GROUT_DTYPE_I32) {
         operand->pack.has_k_rows = true;
         operand->pack.is_turned = !is_left;
@@ -250,7 +251,7 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     grout_gemm shape =
         get_tcgen05_shape(planner, &product, grout_plan__box(planner->plan, inst, 0));
     if (wgmma->is_sparse) {
-        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+        shape.group = (uint8_t)grout_wgmma_get_group(wgmma);
     }
     /* Both CTAs of a pair have the columns of both. */
     const bool is_of_pair = (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0;
@@ -259,9 +260,9 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
     if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
-        shape.core =
-            grout_tensor_core__get_tcgen05((grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
-                                           (grout_dtype)wgmma->accumulator_dtype);
+        shape.core = grout_tensor_core__get_tcgen05(
+            (grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
+            (grout_dtype)wgmma->accumulator_dtype, grout_wgmma_has_pairs(wgmma));
     }
     add_product(planner, inst_index, &product, &shape);
 }
@@ -285,7 +286,7 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating};
     if (wgmma->is_sparse) {
-        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+        shape.group = (uint8_t)grout_wgmma_get_group(wgmma);
         const int64_t bytes =
             (int64_t)wgmma->m * grout_sparse__count_words(&shape) * (int64_t)sizeof(uint16_t);
         plan->copy_bytes_max = plan->copy_bytes_max < bytes ? bytes : plan->copy_bytes_max;

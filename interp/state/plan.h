@@ -108,6 +108,7 @@ typedef struct grout_box_plan {
     int64_t memory_offset; /* of an object of the CTA: in the bytes of all its spaces */
     int64_t low, high;     /* bytes of the object: with the start home, the box is in [low, high) */
     int64_t count, bytes;  /* of the box */
+    int64_t phase_bytes;   /* that a copy to it brings to a barrier: those of a 'packed' array */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
     uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */

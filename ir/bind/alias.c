@@ -50,6 +50,22 @@ static grout_object_id bind_alias_array(grout_binding *binding, const grout_obje
     return binding->bound->object_types[value->object].kind == GROUT_TYPE_NONE ? 0 : value->object;
 }
 
+/* What is padded has elements across bytes, which nothing else can see as they are. */
+static bool check_padding(grout_binding *binding, grout_object_id id, grout_object_id array) {
+    const grout_module *module = binding->module;
+    const grout_object *object = grout_module_get_object(module, id);
+    const bool is_padded = object->is_padded;
+    if (!is_padded && !grout_module_get_object(module, array)->is_padded) {
+        return true;
+    }
+    grout_binding__report(
+        binding, GROUT_DIAG_BAD_ALIAS, object->loc,
+        "%s is padded: its elements lie across bytes, and an alias would show them as others",
+        grout_value__get_text(module, is_padded ? object->value : object->alias, "it").chars);
+    grout_diags_help(binding->diags, "scopes one after the other share bytes too");
+    return false;
+}
+
 /* One in shared memory lies inside its array, where the hardware can begin a layout like its own.
  */
 static bool bind_bytes_alias(grout_binding *binding, grout_object_id id) {
@@ -61,6 +77,9 @@ static bool bind_bytes_alias(grout_binding *binding, grout_object_id id) {
     const int64_t step = layout->swizzle != 0 ? SWIZZLED_BYTES : PLAIN_BYTES;
     const grout_object_id array = bind_alias_array(binding, object);
     if (array == 0) {
+        return false;
+    }
+    if (!check_padding(binding, id, array)) {
         return false;
     }
     const int64_t bytes = binding->bound->object_layouts[array].bytes;

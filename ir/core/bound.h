@@ -33,6 +33,9 @@ void grout_binding__infer_unfinished(grout_binding *binding);
 /* What a binding needs beside the module. */
 void grout_binding__deinit(grout_binding *binding);
 
+/* expansion.c: what 'packed' and 'padded' ask of an array; the layout's numbers are elements. */
+bool grout_bind__expansion(grout_binding *binding, const grout_object *object,
+                           const struct grout_layout_spec *spec);
 /* bind.c: type and layout of an object. */
 void grout_binding__set_object(grout_binding *binding, grout_object_id id, const grout_type *type,
                                const struct grout_layout_spec *spec);
@@ -124,6 +127,10 @@ grout_view_problem grout_view__resolve_steps(const grout_module *module,
 static inline bool grout_view_fault__has_view(grout_view_fault fault) {
     return fault == GROUT_VIEW_FINE || fault == GROUT_VIEW_PACKED_ORDER;
 }
+/* packed.c: whether TMA spreads the elements of an object (grout_type.is_expanded), and how many of
+ * them lie in a byte as layouts count them. */
+bool grout_object__is_expanded(const grout_object *object);
+uint8_t grout_object__get_packed(const grout_object *object);
 /* packed.c: makes a view of packed elements count bytes in its last dimension. */
 grout_view_fault grout_view__pack(const grout_module *module, grout_view *view);
 /* The type of a view as grout_view__resolve makes it: a REF of its dimensions, a BARRIER or a

@@ -93,6 +93,10 @@ static bool parse_transform(grout_parser *p, grout_object *object, bool *done_ou
 
 static bool parse_transforms(grout_parser *p, grout_object *object) {
     bool is_done = false;
+    object->is_padded = grout_parser__is_word(p, &p->token, "padded");
+    if (object->is_padded) {
+        grout_parser__advance(p);
+    }
     while (!is_done) {
         if (!parse_transform(p, object, &is_done)) {
             return false;

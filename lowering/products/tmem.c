@@ -167,8 +167,10 @@ static bool check_metadata(const grout_module *module, const grout_object *objec
         return true;
     }
     fail(module, diags, object->loc,
-         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d", name.chars,
-         grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP);
+         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d, of f32 "
+         "u16[%d, K / 8] and %d",
+         name.chars, grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP, LANES,
+         8 * GROUT_TMEM_METADATA_STEP);
     return help(diags, "a word has the codes of 16 neighbours along K, 4 bits for each four of "
                        "them");
 }

@@ -15,6 +15,9 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     async.warp = context->warp->index;
     async.inst = context->step->inst;
     async.step = context->step;
+    if (async.kind == PTX_ASYNC_PRODUCT) {
+        async.order = context->warp->products_started++;
+    }
     async.lanes = async.lanes != 0 ? async.lanes : 1u << async.lane;
     async.is_late =
         machine->launch->timing == GROUT_PTX_TIMING_LATE ||
@@ -47,25 +50,27 @@ bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, ui
     return false;
 }
 
+static ptx_warp *get_warp(const ptx_machine *machine, const ptx_async *async) {
+    return &machine->ctas[async->cta].warps[async->warp];
+}
+
 /* A product waits for those of its warp before it. */
 static bool may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     if (async->kind == PTX_ASYNC_TENSOR) {
         return grout_ptx__tensor_may_happen(machine, index);
     }
-    for (size_t i = 0; i < index && async->kind == PTX_ASYNC_PRODUCT; i++) {
-        const ptx_async *other = &machine->asyncs.items[i];
-        if (other->kind == PTX_ASYNC_PRODUCT && other->cta == async->cta &&
-            other->warp == async->warp) {
-            return false;
-        }
-    }
-    return true;
+    return async->kind != PTX_ASYNC_PRODUCT ||
+           async->order == get_warp(machine, async)->products_done;
 }
 
 static void remove_async(ptx_machine *machine, size_t index) {
-    grout__free(machine->asyncs.items[index].bytes);
-    machine->prompt_count -= !machine->asyncs.items[index].is_late;
+    const ptx_async *async = &machine->asyncs.items[index];
+    grout__free(async->bytes);
+    machine->prompt_count -= !async->is_late;
+    if (async->kind == PTX_ASYNC_PRODUCT) {
+        get_warp(machine, async)->products_done++;
+    }
     machine->asyncs.count--;
     for (size_t i = index; i < machine->asyncs.count; i++) {
         machine->asyncs.items[i] = machine->asyncs.items[i + 1];

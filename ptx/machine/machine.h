@@ -49,6 +49,7 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
+    uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
@@ -102,6 +103,7 @@ struct ptx_async {
     uint32_t cta, warp, lane, group;
     uint32_t lanes; /* a mask of those that it is of: lane alone, if none is said */
     uint32_t inst;  /* of the module */
+    uint64_t order; /* of a product, among those of its warp */
     bool is_read;   /* its sources may be written again */
     bool is_done, is_late, is_failed;
     const ptx_step *step;

@@ -176,41 +176,40 @@ static bool read_metadata(const ptx_product *product) {
     return true;
 }
 
-/* A register of D in one lane, into a matrix or back. An element has a value if its row of A, its
+/* A register of D in all lanes, into a matrix or back. An element has a value if its row of A, its
  * column of B and what it is added to have. */
-static void move_register(const ptx_product *product, uint32_t number, uint32_t lane,
-                          bool is_back) {
+static void move_register(const ptx_product *product, uint32_t number, bool is_back) {
     const ptx_plane *item =
         &product->machine->code->items.items[product->step->first_item + number];
-    uint32_t bits = grout_ptx__format_bits(product->it.d);
-    uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
-    uint32_t value = (uint32_t)ptx_value(&product->context, item, lane);
+    const uint32_t bits = grout_ptx__format_bits(product->it.d), n = product->it.n;
+    const uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
+    uint32_t *words = ptx_words(&product->context, item);
     uint32_t *loaded = &product->warp->loaded[item->id];
     ptx_matrices *matrices = product->matrices;
-    bool is_known = is_back || (*loaded >> lane & 1) != 0;
-    for (uint32_t j = 0; j < 32 / bits; j++) {
-        grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
-        uint32_t place = at.row * product->it.n + at.column;
-        if (is_back) {
-            value = (value & ~(mask << bits * j)) | matrices->d[place] << bits * j;
-            is_known = is_known && !matrices->unknown_sums[place] &&
-                       !matrices->unknown_rows[at.row] && !matrices->unknown_columns[at.column];
-        } else {
-            matrices->d[place] = value >> bits * j & mask;
-            matrices->unknown_sums[place] = !is_known && product->async->numbers[SCALE_D] != 0;
+    const uint32_t known = *loaded;
+    uint32_t missing = 0;
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+        for (uint32_t j = 0; j < 32 / bits; j++) {
+            const grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
+            const uint32_t place = at.row * n + at.column;
+            if (is_back) {
+                const bool is_unknown = matrices->unknown_sums[place] ||
+                                        matrices->unknown_rows[at.row] ||
+                                        matrices->unknown_columns[at.column];
+                words[lane] = (words[lane] & ~(mask << bits * j)) | matrices->d[place] << bits * j;
+                missing |= (uint32_t)is_unknown << lane;
+            } else {
+                matrices->d[place] = words[lane] >> bits * j & mask;
+                matrices->unknown_sums[place] = (known >> lane & 1) == 0;
+            }
         }
     }
-    if (is_back) {
-        ptx_put(&product->context, item, lane, value);
-        *loaded = (*loaded & ~(1u << lane)) | (uint32_t)is_known << lane;
-    }
+    *loaded = is_back ? ~missing : *loaded;
 }
 
 static void move_d(const ptx_product *product, bool is_back) {
     for (uint32_t i = 0; i < product->step->item_count; i++) {
-        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
-            move_register(product, i, lane, is_back);
-        }
+        move_register(product, i, is_back);
     }
 }
 
@@ -248,7 +247,9 @@ static bool multiply(ptx_product *product) {
     how.a = product->matrices->a;
     how.b = product->matrices->b;
     how.kept = it->is_sparse ? product->matrices->kept : NULL;
-    move_d(product, false);
+    if (!how.is_without_c) {
+        move_d(product, false);
+    }
     grout_ptx__multiply(&how, product->matrices->d);
     move_d(product, true);
     return true;
@@ -382,6 +383,11 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
         !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 0), PTX_WORD_B32,
                                  &step->first_item, &step->item_count)) {
         return false;
+    }
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        if (decoder->code->items.items[step->first_item + i].bits != 32) {
+            return grout_ptx__unknown(decoder, "register %u of d has not 32 bits", i);
+        }
     }
     return (step->item_count == grout_ptx__wgmma_registers(&it) &&
             (!it.is_a_register || step->item_count2 == 4)) ||

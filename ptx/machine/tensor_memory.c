@@ -10,6 +10,7 @@
 
 enum { DEFAULT_ARCH = 90, TENSOR_ARCH = 100, NO_TENSOR_ARCH = 120 };
 enum { READ_MAX = 16 }; /* bytes of an operand that are read at once */
+static const uint32_t UPPER_HALF = 0xffff0000, HALVES = 1u << 16;
 
 /* ---- views ---- */
 
@@ -33,6 +34,8 @@ static size_t get_cell(grout_ptx_tmem_cell cell) {
     return (size_t)cell.lane * GROUT_PTX_TMEM_COLUMNS + cell.column;
 }
 
+/* A register whose lower half alone has a value, as one of a product of f16, counts as one with a
+ * value: registers have it as a whole. Its upper half is another one in each run then. */
 static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                       uint32_t *bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
@@ -40,8 +43,13 @@ static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uin
     if (!find_cell(view, cta, cell, &tensor, fault)) {
         return false;
     }
+    uint32_t missing = mask & ~tensor->known[get_cell(cell)];
+    bool is_half = view->is_loose && missing == UPPER_HALF;
+    bool is_undefined = missing != 0 && !is_half;
     *bits = tensor->cells[get_cell(cell)];
-    bool is_undefined = (mask & ~tensor->known[get_cell(cell)]) != 0;
+    if (is_half) {
+        *bits = (*bits & ~UPPER_HALF) | ((uint32_t)grout_ptx__draw(view->machine, HALVES) << 16);
+    }
     if (is_undefined && !view->is_loose) {
         return grout_ptx__fail(fault, "lane %u, column %u of tensor memory was never written",
                                cell.lane, cell.column);

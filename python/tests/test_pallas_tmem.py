@@ -168,8 +168,8 @@ def test_warps_that_work_on_barriers_alone_are_not_left_out():
 
 
 def swizzled(*shape, dtype):
-    return plgpu.SMEM(shape, dtype, transforms=(plgpu.TilingTransform((8, 128 // jnp.dtype(dtype).itemsize)),
-                                                plgpu.SwizzleTransform(128)))
+    bits = jnp.finfo(dtype).bits
+    return plgpu.SMEM(shape, dtype, transforms=(plgpu.TilingTransform((8, 1024 // bits)), plgpu.SwizzleTransform(128)))
 
 
 def lay_out_scales(scales):
@@ -179,9 +179,11 @@ def lay_out_scales(scales):
         rows // 128, columns // 4, 32, 16)
 
 
-@pytest.mark.parametrize("is_awaited", (True, False))
-def test_scales(is_awaited):
-    """Block scales of 8-bit floats, which the tensor core brings itself: the MMA needs no wait for them."""
+@pytest.mark.parametrize("element, scale, block, is_awaited", (
+    (jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32, True), (jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32, False),
+    (jnp.float4_e2m1fn, jnp.float8_e8m0fnu, 32, True), (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 16, True)))
+def test_scales(element, scale, block, is_awaited):
+    """Block scales, which the tensor core brings itself: the MMA needs no wait for them."""
     def body(a, b, a_scale, b_scale, out, a_smem, b_smem, as_smem, bs_smem, acc, as_tmem, bs_tmem, full, done):
         for source, smem in ((a, a_smem), (b, b_smem), (a_scale, as_smem), (b_scale, bs_smem)):
             plgpu.copy_gmem_to_smem(source, smem, full)
@@ -194,20 +196,20 @@ def test_scales(is_awaited):
         plgpu.barrier_wait(done)
         out[...] = plgpu.async_load_tmem(acc)
 
-    element, scale = jnp.float8_e4m3fn, jnp.float8_e8m0fnu
-    rows = [RNG.integers(-3, 4, (128, 128)).astype(element) for _ in range(2)]
-    scales = [(2.0 ** RNG.integers(-2, 3, (128, 4))).astype(scale) for _ in range(2)]
+    k = 256
+    rows = [RNG.integers(-3, 4, (128, k)).astype(element) for _ in range(2)]
+    scales = [(2.0 ** RNG.integers(-2, 3, (128, k // block))).astype(scale) for _ in range(2)]
     function = plgpu.kernel(body, out_type=S((128, 128), "float32"), scratch_types=(
-        *[swizzled(128, 128, dtype=element)] * 2, *[plgpu.SMEM((1, 1, 32, 16), scale)] * 2,
+        *[swizzled(128, k, dtype=element)] * 2, *[plgpu.SMEM((1, k // block // 4, 32, 16), scale)] * 2,
         plgpu.TMEM((128, 128), jnp.float32),
-        *[plgpu.TMEM((128, 4), scale, layout=plgpu.TMEMLayout.SCALES_LAYOUT)] * 2,
+        *[plgpu.TMEM((128, k // block), scale, layout=plgpu.TMEMLayout.SCALES_LAYOUT)] * 2,
         plgpu.Barrier(num_arrivals=4), plgpu.Barrier(orders_tensor_core=True)))
     inputs = (*rows, *map(lay_out_scales, scales))
     report = check(function, *inputs, verdict="clean" if is_awaited else "error")
     if not is_awaited:
         assert "async-not-awaited" in {finding.code for finding in report.findings}, str(report)
         return
-    whole = [row.astype("float32") * numpy.repeat(of.astype("float32"), 32, axis=1) for row, of in zip(rows, scales)]
+    whole = [row.astype("float32") * numpy.repeat(of.astype("float32"), block, axis=1) for row, of in zip(rows, scales)]
     assert_same(report.result, whole[0] @ whole[1].T)
 
 
@@ -228,6 +230,7 @@ def spread(kept, codes):
 def test_metadata(element):
     """An a of which half is kept; JAX' metadata have 2 bits, and lie eight in a word."""
     k = 256
+
     def body(a, b, meta, out, a_smem, b_smem, meta_smem, acc, meta_tmem, full, done):
         for source, smem in ((a, a_smem), (b, b_smem), (meta, meta_smem)):
             plgpu.copy_gmem_to_smem(source, smem, full)

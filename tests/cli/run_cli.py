@@ -709,6 +709,14 @@ def test_interleavings(folder):
     run("run", kernel, *own, "--interleavings", "5", "--input", "c=ones", "--output", f"c={folder}/c.npy").expect(
         0, "equal, bit for bit\nin each of 5 interleavings\n")
     assert read(f"{folder}/c.npy")[-16:] == b"\2\0\0\0" * 4
+    false = write(f"{folder}/false.grout", """kernel @k(%y: out gmem i32[2]) grid(x = 2)
+{
+  %x = axis_index x
+  debug_check (eq %x, 0), "number {}", %x
+  store %y[%x], 1
+}
+""")
+    run("run", false, *own).expect(2, "the debug_check at line 4 is false: thread 0 of CTA (1, 0, 0)")
     # what a thread finds of another one's: some order differs from that of the CPU, and can be had alone
     kernel = f"{ROOT}/tests/behaviour/by_the_schedule/divisor-fixed.grout"
     own += ("--input", "c=zeros")

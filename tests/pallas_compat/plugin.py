@@ -28,7 +28,7 @@ MODE = os.environ["COMPAT_MODE"]
 RESULTS = os.environ["COMPAT_RESULTS"]
 ONLY = os.environ.get("COMPAT_ONLY", "")
 SECONDS = float(os.environ["COMPAT_SECONDS"])
-IS_GPU = os.environ.get("COMPAT_GPU") == "1"
+GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test is told of; '': none
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
 # Sums of an MMA begin with its accumulator; JAX' interpreter adds the product to it. Some cases compare with the latter to
@@ -116,15 +116,20 @@ def _get_case(item):
     return "::".join(item.nodeid.split("::")[1:])
 
 
-def _say_it_is_an_h100():
+CAPABILITIES = {"h100": "9.0", "b200": "10.0"}
+
+
+def _say_which_gpu(capability):
     from jax._src import test_util
-    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= 9.0
-    test_util.is_cuda_compute_capability_equal = lambda version: version == "9.0"
+    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= float(capability)
+    test_util.is_cuda_compute_capability_equal = lambda version: version == capability
+    if float(capability) >= 10:
+        test_util.CudaArchSpecificTest.skip_unless_tcgen05 = lambda test: None
 
 
 def pytest_sessionstart():
-    if IS_GPU:
-        _say_it_is_an_h100()
+    if GPU:
+        _say_which_gpu(CAPABILITIES[GPU])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -133,7 +138,7 @@ def pytest_runtest_call(item):
         return (yield)
     if MODE == "lower":
         return (yield from lowering.run_call(item))
-    if IS_GPU:
+    if GPU:
         import grout.pallas
         with grout.pallas.interpret(check=True, on_report=_reports.append, timeout=SECONDS / 2) as item.grout_session:
             return (yield)

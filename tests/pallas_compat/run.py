@@ -1,8 +1,9 @@
 """Runs JAX' interpret-mode test files, which this repository does not hold, on JAX' own mode and on grout, and writes
 what came of each case to docs/pallas_compat.md.
 
-usage: run.py --tests FOLDER [--fetch] [--only PATTERN] [--mode jax|grout|lower] [--results FILE] [--page] [--update]
-       run.py --tests FOLDER [--fetch] [--only PATTERN] --gpu [--results FILE]
+usage: run.py --tests FOLDER [--fetch] [--only PATTERN] [--mode jax|grout|lower] [--results FILE] [--page]
+              [--update [--beside FILE]..]
+       run.py --tests FOLDER [--fetch] [--only PATTERN] --gpu [h100|b200] [--results FILE]
 
 lower: JAX lowers the kernels of the cases that grout refuses for a GPU, and runs nothing. A case whose kernel JAX' own
 lowering refuses too is "better".
@@ -11,12 +12,13 @@ FOLDER has the test files, or gets them from GitHub at the commit below with --f
 JAX, absl-py, pytest and grout. A file runs in a child; a case that takes too long is ended with its child, and
 the rest goes on in another one. Exits with 1 if a case is wrong.
 
---gpu takes JAX' tests of the GPU instead, on grout alone, which says that the device is an H100: what comes of them is
-printed. There a case is wrong too where grout is right, as with a test that lacks a commit_smem: nothing judges them.
+--gpu takes JAX' tests of the GPU instead, on grout alone, which says that the device is an H100, or a B200: what comes of them
+is printed. There a case is wrong too where grout is right, as with a test that lacks a commit_smem: nothing judges them.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import importlib.metadata
 import json
 import os
 import re
@@ -63,7 +65,7 @@ def run_file(folder, file, mode, args, only):
         while True:
             before = len(read_results(path))
             env = {**os.environ, "JAX_PLATFORMS": "cpu", "COMPAT_RESULTS": path, "COMPAT_MODE": mode,
-                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": str(int(args.gpu)),
+                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": args.gpu or "",
                    "PYTHONPATH": os.pathsep.join([HERE, *filter(None, [os.environ.get("PYTHONPATH")])])}
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", file],
                                   cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -103,6 +105,17 @@ def run_mode(args, mode, files, kept):
                 json.dump(kept, out)
 
 
+def judge(kept):
+    return verdicts.judge(kept["jax"], kept["grout"], kept["lower"])
+
+
+def read_beside(path):
+    """The version of JAX that made a file of results, and the verdicts."""
+    with open(path, encoding="utf-8") as file:
+        kept = json.load(file)
+    return kept["version"], judge(kept)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--tests", required=True)
@@ -110,9 +123,10 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression on the names of cases")
     parser.add_argument("--mode", choices=MODES, action="append", help="run one of them again, not all")
     parser.add_argument("--results", help="a .json file to keep results in, and to take those from that are not run")
-    parser.add_argument("--gpu", action="store_true", help="JAX' tests of the GPU instead")
+    parser.add_argument("--gpu", nargs="?", const="h100", choices=("h100", "b200"), help="JAX' tests of the GPU instead")
     parser.add_argument("--page", action="store_true", help="run nothing: judge the results that are kept")
     parser.add_argument("--update", action="store_true", help="write docs/pallas_compat.md")
+    parser.add_argument("--beside", action="append", default=[], help="results with another version of JAX, for the page")
     args = parser.parse_args()
     files = GPU_FILES if args.gpu else FILES
     if args.fetch:
@@ -121,14 +135,14 @@ def main():
     if args.results and os.path.exists(args.results):
         with open(args.results, encoding="utf-8") as file:
             kept = json.load(file)
-    kept = {mode: kept.get(mode, {}) for mode in MODES}
+    kept = {"version": importlib.metadata.version("jax"), **{mode: kept.get(mode, {}) for mode in MODES}}
     for mode in () if args.page else ["grout"] if args.gpu else args.mode or MODES:
         run_mode(args, mode, files, kept)
-    judged = verdicts.judge(kept["jax"], kept["grout"], kept["lower"])
+    judged = judge(kept)
     shown = {case: verdict for case, verdict in judged.items() if re.search(args.only, case.split("::", 1)[1])}
     print(page.summarize(shown))
     if args.update and not args.gpu:
-        page.write(judged, COMMIT)
+        page.write(judged, COMMIT, kept["version"], [read_beside(path) for path in args.beside])
     return any(verdict.kind == "wrong" for verdict in shown.values())
 
 

@@ -18,6 +18,7 @@ RACES = frozenset((
 MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
                     "debug-check-failed", "out-of-bounds"))
 
+BLACKWELL = r"tcgen05|Blackwell|tmem|::test_matmul\d*$"  # cases with tensor memory, by their names
 ROUNDING = "the test compares with JAX' sums to the last bit; those of an MMA begin with the accumulator: {:.1e} of them off"
 
 
@@ -61,10 +62,10 @@ def _find_reason(case, message):
 
 def _get_refusal(message):
     """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
-    found = re.search(r"(?:UnsupportedError|KernelError): ([^\n]+)", message)
+    found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)", message)
     if found is None:
         return ""
-    return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))
+    return re.sub(r"^\S+?:\d+:\d+: (error: )?", "", found.group(1))
 
 
 def _judge_refusal(refusal, lowering):
@@ -77,8 +78,7 @@ def _judge_refusal(refusal, lowering):
 def _judge(case, jax, grout, lowered):
     message = grout["message"]
     codes = tuple(sorted({code for report in grout["reports"] for code in report["codes"]}))
-    is_blackwell = bool(re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message)) or "tcgen05" in case or \
-        "Blackwell" in case or "tmem" in case
+    is_blackwell = bool(re.search(BLACKWELL, case) or re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message))
 
     def make(kind, why=""):
         return Verdict(kind, why, codes, is_blackwell, jax, grout)
@@ -102,9 +102,10 @@ def _judge(case, jax, grout, lowered):
 
 
 def list_refused(grout, file):
-    """The cases of a file whose kernels grout refused, without the file's name."""
+    """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is better."""
     return [case.split("::", 1)[1] for case, line in grout.items()
-            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])]
+            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])
+            and not _find_reason(case, line["message"])]
 
 
 def judge(jax, grout, lowered):

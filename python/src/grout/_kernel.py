@@ -226,10 +226,11 @@ class Kernel:
             facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
             if view is None or len(view.shape) != len(param.dims):
                 continue
-            packed = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype)).packed
+            info = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype))
+            is_packed = lib.grout_module_get_object(self.module._symbolic, facts.object).is_packed
             for dim, size in enumerate(view.shape):
                 if dim == len(view.shape) - 1 and view.dtype in ("u8", "i8"):
-                    size *= packed  # bytes of two elements
+                    size = size * 8 // info.bits if is_packed else size * info.packed  # bytes of several elements
                 const = lib.grout_param_get_dim_const(self.module._symbolic, facts, dim)
                 if const == 0:
                     continue
@@ -260,11 +261,10 @@ class Kernel:
             raise ArgumentError(f"{name}: {why}")
 
         given = f"{view.dtype}[{', '.join(map(str, view.shape))}]"
-        if info.packed > 1:
-            packed = (*shape[:-1], shape[-1] // info.packed)
+        if type_.is_expanded or info.packed > 1:
+            packed = (*shape[:-1], shape[-1] * info.bits // 8)
             if view.dtype not in ("u8", "i8") or view.shape != packed:
-                refuse(f"{given} is given; {wanted} has {info.packed} elements in a byte: pass the bytes, uint8 of shape "
-                       f"{packed}")
+                refuse(f"{given} is given; {wanted} has {_explain_packing(info)}: pass the bytes, uint8 of shape {packed}")
         else:
             is_raw = info.class_ == lib.GROUT_CLASS_FLOAT and info.bits <= 16 and view.dtype == f"u{8 * info.bytes}"
             if view.dtype != param.dtype and not is_raw:
@@ -489,7 +489,7 @@ class Kernel:
         param, type_ = self.params[index], self._get_type(bound, index)
         shape = tuple(type_.dims[i] for i in range(type_.rank))
         packed = lib.grout_dtype_get_info(type_.dtype).packed
-        if packed > 1:
+        if packed > 1:  # nothing writes one that is expanded
             return (*shape[:-1], shape[-1] // packed), numpy.dtype("uint8")
         try:
             return shape, _arrays.numpy_dtype(param.dtype)
@@ -596,6 +596,10 @@ def pack_results(results: typing.Dict[str, object]):
 
 def _shape_view(value) -> _arrays.View:
     return _arrays.View(value, 0, 0, tuple(value.shape), None, "", 1, False)
+
+
+def _explain_packing(info) -> str:
+    return f"{info.packed} elements in a byte" if info.packed > 1 else f"16 elements in {2 * info.bits} bytes"
 
 
 def _explain_shape(param: Param, shape, given) -> str:

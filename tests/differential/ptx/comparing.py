@@ -29,8 +29,8 @@ class Case:
     """One kernel, or one launch list, with the options that choose it and its arguments. may_depend: nothing promises
     that its results are the same under every schedule; a verdict that holds for all does not."""
 
-    def __init__(self, name, path, options, may_depend=True):
-        self.name, self.path, self.options, self.may_depend = name, path, options, may_depend
+    def __init__(self, path, options, may_depend=True):
+        self.path, self.options, self.may_depend = path, options, may_depend
 
 
 def call(command, seconds):

@@ -121,7 +121,7 @@ class Trial:
             return self.compare_like()
         if self.kernel.fails is not None:
             code, text = self.run_ptx()
-            return None if code == 1 and self.kernel.fails in text else f"it does not say '{self.kernel.fails}':\n{text}"
+            return None if code != 0 and self.kernel.fails in text else f"it does not say '{self.kernel.fails}':\n{text}"
         externs = [*self.cpu, *self.ptx]
         code, text = self.run_ptx("--compare", "cpu", *externs)
         return None if code == 0 and "compared with the CPU" in text else text

@@ -25,6 +25,7 @@ float __fmul_rn(float a, float b);
 float __fdiv_rn(float a, float b);
 float __fmaf_rn(float a, float b, float c);
 float __fsqrt_rn(float a);
+double __dsqrt_rn(double a);
 double __dadd_rn(double a, double b);
 double __dsub_rn(double a, double b);
 double __dmul_rn(double a, double b);

@@ -253,6 +253,7 @@ class Object:
     is_global: bool = False
     orders_tensor_core: bool = False
     is_packed: bool = False
+    is_padded: bool = False
     is_scales: bool = False
     is_metadata: bool = False
     is_collective: bool = False
@@ -260,11 +261,11 @@ class Object:
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
-         alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
-    """An array in shared memory. tile: its dimensions, or 'infer'."""
+         alias: typing.Optional[Ref] = None, alias_start=None, padded: bool = False) -> Object:
+    """An array in shared memory. tile: its dimensions, or 'infer'. padded: TMA makes it of a packed parameter."""
     infers = tile == "infer"
     return Object("ARRAY", "SMEM", dtype, dims, () if infers else tuple(tile), infers, swizzle, tuple(transpose),
-                  layout, alias, alias_start)
+                  layout, alias, alias_start, is_padded=padded)
 
 
 def acc(dtype: str, *dims) -> Object:

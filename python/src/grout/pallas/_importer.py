@@ -12,6 +12,7 @@ import numpy
 from .._diagnostics import KernelError
 from .._kernel import Module
 from ..builder import Builder
+from ..builder._operations import TABLE
 from . import _jax
 from ._errors import UnsupportedError
 from ._memory import load, store
@@ -393,12 +394,6 @@ class Importer:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 
 
-# Primitives that no other hardware has.
-BLACKWELL = frozenset(("try_cluster_cancel", "query_cluster_cancel", "tcgen05_mma", "tcgen05_commit_arrive", "async_load",
-                       "wait_load_tmem", "async_store_tmem", "commit_tmem", "async_copy_smem_to_tmem",
-                       "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem"))
-
-
 def _opens_scope(equation) -> bool:
     """Whether an equation outside of loops and branches allocates."""
     if equation.primitive.name in ("run_scoped", "run_state"):
@@ -462,9 +457,16 @@ def _shares_tmem(jaxpr) -> bool:
     return any(aval.collective for equation in _walk_equations(jaxpr) for aval in _list_tmem(equation))
 
 
+def _is_of_blackwell(equation) -> bool:
+    """Whether the operation of a primitive is of Blackwell; they have one name, but for loads of tensor memory."""
+    name = equation.primitive.name
+    operation = TABLE.get("async_load_tmem" if name == "async_load" else name)
+    return operation is not None and operation.is_of_blackwell
+
+
 def needs_blackwell(jaxpr) -> bool:
     """Whether a kernel has something that no other hardware has."""
-    return any(equation.primitive.name in BLACKWELL or _names_rows(equation) or _list_tmem(equation) or
+    return any(_is_of_blackwell(equation) or _names_rows(equation) or _list_tmem(equation) or
                equation.params.get("leader_tracked") is not None for equation in _walk_equations(jaxpr))
 
 

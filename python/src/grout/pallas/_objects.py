@@ -148,6 +148,8 @@ def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
         return {"scales": True}
     if layout == tcgen05.sparse_meta_layout():
         return {"metadata": True}
+    if inner.shape[0] != 128 and inner.shape[1] % 16:
+        return None  # JAX makes no layout of 64 rows for it, so it is one of scales
     for packing in (1, 2, 4, 8):
         plain = [tcgen05.tmem_default_layout(packing)] if inner.shape[0] == 128 else \
             [make(inner.shape[1], packing) for make in (tcgen05.tmem_half_lane_layout,

@@ -38,17 +38,6 @@ def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
     return word, (*shape[:-1], shape[-1] // count), count
 
 
-def make_words(array) -> numpy.ndarray:
-    """An array of JAX as it is declared."""
-    array = numpy.asarray(array)
-    if array.dtype.name not in WORDS:
-        return array
-    word, shape, count = lay_out(array.dtype, array.shape)
-    bits = 16 // count
-    codes = array.astype(numpy.uint16).reshape(*shape, count) << (bits * numpy.arange(count, dtype=numpy.uint16))
-    return numpy.bitwise_or.reduce(codes, axis=-1).astype({"u16": numpy.uint16}[word])
-
-
 def is_bool(dtype: str) -> bool:
     """Of a text of grout."""
     return dtype == "bool"

@@ -326,6 +326,33 @@ static const struct move_case {
      32 * 4},
 };
 
+/* Sums of f16: each in the lower half of a register. */
+START_TEST(halves) {
+    static const char body[] = MMA("f16", "0x08040000, 0;") FINISH;
+    static const uint8_t scales[2] = {0, 0};
+    uint8_t image[IMAGE];
+    static uint32_t results[2][CTAS_MAX * THREADS * COLUMNS];
+    fill(image, &f16, 0, scales);
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        trial it = {.ctas = 1, .seed = seed};
+        grout_diags *diags = grout_diags_new();
+        ck_assert(run(body, image, &it, results[seed], diags));
+        ck_assert_uint_eq(it.undefined, THREADS * (COLUMNS - 16) * 4);
+        grout_diags_free(diags);
+    }
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < 128; i++) {
+        for (uint32_t j = 0; j < 16; j++) {
+            uint32_t one = results[0][i * COLUMNS + j], other = results[1][i * COLUMNS + j];
+            ck_assert_uint_eq(one & 0xffff, other & 0xffff);
+            ck_assert_uint_eq((one & 0x7fff) == 0, multiply(&f16, i, j) == 0);
+            alike += one >> 16 == other >> 16;
+        }
+    }
+    ck_assert_uint_lt(alike, 16);
+}
+END_TEST
+
 START_TEST(moves) {
     /* what has no value has none where it is moved to, and that is no fault */
     const struct move_case *c = &move_cases[_i];
@@ -422,6 +449,7 @@ int main(void) {
     tcase_add_loop_test(tcase, products, 0, sizeof product_cases / sizeof product_cases[0]);
     tcase_add_loop_test(tcase, pair, 0, 4);
     tcase_add_test(tcase, late);
+    tcase_add_test(tcase, halves);
     tcase_add_loop_test(tcase, moves, 0, sizeof move_cases / sizeof move_cases[0]);
     tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
     suite_add_tcase(suite, tcase);
