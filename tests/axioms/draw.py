@@ -312,14 +312,17 @@ class Drawer:
 
 
 def give_another_name(text, seed):
-    """In some kernels the bytes of %s have another name, and any access may use it: nothing else changes."""
-    draw = random.Random("%d names" % seed)
-    at = text.find("  scratch %s : ")
-    if at < 0 or draw.randrange(4):
-        return text
-    end = text.index("\n", at) + 1
-    other = text[at:end].replace("%s ", "%too ").replace("\n", " alias(%s)\n")
-    return text[:end] + other + re.sub(r"%s\b", lambda it: draw.choice((it.group(), "%too")), text[end:])
+    """In some kernels the bytes of %s, or of %t in tensor memory, have another name, and any access may use it: nothing
+    else changes."""
+    for name, line, other in (("%s", "  scratch %s : ", "%too"), ("%t", "  scratch %t : tmem ", "%also")):
+        draw = random.Random(f"{seed} names" if name == "%s" else f"{seed} names of columns")
+        at = text.find(line)
+        if at < 0 or draw.randrange(4):
+            continue
+        end = text.index("\n", at) + 1
+        alias = text[at:end].replace(name + " ", other + " ").replace("\n", f" alias({name})\n")
+        text = text[:end] + alias + re.sub(name + r"\b", lambda it: draw.choice((it.group(), other)), text[end:])
+    return text
 
 
 def make_table(text, seed):

@@ -221,12 +221,27 @@ static void add_block(export *it, grout_block_id id) {
     grout_text_add(&it->out, "]}");
 }
 
-/* Whether it has the bytes of another one, whether its elements lie in order, and its groups. */
+/* Where it lies in SMEM, or in tensor memory, of which a column is 512 bytes. Of an alias there the
+ * library counts 4 bytes for a column: those of one lane. */
+static int64_t get_offset(const export *it, grout_object_id id) {
+    enum { LANES = 128 };
+    const grout_object *object = grout_module_get_object(it->module, id);
+    const int64_t offset = grout_object_get_offset(it->module, id);
+    const int64_t first =
+        grout_object_get_offset(it->module, grout_object_get_root(it->module, id));
+    return object->space == GROUT_SPACE_TMEM   ? first + (offset - first) * LANES
+           : object->space == GROUT_SPACE_SMEM ? offset
+                                               : 0;
+}
+
+/* Whether it has the bytes of another one, whether its elements lie in order, and its groups. In
+ * tensor memory the judge counts columns, and knows by itself where the elements are. */
 static void add_sharing(export *it, grout_object_id id) {
+    const bool is_plain = grout_module_get_object(it->module, id)->space == GROUT_SPACE_TMEM ||
+                          grout_layout_is_plain(grout_object_get_layout(it->module, id));
     grout_text_add(&it->out, ",\"alias\":%s,\"plain\":%s,\"groups\":[",
                    grout_object_get_root(it->module, id) != id ? "true" : "false",
-                   grout_layout_is_plain(grout_object_get_layout(it->module, id)) ? "true"
-                                                                                  : "false");
+                   is_plain ? "true" : "false");
 }
 
 static void add_object(export *it, grout_object_id id) {
@@ -235,7 +250,6 @@ static void add_object(export *it, grout_object_id id) {
                                         [GROUT_OBJECT_SEMAPHORE] = "semaphore"};
     const grout_object *object = grout_module_get_object(it->module, id);
     const grout_type *type = grout_object_get_type(it->module, id);
-    const bool has_offset = object->space == GROUT_SPACE_SMEM || object->space == GROUT_SPACE_TMEM;
     const bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
     grout_text_add(&it->out, "\"%" PRIu32 "\":{\"kind\":\"%s\",\"space\":\"%s\",\"dims\":[", id,
                    kinds[object->kind], grout_space_get_text(object->space));
@@ -250,8 +264,7 @@ static void add_object(export *it, grout_object_id id) {
         "],\"bytes\":%u,\"explicit\":%s,\"global\":%s,\"arrivals\":%" PRIu32 ",\"offset\":%" PRId64,
         object->kind == GROUT_OBJECT_ARRAY ? grout_dtype_get_info(type->dtype)->bytes : 8,
         object->is_explicit ? "true" : "false", object->is_global ? "true" : "false",
-        is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
-        has_offset ? grout_object_get_offset(it->module, id) : 0);
+        is_barrier ? grout_object_get_arrivals(it->module, id) : 0, get_offset(it, id));
     grout_text_add(
         &it->out, ",\"packed\":%s,\"scales\":%s,\"metadata\":%s,\"orders\":%s,\"dtype\":\"%s\"",
         object->is_packed ? "true" : "false", object->is_scales ? "true" : "false",
