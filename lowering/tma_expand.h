@@ -7,7 +7,7 @@
 
 #include "grout/verify.h"
 
-/* Of a 'packed' array: counts distances in GMEM, and the bytes of a box, which a barrier counts, by
+/* Counts, if the array is 'packed', distances in GMEM and the bytes of a box, as a barrier does, by
  * the bits of an element. Any other plan stays as it is. */
 void grout_tma__expand(const grout_type *array, grout_tma *tma);
 

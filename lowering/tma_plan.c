@@ -333,8 +333,7 @@ static bool find_digits(planning *plan) {
         left[dim] = left[dim] / digit.extent;
         int64_t width = layout->swizzle / layout->element_bytes;
         if (k + 1u == layout->tiled_rank && layout->swizzle != 0 && digit.extent > width) {
-            /* Rows of the swizzle's width that lie side by side have been joined: part them again.
-             */
+            /* Rows as wide as the swizzle that lie side by side have been joined: part them. */
             view_digit rows = digit;
             rows.divisor = width;
             rows.stride = layout->swizzle;
@@ -692,10 +691,10 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
               : plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
                                     : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
-        bool has_box = check_box(&plan);
-        bool is_aligned = plan.layout == NULL || check_alignment(&plan);
+        ok = check_box(&plan);
+        ok = (plan.layout == NULL || check_alignment(&plan)) && ok;
         grout_tma__expand(plan.gmem_type, tma_out);
-        ok = check_pitches(&plan) && has_box && is_aligned;
+        ok = check_pitches(&plan) && ok;
     }
     return ok;
 }

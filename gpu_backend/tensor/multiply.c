@@ -92,7 +92,7 @@ static uint32_t describe_plain(const grout_emitter *e, const product *p) {
     return (uint32_t)grout_tensor__put(e, word, GROUT_TENSOR_PLAIN_REUSE, 0);
 }
 
-/* Of f4e2m1 two in a byte, which has kinds of its own. */
+/* f4e2m1 two in a byte has kinds of its own. */
 static bool is_f4(const product *p) {
     return grout_wgmma_has_pairs(&p->plan.product);
 }

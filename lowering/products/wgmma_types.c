@@ -28,7 +28,7 @@ uint32_t grout_wgmma__get_accumulators(grout_dtype a, grout_dtype b) {
     return 0;
 }
 
-/* Of 4 bits, two in a byte on both sides, with scales alone. */
+/* f4e2m1 two in a byte, on both sides, is multiplied with scales alone. */
 uint32_t grout_tcgen05__get_accumulators(const grout_type *a, const grout_type *b, bool is_scaled) {
     const bool are_narrow = (narrow_floats >> a->dtype & narrow_floats >> b->dtype & 1) != 0;
     const bool are_pairs = a->dtype == GROUT_DTYPE_F4E2M1 && b->dtype == GROUT_DTYPE_F4E2M1 &&

@@ -10,30 +10,32 @@ class Lowered(Exception):
     """The first kernel of a test was lowered, and that is all that is asked."""
 
 
-def _lower(make, *args, **kwargs):
-    """In place of plgpu.kernel: the kernel is lowered where it is called."""
+def _lower(answers, make, *args, **kwargs):
+    """In place of plgpu.kernel: the kernel is lowered where it is called, and the answer noted; unittest hides errors."""
     if not args:
-        return lambda body: _lower(make, body, **kwargs)
+        return lambda body: _lower(answers, make, body, **kwargs)
     kernel = make(*args, **{name: value for name, value in kwargs.items() if name != "interpret"})
 
     def call(*arrays):
-        jax.jit(kernel).trace(*arrays).lower(lowering_platforms=("cuda",))
+        try:
+            jax.jit(kernel).trace(*arrays).lower(lowering_platforms=("cuda",))
+        except Exception as error:
+            answers.append(f"{type(error).__name__}: {error}")
+            raise
+        answers.append("")
         raise Lowered
 
     return call
 
 
 def run_call(item):
-    """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the kernel, or JAX' error; it is missing where no
-    kernel came so far."""
-    make = plgpu.kernel
-    plgpu.kernel = lambda *args, **kwargs: _lower(make, *args, **kwargs)
+    """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the first kernel, or JAX' error; it is missing
+    where no kernel was called."""
+    make, answers = plgpu.kernel, []
+    plgpu.kernel = lambda *args, **kwargs: _lower(answers, make, *args, **kwargs)
     try:
         return (yield)
-    except Lowered:
-        item.compat["lowering"] = ""
-    except Exception as error:  # pylint: disable=broad-exception-caught
-        item.compat["lowering"] = f"{type(error).__name__}: {error}"
-        raise
     finally:
         plgpu.kernel = make
+        if answers:
+            item.compat["lowering"] = answers[0]

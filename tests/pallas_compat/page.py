@@ -115,7 +115,7 @@ def _say_rate(what, judged):
     rate, asked = _rate(judged)
     counts = _count(judged)
     skipped = f", of which {counts['skipped']} skip themselves" if counts["skipped"] else ""
-    return f"{len(judged)} are {what} tensor memory{skipped}. Of {asked} **{rate:.1f} %** are the same or better, {counts['wrong']} wrong."
+    return f"{len(judged)} are {what} tensor memory{skipped}: **{rate:.1f} %** of {asked} are the same or better, {counts['wrong']} wrong."
 
 
 def compare(judged, version, other):

@@ -62,10 +62,10 @@ def _find_reason(case, message):
 
 def _get_refusal(message):
     """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
-    found = re.search(r"(?:UnsupportedError|KernelError): ([^\n]+)", message)
+    found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)", message)
     if found is None:
         return ""
-    return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))
+    return re.sub(r"^\S+?:\d+:\d+: (error: )?", "", found.group(1))
 
 
 def _judge_refusal(refusal, lowering):
@@ -102,9 +102,10 @@ def _judge(case, jax, grout, lowered):
 
 
 def list_refused(grout, file):
-    """The cases of a file whose kernels grout refused, without the file's name."""
+    """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is better."""
     return [case.split("::", 1)[1] for case, line in grout.items()
-            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])]
+            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])
+            and not _find_reason(case, line["message"])]
 
 
 def judge(jax, grout, lowered):

@@ -10,6 +10,7 @@
 typedef struct product {
     uint32_t m, n, k;
     uint32_t type;         /* of draw_product_types */
+    const char *narrow[2]; /* of a and b: 6 or 4 bits instead, padded; NULL: what the table says */
     uint32_t swizzle[2];   /* of a and b: bytes */
     bool is_transposed[2]; /* held as [K, M], [N, K] */
     bool has_tmem_a;       /* a comes from tensor memory */
@@ -33,6 +34,11 @@ enum { USE_COUNT = sizeof uses / sizeof uses[0], USE_FRESH = 3 };
 
 static uint32_t get_width(const product *p, uint32_t operand) {
     return p->swizzle[operand] / draw_product_types[p->type].bytes;
+}
+
+static const char *get_type(const product *p, uint32_t operand) {
+    return p->narrow[operand] != NULL ? p->narrow[operand]
+                                      : draw_product_types[p->type].operands[operand];
 }
 
 /* Dimensions of an operand in SMEM. */
@@ -99,17 +105,19 @@ static void add_scratch(const product *p, uint32_t operand, grout_text *scratch)
     get_dims(p, operand, dims);
     grout_text_add(scratch,
                    "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
-                   "] tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")\n",
-                   operand, draw_product_types[p->type].operands[operand], p->steps, dims[0],
-                   dims[1], p->is_tall ? dims[0] : 8, get_width(p, operand), p->swizzle[operand]);
+                   "]%s tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")\n",
+                   operand, get_type(p, operand), p->steps, dims[0], dims[1],
+                   p->narrow[operand] != NULL ? " padded" : "", p->is_tall ? dims[0] : 8,
+                   get_width(p, operand), p->swizzle[operand]);
 }
 
 static void add_operand(draw *d, const product *p, uint32_t operand) {
     uint32_t dims[2];
     char type[64];
     get_dims(p, operand, dims);
-    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-                   draw_product_types[p->type].operands[operand], p->steps, dims[0], dims[1]);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]%s",
+                   get_type(p, operand), p->steps, dims[0], dims[1],
+                   p->narrow[operand] != NULL ? " packed" : "");
     (void)draw_param(d, "in", type);
 }
 
@@ -217,6 +225,22 @@ static void add_kernel(draw *d, const product *p, grout_text *out) {
     grout_text_free(&scratch);
 }
 
+/* Makes operands of 8-bit floats some of 6 or 4 bits, which lie along K in rows of 128. */
+static void draw_narrow(draw *d, product *p) {
+    static const char *const types[] = {"f4e2m1", "f6e2m3", "f6e3m2"};
+    if (strncmp(draw_product_types[p->type].operands[0], "f8", 2) != 0 || draw_below(d, 2) == 0) {
+        return;
+    }
+    for (uint32_t operand = p->has_tmem_a ? 1 : 0; operand < 2; operand++) {
+        if (draw_below(d, 3) > 0) {
+            p->narrow[operand] = types[draw_below(d, 3)];
+            p->is_transposed[operand] = operand == 1;
+            p->swizzle[operand] = 128;
+            p->k = 128;
+        }
+    }
+}
+
 static void draw_product(draw *d, grout_text *out) {
     static const uint32_t swizzles[] = {128, 64, 32};
     product p;
@@ -236,6 +260,7 @@ static void draw_product(draw *d, grout_text *out) {
                       .swizzle = {swizzles[draw_below(d, 3)], swizzles[draw_below(d, 3)]}};
         p.k = draw_product_types[p.type].k_step * (1 + draw_below(d, 4));
         p.is_transposed[0] = p.is_transposed[0] && !p.has_tmem_a;
+        draw_narrow(d, &p);
         p.slot = draw_below(d, p.slots);
         p.part = draw_below(d, p.parts);
         p.use = p.has_start ? draw_below(d, USE_COUNT) : USE_FRESH;

@@ -101,7 +101,7 @@ static void run(grout_text *text, grout_ptx_timing timing, uint32_t results[THRE
 
 /* A shape with a number of registers: rows of a warp's lanes (32, or 16 from a half on). */
 typedef struct shape {
-    const char *words; /* behind .aligned. */
+    const char *words; /* after .aligned. */
     uint32_t registers;
     bool has_halves; /* the address may be that of the upper 16 lanes */
     bool is_split;
@@ -233,7 +233,7 @@ START_TEST(stores) {
             cells[1] = is_packed ? given >> 16 : cells[1];
         }
     }
-    /* Of what is unpacked the ISA says the low halves. */
+    /* The ISA says the low halves of what is unpacked. */
     for (uint32_t i = 0; i < THREADS * COLUMNS; i++) {
         const uint32_t got = results[i / COLUMNS][i % COLUMNS];
         const uint32_t mask = is_packed ? 0xffff : UINT32_MAX;
