@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_device.h"
 
+#include "grout/generate.h"
 #include "grout/ptx.h"
 
 #include <jansson.h>
@@ -122,6 +123,22 @@ static void read_hex(uint8_t *bytes, size_t size, const char *text) {
     }
 }
 
+/* What the init(..) of a scratch says. The manifest has the bytes unless they are many. */
+static bool fill_scratch(const ptx_launch *work, const json_t *array, uint8_t *bytes) {
+    const grout_module *module = work->launch->module;
+    for (uint32_t i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        const grout_value *value = grout_module_get_value(module, object->value);
+        const uint32_t line = grout_module_get_place(module, object->loc).line;
+        if (object->init != 0 && line == get_number(array, "line") &&
+            strcmp(grout_module_get_string(module, value->name), get_text(array, "name")) == 0) {
+            grout_scratch_fill_default(module, i, bytes);
+            return true;
+        }
+    }
+    return fail(work, "what a scratch holds at first is not known");
+}
+
 /* What an array of the manifest holds first, without an argument. */
 static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *address_out) {
     size_t size = (size_t)get_number(array, "bytes");
@@ -130,8 +147,14 @@ static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *addres
         return grout_diags_add_oom(work->session->diags);
     }
     fill(bytes, size, get_text(array, "fill"));
+    bool is_filled = json_object_get(array, "fill") != NULL;
     if (json_object_get(array, "contents") != NULL) {
         read_hex(bytes, size, get_text(array, "contents"));
+        is_filled = true;
+    }
+    if (!is_filled && !fill_scratch(work, array, bytes)) {
+        free(bytes);
+        return false;
     }
     *address_out = grout_ptx_memory_add(work->memory, bytes, size);
     free(bytes);
