@@ -50,12 +50,13 @@ static grout_object_id bind_alias_array(grout_binding *binding, const grout_obje
     return binding->bound->object_types[value->object].kind == GROUT_TYPE_NONE ? 0 : value->object;
 }
 
-/* What is padded has elements across bytes, which nothing else can see as they are. */
+/* What is padded has elements across bytes, which only arrays of their kind see as they are. */
 static bool check_padding(grout_binding *binding, grout_object_id id, grout_object_id array) {
     const grout_module *module = binding->module;
     const grout_object *object = grout_module_get_object(module, id);
+    const grout_object *other = grout_module_get_object(module, array);
     const bool is_padded = object->is_padded;
-    if (!is_padded && !grout_module_get_object(module, array)->is_padded) {
+    if (is_padded == other->is_padded && (!is_padded || object->type.dtype == other->type.dtype)) {
         return true;
     }
     grout_binding__report(
