@@ -311,18 +311,15 @@ class Drawer:
         return out
 
 
-def give_another_name(text, seed):
-    """In some kernels the bytes of %s, or of %t in tensor memory, have another name, and any access may use it: nothing
-    else changes."""
-    for name, line, other in (("%s", "  scratch %s : ", "%too"), ("%t", "  scratch %t : tmem ", "%also")):
-        draw = random.Random(f"{seed} names" if name == "%s" else f"{seed} names of columns")
-        at = text.find(line)
-        if at < 0 or draw.randrange(4):
-            continue
-        end = text.index("\n", at) + 1
-        alias = text[at:end].replace(name + " ", other + " ").replace("\n", f" alias({name})\n")
-        text = text[:end] + alias + re.sub(name + r"\b", lambda it: draw.choice((it.group(), other)), text[end:])
-    return text
+def give_another_name(text, seed, name, line, other):
+    """In some kernels the bytes of an array have another name, and any access may use it: nothing else changes."""
+    draw = random.Random("%d names" % seed)
+    at = text.find(line)
+    if at < 0 or draw.randrange(4):
+        return text
+    end = text.index("\n", at) + 1
+    alias = text[at:end].replace(name + " ", other + " ").replace("\n", f" alias({name})\n")
+    return text[:end] + alias + re.sub(name + r"\b", lambda it: draw.choice((it.group(), other)), text[end:])
 
 
 def make_table(text, seed):
@@ -343,6 +340,6 @@ def make_table(text, seed):
 
 def draw(kind, seed):
     if kind in OTHERS:
-        return OTHERS[kind](seed).text()
+        return give_another_name(OTHERS[kind](seed).text(), seed, "%t", "  scratch %t : tmem ", "%also")
     drawer = draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)
-    return make_table(give_another_name(drawer.text(), seed), seed)
+    return make_table(give_another_name(drawer.text(), seed, "%s", "  scratch %s : ", "%too"), seed)

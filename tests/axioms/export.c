@@ -221,8 +221,8 @@ static void add_block(export *it, grout_block_id id) {
     grout_text_add(&it->out, "]}");
 }
 
-/* Where it lies in SMEM, or in tensor memory, of which a column is 512 bytes. Of an alias there the
- * library counts 4 bytes for a column: those of one lane. */
+/* Where it lies in SMEM, or in tensor memory, of which a column is 512 bytes. The library counts
+ * 4 bytes for a column of an alias there: those of one lane. */
 static int64_t get_offset(const export *it, grout_object_id id) {
     enum { LANES = 128 };
     const grout_object *object = grout_module_get_object(it->module, id);

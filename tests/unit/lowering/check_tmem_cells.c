@@ -43,7 +43,7 @@ static cell find_halves_of_pair(int64_t slot, int64_t row, int64_t column) {
 static cell find_scales(int64_t slot, int64_t row, int64_t column) {
     return (cell){row % 32, slot * 8 + column / 4 * 4 + row / 32, column % 4};
 }
-/* Scales of 256 rows take eight columns for each four. */
+/* Scales of 256 rows: eight columns for each four. */
 static cell find_tall_scales(int64_t slot, int64_t row, int64_t column) {
     return (cell){row % 32, slot * 16 + column / 4 * 8 + row / 32, column % 4};
 }
