@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants a fault in each field of gpu_backend/plan/fields.def, in each kernel of kernels.txt that has the field, and
 asks whether the machine for PTX notices: by a fault, a hang, code that nobody takes, or another result than the
-interpreter's. without_effect.txt says which faults change nothing, and why. Needs NVRTC: 77 without it.
+interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
-usage: planted.py --grout PATH [--only WORD] [--sample K/N] [--jobs N] [--table FILE] [--results FILE]
-       planted.py --grout PATH --device cuda --results FILE [--only WORD]
+usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
+       planted.py --grout PATH --device cuda --results FILE [--only WORD] [--seconds N]
 
 With --device cuda the faults run on a GPU, each in a process of its own with the watchdog on. Faults that could write
-outside the arrays are left out there. --results writes a line for each fault: fault, kernel, verdict, what was said.
+outside of the arrays are left out there. --results writes a line for each fault: fault, kernel, verdict, what was said.
 """
 import argparse
 import concurrent.futures
@@ -67,7 +67,7 @@ def read_kernels(folder):
 def read_reasons(folder):
     """{(fault, kernel or '*'): reason} of lines 'FAULT KERNEL reason'."""
     reasons = {}
-    with open(os.path.join(folder, "without_effect.txt"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "unnoticed.txt"), encoding="utf-8") as file:
         for line in file:
             words = line.split(None, 2)
             if words and not words[0].startswith("#"):
@@ -188,11 +188,11 @@ def check(results, reasons):
         keys = [(fault, str(kernel)), (fault, "*")]
         key = next((key for key in keys if key in reasons), None)
         if verdict == "equal" and key is None:
-            wrong.append(f"{fault} {kernel}: nobody notices, and no line of without_effect.txt says why")
+            wrong.append(f"{fault} {kernel}: nobody notices, and no line of unnoticed.txt says why")
         elif verdict == "equal":
             used.add(key)
         elif key is not None and key[1] != "*":
-            wrong.append(f"{fault} {kernel}: without_effect.txt has it, but the verdict is '{verdict}'")
+            wrong.append(f"{fault} {kernel}: unnoticed.txt has it, but the verdict is '{verdict}'")
         if verdict in ("crash", "other"):
             wrong.append(f"{fault} {kernel}: '{verdict}' is no verdict")
     return wrong, used
@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--grout", required=True)
     parser.add_argument("--device", default="ptx", choices=["ptx", "cuda"])
     parser.add_argument("--only", default="")
-    parser.add_argument("--sample", default="0/1")
+    parser.add_argument("--part", default="0/1", help="of N parts of the kernels, the one of number K")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after so many")
@@ -215,13 +215,13 @@ def main():
     os.chdir(arguments.root)
     fields, kernels = read_fields("."), list(read_kernels(arguments.folder))
     reasons, runner = read_reasons(arguments.folder), Runner(arguments)
+    part, of = (int(number) for number in arguments.part.split("/"))
+    kernels = [kernel for number, kernel in enumerate(kernels) if number % of == part]
     jobs, unused = find_jobs(runner, [k for k in kernels if arguments.only in str(k) or "." in arguments.only], fields,
                              arguments.jobs)
-    part, of = (int(number) for number in arguments.sample.split("/"))
     is_gpu = arguments.device == "cuda"
     is_whole = arguments.only == "" and of == 1 and not is_gpu
     jobs = [job for job in jobs if arguments.only in str(job[0]) or arguments.only in job[1]]
-    jobs = [job for number, job in enumerate(jobs) if number % of == part]
     jobs = order([job for job in jobs if not (is_gpu and NOT_ON_GPU.fullmatch(job[1]))])
     chosen = sorted({kernel for kernel, _ in jobs})
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -232,7 +232,7 @@ def main():
     wrong, used = ([], set()) if is_gpu else check(results, reasons)
     if is_whole:
         wrong += [f"{name}: no kernel of kernels.txt has the field" for name in sorted(unused)]
-        wrong += [f"{fault} {kernel}: a line of without_effect.txt that covers nothing"
+        wrong += [f"{fault} {kernel}: a line of unnoticed.txt that covers nothing"
                   for fault, kernel in reasons if (fault, kernel) not in used]
     if arguments.results:
         with open(arguments.results, "w", encoding="utf-8") as file:
