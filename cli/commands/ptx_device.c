@@ -352,7 +352,8 @@ static bool run_one(grout_session *session, const grout_gpu_launch *launch) {
         get_numbers(work.manifest, "grid", plan.grid, 3);
         get_numbers(work.manifest, "block", plan.block, 3);
         get_numbers(work.manifest, "cluster", plan.cluster, 3);
-        is_done = grout_ptx_launch_run(&plan, &result, session->diags) && read_outputs(&work);
+        is_done = (plan.grid[0] > 0 || fail(&work, "a grid of no CTAs")) &&
+                  grout_ptx_launch_run(&plan, &result, session->diags) && read_outputs(&work);
     }
     if (is_done && !session->is_quiet) {
         grout_session__note(session, "%llu instructions of warps, %llu asynchronous operations\n",

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes build/gpu-faults.tar.gz of build/gpu-bundle (tools/gpu_bundle.sh): the command, the kernels, the list of fields
 # and planted.py. On a machine with a GPU, NVRTC and Python:
-#     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS
-# which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the machine for PTX says.
+#     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS [RESULTS]
+# (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the machine for PTX says.
 set -eu
 cd "$(dirname "$0")/../../.."
 folder=build/gpu-faults
@@ -18,9 +18,11 @@ cat > "$folder/run.sh" <<'RUN'
 set -u
 out=$1
 seconds=$2
+known=${3:+--but $(realpath "$3")}
 cd "$(dirname "$0")"
 planted="python3 tests/differential/planted/planted.py --grout ./grout --seconds $seconds"
-$planted --device cuda --jobs 6 --results "$out/gpu.tsv" > "$out/gpu.log" 2>&1 &
+# shellcheck disable=SC2086
+$planted --device cuda --jobs 6 $known --results "$out/gpu.tsv" > "$out/gpu.log" 2>&1 &
 $planted --device ptx --jobs 10 --results "$out/ptx.tsv" > "$out/ptx.log" 2>&1 &
 nvidia-smi -L > "$out/device.log"
 wait

@@ -27,8 +27,9 @@ ONE_WAY = ("BIT", "NARROWER")  # one unit more is one unit less, or there is no 
 SECONDS = 120
 GPU_SECONDS = 20
 # On a GPU they could write outside of the arrays: where an array is, how much larger, how much farther its rows are
-# apart, where a run goes and how much more it has, how many more CTAs there are.
-NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT)-?|MAP\.(DIM|STRIDE)_\d|COPY\.START-?|COPY\.BYTES|LAUNCH\.GRID")
+# apart, where a run goes and how much more it has, how many more CTAs there are. An element stride of 0 counts as 1 in a
+# launch of ours.
+NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT)-?|MAP\.(DIM|STRIDE)_\d|MAP\.EVERY_\d-|COPY\.START-?|COPY\.BYTES|LAUNCH\.GRID")
 
 
 class Field(typing.NamedTuple):
@@ -65,13 +66,15 @@ def read_kernels(folder):
 
 
 def read_reasons(folder):
-    """{(fault, kernel or '*'): reason} of lines 'FAULT KERNEL reason'."""
-    reasons = {}
+    """{(fault, kernel): reason} of lines '= REASON' and, below, 'KERNEL FAULT FAULT ..'."""
+    reasons, reason = {}, ""
     with open(os.path.join(folder, "unnoticed.txt"), encoding="utf-8") as file:
         for line in file:
-            words = line.split(None, 2)
-            if words and not words[0].startswith("#"):
-                reasons[words[0], words[1]] = words[2].strip()
+            words = line.split()
+            if line.startswith("= "):
+                reason = line[2:].strip()
+            elif words and words[0] != "#":
+                reasons.update({(fault, words[0]): reason for fault in words[1:]})
     return reasons
 
 
@@ -133,12 +136,11 @@ def classify(code, output):
         return "crash", reason
     for verdict, names in (("hang", ("ptx-hang", "gpu-hang", "gpu-timeout")),
                            ("refused", ("ptx-syntax", "ptx-unsupported", "nvrtc-failed", "bad-argument", "tma-box",
-                                        "tma-inner-bytes", "tma-pitch", "tma-layout", "tma-bytes", "gpu-driver")),
-                           ("fault", ("ptx-fault", "gpu-fault")), ("differs", ("gpu-mismatch", "output-mismatch"))):
+                                        "tma-inner-bytes", "tma-pitch", "tma-layout", "tma-bytes", "gpu-driver",
+                                        "internal-error")),
+                           ("fault", ("ptx-fault", "gpu-fault")), ("differs", ("compare-mismatch",))):
         if any(name in codes for name in names):
             return verdict, reason
-    if "differ" in output:
-        return "differs", reason
     return "other", reason
 
 
@@ -185,13 +187,12 @@ def check(results, reasons):
     wrong = []
     used = set()
     for kernel, fault, verdict, _ in results:
-        keys = [(fault, str(kernel)), (fault, "*")]
-        key = next((key for key in keys if key in reasons), None)
-        if verdict == "equal" and key is None:
+        key = fault, str(kernel)
+        if verdict == "equal" and key not in reasons:
             wrong.append(f"{fault} {kernel}: nobody notices, and no line of unnoticed.txt says why")
         elif verdict == "equal":
             used.add(key)
-        elif key is not None and key[1] != "*":
+        elif key in reasons:
             wrong.append(f"{fault} {kernel}: unnoticed.txt has it, but the verdict is '{verdict}'")
         if verdict in ("crash", "other"):
             wrong.append(f"{fault} {kernel}: '{verdict}' is no verdict")
@@ -207,11 +208,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after so many")
+    parser.add_argument("--but", help="leave out what this file of results has")
     parser.add_argument("--root", default=ROOT)
     parser.add_argument("--folder", default=HERE)
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)
     arguments.results = arguments.results and os.path.abspath(arguments.results)
+    arguments.but = arguments.but and os.path.abspath(arguments.but)
     os.chdir(arguments.root)
     fields, kernels = read_fields("."), list(read_kernels(arguments.folder))
     reasons, runner = read_reasons(arguments.folder), Runner(arguments)
@@ -222,6 +225,10 @@ def main():
     is_gpu = arguments.device == "cuda"
     is_whole = arguments.only == "" and of == 1 and not is_gpu
     jobs = [job for job in jobs if arguments.only in str(job[0]) or arguments.only in job[1]]
+    if arguments.but:
+        with open(arguments.but, encoding="utf-8") as file:
+            known = {tuple(line.split("\t")[:2]) for line in file}
+        jobs = [job for job in jobs if (job[1], str(job[0])) not in known]
     jobs = order([job for job in jobs if not (is_gpu and NOT_ON_GPU.fullmatch(job[1]))])
     chosen = sorted({kernel for kernel, _ in jobs})
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
