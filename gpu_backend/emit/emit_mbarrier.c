@@ -356,7 +356,7 @@ void grout_emit__barrier_test(grout_emitter *e, grout_op_id id, const grout_op *
     grout_emit__slot(e, &barrier);
     grout_emit__end(e, ");");
     begin_test(e, op, &barrier, entry);
-    /* Of one word, declare_phases has the field. */
+    /* declare_phases has the field where one word has all phases. */
     grout_emit__add(e, "%s >> x%" PRIu32 " %% 32 & 1u%s", word, slot,
                     is_array ? grout_emit__fault(e, GROUT_FIELD_MBARRIER_PARITY) : "");
     end_test(e, entry);

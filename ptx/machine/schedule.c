@@ -1,6 +1,6 @@
 /* schedule.c - which warp goes on: at random, for a while of random length. Every order of warps
  * that a GPU could take is possible, and a seed has one. With most seeds a warp of each cluster is
- * slow, so that what the others do without waiting for it shows.
+ * slow: if the others do not wait for it, that shows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
