@@ -294,6 +294,10 @@ bool grout_diags_has_errors(const grout_diags *diags) {
     return has_error;
 }
 
+bool grout_diags_has_dropped_error(const grout_diags *diags) {
+    return diags->has_dropped_error;
+}
+
 void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to) {
     GROUT_ASSERT(index < diags->count);
     diags->items[index].severity = to;

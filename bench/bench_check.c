@@ -68,9 +68,10 @@ static uint32_t make_arguments(const loaded *it, grout_kernel_id id, grout_argum
         bool is_scalar = param->direction == GROUT_DIRECTION_SCALAR;
         grout_dtype dtype =
             is_scalar ? param->dtype : grout_object_get_type(it->bound, param->object)->dtype;
-        arguments[i].size = is_scalar
-                                ? grout_dtype_get_info(dtype)->bytes
-                                : (size_t)grout_object_get_layout(it->bound, param->object)->bytes;
+        arguments[i].size =
+            is_scalar
+                ? grout_dtype_get_info(dtype)->bytes
+                : (size_t)grout_type_get_bytes(grout_object_get_type(it->bound, param->object));
         arguments[i].data = calloc(1, arguments[i].size + 1);
         if (arguments[i].data == NULL) {
             bench_fail("memory", NULL);

@@ -56,6 +56,7 @@ static bool refuse_null(const call *c, uint32_t index, const char *why, const gr
     grout_type plain = *wanted;
     plain.kind = GROUT_TYPE_ARRAY;
     plain.space = GROUT_SPACE_NONE;
+    plain.is_expanded = false; /* its bytes are those of memory, as ever */
     (void)refuse(c, index, why);
     grout_diags_help(c->diags,
                      "pass the address of a grout_array of %s whose data are the caller's elements",
@@ -107,7 +108,7 @@ static bool read_array(call *c, uint32_t index, const grout_array *array,
         return false;
     }
     c->arguments[index] = (grout_argument){
-        array->data, (size_t)grout_object_get_layout(module, param->object)->bytes};
+        array->data, (size_t)grout_type_get_bytes(grout_object_get_type(module, param->object))};
     return true;
 }
 

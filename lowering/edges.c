@@ -12,7 +12,8 @@
  * (edge_touches.h), a barrier made, a TMA store that is known to have been written. An operation
  * that releases while its actor holds a fact makes its object carry facts, and an operation that
  * acquires from such an object gives its actor facts. This is repeated until no object is new. A
- * barrier is narrow if it carries none.
+ * barrier is narrow if it carries none, or if all that acquire from it do so for the CTA alone, by
+ * the author's word: an order for the cluster takes both sides.
  *
  * When the whole cluster meets at its hardware barrier, in order, every CTA of it knows all that
  * was done before: nothing of it has to travel again within the cluster. To other clusters it does.
@@ -213,13 +214,37 @@ static bool walk_all(edge_walk *edges, const grout_module *module, grout_kernel_
     return is_done;
 }
 
+/* Whether an operation acquires for more than its own CTA: what was released for the cluster
+ * reaches nobody else. */
+static bool acquires_for_cluster(const grout_module *module, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0 && !is_relaxed(module, op) &&
+           grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) != GROUT_CHOICE_SCOPE_CTA;
+}
+
+/* What a barrier carries that an operation of the kernel acquires for the cluster. */
+static void note_acquired(const grout_module *module, grout_kernel_id kernel,
+                          const uint8_t *carried, uint8_t *is_narrow) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_object_id barrier = grout_edges__find_barrier(module, op);
+        if (barrier != 0 && (carried[barrier] & FACT_CLUSTER) != 0 &&
+            grout_module_get_block(module, op->parent)->kernel == kernel &&
+            acquires_for_cluster(module, op)) {
+            is_narrow[barrier] = 0;
+        }
+    }
+}
+
 bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
                               uint8_t *is_narrow) {
     edge_walk edges;
     const bool is_done = init(&edges, module, kernel) && walk_all(&edges, module, kernel);
     for (grout_object_id id = 1; is_done && id < grout_module_get_object_count(module); id++) {
-        is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
-                        (edges.carried[id] & FACT_CLUSTER) == 0;
+        is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER;
+    }
+    if (is_done) {
+        note_acquired(module, kernel, edges.carried, is_narrow);
     }
     deinit(&edges);
     return is_done;

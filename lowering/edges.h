@@ -11,7 +11,8 @@
 /*
  * Which barriers need no order between CTAs, in any launch of a kernel of a bound, verified module:
  * whatever arrives on them, nothing that it releases can matter to another CTA, or come back from
- * one to another thread of its own. Then operations on them may be for the CTA alone. Every phase
+ * one to another thread of its own, or nobody acquires it for more than its CTA (scope(cta),
+ * order(relaxed)). Then operations on them may be for the CTA alone. Every phase
  * is still counted, and what is over (a copy, a wgmma) is over for all who have waited.
  *
  * is_narrow has an entry for each object of the module; those of such barriers become 1, the others

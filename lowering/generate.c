@@ -56,12 +56,12 @@ static void put_bits(uint64_t bits, uint32_t bytes, uint8_t *out) {
 }
 
 /* The bits of one element into its place in an array. */
-static void put_at(grout_dtype dtype, const uint8_t *element, uint8_t *out, uint64_t index) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    if (info->packed == 1) {
+static void put_at(const grout_type *type, const uint8_t *element, uint8_t *out, uint64_t index) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    if (info->bits >= 8) {
         memcpy(out + index * info->bytes, element, info->bytes);
     } else {
-        grout_element_put(dtype, out, (int64_t)index, element);
+        grout_type_put_element(type, out, (int64_t)index, element);
     }
 }
 
@@ -125,8 +125,9 @@ static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out,
     }
 }
 
-static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
-                      uint64_t count) {
+static void fill_ints(const grout_generator *generator, const grout_type *type, uint8_t *out) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     bool is_signed = (info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT) &&
                      dtype != GROUT_DTYPE_F8E8M0; /* scales have no sign */
@@ -140,14 +141,14 @@ static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8
         fill_picked(&from, 2, out, count);
     } else {
         for (uint64_t i = 0; i < count; i++) {
-            put_at(dtype, pick(&from, i), out, i);
+            put_at(type, pick(&from, i), out, i);
         }
     }
 }
 
 /* Four elements for each counter; p lies in the middle of one of 2^32 equal parts of (0, 1). */
-static void fill_random(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
-                        uint64_t count) {
+static void fill_random(const grout_generator *generator, const grout_type *type, uint8_t *out) {
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
     uint8_t element[8] = {0};
     uint32_t key[2] = {(uint32_t)generator->seed, (uint32_t)(generator->seed >> 32)};
     uint32_t words[4] = {0};
@@ -160,42 +161,47 @@ static void fill_random(const grout_generator *generator, grout_dtype dtype, uin
         double value = generator->kind == GROUT_GENERATOR_RANDN
                            ? grout_random__quantile(p)
                            : generator->low * (1 - p) + generator->high * p;
-        put_number(dtype, value, element);
-        put_at(dtype, element, out, i);
+        put_number((grout_dtype)type->dtype, value, element);
+        put_at(type, element, out, i);
     }
 }
 
-static void fill_same(grout_dtype dtype, const uint8_t *element, uint8_t *out, uint64_t count) {
+static void fill_same(const grout_type *type, const uint8_t *element, uint8_t *out) {
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
     for (uint64_t i = 0; i < count; i++) {
-        put_at(dtype, element, out, i);
+        put_at(type, element, out, i);
     }
 }
 
-void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
-                          uint64_t count) {
+static void fill(const grout_generator *generator, const grout_type *type, void *out) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint8_t element[8] = {0};
     GROUT_ASSERT(grout_generator_fits(generator, dtype) && info->bytes <= sizeof element);
     switch (generator->kind) {
     case GROUT_GENERATOR_INTS:
-        fill_ints(generator, dtype, out, count);
+        fill_ints(generator, type, out);
         break;
     case GROUT_GENERATOR_ZEROS:
-        memset(out, 0, (size_t)((count + info->packed - 1) / info->packed) * info->bytes);
+        memset(out, 0,
+               type->is_expanded
+                   ? (size_t)grout_type_get_bytes(type)
+                   : (size_t)((count + info->packed - 1) / info->packed) * info->bytes);
         break;
     case GROUT_GENERATOR_ONES:
         put_integer(dtype, 1, element);
-        fill_same(dtype, element, out, count);
+        fill_same(type, element, out);
         break;
     case GROUT_GENERATOR_ARANGE:
         for (uint64_t i = 0; i < count; i++) {
             put_integer(dtype, i, element);
-            put_at(dtype, element, out, i);
+            put_at(type, element, out, i);
         }
         break;
     case GROUT_GENERATOR_RANDN:
     case GROUT_GENERATOR_UNIFORM:
-        fill_random(generator, dtype, out, count);
+        fill_random(generator, type, out);
         break;
     case GROUT_GENERATOR_VALUE:
         if (is_float(dtype)) {
@@ -206,7 +212,7 @@ void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, v
                                            : (uint64_t)generator->low,
                         element);
         }
-        fill_same(dtype, element, out, count);
+        fill_same(type, element, out);
         break;
     case GROUT_GENERATOR_LIST:
     case GROUT_GENERATOR_COUNT:
@@ -227,6 +233,21 @@ void grout_generator_print(const grout_generator *generator, grout_text *out) {
     if (info->argument_count > 1) {
         grout_text_add(out, ":%.17g:%.17g", generator->low, generator->high);
     }
+}
+
+void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
+                          uint64_t count) {
+    const grout_type type = {.kind = GROUT_TYPE_REF,
+                             .dtype = (uint8_t)dtype,
+                             .space = GROUT_SPACE_GMEM,
+                             .rank = 1,
+                             .dims = {(int64_t)count}};
+    fill(generator, &type, out);
+}
+
+void grout_generator_fill_array(const grout_generator *generator, const grout_type *type,
+                                void *out) {
+    fill(generator, type, out);
 }
 
 /* ---- init ------------------------------------------------------------------------------------ */
@@ -255,20 +276,21 @@ static grout_generator get_generator(const grout_module *bound, const grout_init
 }
 
 /* The constants of a value or of a list, of which the type holds each (verify_init.c). */
-static void fill_constants(const grout_module *bound, const grout_init *init, grout_dtype dtype,
-                           uint8_t *out, uint64_t count) {
+static void fill_constants(const grout_module *bound, const grout_init *init,
+                           const grout_type *type, uint8_t *out) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
     const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
-    GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == count);
+    GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == grout_type_get_count(type));
     if (init->kind == GROUT_GENERATOR_VALUE) {
         uint8_t element[8] = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, 0), dtype), bytes, element);
-        fill_same(dtype, element, out, count);
+        fill_same(type, element, out);
         return;
     }
     for (uint32_t i = 0; i < init->count; i++) {
         uint8_t element[8] = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, i), dtype), bytes, element);
-        put_at(dtype, element, out, i);
+        put_at(type, element, out, i);
     }
 }
 
@@ -276,14 +298,13 @@ static void fill_constants(const grout_module *bound, const grout_init *init, gr
 static void fill_init(const grout_module *bound, grout_init_id id, uint64_t stream,
                       const grout_type *type, void *data) {
     const grout_init *init = grout_module_get_init(bound, id);
-    const uint64_t count = (uint64_t)grout_type_get_count(type);
     if (init->kind == GROUT_GENERATOR_VALUE || init->kind == GROUT_GENERATOR_LIST) {
-        fill_constants(bound, init, (grout_dtype)type->dtype, data, count);
+        fill_constants(bound, init, type, data);
         return;
     }
     grout_generator generator = get_generator(bound, init);
     generator.stream = stream;
-    grout_generator_fill(&generator, (grout_dtype)type->dtype, data, count);
+    fill(&generator, type, data);
 }
 
 void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel, uint32_t index,

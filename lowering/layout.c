@@ -188,7 +188,7 @@ bool grout_layout_is_plain(const grout_layout *layout) {
             return false;
         }
     }
-    for (uint32_t k = 1; k < layout->tiled_rank && layout->is_custom; k++) {
+    for (uint32_t k = 1; k < layout->tiled_rank; k++) {
         if (layout->stride[k - 1] != layout->stride[k] * layout->extent[k]) {
             return false;
         }
@@ -218,6 +218,19 @@ static int64_t permute(const grout_layout *layout, int64_t offset) {
                                      : map_bits(layout->images, layout->address_bits, offset);
 }
 
+/* The digit with the largest stride below this one. Those of a table of scales are not sorted. */
+static uint32_t find_next_digit(const grout_layout *layout, int64_t before) {
+    uint32_t found = layout->tiled_rank;
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        if (layout->stride[k] < before &&
+            (found == layout->tiled_rank || layout->stride[k] > layout->stride[found])) {
+            found = k;
+        }
+    }
+    GROUT_ASSERT(found < layout->tiled_rank);
+    return found;
+}
+
 void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index) {
     offset = layout->address_bits == 0
                  ? swizzle_offset(layout->swizzle, offset) /* its own inverse */
@@ -225,11 +238,14 @@ void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t 
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
         index[dim] = 0;
     }
-    for (uint32_t k = 0; k < layout->tiled_rank; k++) { /* the largest stride first */
+    int64_t before = INT64_MAX;
+    for (uint32_t i = 0; i < layout->tiled_rank; i++) {
+        const uint32_t k = find_next_digit(layout, before);
         const int64_t digit = offset / layout->stride[k];
         const int64_t last = layout->extent[k] - 1;
         index[layout->dim[k]] += (digit < last ? digit : last) * layout->divisor[k];
         offset -= (digit < last ? digit : last) * layout->stride[k];
+        before = layout->stride[k];
     }
 }
 

@@ -27,6 +27,7 @@
 #include "invariant.h"
 #include "layout.h"
 #include "row_plan.h"
+#include "tma_expand.h"
 #include "tma_fold.h"
 #include "tma_starts.h"
 #include "type.h"
@@ -98,12 +99,17 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
     return grout_value__get_text(plan->module, view->base, "the array");
 }
 
+/* Whether its rows in SMEM have places of their own in the array: they form no box there. */
+static bool is_listed(const planning *plan) {
+    return grout_im2col__is_mode_of(plan->op) || grout_row_plan__is_of(plan->op);
+}
+
 /* ---- bulk copies ----------------------------------------------------------------------------- */
 
 /* Whether it could go without a tensor map if its oob were this. */
 static bool can_be_bulk(const planning *plan, grout_choice oob) {
     return plan->layout != NULL && plan->gmem.packed == 1 && !plan->is_made &&
-           !grout_im2col__is_mode_of(plan->op) && !grout_row_plan__is_of(plan->op) &&
+           !plan->gmem_type->is_expanded && !is_listed(plan) &&
            grout_bulk__is_possible(&(grout_bulk_sides){.module = plan->module,
                                                        .op = plan->op,
                                                        .gmem = &plan->gmem,
@@ -327,8 +333,7 @@ static bool find_digits(planning *plan) {
         left[dim] = left[dim] / digit.extent;
         int64_t width = layout->swizzle / layout->element_bytes;
         if (k + 1u == layout->tiled_rank && layout->swizzle != 0 && digit.extent > width) {
-            /* Rows of the swizzle's width that lie side by side have been joined: part them again.
-             */
+            /* Rows as wide as the swizzle that lie side by side have been joined: part them. */
             view_digit rows = digit;
             rows.divisor = width;
             rows.stride = layout->swizzle;
@@ -431,11 +436,6 @@ static void split(planning *plan, uint32_t place, int64_t elements, uint32_t cou
     tma->steps[made] = elements;
     tma->dims[place] = elements;
     tma->steps[place] = 0;
-}
-
-/* Whether its rows in SMEM have places of their own in the array: they form no box there. */
-static bool is_listed(const planning *plan) {
-    return grout_im2col__is_mode_of(plan->op) || grout_row_plan__is_of(plan->op);
 }
 
 /* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
@@ -691,9 +691,10 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
               : plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
                                     : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
-        bool has_box = check_box(&plan);
-        bool is_aligned = plan.layout == NULL || check_alignment(&plan);
-        ok = check_pitches(&plan) && has_box && is_aligned;
+        ok = check_box(&plan);
+        ok = (plan.layout == NULL || check_alignment(&plan)) && ok;
+        grout_tma__expand(plan.gmem_type, tma_out);
+        ok = check_pitches(&plan) && ok;
     }
     return ok;
 }

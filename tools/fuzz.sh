@@ -24,11 +24,23 @@ fi
 mkdir -p "$build/failures"
 [ $# -le "$(nproc)" ] || seconds=$((seconds * $# / $(nproc)))
 
+# What goes into texts of PTX: the words of the tables, as they stand there, and some more.
+make_ptx_dictionary() {
+    cat tests/fuzz/ptx.dict
+    sed -n -e 's/^PTX_OP([^"]*\("[^"]*"\).*/\1/p' -e 's/^PTX_SPECIAL([^"]*\("[^"]*"\).*/\1/p' \
+        -e 's/^PTX_\(WORD\|TYPE\)([^"]*"\([^"]*\)".*/".\2"/p' ptx/text/ptx_*.def
+}
+
 # fuzz_one NAME: its output in build/fuzz/NAME.log.
 fuzz_one() {
     mkdir -p "$build/corpus/$1"
     dictionary=tests/fuzz/grout.dict
-    [ -e "$dictionary" ] || dictionary=
+    case $1 in
+        ptx*)
+            dictionary=$build/$1.dict
+            make_ptx_dictionary >"$dictionary"
+            ;;
+    esac
     folders="$build/corpus/$1"
     kernels=
     while read -r folder; do
@@ -41,7 +53,7 @@ fuzz_one() {
     [ -z "$kernels" ] || find $kernels -type f | shuf -n $((seconds * 10)) | paste -sd, >"$build/$1.seeds"
     # The folders' names hold no blanks. The timeout is for an input that never ends: see tests/limit.py.
     # shellcheck disable=SC2086
-    "$programs/fuzz_$1" $folders ${kernels:+-seed_inputs="@$build/$1.seeds"} ${dictionary:+-dict=$dictionary} -max_total_time="$seconds" \
+    "$programs/fuzz_$1" $folders ${kernels:+-seed_inputs="@$build/$1.seeds"} -dict="$dictionary" -max_total_time="$seconds" \
         -max_len=65536 -timeout=1500 -rss_limit_mb=2048 -artifact_prefix="$build/failures/$1-" \
         >"$build/$1.log" 2>&1 </dev/null
 }

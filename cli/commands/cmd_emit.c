@@ -25,25 +25,6 @@ static bool check_options(grout_session *session) {
     return true;
 }
 
-/* A kernel says which hardware its code is for: rules of another one make no other code. */
-static bool check_arch(grout_session *session, const grout_load *load) {
-    const char *wanted = grout_options__get(&session->options, GROUT_OPTION_ARCH);
-    for (size_t i = 0; i < load->kernel_count && wanted != NULL; i++) {
-        const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
-        const char *own =
-            grout_arch_get_text(kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A);
-        if (strcmp(own, wanted) != 0) {
-            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                            "'grout emit' writes kernel '@%s' for %s, not for '%s'",
-                            grout_module_get_string(load->bound, kernel->name), own, wanted);
-            grout_diags_help(session->diags, "the kernel says so: attr arch = \"%s\"",
-                             strcmp(wanted, "any") == 0 ? "sm_100a" : wanted);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* A launcher and a manifest are about one kernel. */
 static bool needs_one(const grout_session *session) {
     return strcmp(get_target(session), "host") == 0 ||
@@ -204,7 +185,8 @@ int grout_cmd_emit(grout_session *session) {
         grout_load__init(session, path, &text, needs_one(session), &load)) {
         grout_tilings__note(session, &load);
         grout_costs__note(session, &load);
-        (void)(check_arch(session, &load) && emit(session, &load));
+        (void)(grout_load__check_arch(session, &load, "'grout emit' writes") &&
+               emit(session, &load));
     }
     /* stdout is for the compiler that reads it. */
     grout_session__print_diags(session, GROUT_STREAM_ERR);

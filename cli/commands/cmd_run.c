@@ -55,7 +55,28 @@ static bool check_options(grout_session *session, bool is_gpu) {
     return is_good;
 }
 
+static bool check_interleavings(grout_session *session, int32_t device) {
+    return !grout_options__has(&session->options, GROUT_OPTION_INTERLEAVINGS) ||
+           device == ON_PTX_MACHINE ||
+           grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "--interleavings goes with --device ptx");
+}
+
 /* ---- the GPU -------------------------------------------------------------------------------- */
+
+/* Which of the runs it is, from 1 on: several are of the machine for PTX. */
+typedef struct gpu_turn {
+    uint64_t number, count;
+    bool differs; /* from the CPU, which is said already */
+} gpu_turn;
+
+/* The same launch on the CPU, run once. */
+typedef struct cpu_work {
+    bool is_run, is_done;
+    grout_launch_settings settings;
+    grout_argument_set arguments;
+    grout_outcome outcome;
+} cpu_work;
 
 /* One launch on the GPU, and its result. */
 typedef struct gpu_work {
@@ -67,6 +88,8 @@ typedef struct gpu_work {
     grout_report *report;
     grout_argument_set arguments;
     grout_gpu_result result;
+    gpu_turn *turn; /* whose results the arguments are */
+    cpu_work cpu;   /* of a launch outside of a list */
 } gpu_work;
 
 static bool has_backend(grout_session *session) {
@@ -98,15 +121,54 @@ static grout_gpu_launch make_launch(const gpu_work *work, const grout_nvrtc_sear
     };
 }
 
+/* Says on stderr how to have this run alone. */
+static void note_turn(grout_session *session, const gpu_turn *turn) {
+    grout_ptx_interleaving order = grout_ptx_interleaving__get(session, turn->number - 1);
+    if (turn->count > 1) {
+        grout_session__note(session, "interleaving %llu of %llu: --seed %llu --timing %s\n",
+                            (unsigned long long)turn->number, (unsigned long long)turn->count,
+                            (unsigned long long)order.seed, order.timing_text);
+    }
+}
+
+/* Compares what a run has left with what the CPU makes of it. */
+typedef bool (*compare_function)(void *payload);
+
+/* Each interleaving on the machine for PTX, until one differs. The last one is the caller's to
+ * compare. */
+static bool run_on_machine(grout_session *session, const grout_gpu_launch *launch,
+                           grout_gpu_result *result_out, gpu_turn *turn, compare_function compare,
+                           void *payload) {
+    const bool compares = grout_options__has(&session->options, GROUT_OPTION_COMPARE);
+    grout_ptx_device *device = grout_ptx_device__new(session, launch);
+    bool is_good = device != NULL, goes_on = is_good;
+    while (goes_on) {
+        is_good = grout_ptx_device__run(
+            device, grout_ptx_interleaving__get(session, turn->number - 1), result_out);
+        if (!is_good) {
+            note_turn(session, turn);
+        }
+        goes_on = is_good && turn->number < turn->count;
+        turn->differs = goes_on && compares && !compare(payload);
+        goes_on = goes_on && !turn->differs;
+        turn->number += goes_on;
+    }
+    if (is_good && !session->is_quiet) {
+        grout_ptx_device__note_work(device);
+    }
+    grout_ptx_device__free(device);
+    return is_good;
+}
+
 /* On the GPU, or on the machine that takes its place. */
 static bool launch_all(const gpu_work *work, const grout_gpu_launch *launch,
-                       grout_gpu_result *result_out) {
+                       grout_gpu_result *result_out, compare_function compare, void *payload) {
     return work->device == ON_PTX_MACHINE
-               ? grout_ptx_device__run(work->session, launch, result_out)
+               ? run_on_machine(work->session, launch, result_out, work->turn, compare, payload)
                : work->session->host->gpu->run(launch, result_out, work->session->diags);
 }
 
-static bool launch_on_gpu(gpu_work *work) {
+static bool launch_on_gpu(gpu_work *work, compare_function compare) {
     grout_session *session = work->session;
     grout_nvrtc_search search;
     if (!has_backend(session)) {
@@ -116,7 +178,7 @@ static bool launch_on_gpu(gpu_work *work) {
     grout_gpu_launch launch = make_launch(work, &search);
     launch.arguments = work->arguments.arguments;
     launch.argument_count = work->arguments.count;
-    bool is_done = launch_all(work, &launch, &work->result);
+    bool is_done = launch_all(work, &launch, &work->result, compare, work);
     grout_nvrtc_search__deinit(&search);
     return is_done;
 }
@@ -163,7 +225,10 @@ static bool compare_arrays(const gpu_work *work, const grout_launch_settings *se
     uint32_t count = 0;
     bool is_equal =
         grout_comparing__with_cpu(&comparing, expected, &work->arguments, &tolerance, &count);
-    if (is_equal && !session->is_json) {
+    if (!is_equal) {
+        note_turn(session, work->turn);
+    }
+    if (is_equal && !session->is_json && work->turn->number == work->turn->count) {
         bool is_exact = tolerance.rtol == 0 && tolerance.atol == 0 && !tolerance.is_by_type;
         grout_session__print(
             session, GROUT_STREAM_OUT, "compared with the CPU: %u array%s equal, %s\n", count,
@@ -171,6 +236,10 @@ static bool compare_arrays(const gpu_work *work, const grout_launch_settings *se
             is_exact               ? "bit for bit"
             : tolerance.is_by_type ? "within the bound of their types for rounding (docs/gpu.md)"
                                    : "within the tolerance");
+        if (work->turn->count > 1) {
+            grout_session__print(session, GROUT_STREAM_OUT, "in each of %llu interleavings\n",
+                                 (unsigned long long)work->turn->count);
+        }
     }
     return is_equal;
 }
@@ -189,9 +258,9 @@ static void compare_with_files(const gpu_work *work) {
     grout_text_free(&differs);
 }
 
-/* A launch on the CPU, and all arrays that it leaves compared. */
-static bool compare_run(const gpu_work *work, const grout_launch_settings *settings,
-                        const grout_argument_set *expected, grout_outcome *outcome) {
+/* A launch on the CPU, to its end. */
+static bool run_cpu(const gpu_work *work, const grout_launch_settings *settings,
+                    const grout_argument_set *expected, grout_outcome *outcome) {
     grout_session *session = work->session;
     if (!grout_launch__run(session, work->load, work->kernel, expected, settings, outcome)) {
         return false;
@@ -207,28 +276,29 @@ static bool compare_run(const gpu_work *work, const grout_launch_settings *setti
                                grout_nowhere, "nothing was compared: on the CPU %s",
                                cut == NULL ? "the kernel deadlocks" : cut);
     }
-    return compare_arrays(work, settings, expected);
+    return true;
 }
 
-static bool compare_with_cpu(const gpu_work *work) {
-    grout_session *session = work->session;
-    grout_argument_set expected = {0};
-    grout_outcome outcome = {0};
-    grout_launch_settings settings = grout_launch_settings__get(session, false);
-    settings.is_silent = true;
-    bool is_equal = grout_argument_set__init(session, &work->load->bindings, work->load->bound,
-                                             work->kernel, &expected) &&
-                    compare_run(work, &settings, &expected, &outcome);
-    grout_outcome__deinit(&outcome);
-    grout_argument_set__deinit(&expected);
-    return is_equal;
+/* compare_function of one launch: the first call runs it on the CPU. */
+static bool compare_with_cpu(void *payload) {
+    gpu_work *work = payload;
+    cpu_work *cpu = &work->cpu;
+    if (!cpu->is_run) {
+        cpu->is_run = true;
+        cpu->settings = grout_launch_settings__get(work->session, false);
+        cpu->settings.is_silent = true;
+        cpu->is_done = grout_argument_set__init(work->session, &work->load->bindings,
+                                                work->load->bound, work->kernel, &cpu->arguments) &&
+                       run_cpu(work, &cpu->settings, &cpu->arguments, &cpu->outcome);
+    }
+    return cpu->is_done && compare_arrays(work, &cpu->settings, &cpu->arguments);
 }
 
 static void run_on_gpu(gpu_work *work) {
     grout_session *session = work->session;
     if (!grout_argument_set__init(session, &work->load->bindings, work->load->bound, work->kernel,
                                   &work->arguments) ||
-        !launch_on_gpu(work)) {
+        !launch_on_gpu(work, compare_with_cpu)) {
         return;
     }
     grout_argument_set__note_rounding(session, &work->load->bindings, work->load->bound,
@@ -241,7 +311,7 @@ static void run_on_gpu(gpu_work *work) {
     if (!session->is_json) {
         print_timing(work);
     }
-    if (grout_options__has(&session->options, GROUT_OPTION_COMPARE)) {
+    if (grout_options__has(&session->options, GROUT_OPTION_COMPARE) && !work->turn->differs) {
         (void)compare_with_cpu(work);
     }
     compare_with_files(work);
@@ -284,7 +354,7 @@ static bool make_list(const gpu_work *base, grout_listing *listing, gpu_list *ou
     return true;
 }
 
-static bool launch_list(gpu_list *list) {
+static bool launch_list(gpu_list *list, compare_function compare) {
     grout_session *session = list->works->session;
     const grout_module *module = list->works->load->bound;
     grout_nvrtc_search search;
@@ -301,13 +371,14 @@ static bool launch_list(gpu_list *list) {
             grout_module_get_launch(module, (grout_launch_id)i + 1)->is_dependent;
         launch->next = i + 1 < list->count ? launch + 1 : NULL;
     }
-    bool is_done = launch_all(list->works, list->launches, &list->works->result);
+    bool is_done = launch_all(list->works, list->launches, &list->works->result, compare, list);
     grout_nvrtc_search__deinit(&search);
     return is_done;
 }
 
-/* The same launches on the CPU, and the arrays that they leave compared. */
-static bool compare_list(const gpu_list *list) {
+/* compare_function of a list: runs the same launches on the CPU. */
+static bool compare_list(void *payload) {
+    const gpu_list *list = payload;
     grout_session *session = list->works->session;
     grout_listing listing;
     bool is_equal = true;
@@ -319,8 +390,8 @@ static bool compare_list(const gpu_list *list) {
         grout_launch_settings settings = grout_launch_settings__get(session, false);
         settings.is_silent = true;
         is_equal = grout_listing__begin(&listing, &expected, &settings) != 0 &&
-                   compare_run(work, &settings, &expected, &outcome) &&
-                   grout_listing__end(&listing);
+                   run_cpu(work, &settings, &expected, &outcome) &&
+                   compare_arrays(work, &settings, &expected) && grout_listing__end(&listing);
         grout_outcome__deinit(&outcome);
         grout_argument_set__deinit(&expected);
     }
@@ -337,14 +408,14 @@ static void run_list_on_gpu(const gpu_work *base) {
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                         "--repeats times one kernel, and the file has a launch list");
         grout_diags_help(session->diags, "choose a kernel with --kernel");
-    } else if (make_list(base, &listing, &list) && launch_list(&list)) {
+    } else if (make_list(base, &listing, &list) && launch_list(&list, compare_list)) {
         const grout_gpu_result *result = &list.works->result;
         if (!session->is_quiet) {
             grout_session__note(session, "ran on %s%s\n", result->device_name,
                                 result->cubin_from_cache ? " (compiled kernel from the cache)"
                                                          : "");
         }
-        if (grout_options__has(&session->options, GROUT_OPTION_COMPARE)) {
+        if (grout_options__has(&session->options, GROUT_OPTION_COMPARE) && !base->turn->differs) {
             (void)compare_list(&list);
         }
         for (size_t i = 0; i < list.count; i++) {
@@ -371,19 +442,27 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
         return grout_session__get_exit_code(session);
     }
     if (grout_work__load(session, session->options.arguments[0], true, &text, &load, &report)) {
+        gpu_turn turn = {
+            .number = 1,
+            .count = grout_options__get_count(&session->options, GROUT_OPTION_INTERLEAVINGS, 1)};
         gpu_work work = {.session = session,
                          .load = &load,
                          .kernel = load.kernels[0],
                          .device = device,
                          .planted = planted,
-                         .report = &report};
+                         .report = &report,
+                         .turn = &turn};
         report.is_run = true;
-        if (is_listed(&work)) {
+        if (!grout_load__check_arch(session, &load, "'grout run --device' compiles")) {
+            report.is_run = false;
+        } else if (is_listed(&work)) {
             run_list_on_gpu(&work);
         } else {
             run_on_gpu(&work);
         }
         grout_argument_set__deinit(&work.arguments);
+        grout_argument_set__deinit(&work.cpu.arguments);
+        grout_outcome__deinit(&work.cpu.outcome);
         grout_report__add_diags(&report);
     }
     grout_report__finish(&report);
@@ -398,7 +477,8 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
 
 int grout_cmd_run(grout_session *session) {
     int32_t device;
-    if (!read_device(session, &device) || !check_options(session, device != ON_CPU)) {
+    if (!read_device(session, &device) || !check_options(session, device != ON_CPU) ||
+        !check_interleavings(session, device)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }

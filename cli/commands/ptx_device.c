@@ -10,17 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One launch that is being made. */
+/* The device header's grout_hang: words of a record, and its code of a debug_check. */
+enum { RECORD_CODE, RECORD_CTA, RECORD_THREAD = 4, RECORD_LINE = 8, FALSE_CHECK = 3 };
+enum { RECORD_BYTES = 112, COUNT_BYTES = 8 };
+
+/* One launch: what is made of it once, and what a run of it has. */
 typedef struct ptx_launch {
     grout_session *session;
     const grout_gpu_launch *launch;
     json_t *manifest;
     grout_ptx_module *module;
+    uint8_t **initial; /* by argument: its data before the first run */
+    /* of a run */
     grout_ptx_memory *memory;
     uint64_t *arrays, *workspaces; /* addresses, as the manifest numbers them */
+    uint64_t record, records;      /* what a debug_check that is false writes, and how often */
     uint8_t *parameters;
     size_t parameter_bytes;
 } ptx_launch;
+
+struct grout_ptx_device {
+    grout_session *session;
+    ptx_launch *launches; /* of the list */
+    size_t count;
+    uint64_t warp_instructions, async_operations; /* of all runs */
+};
 
 static bool fail(const ptx_launch *work, const char *what) {
     return grout_diags_add(work->session->diags, GROUT_DIAG_BAD_ARGUMENT, grout_nowhere,
@@ -173,18 +187,23 @@ static bool add_arrays(ptx_launch *work) {
             return false;
         }
     }
-    return true;
+    static const uint8_t zeros[RECORD_BYTES];
+    work->record = grout_ptx_memory_add(work->memory, zeros, RECORD_BYTES);
+    work->records = grout_ptx_memory_add(work->memory, zeros, COUNT_BYTES);
+    return (work->record != 0 && work->records != 0) || grout_diags_add_oom(work->session->diags);
 }
 
 /* ---- parameters ---- */
 
-/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes. */
+/* The CUDA driver's number of an element type (CUtensorMapDataType): narrow ones go as bytes, but
+ * for those that TMA expands. */
 static uint32_t get_type(const char *dtype) {
     static const struct {
         const char *text;
         uint32_t number;
-    } types[] = {{"u16", 1}, {"i16", 1}, {"u32", 2}, {"i32", 3}, {"u64", 4},
-                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}};
+    } types[] = {{"u16", 1}, {"i16", 1},  {"u32", 2},        {"i32", 3},
+                 {"u64", 4}, {"i64", 5},  {"f16", 6},        {"f32", 7},
+                 {"f64", 8}, {"bf16", 9}, {"b4x16_p64", 14}, {"b6x16_p32", 15}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(types[i].text, dtype) == 0) {
             return types[i].number;
@@ -241,7 +260,20 @@ static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes
     return grout_ptx_encode_tensor(&tensor, bytes_out, work->session->diags);
 }
 
-/* One parameter into its bytes. The watchdog's are zeros: there is none. */
+/* The device header's grout_watchdog, without a limit: a debug_check that is false writes there. */
+static bool set_watchdog(const ptx_launch *work, uint8_t *bytes, size_t size) {
+    const uint64_t addresses[2] = {work->record, work->records}, limit_ns = UINT64_MAX;
+    const uint32_t capacity = 1;
+    if (size < sizeof addresses + sizeof limit_ns + sizeof capacity) {
+        return fail(work, "the watchdog's parameter is of another size");
+    }
+    memcpy(bytes, addresses, sizeof addresses);
+    memcpy(bytes + sizeof addresses, &limit_ns, sizeof limit_ns);
+    memcpy(bytes + sizeof addresses + sizeof limit_ns, &capacity, sizeof capacity);
+    return true;
+}
+
+/* One parameter into its bytes. */
 static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8_t *bytes,
                           size_t size) {
     const char *kind = get_text(parameter, "kind");
@@ -274,7 +306,8 @@ static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8
     } else if (strcmp(kind, "workspace") == 0) {
         address = work->workspaces[get_number(parameter, "workspace")];
     } else {
-        return strcmp(kind, "watchdog") == 0 || fail(work, "a parameter of an unknown kind");
+        return strcmp(kind, "watchdog") == 0 ? set_watchdog(work, bytes, size)
+                                             : fail(work, "a parameter of an unknown kind");
     }
     memcpy(bytes, &address, sizeof address);
     return size == sizeof address || fail(work, "a pointer of another size");
@@ -304,11 +337,24 @@ static bool make_parameters(ptx_launch *work) {
 
 /* ---- the launch ---- */
 
-static grout_ptx_timing get_timing(const grout_session *session) {
+static const struct {
+    const char *text;
+    grout_ptx_timing timing;
+} timings[] = {{"random", GROUT_PTX_TIMING_RANDOM},
+               {"lazy", GROUT_PTX_TIMING_LATE},
+               {"eager", GROUT_PTX_TIMING_EARLY}};
+
+grout_ptx_interleaving grout_ptx_interleaving__get(const grout_session *session, uint64_t number) {
     const char *text = grout_options__get(&session->options, GROUT_OPTION_TIMING);
-    return text == NULL || strcmp(text, "random") == 0 ? GROUT_PTX_TIMING_RANDOM
-           : strcmp(text, "eager") == 0                ? GROUT_PTX_TIMING_EARLY
-                                                       : GROUT_PTX_TIMING_LATE;
+    size_t count = sizeof timings / sizeof timings[0];
+    size_t which = (size_t)(number % count);
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        which = strcmp(timings[i].text, text) == 0 ? i : which;
+    }
+    return (grout_ptx_interleaving){
+        .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0) + number,
+        .timing = timings[which].timing,
+        .timing_text = timings[which].text};
 }
 
 static bool read_outputs(const ptx_launch *work) {
@@ -336,47 +382,143 @@ static bool read_outputs(const ptx_launch *work) {
     return is_right;
 }
 
-static bool run_one(grout_session *session, const grout_gpu_launch *launch) {
-    ptx_launch work = {.session = session, .launch = launch};
+/* Names the debug_check that has ended the run, if one has. */
+static void note_check(const ptx_launch *work) {
+    uint32_t record[RECORD_BYTES / sizeof(uint32_t)] = {0};
+    size_t undefined = 0;
+    if (work->record != 0 &&
+        grout_ptx_memory_read(work->memory, work->record, record, sizeof record, &undefined) &&
+        record[RECORD_CODE] == FALSE_CHECK) {
+        grout_diags_note(work->session->diags, grout_nowhere,
+                         "the debug_check at line %u is false: thread %u of CTA (%u, %u, %u)",
+                         record[RECORD_LINE], record[RECORD_THREAD], record[RECORD_CTA],
+                         record[RECORD_CTA + 1], record[RECORD_CTA + 2]);
+    }
+}
+
+/* Frees what a run has made. */
+static void end_run(ptx_launch *work) {
+    grout_ptx_memory_free(work->memory);
+    free(work->arrays);
+    free(work->workspaces);
+    free(work->parameters);
+    work->memory = NULL;
+    work->arrays = work->workspaces = NULL;
+    work->parameters = NULL;
+}
+
+static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interleaving order) {
     grout_ptx_result result = {0};
-    bool is_done = make_code(&work) && add_arrays(&work) && make_parameters(&work);
+    bool is_done = add_arrays(work) && make_parameters(work);
     if (is_done) {
-        grout_ptx_launch plan = {
-            .module = work.module,
-            .memory = work.memory,
-            .dynamic_shared_bytes = (uint32_t)get_number(work.manifest, "dynamic_smem_bytes"),
-            .parameters = work.parameters,
-            .parameter_bytes = work.parameter_bytes,
-            .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
-            .timing = get_timing(session)};
-        get_numbers(work.manifest, "grid", plan.grid, 3);
-        get_numbers(work.manifest, "block", plan.block, 3);
-        get_numbers(work.manifest, "cluster", plan.cluster, 3);
-        is_done = (plan.grid[0] > 0 || fail(&work, "a grid of no CTAs")) &&
-                  grout_ptx_launch_run(&plan, &result, session->diags) && read_outputs(&work);
+        grout_ptx_launch plan = {.module = work->module,
+                                 .memory = work->memory,
+                                 .dynamic_shared_bytes =
+                                     (uint32_t)get_number(work->manifest, "dynamic_smem_bytes"),
+                                 .parameters = work->parameters,
+                                 .parameter_bytes = work->parameter_bytes,
+                                 .seed = order.seed,
+                                 .timing = order.timing};
+        get_numbers(work->manifest, "grid", plan.grid, 3);
+        get_numbers(work->manifest, "block", plan.block, 3);
+        get_numbers(work->manifest, "cluster", plan.cluster, 3);
+        is_done = (plan.grid[0] > 0 || fail(work, "a grid of no CTAs")) &&
+                  grout_ptx_launch_run(&plan, &result, device->session->diags);
+        if (!is_done) {
+            note_check(work);
+        }
+        is_done = is_done && read_outputs(work);
     }
-    if (is_done && !session->is_quiet) {
-        grout_session__note(session, "%llu instructions of warps, %llu asynchronous operations\n",
-                            (unsigned long long)result.warp_instructions,
-                            (unsigned long long)result.async_operations);
-    }
-    json_decref(work.manifest);
-    grout_ptx_module_free(work.module);
-    grout_ptx_memory_free(work.memory);
-    free(work.arrays);
-    free(work.workspaces);
-    free(work.parameters);
+    device->warp_instructions += result.warp_instructions;
+    device->async_operations += result.async_operations;
+    end_run(work);
     return is_done;
 }
 
-bool grout_ptx_device__run(grout_session *session, const grout_gpu_launch *launch,
+/* ---- a list of launches ---- */
+
+static bool keep_arguments(ptx_launch *work) {
+    const grout_gpu_launch *launch = work->launch;
+    work->initial = calloc(launch->argument_count + 1, sizeof *work->initial);
+    for (uint32_t i = 0; work->initial != NULL && i < launch->argument_count; i++) {
+        const grout_argument *argument = &launch->arguments[i];
+        work->initial[i] = malloc(argument->size + 1);
+        if (work->initial[i] == NULL) {
+            return grout_diags_add_oom(work->session->diags);
+        }
+        memcpy(work->initial[i], argument->data, argument->size);
+    }
+    return work->initial != NULL || grout_diags_add_oom(work->session->diags);
+}
+
+grout_ptx_device *grout_ptx_device__new(grout_session *session, const grout_gpu_launch *launch) {
+    grout_ptx_device *device = calloc(1, sizeof *device);
+    size_t count = 0;
+    for (const grout_gpu_launch *each = launch; each != NULL; each = each->next) {
+        count++;
+    }
+    if (device != NULL) {
+        device->session = session;
+        device->launches = calloc(count, sizeof *device->launches);
+    }
+    if (device == NULL || device->launches == NULL) {
+        (void)grout_diags_add_oom(session->diags);
+        grout_ptx_device__free(device);
+        return NULL;
+    }
+    for (; launch != NULL; launch = launch->next) {
+        ptx_launch *work = &device->launches[device->count++];
+        *work = (ptx_launch){.session = session, .launch = launch};
+        if (!make_code(work) || !keep_arguments(work)) {
+            grout_ptx_device__free(device);
+            return NULL;
+        }
+    }
+    return device;
+}
+
+void grout_ptx_device__free(grout_ptx_device *device) {
+    for (size_t i = 0; device != NULL && i < device->count; i++) {
+        ptx_launch *work = &device->launches[i];
+        for (uint32_t k = 0; work->initial != NULL && k < work->launch->argument_count; k++) {
+            free(work->initial[k]);
+        }
+        free(work->initial);
+        json_decref(work->manifest);
+        grout_ptx_module_free(work->module);
+    }
+    if (device != NULL) {
+        free(device->launches);
+    }
+    free(device);
+}
+
+static void restore_arguments(const grout_ptx_device *device) {
+    for (size_t i = 0; i < device->count; i++) {
+        const ptx_launch *work = &device->launches[i];
+        for (uint32_t k = 0; k < work->launch->argument_count; k++) {
+            const grout_argument *argument = &work->launch->arguments[k];
+            memcpy(argument->data, work->initial[k], argument->size);
+        }
+    }
+}
+
+bool grout_ptx_device__run(grout_ptx_device *device, grout_ptx_interleaving order,
                            grout_gpu_result *result_out) {
     *result_out = (grout_gpu_result){0};
     (void)snprintf(result_out->device_name, sizeof result_out->device_name, "the machine for PTX");
-    for (; launch != NULL; launch = launch->next) {
-        if (!run_one(session, launch)) {
+    restore_arguments(device);
+    for (size_t i = 0; i < device->count; i++) {
+        if (!run_one(device, &device->launches[i], order)) {
             return false;
         }
     }
     return true;
+}
+
+void grout_ptx_device__note_work(const grout_ptx_device *device) {
+    grout_session__note(device->session,
+                        "%llu instructions of warps, %llu asynchronous operations\n",
+                        (unsigned long long)device->warp_instructions,
+                        (unsigned long long)device->async_operations);
 }

@@ -240,7 +240,6 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     GROUT_ASSERT(p->index < set->count);
     grout_argument *argument = &set->arguments[p->index];
     GROUT_ASSERT(argument->data == NULL && set->owned[p->index] == NULL); /* made once */
-    grout_dtype dtype = (grout_dtype)p->type.dtype;
     argument->size = (size_t)p->bytes;
     if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
         /* An 'in' array is only read: the file's own bytes will do. */
@@ -256,11 +255,11 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     if (p->direction == GROUT_DIRECTION_OUT) {
         memset(argument->data, 0, argument->size); /* the launch poisons it */
     } else if (binding != NULL && binding->path != NULL) {
-        grout_npy_convert(&binding->npy, dtype, argument->data);
+        grout_npy_fill(&binding->npy, &p->type, argument->data);
     } else if (binding != NULL) {
         grout_generator generator = binding->generator;
         generator.stream = p->index;
-        grout_generator_fill(&generator, dtype, argument->data, p->count);
+        grout_generator_fill_array(&generator, &p->type, argument->data);
     } else {
         grout_param_fill_default(p->bound, p->kernel, p->index, argument->data);
     }
@@ -335,14 +334,14 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
     grout_dtype to = binding->dtype == GROUT_DTYPE_NONE ? from : binding->dtype;
     uint32_t to_bytes = grout_dtype_get_info(to)->bytes;
     uint8_t *converted = NULL;
-    if (to != from || grout_dtype_get_info(from)->packed > 1) {
+    if (to != from || grout_dtype_get_info(from)->bits < 8) {
         converted = malloc(p->count > 0 ? (size_t)p->count * to_bytes : 1);
         if (converted == NULL) {
             return grout_diags_add_oom(session->diags);
         }
         for (uint64_t i = 0; i < p->count; i++) {
             uint8_t element[8];
-            grout_element_get(from, data, (int64_t)i, element);
+            grout_type_get_element(&p->type, data, (int64_t)i, element);
             if (to == from) {
                 converted[i] = element[0];
             } else {

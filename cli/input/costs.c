@@ -49,10 +49,9 @@ static int64_t get_bytes(const grout_module *module, const grout_op *op, grout_s
     for (uint32_t k = 0; k < op->operand_count; k++) {
         if (grout_module_get_view(module, grout_module_get_operand(module, op, k), &view) &&
             grout_module_get_object(module, view.object)->space == space) {
-            const grout_dtype dtype =
-                (grout_dtype)grout_object_get_type(module, view.object)->dtype;
-            const grout_dtype_info *info = grout_dtype_get_info(dtype);
-            return grout_view_get_count(&view) * info->bytes / info->packed;
+            const grout_type *type = grout_object_get_type(module, view.object);
+            const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+            return grout_view_get_count(&view) * info->bytes / grout_type_get_packed(type);
         }
     }
     return 0;

@@ -250,6 +250,24 @@ static grout_arch get_arch(const grout_session *session) {
     return arch;
 }
 
+bool grout_load__check_arch(grout_session *session, const grout_load *load, const char *who_does) {
+    const char *wanted = grout_options__get(&session->options, GROUT_OPTION_ARCH);
+    for (size_t i = 0; i < load->kernel_count && wanted != NULL; i++) {
+        const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
+        const char *own =
+            grout_arch_get_text(kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A);
+        if (strcmp(own, wanted) != 0) {
+            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                            "%s kernel '@%s' for %s, not for '%s'", who_does,
+                            grout_module_get_string(load->bound, kernel->name), own, wanted);
+            grout_diags_help(session->diags, "the kernel says so: attr arch = \"%s\"",
+                             strcmp(wanted, "any") == 0 ? "sm_100a" : wanted);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out) {
     *out = (grout_load){.name = grout_load__get_name(path)};

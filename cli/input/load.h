@@ -36,6 +36,11 @@ const char *grout_load__get_name(const char *path);
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out);
 void grout_load__deinit(grout_load *load);
+/*
+ * A kernel says which hardware its code is for: rules of another one make no other code. False,
+ * with a diagnostic, if --arch names another than a kernel's own. who_does: "'grout emit' writes".
+ */
+bool grout_load__check_arch(grout_session *session, const grout_load *load, const char *who_does);
 /* Appends "X=4000 (a.npy), Y=120 (-D)"; without those of the sizes, unless these are NULL. */
 void grout_load__describe_defines(const grout_load *load, const grout_sizes *without,
                                   grout_text *out);

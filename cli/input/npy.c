@@ -388,6 +388,12 @@ static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *s
 }
 
 void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
+    const grout_type type = {.kind = GROUT_TYPE_REF, .dtype = (uint8_t)dtype};
+    grout_npy_fill(npy, &type, out);
+}
+
+void grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
     GROUT_ASSERT(grout_npy_can_convert(npy, dtype));
     GROUT_ASSERT(npy->rank <= GROUT_NPY_RANK_MAX);
     GROUT_ASSERT(npy->data_size == (size_t)npy->count * npy->bytes);
@@ -409,7 +415,7 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     for (int64_t i = 0; i < npy->count; i++) {
         uint8_t element[8] = {0};
         convert_element(npy, npy->is_fortran ? at : i, dtype, element);
-        grout_element_put(dtype, out, i, element);
+        grout_type_put_element(type, out, i, element);
         if (npy->is_fortran) {
             at = step_index(npy, index, strides, at);
         }

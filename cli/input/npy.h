@@ -49,6 +49,8 @@ bool grout_npy_is_plain(const grout_npy *npy, grout_dtype dtype);
 /* Writes the elements, row-major, as dtype: out has count times its size. can_convert holds. */
 /* The first element of a file of bytes that is none of a type of less than 8 bits; -1: all are. */
 int64_t grout_npy_find_misfit(const grout_npy *npy, grout_dtype dtype);
+/* The same for an array of a type, which may be 'packed'. */
+void grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out);
 void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out);
 
 /* Appends the header of a version 1 file of dtype in row-major order; the data follow it. */

@@ -286,7 +286,7 @@ void grout_report__add_diags(grout_report *report) {
         }
     }
     report->diags_seen = grout_diags_total(diags);
-    report->is_invalid = report->is_invalid || grout_diags_total(diags) > count;
+    report->is_invalid = report->is_invalid || grout_diags_has_dropped_error(diags);
     if (!report->session->is_json && grout_diags_total(diags) > report->total_shown &&
         grout_diags_total(diags) > count) {
         report->total_shown = grout_diags_total(diags);

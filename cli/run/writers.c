@@ -109,7 +109,7 @@ bool grout_writers__init(grout_writers *writers, const grout_load *load, grout_k
         .object = param->object,
         .param_index = param_index,
         .element_bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes,
-        .packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed,
+        .packed = grout_type_get_packed(type),
         .count = grout_type_get_count(type),
         .watched = watched,
     };

@@ -36,6 +36,39 @@ template <int group> GROUT_DEVICE void grout_tensor_free(grout_u32 address, grou
 #undef GROUT_FORM
 }
 
+// ---- pairs of floats ----------------------------------------------------------------------------
+// Two f32 of a lane by one instruction, each rounded as it is alone: into neighbouring registers, of
+// the operands of the first and then of those of the second. PTX ISA 9.1, 'add', 'sub', 'mul', 'fma'.
+
+#define GROUT_PAIRS(NAME)                                                                          \
+    GROUT_DEVICE void grout_##NAME##_pair(grout_f32 *to, grout_f32 a0, grout_f32 b0, grout_f32 a1, \
+                                          grout_f32 b1) {                                          \
+        asm("{ .reg .b64 a, b; mov.b64 a, {%2, %4}; mov.b64 b, {%3, %5}; " #NAME                   \
+            ".rn.f32x2 a, a, b; mov.b64 {%0, %1}, a; }"                                            \
+            : "=f"(to[0]), "=f"(to[1]) : "f"(a0), "f"(b0), "f"(a1), "f"(b1));                      \
+    }
+GROUT_PAIRS(add)
+GROUT_PAIRS(sub)
+GROUT_PAIRS(mul)
+#undef GROUT_PAIRS
+GROUT_DEVICE void grout_fma_pair(grout_f32 *to, grout_f32 a0, grout_f32 b0, grout_f32 c0,
+                                 grout_f32 a1, grout_f32 b1, grout_f32 c1) {
+    asm("{ .reg .b64 a, b, c; mov.b64 a, {%2, %5}; mov.b64 b, {%3, %6}; mov.b64 c, {%4, %7};"
+        " fma.rn.f32x2 a, a, b, c; mov.b64 {%0, %1}, a; }"
+        : "=f"(to[0]), "=f"(to[1])
+        : "f"(a0), "f"(b0), "f"(c0), "f"(a1), "f"(b1), "f"(c1));
+}
+// The sum of a lane's registers in the order of grout_reduce_registers, whose two chains go together.
+template <int count> GROUT_DEVICE grout_f32 grout_add_registers(const grout_f32 (&v)[count]) {
+    static_assert(count >= 4 && count % 2 == 0, "two chains");
+    grout_f32 all[2] = {v[0], v[1]};
+#pragma unroll
+    for (int reg = 2; reg < count; reg += 2) {
+        grout_add_pair(all, all[0], v[reg], all[1], v[reg + 1]);
+    }
+    return GROUT_ADD(all[0], all[1]);
+}
+
 // ---- order --------------------------------------------------------------------------------------
 
 // Before an arrival, and after a wait: what is asynchronous in the tensor core follows the order that
@@ -185,6 +218,7 @@ GROUT_BOTH_PRODUCTS(GROUT_PRODUCT, grout_tensor_f16, "f16")
 GROUT_BOTH_PRODUCTS(GROUT_PRODUCT, grout_tensor_tf32, "tf32")
 GROUT_BOTH_PRODUCTS(GROUT_PRODUCT, grout_tensor_f8, "f8f6f4")
 GROUT_BOTH_PRODUCTS(GROUT_PRODUCT, grout_tensor_i8, "i8")
+GROUT_BOTH_PRODUCTS(GROUT_SPARSE_PRODUCT, grout_tensor_tf32_sp, "tf32")
 GROUT_BOTH_PRODUCTS(GROUT_SPARSE_PRODUCT, grout_tensor_f16_sp, "f16")
 GROUT_BOTH_PRODUCTS(GROUT_SPARSE_PRODUCT, grout_tensor_f8_sp, "f8f6f4")
 GROUT_BOTH_PRODUCTS(GROUT_SPARSE_PRODUCT, grout_tensor_i8_sp, "i8")

@@ -103,9 +103,43 @@ static void add_expression(grout_emitter *e, const grout_op *op, const char *ind
     }
 }
 
+/* What Blackwell has one instruction for that computes two f32 of a lane, each rounded as alone. */
+static const char *get_pair_function(const grout_op *op) {
+    static const struct {
+        grout_opcode opcode;
+        const char *name;
+    } functions[] = {{GROUT_OP_ADD, "grout_add_pair"},
+                     {GROUT_OP_SUB, "grout_sub_pair"},
+                     {GROUT_OP_MUL, "grout_mul_pair"},
+                     {GROUT_OP_FMA, "grout_fma_pair"}};
+    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++) {
+        if (functions[k].opcode == (grout_opcode)op->opcode) {
+            return functions[k].name;
+        }
+    }
+    return NULL;
+}
+
+/* The operands of the function, those of the first register and then those of the second. */
+static void emit_pairs(grout_emitter *e, const grout_op *op, const char *function) {
+    open_pairs(e, op, function);
+    for (uint32_t k = 0; k < 2 * op->operand_count; k++) {
+        grout_emit__add(e, k > 0 ? ", " : "");
+        grout_emit__number(e, grout_module_get_operand(e->module, op, k % op->operand_count),
+                           k < op->operand_count ? "reg" : "reg + 1");
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+}
+
 void grout_emit__alu(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const char *function = get_pair_function(op);
     (void)id;
-    emit_numbers(e, op, add_expression);
+    if (function != NULL && grout_emit__has_float_pairs(e, op->first_result) && has_pairs(e, op)) {
+        emit_pairs(e, op, function);
+    } else {
+        emit_numbers(e, op, add_expression);
+    }
 }
 
 void grout_emit__math(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -152,7 +152,7 @@ static const char maps_preamble[] =
     "};\n"
     "\n";
 
-static const char *get_tensor_type(grout_dtype dtype) {
+static const char *get_tensor_type(const grout_type *type) {
     static const char *const types[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_NONE] = "UINT8",   [GROUT_DTYPE_BOOL] = "UINT8",
         [GROUT_DTYPE_I4] = "UINT8",     [GROUT_DTYPE_U4] = "UINT8",
@@ -166,7 +166,11 @@ static const char *get_tensor_type(grout_dtype dtype) {
         [GROUT_DTYPE_F16] = "FLOAT16",  [GROUT_DTYPE_BF16] = "BFLOAT16",
         [GROUT_DTYPE_F32] = "FLOAT32",  [GROUT_DTYPE_F64] = "FLOAT64",
     };
-    return types[dtype];
+    if (type->is_expanded) {
+        return grout_dtype_get_info((grout_dtype)type->dtype)->bits == 4 ? "16U4_ALIGN16B"
+                                                                         : "16U6_ALIGN16B";
+    }
+    return types[type->dtype];
 }
 
 static const grout_param *get_param(const host *h, uint32_t index) {
@@ -241,9 +245,10 @@ static void add_pixels(const host *h, const grout_tma *tma) {
 static void add_maps(const host *h) {
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
+        const grout_type type = grout_gpu__get_map_type(h->module, map);
         grout_text_add(h->out, "static const Map %s = {CU_TENSOR_MAP_DATA_TYPE_%s, %u,\n    ",
-                       grout_gpu__get_map_name(h->module, map).text,
-                       get_tensor_type((grout_dtype)map->dtype), map->tma.rank);
+                       grout_gpu__get_map_name(h->module, map).text, get_tensor_type(&type),
+                       map->tma.rank);
         add_numbers(h, map->tma.dims, map->tma.rank);
         grout_text_add(h->out, ", ");
         add_numbers(h, map->tma.strides + 1, map->tma.rank - 1u);

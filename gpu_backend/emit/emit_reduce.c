@@ -225,11 +225,22 @@ static void reduce_rows(grout_emitter *e, const reduction *r) {
                      grout_emit__name(e, r->source->id), grout_emit__name(e, r->value), function);
 }
 
+/* Whether two chains of sums go on together, by an instruction that adds two f32. */
+static bool is_sum_of_pairs(const grout_emitter *e, const reduction *r) {
+    return r->update == GROUT_UPDATE_ADD && grout_emit__has_float_pairs(e, r->source->id) &&
+           r->from->registers >= 4 && r->from->registers % 2 == 0;
+}
+
 /* Each lane has whole rows. */
 static void reduce_own_rows(grout_emitter *e, const reduction *r) {
     const char *name = grout_emit__name(e, r->source->id);
-    const uint32_t function = write_function(e, r), number = e->temp_count++;
     const char *value = grout_emit__name(e, r->value);
+    if (r->to->registers == 1 && is_sum_of_pairs(e, r)) {
+        grout_emit__declare_registers(e, r->value);
+        grout_emit__line(e, "%s[0] = grout_add_registers(%s);", value, name);
+        return;
+    }
+    const uint32_t function = write_function(e, r), number = e->temp_count++;
     grout_emit__declare_registers(e, r->value);
     if (r->to->registers == 1) {
         grout_emit__line(e, "%s[0] = grout_cast<%s>(grout_reduce_registers(%s, x%" PRIu32 "()));",

@@ -50,8 +50,8 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
                          const grout_gpu_barrier *entry, int64_t count) {
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
-    const bool is_wide = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE,
-                                           !grout_emit__is_narrowed(e, op, entry)) != 0;
+    const bool is_meant = grout_emit__is_relaxed(e, op) || grout_emit__is_wide(e, op, entry);
+    const bool is_wide = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_meant) != 0;
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__seal_tensor(e, entry);
     if (is_thread) {

@@ -381,7 +381,9 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     return true;
 }
 
-/* Which barriers of a cluster need no order of the cluster. */
+/* Which barriers of a cluster need no order of the cluster. What tensor memory needs between two
+ * CTAs is no such order: the fences of tcgen05 beside a relaxed arrival give it (PTX ISA 9.1,
+ * 'tcgen05', 'Canonical Synchronization Patterns'). */
 static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
     grout_gpu_plan *plan = walk->plan;
     if (plan->cluster_size == 1) {
@@ -392,10 +394,7 @@ static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
     const bool is_done =
         is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow);
     for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
-        const grout_object *object =
-            grout_module_get_object(walk->module, plan->barriers[k].object);
-        plan->barriers[k].is_narrow =
-            is_narrow[plan->barriers[k].object] && !object->is_leader_tracked;
+        plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
     }
     grout__free(is_narrow);
     return is_done || grout_diags_add_oom(walk->diags);

@@ -147,6 +147,9 @@ void grout_gpu__plan_plant(grout_gpu_plan *plan, const grout_planted *planted);
 
 /* ---- looking things up (look.c) ---- */
 
+/* The type of the array, with the elements that the map has. */
+grout_type grout_gpu__get_map_type(const grout_module *module, const grout_gpu_map *map);
+
 /* The hardware that the code of a kernel is for, and its compute capability. */
 grout_arch grout_gpu__get_arch(const grout_module *module, grout_kernel_id kernel);
 typedef struct grout_gpu_capability {

@@ -119,7 +119,9 @@ enum {
     GROUT_CU_TENSOR_F16 = 6,
     GROUT_CU_TENSOR_F32 = 7,
     GROUT_CU_TENSOR_F64 = 8,
-    GROUT_CU_TENSOR_BF16 = 9
+    GROUT_CU_TENSOR_BF16 = 9,
+    GROUT_CU_TENSOR_16U4_ALIGN16B = 14, /* of compute capability 10.0, as the next */
+    GROUT_CU_TENSOR_16U6_ALIGN16B = 15
 };
 /* CUtensorMapSwizzle; the ones of compute capability 9.0. */
 enum {

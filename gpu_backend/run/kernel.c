@@ -90,7 +90,7 @@ static bool make_param(maker *m, uint32_t index) {
 static bool make_map(maker *m, uint32_t index) {
     const grout_gpu_map *map = &m->plan.maps[index];
     GROUT_ASSERT((map->param_index == UINT32_MAX) != (map->workspace_index == UINT32_MAX));
-    m->made->maps[index] = (grout_gpu_kernel_map){.map = grout_gpu__make_map(map),
+    m->made->maps[index] = (grout_gpu_kernel_map){.map = grout_gpu__make_map(m->module, map),
                                                   .param_index = map->param_index,
                                                   .workspace_index = map->workspace_index};
     return grout_gpu__tensor_map_validate(&m->made->maps[index].map, 0, &m->error);

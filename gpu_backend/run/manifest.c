@@ -180,10 +180,17 @@ static void add_pixels(const manifest *m, const grout_tma *tma) {
                    tma->box[0], tma->box[1]);
 }
 
+/* The element type of a map: the names that PTX has for those which TMA expands. */
+static const char *get_map_dtype(const grout_type *type) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    return !type->is_expanded ? info->text : info->bits == 4 ? "b4x16_p64" : "b6x16_p32";
+}
+
 static void add_maps(const manifest *m) {
     grout_text_add(m->out, "  \"tensor_maps\": [");
     for (uint32_t k = 0; k < m->plan->map_count; k++) {
         const grout_gpu_map *map = &m->plan->maps[k];
+        const grout_type type = grout_gpu__get_map_type(m->module, map);
         int64_t steps[5];
         GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= sizeof steps / sizeof steps[0]);
         for (uint32_t i = 0; i < map->tma.rank; i++) {
@@ -197,8 +204,9 @@ static void add_maps(const manifest *m) {
             grout_text_add(m->out, ", \"array\": ");
             add_param_name(m, map->param_index);
         }
-        grout_text_add(m->out, ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ",
-                       grout_dtype_get_info((grout_dtype)map->dtype)->text, map->tma.rank);
+        grout_text_add(m->out,
+                       ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ", get_map_dtype(&type),
+                       map->tma.rank);
         add_numbers(m->out, map->tma.dims, map->tma.rank);
         grout_text_add(m->out, ",\n     \"strides_bytes\": ");
         add_numbers(m->out, map->tma.strides + 1, map->tma.rank - 1u);

@@ -15,7 +15,8 @@ bool grout_gpu__check_arg_count(const grout_gpu_plan *plan, grout_place place, g
                            plan->arg_count, GROUT_GPU_PARAMS_MAX);
 }
 
-static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
+static grout_gpu_tensor_type get_tensor_type(const grout_type *type) {
+    const grout_dtype dtype = (grout_dtype)type->dtype;
     static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_I4] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_U4] = GROUT_GPU_TENSOR_U8,
         [GROUT_DTYPE_F4E2M1] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F6E2M3] = GROUT_GPU_TENSOR_U8,
@@ -30,11 +31,16 @@ static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
         [GROUT_DTYPE_F8E8M0] = GROUT_GPU_TENSOR_U8,
     };
     GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
+    if (type->is_expanded) {
+        return grout_dtype_get_info(dtype)->bits == 4 ? GROUT_GPU_TENSOR_16U4
+                                                      : GROUT_GPU_TENSOR_16U6;
+    }
     return types[dtype];
 }
 
-grout_gpu_tensor_map grout_gpu__make_map(const grout_gpu_map *map) {
-    grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)map->dtype),
+grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout_gpu_map *map) {
+    const grout_type type = grout_gpu__get_map_type(module, map);
+    grout_gpu_tensor_map made = {.type = get_tensor_type(&type),
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
                                  .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN

@@ -11,7 +11,7 @@
 /* Whether a launch takes so many parameters; gpu-unsupported at the kernel's place. */
 bool grout_gpu__check_arg_count(const grout_gpu_plan *plan, grout_place place, grout_diags *diags);
 /* One of the plan's maps. */
-grout_gpu_tensor_map grout_gpu__make_map(const grout_gpu_map *map);
+grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout_gpu_map *map);
 /* Grid, block, cluster and SMEM of a launch. */
 grout_gpu_shape grout_gpu__make_shape(const grout_gpu_plan *plan);
 /* What an 'out' array holds before a launch. */

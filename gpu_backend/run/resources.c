@@ -183,7 +183,9 @@ static void report_spills(const grout_module *bound, grout_kernel_id kernel,
                     grout_module_get_string(bound, entry->name), found->registers,
                     found->spill_store_bytes, found->spill_load_bytes);
     grout_diags_help(diags, "hold less at a time: smaller tiles, accumulators loaded in slices, or "
-                            "a thread more; set_max_registers moves registers to who needs them");
+                            "a thread more; set_max_registers moves registers to who needs them, "
+                            "and 'else' between the roles of threads keeps what one of them has "
+                            "waited for out of the registers of the others");
 }
 
 /* Whether a note is about this kernel: it names its function, or none. */

@@ -150,7 +150,7 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
     case GROUT_GPU_ARG_MAP:
         param.kind = GROUT_GPU_PARAM_TENSOR_MAP;
         param.buffer = get_map_buffer(r, &r->plan.maps[arg->index]);
-        param.map = grout_gpu__make_map(&r->plan.maps[arg->index]);
+        param.map = grout_gpu__make_map(r->module, &r->plan.maps[arg->index]);
         param.offset_bytes = (uint64_t)r->plan.maps[arg->index].start_bytes;
         break;
     case GROUT_GPU_ARG_WORKSPACE:

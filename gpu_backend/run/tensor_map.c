@@ -10,33 +10,44 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DIM_MAX     (UINT64_C(1) << 32)
-#define STRIDE_MAX  (UINT64_C(1) << 40) /* excluded */
-#define BOX_MAX     256
-#define STEP_MAX    8      /* of element_strides */
-#define PIXELS_MAX  1024   /* of im2col mode, of a copy */
-#define CORNER_BITS 16     /* of all spatial dimensions together */
-#define SMEM_MAX    232448 /* bytes of dynamic SMEM a CTA can have */
-#define ALIGN_BYTES 16     /* of addresses, strides and the innermost box */
+#define DIM_MAX              (UINT64_C(1) << 32)
+#define STRIDE_MAX           (UINT64_C(1) << 40) /* excluded */
+#define BOX_MAX              256
+#define STEP_MAX             8      /* of element_strides */
+#define PIXELS_MAX           1024   /* of im2col mode, of a copy */
+#define CORNER_BITS          16     /* of all spatial dimensions together */
+#define SMEM_MAX             232448 /* bytes of dynamic SMEM a CTA can have */
+#define ALIGN_BYTES          16     /* of addresses, strides and the innermost box */
+#define EXPANDED_ALIGN_BYTES 32     /* of addresses and strides of what TMA expands */
+#define EXPANDED_ROW         128    /* elements that it expands at once, and bytes of its swizzle */
 
-uint32_t grout_gpu__tensor_type_size(grout_gpu_tensor_type type) {
+uint32_t grout_gpu__tensor_type_bits(grout_gpu_tensor_type type) {
     switch (type) {
     case GROUT_GPU_TENSOR_U8:
-        return 1;
+        return 8;
     case GROUT_GPU_TENSOR_U16:
     case GROUT_GPU_TENSOR_F16:
     case GROUT_GPU_TENSOR_BF16:
-        return 2;
+        return 16;
     case GROUT_GPU_TENSOR_U32:
     case GROUT_GPU_TENSOR_I32:
     case GROUT_GPU_TENSOR_F32:
-        return 4;
+        return 32;
     case GROUT_GPU_TENSOR_U64:
     case GROUT_GPU_TENSOR_I64:
     case GROUT_GPU_TENSOR_F64:
-        return 8;
+        return 64;
+    case GROUT_GPU_TENSOR_16U4:
+        return 4;
+    case GROUT_GPU_TENSOR_16U6:
+        return 6;
     }
     return 0;
+}
+
+/* Whether 16 elements become 16 bytes in SMEM. */
+static bool is_expanded(grout_gpu_tensor_type type) {
+    return type == GROUT_GPU_TENSOR_16U4 || type == GROUT_GPU_TENSOR_16U6;
 }
 
 static bool is_float(grout_gpu_tensor_type type) {
@@ -57,18 +68,18 @@ static uint32_t box_elements(const grout_gpu_tensor_map *map, uint32_t dim) {
 
 uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map) {
     GROUT_ASSERT(map->rank >= 1 && map->rank <= GROUT_GPU_TENSOR_RANK_MAX);
-    uint32_t bytes = grout_gpu__tensor_type_size(map->type);
+    uint32_t bits = grout_gpu__tensor_type_bits(map->type);
     if (map->spatial_count > 0) {
-        return bytes * map->box[0] * map->box[1];
+        return bits / 8 * map->box[0] * map->box[1];
     }
     for (uint32_t i = 0; i < map->rank; i++) {
-        bytes *= box_elements(map, i);
+        bits *= box_elements(map, i);
     }
-    return bytes;
+    return bits / 8;
 }
 
 uint64_t grout_gpu__tensor_map_span_bytes(const grout_gpu_tensor_map *map) {
-    uint64_t bytes = map->dims[0] * grout_gpu__tensor_type_size(map->type);
+    uint64_t bytes = map->dims[0] * grout_gpu__tensor_type_bits(map->type) / 8;
     for (uint32_t i = 1; i < map->rank; i++) {
         const uint64_t stride = map->strides_bytes[i];
         if (stride != 0 && map->dims[i] - 1 > (UINT64_MAX - bytes) / stride) {
@@ -100,7 +111,7 @@ static bool validate_dims(const grout_gpu_tensor_map *map, grout_gpu_error *erro
 }
 
 static bool validate_box(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
-    uint64_t bytes = grout_gpu__tensor_type_size(map->type);
+    uint64_t bytes = is_expanded(map->type) ? 1 : grout_gpu__tensor_type_bits(map->type) / 8;
     for (uint32_t i = 0; i < map->rank; i++) {
         if (map->box[i] < 1 || map->box[i] > BOX_MAX) {
             return grout_gpu__fail(
@@ -164,19 +175,49 @@ static bool validate_pixels(const grout_gpu_tensor_map *map, grout_gpu_error *er
 }
 
 static bool validate_inner(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
-    const uint32_t bytes = map->box[0] * grout_gpu__tensor_type_size(map->type);
+    const uint32_t size = grout_gpu__tensor_type_bits(map->type) / 8;
+    const uint32_t bytes = map->box[0] * (is_expanded(map->type) ? 1 : size);
     if (bytes % ALIGN_BYTES != 0) {
         return grout_gpu__fail(
             error, GROUT_DIAG_TMA_INNER_BYTES,
             "the innermost dimension of a TMA box is a multiple of %d bytes, but "
             "%" PRIu32 " elements of %" PRIu32 " bytes are %" PRIu32,
-            ALIGN_BYTES, map->box[0], grout_gpu__tensor_type_size(map->type), bytes);
+            ALIGN_BYTES, map->box[0], size, bytes);
     }
     if (map->swizzle_bytes != 0 && bytes > map->swizzle_bytes) {
         return grout_gpu__fail(error, GROUT_DIAG_TMA_INNER_BYTES,
                                "the innermost dimension of a TMA box is at most as wide as the "
                                "swizzle of %" PRIu32 " bytes, but has %" PRIu32 " bytes",
                                map->swizzle_bytes, bytes);
+    }
+    return true;
+}
+
+/* What the expanded types ask for more (CUDA Driver API, cuTensorMapEncodeTiled). */
+static bool validate_expansion(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
+    const bool has_row = map->box[0] == EXPANDED_ROW && map->dims[0] % EXPANDED_ROW == 0;
+    if (!is_expanded(map->type)) {
+        return true;
+    }
+    if (!has_row || map->spatial_count > 0) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                               "TMA expands %d elements of a row at once, but the box has %" PRIu32
+                               " and the row %" PRIu64,
+                               EXPANDED_ROW, map->box[0], map->dims[0]);
+    }
+    if (map->swizzle_bytes != 0 && map->swizzle_bytes != EXPANDED_ROW) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT,
+                               "TMA expands elements without a swizzle or in that of %d bytes, not "
+                               "in that of %" PRIu32,
+                               EXPANDED_ROW, map->swizzle_bytes);
+    }
+    for (uint32_t i = 1; i < map->rank; i++) {
+        if (map->strides_bytes[i] % EXPANDED_ALIGN_BYTES != 0) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_PITCH,
+                                   "the pitch of an array that TMA expands is a multiple of %d "
+                                   "bytes, but dimension %" PRIu32 " has one of %" PRIu64,
+                                   EXPANDED_ALIGN_BYTES, i, map->strides_bytes[i]);
+        }
     }
     return true;
 }
@@ -188,7 +229,7 @@ bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t of
                                "a TMA array has 1 to %d dimensions, not %" PRIu32,
                                GROUT_GPU_TENSOR_RANK_MAX, map->rank);
     }
-    if (grout_gpu__tensor_type_size(map->type) == 0) {
+    if (grout_gpu__tensor_type_bits(map->type) == 0) {
         return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT, "TMA has no element type %d",
                                (int)map->type);
     }
@@ -202,15 +243,16 @@ bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t of
         return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT,
                                "TMA fills with NaN outside the array only for floats");
     }
-    if (offset_bytes % ALIGN_BYTES != 0) {
+    const uint32_t alignment = is_expanded(map->type) ? EXPANDED_ALIGN_BYTES : ALIGN_BYTES;
+    if (offset_bytes % alignment != 0) {
         return grout_gpu__fail(error, GROUT_DIAG_TMA_PITCH,
-                               "a TMA array starts at a multiple of %d bytes, but its offset is "
-                               "%" PRIu64,
-                               ALIGN_BYTES, offset_bytes);
+                               "a TMA array starts at a multiple of %" PRIu32
+                               " bytes, but its offset is %" PRIu64,
+                               alignment, offset_bytes);
     }
     return validate_dims(map, error) &&
            (map->spatial_count > 0 ? validate_pixels(map, error) : validate_box(map, error)) &&
-           validate_inner(map, error);
+           validate_inner(map, error) && validate_expansion(map, error);
 }
 
 static int swizzle_mode(uint32_t swizzle_bytes) {

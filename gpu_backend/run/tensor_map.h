@@ -24,7 +24,9 @@ typedef enum grout_gpu_tensor_type {
     GROUT_GPU_TENSOR_F16 = GROUT_CU_TENSOR_F16,
     GROUT_GPU_TENSOR_F32 = GROUT_CU_TENSOR_F32,
     GROUT_GPU_TENSOR_F64 = GROUT_CU_TENSOR_F64,
-    GROUT_GPU_TENSOR_BF16 = GROUT_CU_TENSOR_BF16
+    GROUT_GPU_TENSOR_BF16 = GROUT_CU_TENSOR_BF16,
+    GROUT_GPU_TENSOR_16U4 = GROUT_CU_TENSOR_16U4_ALIGN16B, /* 16 elements become 16 bytes */
+    GROUT_GPU_TENSOR_16U6 = GROUT_CU_TENSOR_16U6_ALIGN16B
 } grout_gpu_tensor_type;
 
 /* What a load writes for elements outside the array. */
@@ -55,8 +57,8 @@ typedef struct grout_gpu_tensor_map {
     int32_t lower[GROUT_GPU_TENSOR_RANK_MAX - 2], upper[GROUT_GPU_TENSOR_RANK_MAX - 2];
 } grout_gpu_tensor_map;
 
-/* Bytes of one element. */
-uint32_t grout_gpu__tensor_type_size(grout_gpu_tensor_type type);
+/* Bits of one element. */
+uint32_t grout_gpu__tensor_type_bits(grout_gpu_tensor_type type);
 
 /*
  * Whether the driver and the engine of compute capability 9.0 take this map at this distance from a

@@ -70,7 +70,7 @@ void grout_tensor__free_columns(grout_emitter *e) {
 
 void grout_tensor__object(grout_emitter *e, grout_value_id value) {
     const grout_object_id object = grout_module_get_value(e->module, value)->object;
-    const int64_t column = grout_object_get_offset(e->module, object) / GROUT_TMEM_COLUMN_BYTES;
+    const int64_t column = grout_tmem__get_column(e->module, object);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 %s = tmem", grout_emit__name(e, value));
     if (column != 0) {

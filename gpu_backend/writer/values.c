@@ -28,6 +28,11 @@ bool grout_emit__is_half(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16;
 }
 
+bool grout_emit__has_float_pairs(const grout_emitter *e, grout_value_id value) {
+    return grout_arch_has((grout_arch)e->plan->arch, GROUT_GENERATION_BLACKWELL) &&
+           grout_emit__dtype(e, value) == GROUT_DTYPE_F32;
+}
+
 grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value) {
     return (grout_dtype)grout_module_get_type(e->module, value)->dtype;
 }

@@ -26,6 +26,8 @@ int64_t grout_emit__get_integer(const grout_emitter *e, const grout_op *op, uint
 void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits);
 /* f16 and bf16: computed as f32, each result rounded. */
 bool grout_emit__is_half(grout_dtype dtype);
+/* Elements that the hardware adds and multiplies two at once: f32 on Blackwell. */
+bool grout_emit__has_float_pairs(const grout_emitter *e, grout_value_id value);
 /* "grout_f32 v[16]" or "grout_f32 v": a variable for a value, at the start of a line. */
 void grout_emit__declare(grout_emitter *e, grout_value_id value);
 /* The same as a statement of its own, with the layout as a comment. */

@@ -101,6 +101,8 @@ GROUT_API void grout_builder_kernel(grout_builder *builder, const char *name);
 GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
                                                  grout_direction direction, grout_dtype dtype,
                                                  uint32_t rank, const grout_expr_id *dims);
+/* 'packed' of an array parameter, after that was made. */
+GROUT_API void grout_build_param_packed(grout_builder *builder, grout_value_id value);
 GROUT_API grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name,
                                                   grout_dtype dtype);
 /* 'init(..)' of a parameter or of a scratch, after that was made: what it holds unless the caller
@@ -142,6 +144,7 @@ typedef struct grout_build_object {
     bool is_explicit;          /* of a barrier: mbarrier */
     bool orders_tensor_core;   /* of a barrier that is no mbarrier */
     bool is_packed;            /* of a tmem array */
+    bool is_padded;            /* of an smem array of 4 or 6 bits */
     bool is_collective;        /* of a tmem array: of a pair of CTAs */
     bool is_leader_tracked;    /* of a cluster barrier, or an mbarrier: two_ctas */
     bool is_scales;            /* of a tmem array; so is the next: one of the three at most */

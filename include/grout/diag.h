@@ -136,6 +136,8 @@ GROUT_API uint32_t grout_diags_count(const grout_diags *diags);
 GROUT_API uint64_t grout_diags_total(const grout_diags *diags);
 GROUT_API const grout_diag *grout_diags_get(const grout_diags *diags, uint32_t index);
 GROUT_API bool grout_diags_has_errors(const grout_diags *diags);
+/* Whether an error was dropped: those that are kept are then errors too. */
+GROUT_API bool grout_diags_has_dropped_error(const grout_diags *diags);
 /* Changes the severity of the i-th (used for --severity and --werror). */
 GROUT_API void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to);
 

@@ -368,7 +368,7 @@ typedef enum grout_outside {
     GROUT_OUTSIDE_EMPTY,    /* .. and it has no element */
     GROUT_OUTSIDE_PIXELS,   /* no base pixel that pixels(..) has */
     GROUT_OUTSIDE_OFFSET,   /* an offset of pixels that the instruction does not hold */
-    GROUT_OUTSIDE_NEGATIVE, /* a row before the first, which TMA does not store to */
+    GROUT_OUTSIDE_NEGATIVE, /* before the first element, where TMA does not store */
     GROUT_OUTSIDE_GRANULE   /* a TMA store past an end between 16 bytes */
 } grout_outside;
 /* Why a copy cannot go through a tensor map. */

@@ -28,6 +28,9 @@ typedef struct grout_generator {
 /* Whether a type can hold what it makes: a number in its range, fractions in floats only. */
 GROUT_API bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
 /* Fills count elements. grout_generator_fits holds. */
+/* The elements of an array of the host, one that is 'packed' too. */
+GROUT_API void grout_generator_fill_array(const grout_generator *generator, const grout_type *type,
+                                          void *out);
 GROUT_API void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
                                     uint64_t count);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grout.h - everything: one include for programs that build, check, run and emit kernels.
+ * grout.h - everything: one include for programs that build, check, run and emit kernels, and that
+ * run PTX.
  */
 #ifndef GROUT_GROUT_H
 #define GROUT_GROUT_H
@@ -17,6 +18,7 @@
 #include "grout/interp.h"
 #include "grout/ir.h"
 #include "grout/observe.h"
+#include "grout/ptx.h"
 #include "grout/race.h"
 #include "grout/register_layout.h"
 #include "grout/text.h"

@@ -145,7 +145,8 @@ typedef struct grout_object {
     grout_expr_id arrivals;  /* barrier; 0: one arrival a phase */
     bool is_explicit;        /* barrier: 'mbarrier', which mbarrier_init makes usable */
     bool orders_tensor_core; /* barrier: an arrive and a wait are also edges of tensor memory */
-    bool is_packed;          /* a tmem array: several elements in a column of 32 bits */
+    bool is_packed;          /* 'packed': a tmem array; a parameter whose elements TMA expands */
+    bool is_padded;          /* 'padded': an smem array, 16 elements of 4 or 6 bits in 16 bytes */
     bool is_collective;      /* a tmem array: both CTAs of a pair have it, in the same columns */
     /* barrier: those of the CTA that leads count for all: 'leader_tracked' of a cluster barrier,
      * 'two_ctas' of an mbarrier, which is that of a pair */

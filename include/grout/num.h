@@ -12,7 +12,7 @@
  * sums and products that round once, min and max of floats, shifts by any number of bits, and how
  * a function is chosen. C says it in num_c.h, CUDA in gpu_backend/device/grout_num.cuh, which
  * defines GROUT_DEVICE and includes this file. What is missing on one side does not compile there;
- * tests/differential/emulate/arithmetic.cpp compiles the side of CUDA.
+ * tests/unit/gpu_backend/arithmetic.cpp compiles the side of CUDA.
  */
 #ifndef GROUT_NUM_H
 #define GROUT_NUM_H

@@ -121,6 +121,10 @@ static inline bool grout_space_needs_tensor_order(uint32_t space) {
 #include "grout/spaces.def"
         ;
 }
+/* An array may have the bytes of another one: 'alias(..)'. */
+static inline bool grout_space_has_aliases(uint32_t space) {
+    return grout_space_has_transforms(space) || grout_space_needs_tensor_order(space);
+}
 // clang-format on
 
 #ifdef __cplusplus

@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* Elements of a row that TMA spreads at once. */
+#define GROUT_EXPANDED_ROW 128
+
 typedef enum grout_type_kind {
     GROUT_TYPE_NONE,
     GROUT_TYPE_SCALAR,
@@ -31,13 +34,20 @@ typedef struct grout_type {
     uint8_t dtype; /* NONE for barriers */
     uint8_t space; /* REF and BARRIER */
     uint8_t rank;
+    /* REF of less than 8 bits: 16 neighbours of a row are a unit that TMA spreads. In GMEM,
+     * 'packed', it has no gaps; in SMEM, 'padded', it fills 16 bytes. All but the host's bytes
+     * count one byte for each element. */
+    bool is_expanded;
     int64_t dims[GROUT_RANK_MAX];
 } grout_type;
 
 /* Number of elements; 1 for rank 0. Types of a bound module never overflow. */
 GROUT_API int64_t grout_type_get_count(const grout_type *type);
-/* Bytes of an array in memory, where elements of 4 bits are packed. */
+/* Bytes of an array in memory, where elements of 4 bits are packed, and those of a 'packed' array.
+ */
 GROUT_API int64_t grout_type_get_bytes(const grout_type *type);
+/* Elements that lie in one byte as layouts and views count them: 2 of 4 bits, else 1. */
+GROUT_API uint8_t grout_type_get_packed(const grout_type *type);
 /* What memory is filled with, grout_dtype_info.bytes at a time, for each element to be this. */
 GROUT_API uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element);
 /* One element, in grout_dtype_info.bytes as values in registers have it, to its place in an array
@@ -52,6 +62,11 @@ GROUT_API void grout_elements_pack(grout_dtype dtype, const void *elements, void
                                    int64_t count);
 GROUT_API void grout_elements_unpack(grout_dtype dtype, const void *memory, void *elements,
                                      int64_t count);
+/* The same of an array of the host: one that is 'packed' has its elements bit after bit. */
+GROUT_API void grout_type_put_element(const grout_type *type, void *memory, int64_t index,
+                                      const void *element);
+GROUT_API void grout_type_get_element(const grout_type *type, const void *memory, int64_t index,
+                                      void *element_out);
 GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "[1, 2]", where the element of that number lies in row-major order; of a type without
  * dimensions nothing. */

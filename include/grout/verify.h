@@ -128,6 +128,7 @@ typedef struct grout_wgmma_operand {
      */
     int64_t block_bytes, panel_bytes, step_bytes;
     uint32_t steps_per_panel;
+    bool is_padded; /* of elements of 4 and 6 bits: 16 of them have 16 bytes */
 } grout_wgmma_operand;
 
 /* How a wgmma, or one of its kin, maps to wgmma.mma_async instructions. Filled by
@@ -200,8 +201,8 @@ GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32
                                                  uint32_t r, uint32_t c);
 
 /* The place [row, column] in tensor memory of word w of the metadata of row m: for an a of 16 bits
- * the words of rows m and m + 8 of each 16 take turns, for one of 8 bits or less they lie row by
- * row. */
+ * the words of rows m and m + 8 of each 16 take turns (of 32 bits too), for one of 8 bits or less
+ * they lie row by row. */
 GROUT_API void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w,
                                                uint32_t place_out[2]);
 
@@ -215,14 +216,22 @@ GROUT_API const grout_operand *grout_wgmma_get_use(const grout_module *module, c
  * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. A group of 4
  * keeps two elements, in either order, and the code is the place of the first of them plus 4 times
  * that of the second; of f32, a group of 2 keeps one, and the code is 4 for the first or 14 for the
- * second; of f4e2m1, a group of 8 keeps two pairs, and the code is of pairs what that of 4 is of
- * elements. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp, 'Sparse matrices' of
- * tcgen05.mma.
+ * second; of f4e2m1 that lie two in a byte, a group of 8 keeps two pairs, and the code is of pairs
+ * what that of 4 is of elements. Source: PTX ISA 9.1 'Sparse matrix storage' of wgmma.mma_async.sp,
+ * 'Sparse matrices' of tcgen05.mma.
  */
 #define GROUT_SPARSE_CODES     4u /* of a word */
 #define GROUT_SPARSE_CODE_BITS 4u
 static inline uint32_t grout_sparse_get_group(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_F32 ? 2 : dtype == GROUT_DTYPE_F4E2M1 ? 8 : 4;
+}
+/* Neighbours of a group of the a of a product. */
+static inline uint32_t grout_wgmma_get_group(const grout_wgmma *product) {
+    return product->a.is_padded ? 4 : grout_sparse_get_group((grout_dtype)product->a_dtype);
+}
+/* Whether a product is of f4e2m1 that lie two in a byte, on both sides. */
+static inline bool grout_wgmma_has_pairs(const grout_wgmma *product) {
+    return product->a_dtype == GROUT_DTYPE_F4E2M1 && !product->a.is_padded;
 }
 /* Whether a code says of a group which elements are kept. */
 static inline bool grout_sparse_is_code(uint32_t code, uint32_t group) {

@@ -93,6 +93,17 @@ uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_
     return take(&it, rank);
 }
 
+uint32_t grout_capture__take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                     uint32_t box_index, const grout_box *box,
+                                     const grout_stamp *read) {
+    GROUT_ASSERT(!grout_space_is_of_launch(box->plan->space));
+    uint32_t slot = grout_capture__take(cta, thread, box, cta->rank);
+    if (slot == 0) {
+        grout_undo__note_read(cta, read, inst, box_index, box);
+    }
+    return slot;
+}
+
 static int64_t get_bytes(const grout_tma_rows *rows) {
     return rows->inst->u.copy.row_count * rows->array->plan->bytes;
 }

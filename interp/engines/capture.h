@@ -25,7 +25,14 @@ static inline uint8_t *grout_slots__get(const grout_cta *cta, uint32_t slot) {
  */
 uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_box *box,
                              uint32_t rank);
-/* The same of rows of GMEM that indices name. */
+/*
+ * The same of an operand in SMEM that an engine reads, box box_index of inst. Where it sees all
+ * bytes, whoever knows the read to be over, by its stamp, need not know of the stores before it.
+ */
+uint32_t grout_capture__take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                     uint32_t box_index, const grout_box *box,
+                                     const grout_stamp *read);
+/* What take does, of rows of GMEM that indices name. */
 uint32_t grout_capture__take_rows(const grout_tma_rows *rows, uint32_t thread, uint32_t rank);
 /* What the engine sees: the box as it is, but for captured bytes; in the slot. */
 void grout_capture__read(const grout_cta *cta, const grout_box *from, uint32_t slot);

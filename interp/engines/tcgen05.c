@@ -17,7 +17,6 @@
 #include "operand.h"
 #include "pair.h"
 #include "sparse.h"
-#include "undo.h"
 #include "wgmma.h"
 
 #include "grout/verify.h"
@@ -348,7 +347,10 @@ static bool shares_columns(const grout_machine *machine, const grout_flight *a,
     const grout_box_plan *then = grout_plan__box(machine->plan, other, box);
     const int64_t *from = a->start[2], *to = b->start[grout_tcgen05__get_place(other, box)];
     const uint32_t column = first->rank - 1u;
-    return first->object == then->object && memcmp(from, to, column * sizeof *from) == 0 &&
+    if (first->object != then->object) { /* by another name: all of them */
+        return grout_objects_share_bytes(machine->launch.module, first->object, then->object);
+    }
+    return memcmp(from, to, column * sizeof *from) == 0 &&
            from[column] < to[column] + then->extent[column] &&
            to[column] < from[column] + first->extent[column];
 }
@@ -540,12 +542,8 @@ void grout_tcgen05__put_in_flight(const grout_cta *cta, uint32_t actor, const gr
 uint32_t grout_tcgen05__capture(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                 uint32_t box_index, const grout_box *box) {
     const uint32_t lane = grout_machine__lane_of(cta->machine, actor);
-    const uint32_t slot = grout_capture__take(cta, actor, box, cta->rank);
-    if (slot == 0) {
-        const grout_stamp read = get_stamp(cta, lane, grout_cta__lane(cta, lane)->mmas);
-        grout_undo__note_read(cta, &read, inst, box_index, box);
-    }
-    return slot;
+    const grout_stamp read = get_stamp(cta, lane, grout_cta__lane(cta, lane)->mmas);
+    return grout_capture__take_operand(cta, actor, inst, box_index, box, &read);
 }
 
 static void put_in_flight(const grout_cta *cta, uint32_t actor, const mma *it, bool is_void) {

@@ -106,10 +106,15 @@ static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *
     if (find_outside(inst, box, &outside)) {
         return refuse(cta, thread, inst, box, outside);
     }
-    if (is_store && get_relative_start(box, inner) < 0) {
-        grout_fault fault = {
-            .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
-        return refuse(cta, thread, inst, box, fault);
+    /* Stores are clipped at the end alone. */
+    for (dim = 0; is_store && dim <= inner; dim++) {
+        if (get_relative_start(box, dim) < 0) {
+            grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                                 .dimension = dim,
+                                 .limit = box->plan->dims[dim],
+                                 .use = GROUT_OUTSIDE_NEGATIVE};
+            return refuse(cta, thread, inst, box, fault);
+        }
     }
     if (inst->u.copy.is_unplanned) {
         return false;
@@ -174,7 +179,7 @@ typedef struct load_issue {
     uint32_t mask, set;                 /* ranks that it goes to; those that issue it together */
     uint32_t phases[GROUT_CLUSTER_MAX]; /* by rank: where its bytes count, over all lives */
     uint32_t part, parts;
-    int64_t bytes; /* that it brings to each CTA */
+    int64_t bytes, all_bytes; /* that it brings to each CTA, and that all who issue it bring */
     bool is_void, is_explicit;
     bool is_led; /* bytes for both CTAs of a pair count on the barrier of the one that leads */
 } load_issue;
@@ -268,7 +273,7 @@ static void set_parts(const grout_cta *cta, load_issue *load) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
     load->mask = load->set = 1u << cta->rank;
-    load->bytes = load->boxes[1].plan->bytes;
+    load->bytes = load->all_bytes = load->boxes[1].plan->phase_bytes;
     if (inst->u.copy.axes == 0) {
         return;
     }
@@ -294,7 +299,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     grout_stamp stamps[2];
     grout_engine__stamps_tma_load(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
-        .bytes = load->boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
+        .bytes = load->boxes[1].plan->phase_bytes, .read = stamps[0], .write = stamps[1]};
     grout_flight__publish_issue(cta, load->thread, inst, &issue);
     if (load->is_void) {
         return;
@@ -405,8 +410,7 @@ static void send_all(const grout_cta *cta, const load_issue *load) {
                                        .element = load->element,
                                        .count = 1,
                                        .by_copy = true,
-                                       .bytes = (load->is_led ? GROUT_PAIR : 1) *
-                                                load->boxes[1].plan->bytes,
+                                       .bytes = (load->is_led ? GROUT_PAIR : 1) * load->all_bytes,
                                        .flying = load->bytes};
         record = grout_barrier__arrive(cta, load->thread, load->inst, &arrival);
     } else {

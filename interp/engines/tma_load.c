@@ -56,7 +56,7 @@ void grout_tma__spoil(const grout_cta *cta, grout_flight *flight, const grout_bo
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 int64_t grout_engine__bytes_tma_load(const grout_machine *machine, const grout_inst *inst) {
-    return grout_plan__box(machine->plan, inst, 1)->bytes;
+    return grout_plan__box(machine->plan, inst, 1)->phase_bytes;
 }
 
 void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *flight,

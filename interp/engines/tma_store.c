@@ -16,16 +16,19 @@ int64_t grout_engine__bytes_tma_store(const grout_machine *machine, const grout_
     return grout_plan__box(machine->plan, inst, 1)->bytes;
 }
 
+static grout_stamp get_read_stamp(const grout_cta *cta, uint32_t lane, uint32_t group) {
+    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                         .component =
+                             grout_clock_br(&cta->machine->plan->shape, cta->lane_base + lane),
+                         .number = group,
+                         .agent = GROUT_AGENT_ENGINE};
+}
+
 void grout_engine__stamps_tma_store(const grout_cta *cta, const grout_flight *flight,
                                     grout_stamp *read_out, grout_stamp *write_out) {
-    const grout_clock_shape *shape = &cta->machine->plan->shape;
-    uint32_t lane = cta->lane_base + flight->owner;
-    *read_out = (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                              .component = grout_clock_br(shape, lane),
-                              .number = flight->group,
-                              .agent = GROUT_AGENT_ENGINE};
-    *write_out = *read_out;
-    write_out->component = grout_clock_bw(shape, lane);
+    *read_out = *write_out = get_read_stamp(cta, flight->owner, flight->group);
+    write_out->component =
+        grout_clock_bw(&cta->machine->plan->shape, cta->lane_base + flight->owner);
 }
 
 /* Bytes that were captured at the issue are in the slot already. */
@@ -133,7 +136,9 @@ static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *i
 /* What the engine must not see yet of both sides, and the rows that it will write. */
 static void capture(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                     const grout_box *boxes, uint32_t *slots) {
-    slots[0] = grout_capture__take(cta, thread, &boxes[0], cta->rank);
+    const uint32_t lane = grout_machine__lane_of(cta->machine, thread);
+    const grout_stamp read = get_read_stamp(cta, lane, grout_cta__lane(cta, lane)->committed + 1);
+    slots[0] = grout_capture__take_operand(cta, thread, inst, 0, &boxes[0], &read);
     if (!grout_tma_rows__is_mode_of(inst)) {
         slots[1] = grout_capture__take(cta, thread, &boxes[1], cta->rank);
         return;

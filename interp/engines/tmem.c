@@ -62,6 +62,46 @@ static void note_wait(const grout_cta *cta, uint32_t thread, const grout_inst *i
 
 /* The columns of the box that an MMA in flight may still change, of either CTA of its pair, hold
  * poison. */
+/* Whether a byte, counted as memory_offset is, belongs to a box of another array of the same
+ * columns. */
+static bool has_byte(const grout_box_plan *plan, const int64_t *start, int64_t byte) {
+    int64_t index[GROUT_RANK_MAX];
+    int64_t at = byte - plan->memory_offset;
+    if (at < 0 || at >= plan->layout->bytes) {
+        return false;
+    }
+    at = plan->more_copies > 0 ? at % plan->copy_stride : at;
+    grout_layout_get_index(plan->layout, at, index);
+    const int64_t first = grout_layout_get_offset(plan->layout, index);
+    bool is_inside = at >= first && at < first + plan->element_bytes;
+    for (uint32_t dim = 0; dim < plan->rank && is_inside; dim++) {
+        is_inside = index[dim] >= start[dim] && index[dim] < start[dim] + plan->extent[dim];
+    }
+    return is_inside;
+}
+
+/* The elements of the box that an MMA in flight may still change by another name. An element of 8
+ * or 16 bits is a part of one of 32, or the other way round. */
+static void poison_cells(const grout_box *box, const grout_box_plan *other, const int64_t *start,
+                         uint8_t *array) {
+    const grout_box_plan *plan = box->plan;
+    const uint32_t column = plan->rank - 1u, row = plan->rank - 2u;
+    int64_t index[GROUT_RANK_MAX];
+    memcpy(index, box->start, sizeof index);
+    for (int64_t k = 0; k < plan->count; k++) {
+        index[row] = box->start[row] + k / plan->extent[column];
+        index[column] = box->start[column] + k % plan->extent[column];
+        const int64_t first = plan->memory_offset + grout_layout_get_offset(plan->layout, index);
+        bool is_changing = false;
+        for (int64_t i = 0; i < plan->element_bytes && !is_changing; i++) {
+            is_changing = has_byte(other, start, first + i);
+        }
+        if (is_changing) {
+            grout_fill_poison(plan->dtype, array + k * plan->element_bytes, 1);
+        }
+    }
+}
+
 static void poison_columns(const grout_cta *cta, const grout_box *box, const grout_flight *flight,
                            uint8_t *array) {
     const grout_box_plan *plan = box->plan;
@@ -72,8 +112,14 @@ static void poison_columns(const grout_cta *cta, const grout_box *box, const gro
             ? grout_plan__box(cta->machine->plan, inst, grout_tcgen05__get_target(inst))
             : NULL;
     const bool is_of_peer = flight->home != cta->rank;
-    if (other == NULL || flight->is_void || other->object != plan->object ||
+    if (other == NULL || flight->is_void ||
         (is_of_peer && (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) == 0)) {
+        return;
+    }
+    if (other->object != plan->object) {
+        if (grout_objects_share_bytes(cta->machine->launch.module, other->object, plan->object)) {
+            poison_cells(box, other, flight->start[2], array);
+        }
         return;
     }
     const int64_t *start = flight->start[2];

@@ -20,7 +20,6 @@
 #include "operand.h"
 #include "scaled.h"
 #include "sparse.h"
-#include "undo.h"
 
 #include <string.h>
 
@@ -389,11 +388,7 @@ static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_
         const uint32_t index = get_box_index(inst, operand);
         const grout_stamp read =
             get_stamp(cta, thread, grout_cta__thread(cta, thread)->wgmma_groups);
-        const uint32_t captured = grout_capture__take(cta, thread, &boxes[index], cta->rank);
-        if (captured == 0) {
-            grout_undo__note_read(cta, &read, inst, index, &boxes[index]);
-        }
-        return captured;
+        return grout_capture__take_operand(cta, thread, inst, index, &boxes[index], &read);
     }
     uint32_t slot = grout_slots__take(cta);
     memcpy(grout_slots__get(cta, slot),

@@ -113,14 +113,19 @@ static void pack_e5m2(const grout_pack *pack, const uint8_t *bytes, const int32_
 static void pack_tiny(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
                       float *out) {
     const grout_dtype dtype = (grout_dtype)pack->dtype;
-    const size_t count = (size_t)GROUT_PACK_CHUNK * grout_dtype_get_info(dtype)->packed;
+    const size_t count =
+        (size_t)GROUT_PACK_CHUNK * (pack->is_padded ? 1 : grout_dtype_get_info(dtype)->packed);
     const size_t across = pack->is_turned ? pack->rows : 1;
     const size_t down = pack->is_turned ? 1 : pack->chunks * count;
     for (size_t row = 0; row < pack->rows; row++) {
         for (size_t i = 0; i < pack->chunks; i++) {
             uint8_t elements[2 * GROUT_PACK_CHUNK];
             float wide[2 * GROUT_PACK_CHUNK];
-            grout_elements_unpack(dtype, bytes + *offsets++, elements, (int64_t)count);
+            if (pack->is_padded) {
+                memcpy(elements, bytes + *offsets++, count);
+            } else {
+                grout_elements_unpack(dtype, bytes + *offsets++, elements, (int64_t)count);
+            }
             grout_convert(dtype, elements, GROUT_DTYPE_F32, wide, (int64_t)count);
             for (size_t k = 0; k < count; k++) {
                 out[row * down + (i * count + k) * across] = wide[k];

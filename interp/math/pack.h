@@ -27,7 +27,8 @@ typedef struct grout_pack grout_pack;
 typedef void grout_pack_loop(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
                              float *out);
 struct grout_pack {
-    uint8_t dtype; /* F16, BF16, F32, F8E4M3, F8E5M2, F6E2M3, F6E3M2, F4E2M1, I8 or U8 */
+    uint8_t dtype;  /* F16, BF16, F32, F8E4M3, F8E5M2, F6E2M3, F6E3M2, F4E2M1, I8 or U8 */
+    bool is_padded; /* of F4E2M1: one in a byte, as the machine keeps what is 'padded' */
     bool is_turned;
     bool has_k_rows; /* of I8 and U8, which are multiplied two along K at a time */
     uint32_t rows, chunks;

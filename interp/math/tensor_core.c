@@ -62,9 +62,8 @@ grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dty
 }
 
 grout_tensor_core grout_tensor_core__get_tcgen05(grout_dtype a, grout_dtype b,
-                                                 grout_dtype accumulator) {
+                                                 grout_dtype accumulator, bool has_groups) {
     grout_tensor_core core = grout_tensor_core__get(a, b, accumulator);
-    const bool has_groups = a == GROUT_DTYPE_F4E2M1;
     core.fraction = has_groups ? 35 : 25;
     core.block = has_groups ? GROUT_TENSOR_CORE_GROUPS * GROUT_TENSOR_CORE_GROUP : core.block;
     core.out_bits = core.is_half ? 10 : 23;

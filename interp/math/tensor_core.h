@@ -38,9 +38,10 @@ typedef struct grout_tensor_core {
 /* The rule of a wgmma. f32 operands are tf32. */
 grout_tensor_core grout_tensor_core__get(grout_dtype a, grout_dtype b, grout_dtype accumulator);
 
-/* The rule of a tcgen05_mma: that of a wgmma, and 8-bit floats are cut where the others are. */
+/* The rule of a tcgen05_mma: that of a wgmma, and 8-bit floats are cut where the others are; of 4
+ * bits that lie two in a byte (has_groups), that of groups of 16. */
 grout_tensor_core grout_tensor_core__get_tcgen05(grout_dtype a, grout_dtype b,
-                                                 grout_dtype accumulator);
+                                                 grout_dtype accumulator, bool has_groups);
 
 /*
  * The rule of an mma. It is that of a wgmma but for 8-bit floats, which Hopper multiplies as f16:

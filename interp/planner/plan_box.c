@@ -159,6 +159,30 @@ static void add_shape(grout_planner *planner, grout_box_plan *box) {
     }
 }
 
+/* Scales have the same bytes in each quarter of the lanes. A box of them has all rows, so it is so
+ * many columns of all lanes. What has the bytes of no other array lies there once. */
+static void repeat_scales(grout_planner *planner, grout_object_id id, grout_box_plan *box) {
+    enum { LANES = 128, QUARTERS = 4 };
+    const grout_object *object = grout_module_get_object(planner->module, id);
+    if (!object->is_scales || grout_layout_is_plain(box->layout) || !box->has_shape) {
+        return;
+    }
+    int64_t next[GROUT_RANK_MAX];
+    memcpy(next, box->home, sizeof next);
+    next[box->rank - 2]++; /* the next lane */
+    grout_run *run = grout_pool__at(&planner->plan->runs, box->first_run);
+    *run = (grout_run){.base = grout_layout_get_offset(box->layout, box->home),
+                       .count = LANES,
+                       .length = box->bytes * QUARTERS / LANES};
+    run->stride = grout_layout_get_offset(box->layout, next) - run->base;
+    box->more_copies = QUARTERS - 1;
+    box->copy_stride = LANES / QUARTERS * run->stride;
+    planner->plan->runs.count = box->first_run + 1;
+    box->run_count = 1;
+    box->low = run->base;
+    box->high = run->base + (run->count - 1) * run->stride + run->length;
+}
+
 static void fill_array_box(grout_planner *planner, const grout_view *view, grout_box_plan *box) {
     box->layout = grout_object_get_layout(planner->module, view->object);
     memcpy(box->order, view->order, sizeof box->order);
@@ -167,6 +191,9 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
         box->count *= box->extent[dim];
     }
     box->bytes = box->count * box->element_bytes;
+    box->phase_bytes = grout_object_get_type(planner->module, view->object)->is_expanded
+                           ? box->count * grout_dtype_get_info(box->dtype)->bits / 8
+                           : box->bytes;
     set_weights(box);
     if (grout_space_is_of_launch(box->space)) {
         box->param = planner->object_params[view->object] - 1;
@@ -179,6 +206,7 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
     if (set_home(view, box)) {
         add_shape(planner, box);
     }
+    repeat_scales(planner, view->object, box);
 }
 
 uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *operand,

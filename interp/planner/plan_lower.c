@@ -270,7 +270,9 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         if (grout_space_is_of_thread(box->space)) {
             continue;
         }
-        plan->stores_tmem |= access->is_write && box->space == GROUT_SPACE_TMEM && !is_mma;
+        plan->stores_tmem |= box->space == GROUT_SPACE_TMEM &&
+                             ((access->is_write && !is_mma) ||
+                              grout_object_get_root(plan->module, box->object) != box->object);
         if (box->packed > 1) {
             raise(&plan->linear_bytes_max, box->bytes);
             raise(&plan->mask_count_max, box->bytes);

@@ -95,7 +95,7 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
                      uint32_t cols) {
     const grout_dtype dtype = (grout_dtype)operand->pack.dtype;
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    const uint32_t row_bytes = cols / info->packed * info->bytes;
+    const uint32_t row_bytes = operand->pack.is_padded ? cols : cols / info->packed * info->bytes;
     operand->pack.rows = rows;
     operand->pack.chunks = row_bytes / GROUT_PACK_CHUNK;
     operand->bytes = (int64_t)rows * row_bytes;
@@ -121,6 +121,7 @@ static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_
     operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
     operand->pack.is_turned = is_left && operand->has_mn_rows && !wgmma->is_sparse;
     operand->pack.dtype = is_a ? wgmma->a_dtype : wgmma->b_dtype;
+    operand->pack.is_padded = (is_a ? wgmma->a : wgmma->b).is_padded;
     if (!operand->has_mn_rows && wgmma->accumulator_dtype == GROUT_DTYPE_I32) {
         operand->pack.has_k_rows = true;
         operand->pack.is_turned = !is_left;
@@ -191,18 +192,33 @@ void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     }
 }
 
+/* Elements from one row of an accumulator to the next; 0: its rows are not as far from each other,
+ * or have halves. */
+static uint32_t get_row_pitch(const grout_box_plan *accumulator) {
+    const grout_layout *layout = accumulator->layout;
+    const uint32_t row = accumulator->rank - 2u, column = row + 1;
+    uint32_t rows = 0, columns = 0;
+    int64_t pitch = 0;
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        rows += layout->dim[k] == row;
+        columns += layout->dim[k] == column;
+        pitch = layout->dim[k] == row ? layout->stride[k] : pitch;
+    }
+    return rows == 1 && columns == 1 ? (uint32_t)(pitch / layout->element_bytes) : 0;
+}
+
 /*
  * Whether the sums of an MMA can be added up where they are, row by row: as the product of b and a
- * the other way round, in columns as long as a row of the array. Sums that are rounded to f16, and
- * those of loops that want columns of their own, are worked on elsewhere.
+ * the other way round, in columns as far from each other as the rows of the array. Sums that are
+ * rounded to f16, and those of loops that want columns of their own, are worked on elsewhere.
  */
-static bool is_by_rows(const grout_planner *planner) {
+static bool is_by_rows(const grout_planner *planner, const grout_box_plan *accumulator) {
     const grout_wgmma *wgmma = &planner->wgmma;
     const bool is_exact = planner->launch->numerics == GROUT_NUMERICS_EXACT &&
                           wgmma->accumulator_dtype != GROUT_DTYPE_I32;
-    return wgmma->accumulator_dtype != GROUT_DTYPE_F16 && !wgmma->is_sparse && !is_exact &&
-           planner->scale_block == 0 && !planner->launch->track_non_finite &&
-           wgmma->n % GROUT_GEMM_ROWS == 0;
+    return get_row_pitch(accumulator) != 0 && wgmma->accumulator_dtype != GROUT_DTYPE_F16 &&
+           !wgmma->is_sparse && !is_exact && planner->scale_block == 0 &&
+           !planner->launch->track_non_finite && wgmma->n % GROUT_GEMM_ROWS == 0;
 }
 
 /* The shape of an MMA's product as it is worked on. */
@@ -210,23 +226,22 @@ static grout_gemm get_tcgen05_shape(const grout_planner *planner, const grout_pr
                                     const grout_box_plan *accumulator) {
     const grout_wgmma *wgmma = &planner->wgmma;
     const grout_operand_plan *right = product->is_by_rows ? &product->a : &product->b;
-    return (grout_gemm){
-        .m = product->is_by_rows ? wgmma->n : wgmma->m,
-        .n = product->is_by_rows ? wgmma->m : wgmma->n,
-        .k = wgmma->k,
-        .pitch = product->is_by_rows ? (uint32_t)accumulator->dims[accumulator->rank - 1u] : 0,
-        .has_k_rows = !right->has_mn_rows && !right->pack.has_k_rows,
-        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
-        .is_saturating = wgmma->is_saturating,
-        .scale_block = (uint8_t)(planner->scale_block / (wgmma->is_sparse ? 2 : 1)),
-        .scale_dtype = planner->scale_dtype};
+    return (grout_gemm){.m = product->is_by_rows ? wgmma->n : wgmma->m,
+                        .n = product->is_by_rows ? wgmma->m : wgmma->n,
+                        .k = wgmma->k,
+                        .pitch = product->is_by_rows ? get_row_pitch(accumulator) : 0,
+                        .has_k_rows = !right->has_mn_rows && !right->pack.has_k_rows,
+                        .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
+                        .is_saturating = wgmma->is_saturating,
+                        .scale_block = (uint8_t)(planner->scale_block / (wgmma->is_sparse ? 2 : 1)),
+                        .scale_dtype = planner->scale_dtype};
 }
 
 /* An MMA that adds to tensor memory: its sums are worked on there, or as those of an mma. */
 void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     const grout_wgmma *wgmma = &planner->wgmma;
     const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
-    planner->is_by_rows = is_by_rows(planner);
+    planner->is_by_rows = is_by_rows(planner, grout_plan__box(planner->plan, inst, 0));
     grout_product_plan product = {.count = wgmma->n,
                                   .has_use = wgmma->has_use,
                                   .is_sparse = wgmma->is_sparse,
@@ -236,7 +251,7 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
     grout_gemm shape =
         get_tcgen05_shape(planner, &product, grout_plan__box(planner->plan, inst, 0));
     if (wgmma->is_sparse) {
-        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+        shape.group = (uint8_t)grout_wgmma_get_group(wgmma);
     }
     /* Both CTAs of a pair have the columns of both. */
     const bool is_of_pair = (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0;
@@ -245,9 +260,9 @@ void grout_planner__lower_tcgen05(grout_planner *planner, uint32_t inst_index) {
         shape.round_step = (uint8_t)wgmma->k_step;
     }
     if (planner->launch->numerics == GROUT_NUMERICS_EXACT && !shape.is_integer) {
-        shape.core =
-            grout_tensor_core__get_tcgen05((grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
-                                           (grout_dtype)wgmma->accumulator_dtype);
+        shape.core = grout_tensor_core__get_tcgen05(
+            (grout_dtype)wgmma->a_dtype, (grout_dtype)wgmma->b_dtype,
+            (grout_dtype)wgmma->accumulator_dtype, grout_wgmma_has_pairs(wgmma));
     }
     add_product(planner, inst_index, &product, &shape);
 }
@@ -271,7 +286,7 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
                         .is_integer = wgmma->accumulator_dtype == GROUT_DTYPE_I32,
                         .is_saturating = wgmma->is_saturating};
     if (wgmma->is_sparse) {
-        shape.group = (uint8_t)grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+        shape.group = (uint8_t)grout_wgmma_get_group(wgmma);
         const int64_t bytes =
             (int64_t)wgmma->m * grout_sparse__count_words(&shape) * (int64_t)sizeof(uint16_t);
         plan->copy_bytes_max = plan->copy_bytes_max < bytes ? bytes : plan->copy_bytes_max;

@@ -69,7 +69,7 @@ static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
                                                                             : GROUT_DTYPE_BOOL)
                 ->bytes;
         if (param->direction != GROUT_DIRECTION_SCALAR) {
-            size = (size_t)grout_object_get_layout(module, param->object)->bytes;
+            size = (size_t)grout_type_get_bytes(grout_object_get_type(module, param->object));
         }
         if (launch->arguments[i].size != size || launch->arguments[i].data == NULL) {
             return grout_diags_add(
@@ -96,6 +96,18 @@ static bool add_maps(grout_machine *machine, grout_gmem_array *array) {
            (array->direction != GROUT_DIRECTION_OUT || array->written != NULL);
 }
 
+/* The machine has a byte for each element of a 'packed' array, which no kernel writes: what it
+ * shows to a kernel is the same, and so is where the engines find it. */
+static bool expand(grout_machine *machine, grout_gmem_array *array, const grout_type *type) {
+    const uint8_t *packed = array->data;
+    array->count = array->size = grout_type_get_count(type);
+    array->data = grout_machine__keep(machine, (size_t)array->count);
+    for (int64_t i = 0; array->data != NULL && i < array->count; i++) {
+        grout_type_get_element(type, packed, i, array->data + i);
+    }
+    return array->data != NULL;
+}
+
 static bool add_params(grout_machine *machine) {
     const grout_module *module = machine->launch.module;
     const grout_kernel *kernel = grout_module_get_kernel(module, machine->launch.kernel);
@@ -114,7 +126,7 @@ static bool add_params(grout_machine *machine) {
         if (param->direction == GROUT_DIRECTION_OUT) {
             grout_fill_poison(type->dtype, array->data, array->count);
         }
-        if (!add_maps(machine, array)) {
+        if ((type->is_expanded && !expand(machine, array, type)) || !add_maps(machine, array)) {
             return false;
         }
     }
@@ -250,7 +262,7 @@ static void check_outputs(grout_machine *machine) {
         if (written < array->count) {
             const grout_param *param = grout_module_get_param(machine->launch.module, kernel, i);
             const grout_type *type = grout_object_get_type(machine->launch.module, param->object);
-            const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+            const uint8_t packed = grout_type_get_packed(type);
             grout_fault fault = {.code = GROUT_DIAG_OUTPUT_NOT_WRITTEN,
                                  .object = param->object,
                                  .start =

@@ -88,8 +88,13 @@ static void get_piece_mask(void *payload, const grout_piece *piece) {
 }
 
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask) {
-    mask_walk walk = {
-        .map = get_bit_map(machine, box), .mask = mask, .element_bytes = box->plan->element_bytes};
+    mask_walk walk = {.map = get_bit_map(machine, box),
+                      .adds = box->plan->more_copies > 0, /* all are inside, and each copy counts */
+                      .mask = mask,
+                      .element_bytes = box->plan->element_bytes};
+    if (walk.adds) {
+        memset(mask, 0, (size_t)box->plan->count);
+    }
     grout_box__visit(machine, box, get_piece_mask, &walk);
 }
 

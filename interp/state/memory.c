@@ -360,10 +360,12 @@ void grout_box__visit(const grout_machine *machine, const grout_box *box,
         return;
     }
     const grout_piece *pieces = grout_pool__at(&machine->plan->pieces, box->plan->first_piece);
-    for (uint32_t i = 0; i < box->plan->piece_count; i++) {
-        grout_piece piece = pieces[i];
-        piece.offset += box->offset;
-        visitor(payload, &piece);
+    for (uint32_t copy = 0; copy <= box->plan->more_copies; copy++) {
+        for (uint32_t i = 0; i < box->plan->piece_count; i++) {
+            grout_piece piece = pieces[i];
+            piece.offset += box->offset + copy * box->plan->copy_stride;
+            visitor(payload, &piece);
+        }
     }
 }
 
@@ -389,6 +391,21 @@ static void scatter_piece(void *payload, const grout_piece *piece) {
            (size_t)piece->length);
 }
 
+/* Elements that are not the same in all copies have no value that could be named. */
+static void spoil_unlike(const grout_machine *machine, const grout_box *box, uint8_t *linear) {
+    const grout_box_plan *plan = box->plan;
+    const grout_piece *pieces = grout_pool__at(&machine->plan->pieces, plan->first_piece);
+    for (uint32_t copy = 1; copy <= plan->more_copies; copy++) {
+        const uint8_t *from = box->bytes + box->offset + copy * plan->copy_stride;
+        for (uint32_t i = 0; i < plan->piece_count; i++) {
+            uint8_t *to = linear + pieces[i].element * plan->element_bytes;
+            if (memcmp(to, from + pieces[i].offset, (size_t)pieces[i].length) != 0) {
+                grout_fill_poison(plan->dtype, to, pieces[i].length / plan->element_bytes);
+            }
+        }
+    }
+}
+
 void grout_box__gather(const grout_machine *machine, const grout_box *box, void *linear) {
     uint8_t *to = linear;
     if (!box->is_shaped) {
@@ -410,6 +427,7 @@ void grout_box__gather(const grout_machine *machine, const grout_box *box, void 
         memcpy(to, from + pieces[i].offset, (size_t)pieces[i].length);
         to += pieces[i].length;
     }
+    spoil_unlike(machine, box, linear);
 }
 
 void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_out) {
@@ -427,18 +445,11 @@ void grout_box__touch(const grout_box *box) {
     }
 }
 
-void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear) {
-    const uint8_t *from = linear;
-    grout_box__touch(box);
-    if (!box->is_shaped) {
-        copy_walk walk = {.memory = box->bytes, .source = from};
-        walk.element_bytes = box->plan->element_bytes;
-        visit_rows(box, scatter_piece, &walk);
-        return;
-    }
+/* Elements to where a copy of the box begins. */
+static void scatter_pieces(const grout_machine *machine, const grout_box *box, uint8_t *to,
+                           const uint8_t *from) {
     const grout_piece *pieces = grout_pool__at(&machine->plan->pieces, box->plan->first_piece);
-    uint8_t *to = box->bytes + box->offset;
-    uint32_t count = box->plan->piece_count;
+    const uint32_t count = box->plan->piece_count;
     if (box->plan->is_uniform_chunks) {
         for (uint32_t i = 0; i < count; i++, from += CHUNK) {
             memcpy(to + pieces[i].offset, from, CHUNK);
@@ -448,6 +459,20 @@ void grout_box__scatter(const grout_machine *machine, const grout_box *box, cons
     for (uint32_t i = 0; i < count; i++) {
         memcpy(to + pieces[i].offset, from, (size_t)pieces[i].length);
         from += pieces[i].length;
+    }
+}
+
+void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear) {
+    grout_box__touch(box);
+    if (!box->is_shaped) {
+        copy_walk walk = {.memory = box->bytes, .source = linear};
+        walk.element_bytes = box->plan->element_bytes;
+        visit_rows(box, scatter_piece, &walk);
+        return;
+    }
+    for (uint32_t copy = 0; copy <= box->plan->more_copies; copy++) {
+        scatter_pieces(machine, box, box->bytes + box->offset + copy * box->plan->copy_stride,
+                       linear);
     }
 }
 

@@ -108,10 +108,15 @@ typedef struct grout_box_plan {
     int64_t memory_offset; /* of an object of the CTA: in the bytes of all its spaces */
     int64_t low, high;     /* bytes of the object: with the start home, the box is in [low, high) */
     int64_t count, bytes;  /* of the box */
+    int64_t phase_bytes;   /* that a copy to it brings to a barrier: those of a 'packed' array */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
     uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */
     bool is_uniform_chunks; /* every piece is 16 bytes */
+    /* scales that share their columns with another array: so many more copies of the elements, each
+     * so many bytes further; else 0. The runs are of all, the pieces of the first */
+    uint8_t more_copies;
+    int64_t copy_stride;
 } grout_box_plan;
 
 /* A piece of a copy between two boxes, both with their start home. */
@@ -374,12 +379,12 @@ typedef struct grout_plan {
     grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
-    bool stores_tmem;                /* something else than MMAs writes tensor memory */
-    uint32_t sums_max, turned_max;   /* elements of the largest result of an mma, bytes of b */
-    grout_pool objects;              /* grout_object_id: lists of scopes */
-    grout_pool semaphores;           /* number i at i + 1 */
-    uint32_t async_copy_waits_max;   /* largest n of an async_copy_wait */
-    grout_pool constants;            /* bytes in items of 8 */
+    bool stores_tmem; /* something else than MMAs writes tensor memory, or calls it otherwise */
+    uint32_t sums_max, turned_max; /* elements of the largest result of an mma, bytes of b */
+    grout_pool objects;            /* grout_object_id: lists of scopes */
+    grout_pool semaphores;         /* number i at i + 1 */
+    uint32_t async_copy_waits_max; /* largest n of an async_copy_wait */
+    grout_pool constants;          /* bytes in items of 8 */
     grout_element_plan *elements;
     grout_object_id *element_objects; /* for grout_launch_info */
     uint32_t *element_indices;

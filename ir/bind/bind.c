@@ -202,7 +202,7 @@ static uint8_t get_element_bytes(const grout_object *object) {
 /* The dimensions of an object: each positive, and all together not too large. */
 static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
     int64_t bytes = get_element_bytes(object), count = 1;
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
+    const uint8_t packed = grout_object__get_packed(object);
     int64_t max = grout_space_is_of_launch(object->space) ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
     grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
     type->rank = object->type.rank;
@@ -290,18 +290,19 @@ static bool bind_tile(grout_binding *binding, const grout_object *object, grout_
 static bool bind_packing(grout_binding *binding, const grout_object *object,
                          grout_layout_spec *spec) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
+    const uint8_t packed = grout_object__get_packed(object);
     const uint32_t last = spec->rank - 1u;
     const grout_value_text name =
         grout_value__get_text(binding->module, object->value, "the array");
-    if (info->packed <= 1 || object->kind != GROUT_OBJECT_ARRAY) {
+    if (packed <= 1 || object->kind != GROUT_OBJECT_ARRAY) {
         return true;
     }
-    if (spec->rank == 0 || spec->dims[last] % info->packed != 0) {
+    if (spec->rank == 0 || spec->dims[last] % packed != 0) {
         grout_binding__report(
             binding, GROUT_DIAG_BAD_DIMENSION, object->loc,
             "a row of %s, %" PRId64 " of %s, ends inside a byte, which has %d of them", name.chars,
-            spec->rank == 0 ? INT64_C(1) : spec->dims[last], info->text, info->packed);
-        grout_diags_help(binding->diags, "make the last dimension a multiple of %d", info->packed);
+            spec->rank == 0 ? INT64_C(1) : spec->dims[last], info->text, packed);
+        grout_diags_help(binding->diags, "make the last dimension a multiple of %d", packed);
         return false;
     }
     if (spec->has_transpose && spec->permutation[last] != last) {
@@ -310,16 +311,16 @@ static bool bind_packing(grout_binding *binding, const grout_object *object,
                                      "puts it elsewhere",
                                      info->text);
     }
-    spec->dims[last] /= info->packed;
+    spec->dims[last] /= packed;
     if (spec->tile_rank > 0) {
         int64_t *tile = &spec->tile[spec->tile_rank - 1];
-        if (*tile % info->packed != 0) {
+        if (*tile % packed != 0) {
             return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
                                          "a tile of %" PRId64
                                          " elements of %s ends inside a byte, which has %d",
-                                         *tile, info->text, info->packed);
+                                         *tile, info->text, packed);
         }
-        *tile /= info->packed;
+        *tile /= packed;
     }
     return true;
 }
@@ -347,16 +348,16 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
                                           : spec->dims[dim];
     if (inner * spec->element_bytes != width) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)object->type.dtype);
-        grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
-                              "swizzle(%" PRId64 ") needs rows of %" PRId64
-                              " bytes, and the innermost %" PRId64 " elements of %d %s are "
-                              "%" PRId64 "%s",
-                              width, width, inner * info->packed,
-                              info->packed > 1 ? info->bits : spec->element_bytes,
-                              info->packed > 1 ? "bits" : "bytes", inner * spec->element_bytes,
-                              info->packed > 1 ? " bytes" : "");
+        const uint8_t packed = grout_object__get_packed(object);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+            "swizzle(%" PRId64 ") needs rows of %" PRId64 " bytes, and the innermost %" PRId64
+            " elements of %d %s are "
+            "%" PRId64 "%s",
+            width, width, inner * packed, packed > 1 ? info->bits : spec->element_bytes,
+            packed > 1 ? "bits" : "bytes", inner * spec->element_bytes, packed > 1 ? " bytes" : "");
         grout_diags_help(binding->diags, "tile(.., %" PRId64 ") gives rows of %" PRId64 " bytes",
-                         width / spec->element_bytes * info->packed, width);
+                         width / spec->element_bytes * packed, width);
         return false;
     }
     spec->swizzle = (uint32_t)width;
@@ -430,80 +431,8 @@ void grout_binding__set_object(grout_binding *binding, grout_object_id id, const
         const uint32_t dim = spec->has_transpose ? spec->permutation[stored] : stored;
         const bool is_packed = type->kind == GROUT_TYPE_REF && dim + 1u == spec->rank;
         bound->object_tiles[id][dim] =
-            spec->tile[k] *
-            (is_packed ? grout_dtype_get_info((grout_dtype)type->dtype)->packed : 1);
+            spec->tile[k] * (is_packed ? grout_type_get_packed(type) : 1);
     }
-}
-
-/* Whether what an alias names lives where the alias does: its block, or one around it. */
-static bool is_in_scope(const grout_module *module, const grout_object *object) {
-    const grout_value *own = grout_module_get_value(module, object->value);
-    const grout_value *other = grout_module_get_value(module, object->alias);
-    if (other->object == 0 || other->op == 0) {
-        return false;
-    }
-    const grout_block_id home =
-        other->block != 0 ? other->block : grout_module_get_op(module, other->op)->parent;
-    grout_block_id block = grout_module_get_op(module, own->op)->parent;
-    while (block != home) {
-        const grout_op_id around = grout_module_get_block(module, block)->parent;
-        if (around == 0) {
-            return false;
-        }
-        block = grout_module_get_op(module, around)->parent;
-    }
-    return true;
-}
-
-/* The array whose bytes an alias has; 0 after a report, or if that array was reported. */
-static grout_object_id bind_alias_array(grout_binding *binding, const grout_object *object) {
-    const grout_module *module = binding->module;
-    const grout_value *value = grout_module_get_value(module, object->alias);
-    const grout_value_text name = grout_value__get_text(module, object->alias, "that");
-    const grout_object *array = grout_module_get_object(module, value->object);
-    if (!is_in_scope(module, object) || array->kind != GROUT_OBJECT_ARRAY ||
-        array->space != object->space) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                              "%s is no %s array that lives here", name.chars,
-                              grout_space_get_text((grout_space)object->space));
-        grout_diags_help(binding->diags, "an alias shares the bytes of an array that a scratch or "
-                                         "a scope around it has made");
-        return 0;
-    }
-    return binding->bound->object_types[value->object].kind == GROUT_TYPE_NONE ? 0 : value->object;
-}
-
-/* An alias lies inside its array, where the hardware can begin a layout like its own. */
-static bool bind_alias(grout_binding *binding, grout_object_id id) {
-    enum { PLAIN_BYTES = 128, SWIZZLED_BYTES = 1024 }; /* docs/hardware.md 1.1, 1.2 */
-    const grout_module *module = binding->module;
-    const grout_object *object = grout_module_get_object(module, id);
-    const grout_layout *layout = &binding->bound->object_layouts[id];
-    const int64_t start = object->alias_start == 0 ? 0 : get_integer(binding, object->alias_start);
-    const int64_t step = layout->swizzle != 0 ? SWIZZLED_BYTES : PLAIN_BYTES;
-    const grout_object_id array = bind_alias_array(binding, object);
-    if (array == 0) {
-        return false;
-    }
-    const int64_t bytes = binding->bound->object_layouts[array].bytes;
-    if (start % step != 0) {
-        return grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                                     "an alias starts at byte %" PRId64
-                                     ", and %s array starts at a multiple of %" PRId64,
-                                     start, layout->swizzle != 0 ? "a swizzled" : "an", step);
-    }
-    if (start < 0 || layout->bytes > bytes || start > bytes - layout->bytes) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_ALIAS, object->loc,
-                              "bytes %" PRId64 " to %" PRId64 " leave %s, which has %" PRId64,
-                              start, start + layout->bytes - 1,
-                              grout_value__get_text(module, object->alias, "the array").chars,
-                              bytes);
-        grout_diags_help(binding->diags,
-                         "an alias lies inside its array: make the largest array first, or a "
-                         "u8 array of as many bytes as all need");
-        return false;
-    }
-    return true;
 }
 
 static grout_type_kind get_type_kind(const grout_object *object) {
@@ -517,7 +446,8 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
     grout_bound *bound = binding->bound;
     grout_type type = {.kind = (uint8_t)get_type_kind(object),
                        .dtype = object->type.dtype,
-                       .space = object->space};
+                       .space = object->space,
+                       .is_expanded = grout_object__is_expanded(object)};
     bound->object_offsets[id] = -1;
     if (!bind_dims(binding, object, &type)) {
         return false;
@@ -525,14 +455,14 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
     grout_layout_spec spec = {.rank = type.rank, .element_bytes = get_element_bytes(object)};
     memcpy(spec.dims, type.dims, sizeof spec.dims);
     if (!bind_transpose(binding, object, &spec) || !bind_tile(binding, object, &spec) ||
-        !bind_packing(binding, object, &spec) || !bind_swizzle(binding, object, &spec) ||
-        !bind_layout(binding, object, &spec)) {
+        !grout_bind__expansion(binding, object, &spec) || !bind_packing(binding, object, &spec) ||
+        !bind_swizzle(binding, object, &spec) || !bind_layout(binding, object, &spec)) {
         return false;
     }
     bound->object_arrivals[id] = bind_arrivals(binding, id);
     grout_binding__set_object(binding, id, &type, &spec);
     bound->value_types[object->value] = type;
-    return object->alias == 0 || bind_alias(binding, id);
+    return grout_alias__bind(binding, id);
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
@@ -580,6 +510,7 @@ static bool make_tables(grout_binding *binding) {
     bound->object_tiles = grout_binding__new(binding, objects, sizeof *bound->object_tiles);
     bound->object_tilings = grout_binding__new(binding, objects, sizeof *bound->object_tilings);
     binding->object_specs = grout_binding__new(binding, objects, sizeof *binding->object_specs);
+    binding->has_alias = grout_binding__new(binding, objects, sizeof *binding->has_alias);
     bound->object_offsets = grout_binding__new(binding, objects, sizeof *bound->object_offsets);
     bound->object_arrivals = grout_binding__new(binding, objects, sizeof *bound->object_arrivals);
     bound->kernel_bytes = grout_binding__new(binding, kernels, sizeof *bound->kernel_bytes);
@@ -600,6 +531,7 @@ static void type_kernels(grout_binding *binding) {
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         bind_axes(binding, id);
     }
+    grout_alias__note(binding);
     for (uint32_t id = 1; id < module->objects.count; id++) {
         bind_object(binding, id);
     }
@@ -653,6 +585,7 @@ void grout_binding__deinit(grout_binding *binding) {
     grout__free(binding->value_scopes);
     grout__free(binding->open_blocks);
     grout__free(binding->object_specs);
+    grout__free(binding->has_alias);
 }
 
 grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,

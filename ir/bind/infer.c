@@ -301,6 +301,16 @@ static bool check_copied_types(grout_binding *binding, const grout_op *op,
                                          "what is loaded from it or stored to it");
         return false;
     }
+    if (from.is_expanded != to.is_expanded) {
+        grout_binding__report(
+            binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
+            "'%s' takes a 'packed' array to a 'padded' one: the source is %s, the "
+            "destination %s",
+            grout_infer__get_mnemonic(op), grout_type__get_text(&from).chars,
+            grout_type__get_text(&to).chars);
+        grout_diags_help(binding->diags, "say both, or neither");
+        return false;
+    }
     return true;
 }
 

@@ -136,7 +136,12 @@ static void report_recast(grout_binding *binding, const grout_view_problem *prob
     const grout_ref_step *step = problem->step;
     const bool is_bitcast = step->kind == GROUT_REF_BITCAST;
     const char *view = is_bitcast ? "bitcast" : "reshape";
-    if (problem->fault == GROUT_VIEW_RECAST_SPACE) {
+    if (problem->fault == GROUT_VIEW_RECAST_SPACE && type->is_expanded) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, step->loc,
+                              "'.%s' of %s, which is %s: its elements lie across bytes", view, name,
+                              grout_type__get_text(type).chars);
+        grout_diags_help(binding->diags, "it has no other view");
+    } else if (problem->fault == GROUT_VIEW_RECAST_SPACE) {
         grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, step->loc,
                               "'.%s' of %s: it is for arrays in smem", view, name);
         grout_diags_help(binding->diags, "a value in registers is cast: (cast .. : f32)");

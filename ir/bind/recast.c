@@ -174,7 +174,7 @@ static grout_view_fault recast_view(recast *it) {
     const grout_object *object = grout_module_get_object(module, it->view.object);
     grout_view_fault fault = GROUT_VIEW_FINE;
     if (object->kind != GROUT_OBJECT_ARRAY || !grout_space_is_of_cta(object->space) ||
-        grout_space_needs_tensor_order(object->space)) {
+        grout_space_needs_tensor_order(object->space) || object->is_padded) {
         return GROUT_VIEW_RECAST_SPACE;
     }
     it->first = (uint8_t)(it->view.rank - it->view.view_rank);

@@ -54,14 +54,16 @@ static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
     return plan->binding->bound->object_layouts[id].bytes;
 }
 
-/* An alias lies in an array that has its place already, since that is declared before. */
+/* An alias lies in an array that has its place already, since that is declared before. In tensor
+ * memory it starts at a column, of which the first lane's bytes are 4. */
 static void place_alias(const smem_plan *plan, grout_object_id id) {
     const grout_object *object = grout_module_get_object(plan->binding->module, id);
     const grout_value *value = grout_module_get_value(plan->binding->module, object->alias);
     const grout_bound *bound = plan->binding->bound;
     const int64_t start =
         object->alias_start == 0 ? 0 : bound->expr_values[object->alias_start].integer;
-    bound->object_offsets[id] = bound->object_offsets[value->object] + start;
+    const int64_t unit = grout_space_needs_tensor_order(object->space) ? GROUT_TMEM_CELL_BYTES : 1;
+    bound->object_offsets[id] = bound->object_offsets[value->object] + start * unit;
 }
 
 /* So do the views that binding has made, each after that which it is a view of. */

@@ -19,7 +19,7 @@ void grout_tiling__apply(grout_tiling_search *search, uint32_t candidate) {
     grout_binding *binding = search->binding;
     const grout_tiling *tiling = &search->candidates[candidate].tiling;
     const grout_type type = binding->bound->object_types[search->object];
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)type.dtype)->packed;
+    const uint8_t packed = grout_type_get_packed(&type);
     grout_layout_spec spec = search->rows;
     spec.tile_rank = tiling->rank;
     spec.swizzle = tiling->swizzle;

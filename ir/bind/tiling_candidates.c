@@ -69,7 +69,7 @@ static uint8_t find_fault(const grout_tiling_search *search, const grout_tiling 
     const grout_layout_spec *rows = &search->rows;
     const grout_module *module = search->binding->module;
     const grout_object *object = grout_module_get_object(module, search->object);
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
+    const uint8_t packed = grout_object__get_packed(object);
     const int64_t start = object->alias_start == 0
                               ? 0
                               : search->binding->bound->expr_values[object->alias_start].integer;
@@ -101,7 +101,7 @@ static void add_candidate(grout_tiling_search *search, const grout_tiling *tilin
 static void add_width(grout_tiling_search *search, uint32_t bytes, const heights *list) {
     const grout_layout_spec *rows = &search->rows;
     const grout_object *object = grout_module_get_object(search->binding->module, search->object);
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
+    const uint8_t packed = grout_object__get_packed(object);
     const int64_t width = bytes / rows->element_bytes;
     grout_tiling tiling = {.swizzle = bytes == CORE_BYTES ? 0 : bytes};
     if (rows->rank > 0 && rows->dims[get_stored_dim(rows, 0)] == width) {

@@ -36,7 +36,8 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    if (from->is_packed || from->is_scales || from->is_metadata || from->is_collective) {
+    if (from->is_packed || from->is_padded || from->is_scales || from->is_metadata ||
+        from->is_collective) {
         return grout_builder__error(b, "%s are not packed or collective, and no scales or metadata",
                                     what);
     }
@@ -62,13 +63,16 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
                                     is_fragment ? "accumulators" : "arrays in ",
                                     is_fragment ? "" : grout_space_get_text(space));
     }
-    if (from->alias != 0 && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
-        return grout_builder__error(b, "only arrays in smem have an alias");
+    if (from->alias != 0 && space < GROUT_SPACE_COUNT && !grout_space_has_aliases(space)) {
+        return grout_builder__error(b, "only arrays in smem and tmem have an alias");
     }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
         from->arrivals != 0 || from->cluster_group_count > 0 || from->orders_tensor_core ||
         from->is_leader_tracked) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
+    }
+    if (from->is_padded && !grout_space_has_transforms(space)) {
+        return grout_builder__error(b, "only arrays in smem are padded");
     }
     const int words = from->is_packed + from->is_scales + from->is_metadata;
     if ((words > 0 || from->is_collective) && !grout_space_needs_tensor_order(space)) {
@@ -152,6 +156,7 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .is_explicit = from->is_explicit,
                          .orders_tensor_core = from->orders_tensor_core,
                          .is_packed = from->is_packed,
+                         .is_padded = from->is_padded,
                          .is_scales = from->is_scales,
                          .is_metadata = from->is_metadata,
                          .is_collective = from->is_collective,

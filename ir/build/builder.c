@@ -447,6 +447,22 @@ grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
     return param.value;
 }
 
+void grout_build_param_packed(grout_builder *builder, grout_value_id value) {
+    if (!is_in_header(builder)) {
+        return;
+    }
+    const grout_object_id id = value == 0 || value >= builder->module->values.count
+                                   ? 0
+                                   : grout_module_get_value(builder->module, value)->object;
+    const grout_object *object = grout_module_get_object(builder->module, id);
+    if (id == 0 || object->kind != GROUT_OBJECT_ARRAY || object->is_global ||
+        !grout_space_is_of_launch(object->space)) {
+        (void)grout_builder__error(builder, "only array parameters are packed");
+        return;
+    }
+    GROUT_TABLE_AT(builder->module->objects, grout_object, id)->is_packed = true;
+}
+
 grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name,
                                         grout_dtype dtype) {
     if (!is_in_header(builder) || !check_dtype(builder, dtype)) {

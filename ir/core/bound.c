@@ -100,7 +100,28 @@ bool grout_object_is_declared(const grout_module *module, grout_object_id id) {
     return grout_module_get_value(module, grout_module_get_object(module, id)->value)->object == id;
 }
 
+/* Whether two arrays in the same columns of tensor memory have some in common. Their bytes go lane
+ * by lane: those of the first lane say it. */
+static bool share_columns(const grout_module *module, grout_object_id root, grout_object_id a,
+                          grout_object_id b) {
+    enum { LANES = 128 };
+    const int64_t others = (LANES - 1) * (grout_object_get_layout(module, root)->bytes / LANES);
+    const int64_t start_a = grout_object_get_offset(module, a);
+    const int64_t start_b = grout_object_get_offset(module, b);
+    return start_a < start_b + grout_object_get_layout(module, b)->bytes - others &&
+           start_b < start_a + grout_object_get_layout(module, a)->bytes - others;
+}
+
 bool grout_objects_share_bytes(const grout_module *module, grout_object_id a, grout_object_id b) {
+    if (a != b && grout_space_needs_tensor_order(grout_module_get_object(module, a)->space)) {
+        const grout_object_id root = grout_object_get_root(module, a);
+        const grout_object_id other = grout_object_get_root(module, b);
+        if (root == other) {
+            return share_columns(module, root, a, b);
+        }
+        a = root;
+        b = other;
+    }
     const int64_t start_a = grout_object_get_offset(module, a);
     const int64_t start_b = grout_object_get_offset(module, b);
     if (grout_module_get_object(module, a)->space != grout_module_get_object(module, b)->space ||

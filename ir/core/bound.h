@@ -16,6 +16,7 @@ typedef struct grout_binding {
         *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
     bool *open_blocks; /* by block: the walk stands inside */
     struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
+    bool *has_alias;                        /* by object: another one has its bytes */
     grout_block_id unfinished; /* that a builder fills: it and those around it have no end yet */
     bool ok;
 } grout_binding;
@@ -32,9 +33,17 @@ void grout_binding__infer_unfinished(grout_binding *binding);
 /* What a binding needs beside the module. */
 void grout_binding__deinit(grout_binding *binding);
 
+/* expansion.c: what 'packed' and 'padded' ask of an array; the layout's numbers are elements. */
+bool grout_bind__expansion(grout_binding *binding, const grout_object *object,
+                           const struct grout_layout_spec *spec);
 /* bind.c: type and layout of an object. */
 void grout_binding__set_object(grout_binding *binding, grout_object_id id, const grout_type *type,
                                const struct grout_layout_spec *spec);
+
+/* alias.c: which arrays have aliases; whether an object that is one can be, once its own layout is
+ * set, and where it lies in tensor memory. */
+void grout_alias__note(grout_binding *binding);
+bool grout_alias__bind(grout_binding *binding, grout_object_id id);
 
 /* recast.c: how many objects the views by .bitcast and .reshape become at most; makes them. */
 uint32_t grout_recast__count(const grout_module *module);
@@ -118,6 +127,10 @@ grout_view_problem grout_view__resolve_steps(const grout_module *module,
 static inline bool grout_view_fault__has_view(grout_view_fault fault) {
     return fault == GROUT_VIEW_FINE || fault == GROUT_VIEW_PACKED_ORDER;
 }
+/* packed.c: whether TMA spreads the elements of an object (grout_type.is_expanded), and how many of
+ * them lie in a byte as layouts count them. */
+bool grout_object__is_expanded(const grout_object *object);
+uint8_t grout_object__get_packed(const grout_object *object);
 /* packed.c: makes a view of packed elements count bytes in its last dimension. */
 grout_view_fault grout_view__pack(const grout_module *module, grout_view *view);
 /* The type of a view as grout_view__resolve makes it: a REF of its dimensions, a BARRIER or a

@@ -6,7 +6,26 @@
 
 int64_t grout_type_get_bytes(const grout_type *type) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
-    return grout_type_get_count(type) / info->packed * info->bytes;
+    const int64_t count = grout_type_get_count(type);
+    if (type->is_expanded) {
+        return grout_space_is_of_launch(type->space) ? count * info->bits / 8 : count;
+    }
+    return count / info->packed * info->bytes;
+}
+
+bool grout_object__is_expanded(const grout_object *object) {
+    return object->kind == GROUT_OBJECT_ARRAY &&
+           (object->is_padded || (object->is_packed && grout_space_is_of_launch(object->space)));
+}
+
+uint8_t grout_object__get_packed(const grout_object *object) {
+    return grout_object__is_expanded(object)
+               ? 1
+               : grout_dtype_get_info((grout_dtype)object->type.dtype)->packed;
+}
+
+uint8_t grout_type_get_packed(const grout_type *type) {
+    return type->is_expanded ? 1 : grout_dtype_get_info((grout_dtype)type->dtype)->packed;
 }
 
 uint64_t grout_dtype_get_pattern(grout_dtype dtype, uint64_t element) {
@@ -62,9 +81,45 @@ void grout_elements_unpack(grout_dtype dtype, const void *memory, void *elements
     }
 }
 
+/* Bits of neighbours follow each other, from the low bits of a byte on. */
+static bool is_bit_after_bit(const grout_type *type) {
+    return type->is_expanded && grout_space_is_of_launch(type->space);
+}
+
+void grout_type_put_element(const grout_type *type, void *memory, int64_t index,
+                            const void *element) {
+    if (!is_bit_after_bit(type)) {
+        grout_element_put((grout_dtype)type->dtype, memory, index, element);
+        return;
+    }
+    const uint8_t bits = grout_dtype_get_info((grout_dtype)type->dtype)->bits;
+    const int64_t at = index * bits;
+    const uint32_t shift = (uint32_t)(at % 8);
+    const uint32_t value = (*(const uint8_t *)element & ((1u << bits) - 1)) << shift;
+    uint8_t *to = (uint8_t *)memory + at / 8;
+    to[0] = (uint8_t)(shift == 0 ? value : to[0] | value);
+    if (shift + bits > 8) {
+        to[1] = (uint8_t)(value >> 8);
+    }
+}
+
+void grout_type_get_element(const grout_type *type, const void *memory, int64_t index,
+                            void *element_out) {
+    if (!is_bit_after_bit(type)) {
+        grout_element_get((grout_dtype)type->dtype, memory, index, element_out);
+        return;
+    }
+    const uint8_t bits = grout_dtype_get_info((grout_dtype)type->dtype)->bits;
+    const int64_t at = index * bits;
+    const uint32_t shift = (uint32_t)(at % 8);
+    const uint8_t *from = (const uint8_t *)memory + at / 8;
+    const uint32_t both = from[0] | (shift + bits > 8 ? (uint32_t)from[1] << 8 : 0);
+    *(uint8_t *)element_out = (uint8_t)(both >> shift & ((1u << bits) - 1));
+}
+
 int64_t grout_object_get_extent(const grout_module *module, grout_object_id id, uint32_t dim) {
     const grout_type *type = grout_object_get_type(module, id);
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+    const uint8_t packed = grout_type_get_packed(type);
     const bool is_packed = packed > 1 && dim + 1u == type->rank && type->kind == GROUT_TYPE_REF;
     return is_packed ? type->dims[dim] / packed : type->dims[dim];
 }
@@ -83,7 +138,7 @@ int64_t grout_view_get_count(const grout_view *view) {
 
 grout_view_fault grout_view__pack(const grout_module *module, grout_view *view) {
     const grout_type *type = &module->bound->object_types[view->object];
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+    const uint8_t packed = grout_type_get_packed(type);
     view->packed = 1;
     if (packed <= 1 || type->kind != GROUT_TYPE_REF) {
         return GROUT_VIEW_FINE;

@@ -27,7 +27,7 @@ bool grout_type__is_same_shape(const grout_type *a, const grout_type *b) {
 
 bool grout_type_is_equal(const grout_type *a, const grout_type *b) {
     return a->kind == b->kind && a->dtype == b->dtype && a->space == b->space &&
-           grout_type__is_same_shape(a, b);
+           a->is_expanded == b->is_expanded && grout_type__is_same_shape(a, b);
 }
 
 /* Appends to a buffer that is large enough for every type. */
@@ -67,6 +67,10 @@ grout_type_text grout_type__get_text(const grout_type *type) {
         append(&text, &size, " ");
         append(&text, &size, grout_dtype_get_info((grout_dtype)type->dtype)->text);
         append_dims(&text, &size, type);
+        append(&text, &size,
+               !type->is_expanded                      ? ""
+               : grout_space_is_of_launch(type->space) ? " packed"
+                                                       : " padded");
         break;
     case GROUT_TYPE_BARRIER:
         append(&text, &size, "barrier");

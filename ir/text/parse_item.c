@@ -159,6 +159,10 @@ static bool parse_array_param(grout_parser *p, grout_param *param, grout_loc_id 
     if (!object.type.is_array) {
         return grout_parser__expected(p, "'[' and the dimensions of the array");
     }
+    object.is_packed = grout_parser__is_word(p, &p->token, "packed");
+    if (object.is_packed) {
+        grout_parser__advance(p);
+    }
     param->object = grout_module__add_object(p->module, &object);
     return true;
 }

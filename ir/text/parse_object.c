@@ -93,6 +93,10 @@ static bool parse_transform(grout_parser *p, grout_object *object, bool *done_ou
 
 static bool parse_transforms(grout_parser *p, grout_object *object) {
     bool is_done = false;
+    object->is_padded = grout_parser__is_word(p, &p->token, "padded");
+    if (object->is_padded) {
+        grout_parser__advance(p);
+    }
     while (!is_done) {
         if (!parse_transform(p, object, &is_done)) {
             return false;
@@ -213,6 +217,9 @@ static bool refuse_transforms(grout_parser *p, const grout_object *object) {
         !grout_parser__is_word(p, &p->token, "alias")) {
         return true;
     }
+    if (object->alias != 0 && grout_parser__is_word(p, &p->token, "alias")) {
+        return report_twice(p);
+    }
     char what[32];
     const bool is_fragment = grout_space_is_fragment(object->space);
     snprintf(what, sizeof what, "an array in %s", grout_space_get_text((grout_space)object->space));
@@ -260,8 +267,14 @@ static bool parse_array(grout_parser *p, grout_object *object, grout_space space
     if (grout_space_needs_tensor_order(space) && !parse_tmem(p, object)) {
         return false;
     }
-    return grout_space_has_transforms(space) ? parse_transforms(p, object)
-                                             : refuse_transforms(p, object);
+    if (grout_space_has_transforms(space)) {
+        return parse_transforms(p, object);
+    }
+    if (grout_space_has_aliases(space) && grout_parser__is_word(p, &p->token, "alias") &&
+        !parse_alias(p, object)) {
+        return false;
+    }
+    return refuse_transforms(p, object);
 }
 
 static bool report_object(grout_parser *p) {

@@ -113,6 +113,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_printer__text(pr, object->is_packed     ? " packed"
                                 : object->is_scales   ? " scales"
                                 : object->is_metadata ? " metadata"
+                                : object->is_padded   ? " padded"
                                                       : "");
         grout_printer__text(pr, object->is_collective ? " collective" : "");
         print_list(pr, "tile", object->tile, object->tile_rank);

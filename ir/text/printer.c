@@ -112,7 +112,9 @@ static void print_param(const grout_printer *pr, const grout_param *param) {
         grout_printer__text(pr, grout_dtype_get_info((grout_dtype)param->dtype)->text);
     } else {
         grout_text_add(pr->out, "%s gmem ", directions[param->direction]);
-        grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
+        const grout_object *object = grout_module_get_object(pr->module, param->object);
+        grout_printer__type(pr, &object->type);
+        grout_printer__text(pr, object->is_packed ? " packed" : "");
     }
     grout_printer__init(pr, param->init);
 }

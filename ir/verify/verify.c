@@ -37,6 +37,7 @@ static const grout_op *find_specialize(const grout_module *module, grout_kernel_
 
 static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_verify__types(verifying, op);
+    grout_verify__expansion(verifying, op);
     grout_verify__check(verifying, op);
     grout_verify__order(verifying, op);
     grout_verify__objects(verifying, op);
@@ -71,6 +72,7 @@ static void verify_kernel(grout_verifying *verifying) {
     grout_verify__launch(verifying);
     grout_verify__partition_warps(verifying);
     grout_verify__params(verifying);
+    grout_verify__packed_params(verifying);
     grout_verify__note_slots(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {

@@ -40,6 +40,7 @@ void grout_verify__launch_list(grout_verifying *verifying);
 /* Rules of the whole kernel: */
 void grout_verify__launch(grout_verifying *verifying);
 void grout_verify__params(grout_verifying *verifying);
+void grout_verify__packed_params(grout_verifying *verifying);
 void grout_verify__scopes(grout_verifying *verifying);
 void grout_verify__meetings(grout_verifying *verifying);
 void grout_verify__registers(grout_verifying *verifying);
@@ -48,6 +49,7 @@ void grout_verify__named(grout_verifying *verifying);
 void grout_verify__note_slots(grout_verifying *verifying);
 /* Rules of one op, or of the objects that it makes: */
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
+void grout_verify__expansion(grout_verifying *verifying, const grout_op *op);
 void grout_verify__check(grout_verifying *verifying, const grout_op *op);
 void grout_verify__order(grout_verifying *verifying, const grout_op *op);
 void grout_verify__objects(grout_verifying *verifying, const grout_op *op);

@@ -10,7 +10,7 @@ enum { GROUT_TCGEN05_ACC, GROUT_TCGEN05_A, GROUT_TCGEN05_B, GROUT_TCGEN05_TABLE 
 
 #define GROUT_TCGEN05_PAIRS_TEXT                                                           \
     "the pairs are f16 by f16, bf16 by bf16, f32 by f32, read as tf32 (8 exponent and 10 " \
-    "fraction bits), f8e4m3, f8e5m2, f6e2m3 or f6e3m2 by either, and i8 or u8 by either"
+    "fraction bits), f8e4m3, f8e5m2, f6e2m3, f6e3m2 or f4e2m1 by either, and i8 or u8 by either"
 
 /* One being planned. Its reports are made as those of a wgmma. */
 typedef struct grout_tcgen05_planning {
@@ -23,7 +23,7 @@ typedef struct grout_tcgen05_planning {
 
 /* tcgen05_tables.c: which arrays of tensor memory stand beside the operands. */
 void grout_tcgen05__find_tables(grout_tcgen05_planning *p);
-/* Whether a and b of a sparse product have 16 or 8 bits. */
+/* Whether a and b of a sparse product without scales have whole bytes. */
 bool grout_tcgen05__check_sparse_types(grout_tcgen05_planning *p);
 /* The scales and the metadata: what they are, and that they are those of this shape. */
 bool grout_tcgen05__plan_tables(grout_tcgen05_planning *p);

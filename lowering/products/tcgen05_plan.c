@@ -120,24 +120,51 @@ static bool check_saturation(planning *p) {
 }
 
 static void help_pairs(planning *p) {
-    const bool has_f4 =
-        p->types[A].dtype == GROUT_DTYPE_F4E2M1 || p->types[B].dtype == GROUT_DTYPE_F4E2M1;
+    const bool are_f4 =
+        p->types[A].dtype == GROUT_DTYPE_F4E2M1 && p->types[B].dtype == GROUT_DTYPE_F4E2M1;
     if (p->is_scaled) {
-        grout_wgmma__help(&p->wgmma, "the pairs with scales are f4e2m1 by f4e2m1, and f8e4m3, "
-                                     "f8e5m2, f6e2m3 or f6e3m2 by either");
-    } else if (has_f4) {
-        grout_wgmma__help(&p->wgmma, "f4e2m1, two in a byte, is multiplied by f4e2m1 alone, and "
-                                     "with scales: tcgen05_mma_scaled. Scales of 1 change nothing");
+        grout_wgmma__help(&p->wgmma, "the pairs with scales are floats of 8, 6 and 4 bits by "
+                                     "either: f8e4m3, f8e5m2, f6e2m3, f6e3m2 and f4e2m1");
+    } else if (are_f4) {
+        grout_wgmma__help(&p->wgmma,
+                          "f4e2m1, two in a byte, is multiplied with scales: tcgen05_mma_scaled, "
+                          "of which those of 1 change nothing. 'padded' arrays go without");
     } else {
         grout_wgmma__help(&p->wgmma, "%s", GROUT_TCGEN05_PAIRS_TEXT);
     }
 }
 
+/* Elements of 4 and 6 bits have 16 bytes for 16 of them (PTX ISA 9.1, 'Packing formats of elements
+ * in shared memory'), but where both operands are f4e2m1: then two lie in a byte on either side. */
+static bool check_padding(planning *p) {
+    const bool are_f4 =
+        p->types[A].dtype == GROUT_DTYPE_F4E2M1 && p->types[B].dtype == GROUT_DTYPE_F4E2M1;
+    const bool are_pairs = are_f4 && !p->types[A].is_expanded && !p->types[B].is_expanded;
+    for (uint32_t k = A; k <= B; k++) {
+        const grout_type *type = &p->types[k];
+        const uint8_t bits = grout_dtype_get_info((grout_dtype)type->dtype)->bits;
+        if (bits >= 8 || type->is_expanded || type->space != GROUT_SPACE_SMEM || are_pairs) {
+            continue;
+        }
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, k),
+                          "the tensor core reads 16 elements of %s from 16 bytes, and %s is %s, "
+                          "with %s in a byte",
+                          get_dtype_text(p, k),
+                          grout_wgmma__get_name(&p->wgmma, get_operand(p, k), "the operand").chars,
+                          grout_type__get_text(type).chars, bits == 4 ? "two" : "one");
+        grout_wgmma__help(&p->wgmma,
+                          "declare it 'padded tile(8, 128) swizzle(128)', and what TMA "
+                          "copies to it 'packed'%s",
+                          are_f4 ? "; or neither of the two" : "");
+        return false;
+    }
+    return true;
+}
+
 static bool check_types(planning *p) {
-    const grout_dtype a = (grout_dtype)p->types[A].dtype, b = (grout_dtype)p->types[B].dtype;
-    const uint32_t sums = grout_tcgen05__get_accumulators(a, b, p->is_scaled);
+    const uint32_t sums = grout_tcgen05__get_accumulators(&p->types[A], &p->types[B], p->is_scaled);
     if ((sums >> p->types[ACC].dtype & 1) != 0) {
-        return check_saturation(p) &&
+        return check_padding(p) && check_saturation(p) &&
                (!p->is_sparse || p->is_scaled || grout_tcgen05__check_sparse_types(p));
     }
     grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, A),
@@ -217,7 +244,11 @@ static bool check_rows(planning *p) {
     if (m == ROWS / 2 && !p->out->has_tmem_a) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
                           "M is %" PRIu32 ": a %s takes %d rows", m, get_mnemonic(p), ROWS);
-        grout_wgmma__help(&p->wgmma, "pad the tile to 128 rows: TMA fills rows with zeros");
+        grout_wgmma__help(&p->wgmma, "pad the tile to 128 rows: TMA fills rows with zeros%s",
+                          p->is_scaled && p->out->ctas > 1
+                              ? ". With 64 rows in each CTA of a pair the scales of b lie in two "
+                                "halves of the lanes, and no array of scales does"
+                              : "");
         return false;
     }
     if (m == ROWS / 2) {
@@ -379,7 +410,10 @@ static void fill_sizes(planning *p) {
     product->m = (uint32_t)p->types[A].dims[0];
     product->k = (uint32_t)p->types[A].dims[1];
     product->n = (uint32_t)p->types[B].dims[1];
-    product->k_step = (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes * info->packed;
+    product->k_step =
+        (uint32_t)GROUT_WGMMA_STEP_BYTES / info->bytes * grout_type_get_packed(&p->types[A]);
+    product->a.is_padded = p->types[A].is_expanded;
+    product->b.is_padded = p->types[B].is_expanded;
     product->is_sparse = p->is_sparse;
     product->block_count = 1;
     product->step_count = product->k / product->k_step;

@@ -78,7 +78,7 @@ static const grout_object *find_table(planning *p, uint32_t index, const char *w
  * many if a is sparse, and keeps half of them. */
 static bool find_block(planning *p) {
     const grout_type type = get_type(p, p->a_scale);
-    const bool is_f4 = p->types[GROUT_TCGEN05_A].dtype == GROUT_DTYPE_F4E2M1;
+    const bool is_f4 = grout_wgmma_has_pairs(&p->out->product);
     const bool is_power = type.dtype == GROUT_DTYPE_F8E8M0;
     const uint32_t kept = p->is_sparse ? 2 : 1;
     const int64_t k = (int64_t)kept * p->out->product.k, scales = type.dims[1];
@@ -164,11 +164,13 @@ static bool plan_scales(planning *p) {
 bool grout_tcgen05__check_sparse_types(planning *p) {
     for (uint32_t k = GROUT_TCGEN05_A; k <= GROUT_TCGEN05_B; k++) {
         const uint8_t bits = grout_dtype_get_info((grout_dtype)p->types[k].dtype)->bits;
-        if (bits != 8 && bits != 16) {
-            grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, k),
-                              "'tcgen05_mma_sp' multiplies elements of 16 and 8 bits, and %s is %s",
-                              grout_wgmma__get_name(&p->wgmma, get_operand(p, k), "this").chars,
-                              grout_type__get_text(&p->types[k]).chars);
+        if (bits < 8) {
+            grout_wgmma__fail(
+                &p->wgmma, GROUT_DIAG_TCGEN05_TYPES, get_operand(p, k),
+                "'tcgen05_mma_sp' multiplies elements of 32, 16 and 8 bits, and %s is "
+                "%s",
+                grout_wgmma__get_name(&p->wgmma, get_operand(p, k), "this").chars,
+                grout_type__get_text(&p->types[k]).chars);
             grout_wgmma__help(&p->wgmma, "write the zeros out, and multiply with tcgen05_mma");
             return false;
         }
@@ -179,8 +181,7 @@ bool grout_tcgen05__check_sparse_types(planning *p) {
 static bool plan_metadata(planning *p) {
     const grout_type type = get_type(p, GROUT_TCGEN05_TABLE);
     const int64_t k = 2 * (int64_t)p->out->product.k;
-    const int64_t word =
-        (int64_t)GROUT_SPARSE_CODES * grout_sparse_get_group((grout_dtype)p->out->product.a_dtype);
+    const int64_t word = (int64_t)GROUT_SPARSE_CODES * grout_wgmma_get_group(&p->out->product);
     if (find_table(p, GROUT_TCGEN05_TABLE, "the metadata", "metadata") == NULL) {
         return false;
     }

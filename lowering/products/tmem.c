@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { LANES = 128, COLUMN_BITS = 32, SLOT_COLUMNS = 4, SCALE_ROWS_MAX = 256 };
+enum { LANES = 128, COLUMN_BITS = 32, SCALE_ROWS_MAX = 256 };
 
 /* Reports what is wrong with an array or a slice, if anybody listens; returns false. */
 static bool fail(const grout_module *module, grout_diags *diags, grout_loc_id loc,
@@ -75,6 +75,11 @@ int64_t grout_tmem__count_columns(const grout_module *module, grout_object_id id
     return (cells + LANES - 1) / LANES;
 }
 
+bool grout_tmem__fills_cells(const grout_module *module, grout_object_id id) {
+    return is_table(grout_module_get_object(module, id)) ||
+           get_packing(module, id) * get_bits(grout_object_get_type(module, id)) == COLUMN_BITS;
+}
+
 /* ---- objects --------------------------------------------------------------------------------- */
 
 static bool check_dtype(const grout_module *module, const grout_object *object,
@@ -115,11 +120,11 @@ static bool check_columns(const grout_module *module, grout_object_id id, grout_
              name.chars, columns, whole, rows);
         return help(diags, "round the columns up: what nobody reads does no harm");
     }
-    if (type->rank > 2 && columns / whole % SLOT_COLUMNS != 0) {
+    if (type->rank > 2 && columns / whole % GROUT_TMEM_START_STEP != 0) {
         fail(module, diags, object->loc,
              "each slot of %s takes %" PRId64 " columns of 32 bits, and has to take a multiple "
              "of %d",
-             name.chars, columns / whole, SLOT_COLUMNS);
+             name.chars, columns / whole, GROUT_TMEM_START_STEP);
         return help(diags, "make the slots wider, or declare one array for each");
     }
     return true;
@@ -162,8 +167,10 @@ static bool check_metadata(const grout_module *module, const grout_object *objec
         return true;
     }
     fail(module, diags, object->loc,
-         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d", name.chars,
-         grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP);
+         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d, of f32 "
+         "u16[%d, K / 8] and %d",
+         name.chars, grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP, LANES,
+         8 * GROUT_TMEM_METADATA_STEP);
     return help(diags, "a word has the codes of 16 neighbours along K, 4 bits for each four of "
                        "them");
 }

@@ -37,7 +37,7 @@ uint32_t grout_wgmma__get_accumulators(grout_dtype a, grout_dtype b);
     "fraction bits), f8e4m3 or f8e5m2 by either, and i8 or u8 by either"
 
 /* The same of a tcgen05_mma, and of one whose operands have scales. */
-uint32_t grout_tcgen05__get_accumulators(grout_dtype a, grout_dtype b, bool is_scaled);
+uint32_t grout_tcgen05__get_accumulators(const grout_type *a, const grout_type *b, bool is_scaled);
 
 /* wgmma_sparse.c: of what K of b is a multiple: whole registers of metadata. */
 uint32_t grout_wgmma__get_sparse_step(const grout_wgmma *wgmma);

@@ -20,7 +20,7 @@ const grout_operand *grout_wgmma_get_use(const grout_module *module, const grout
 
 /* Elements of K that a word is about. */
 static uint32_t get_span(const grout_wgmma *wgmma) {
-    return GROUT_SPARSE_CODES * grout_sparse_get_group((grout_dtype)wgmma->a_dtype);
+    return GROUT_SPARSE_CODES * grout_wgmma_get_group(wgmma);
 }
 
 uint32_t grout_wgmma__get_sparse_step(const grout_wgmma *wgmma) {
@@ -51,6 +51,6 @@ bool grout_wgmma__check_metadata(grout_wgmma_planning *planning) {
     grout_wgmma__help(planning,
                       "a word has the codes of %u groups of %" PRIu32
                       " neighbours along K, four bits each, the first in the low bits",
-                      GROUT_SPARSE_CODES, grout_sparse_get_group((grout_dtype)wgmma->a_dtype));
+                      GROUT_SPARSE_CODES, grout_wgmma_get_group(wgmma));
     return false;
 }

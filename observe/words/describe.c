@@ -70,7 +70,7 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
         dims[dim] = grout_object_get_extent(bound, object, dim);
     }
     grout_extent extent = find_extent(layout, dims, first, last);
-    const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+    const uint8_t packed = grout_type_get_packed(type);
     extent.low[layout->rank - 1] *= packed; /* the elements in the bytes */
     extent.high[layout->rank - 1] = extent.high[layout->rank - 1] * packed + packed - 1;
     for (uint32_t dim = 0; dim < layout->rank; dim++) {

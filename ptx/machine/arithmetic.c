@@ -189,6 +189,24 @@ static uint32_t map_pair(const ptx_format *format, uint32_t a, uint32_t b, uint3
     }
     return result;
 }
+/* Two f32 at once, the first in the low bits, each as it is alone. */
+static uint64_t map_floats(uint64_t a, uint64_t b, uint64_t c, float (*of)(float, float, float)) {
+    uint64_t result = 0;
+    for (uint32_t i = 0; i < 64; i += 32) {
+        float value = of(ptx_float((uint32_t)(a >> i)), ptx_float((uint32_t)(b >> i)),
+                         ptx_float((uint32_t)(c >> i)));
+        result |= (uint64_t)ptx_canonical(value) << i;
+    }
+    return result;
+}
+#define FLOATS(NAME, SIGN)                            \
+    static float NAME(float a, float b, float none) { \
+        (void)none;                                   \
+        return a SIGN b;                              \
+    }
+FLOATS(float_add, +)
+FLOATS(float_sub, -)
+FLOATS(float_mul, *)
 static double pair_add(double a, double b, double c) {
     (void)c;
     return grout_ptx__add_odd(a, b);
@@ -283,6 +301,10 @@ static double pair_max_nan(double a, double b, double c) {
     BIT_ROWS(X, B64, u64) \
     PAIR_ROWS(X, F16X2, grout_ptx__f16) \
     PAIR_ROWS(X, BF16X2, grout_ptx__bf16) \
+    X(ADD, F32X2, PLAIN, 2, u64, u64, map_floats(a, b, 0, float_add)) \
+    X(SUB, F32X2, PLAIN, 2, u64, u64, map_floats(a, b, 0, float_sub)) \
+    X(MUL, F32X2, PLAIN, 2, u64, u64, map_floats(a, b, 0, float_mul)) \
+    X(FMA, F32X2, PLAIN, 3, u64, u64, map_floats(a, b, c, fmaf)) \
     HALF_ROWS(X, F16, f16, grout_ptx__f16) \
     HALF_ROWS(X, BF16, bf16, grout_ptx__bf16) \
     ROUNDED64_ROWS(X, TO_ZERO, PTX_ROUND_ZERO) \

@@ -15,11 +15,16 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     async.warp = context->warp->index;
     async.inst = context->step->inst;
     async.step = context->step;
+    if (async.kind == PTX_ASYNC_PRODUCT) {
+        async.order = context->warp->products_started++;
+    }
+    async.lanes = async.lanes != 0 ? async.lanes : 1u << async.lane;
     async.is_late =
         machine->launch->timing == GROUT_PTX_TIMING_LATE ||
         (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
     machine->asyncs.items[machine->asyncs.count++] = async;
     machine->async_count++;
+    machine->prompt_count += !async.is_late;
     machine->events++;
     while (machine->launch->timing == GROUT_PTX_TIMING_EARLY &&
            grout_ptx__let_one_happen(machine, true)) {
@@ -27,18 +32,26 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     return !machine->is_failed;
 }
 
-bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lane,
-                             uint32_t before, bool only_reads) {
+bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lanes,
+                             const uint32_t *before, bool only_reads) {
     const ptx_machine *machine = context->machine;
     for (size_t i = 0; i < machine->asyncs.count; i++) {
         const ptx_async *async = &machine->asyncs.items[i];
-        if (async->kind == kind && async->cta == context->cta->number && async->lane == lane &&
-            async->group < before && !(only_reads && async->is_read) &&
-            async->warp == context->warp->index) {
-            return true;
+        if (async->kind != kind || async->cta != context->cta->number ||
+            async->warp != context->warp->index || (only_reads && async->is_read)) {
+            continue;
+        }
+        PTX_FOR_LANES(lane, async->lanes & lanes) {
+            if (async->group < before[lane]) {
+                return true;
+            }
         }
     }
     return false;
+}
+
+static ptx_warp *get_warp(const ptx_machine *machine, const ptx_async *async) {
+    return &machine->ctas[async->cta].warps[async->warp];
 }
 
 /* A product waits for those of its warp before it. */
@@ -47,18 +60,17 @@ static bool may_happen(const ptx_machine *machine, size_t index) {
     if (async->kind == PTX_ASYNC_TENSOR) {
         return grout_ptx__tensor_may_happen(machine, index);
     }
-    for (size_t i = 0; i < index && async->kind == PTX_ASYNC_PRODUCT; i++) {
-        const ptx_async *other = &machine->asyncs.items[i];
-        if (other->kind == PTX_ASYNC_PRODUCT && other->cta == async->cta &&
-            other->warp == async->warp) {
-            return false;
-        }
-    }
-    return true;
+    return async->kind != PTX_ASYNC_PRODUCT ||
+           async->order == get_warp(machine, async)->products_done;
 }
 
 static void remove_async(ptx_machine *machine, size_t index) {
-    grout__free(machine->asyncs.items[index].bytes);
+    const ptx_async *async = &machine->asyncs.items[index];
+    grout__free(async->bytes);
+    machine->prompt_count -= !async->is_late;
+    if (async->kind == PTX_ASYNC_PRODUCT) {
+        get_warp(machine, async)->products_done++;
+    }
     machine->asyncs.count--;
     for (size_t i = index; i < machine->asyncs.count; i++) {
         machine->asyncs.items[i] = machine->asyncs.items[i + 1];
@@ -66,7 +78,7 @@ static void remove_async(ptx_machine *machine, size_t index) {
 }
 
 bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
-    size_t count = machine->asyncs.count;
+    size_t count = forced || machine->prompt_count > 0 ? machine->asyncs.count : 0;
     size_t first = count > 0 ? (size_t)grout_ptx__draw(machine, count) : 0;
     for (size_t i = 0; i < count && !machine->is_failed; i++) {
         size_t index = (first + i) % count;

@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 
+enum {
+    LOCAL_MAX = 512 * 1024, /* of a thread: CUDA C++ Programming Guide, 'Compute Capabilities' */
+    PARAMETERS_MAX = 32764  /* PTX ISA 9.1, 'Kernel Function Parameters' */
+};
+
 #define PTX_OP(NAME, TEXT, LEAST, MOST, CLASSES, SECTION, ROUTINE) \
     [PTX_OP_##NAME] = grout_ptx__decode_##ROUTINE,
 static ptx_decode_routine *const routines[PTX_OP_COUNT] = {
@@ -116,8 +121,9 @@ static uint64_t *choose_space(const ptx_variable *variable, uint32_t entry, uint
     return variable->space == PTX_WORD_PARAM || variable->space == PTX_WORD_LOCAL ? local : NULL;
 }
 
-/* Static shared memory first, then what is dynamic. */
-static void place_variables(ptx_code *code, uint32_t entry) {
+/* Static shared memory first, then what is dynamic. False with a diagnostic if a lane could not
+ * have its variables. */
+static bool place_variables(ptx_code *code, uint32_t entry, grout_diags *diags) {
     const grout_ptx_module *module = code->module;
     uint64_t shared = PTX_SHARED_FIRST, local = 0, parameters = 0, dynamic_align = 1;
     for (size_t i = 0; i < module->variables.count; i++) {
@@ -139,21 +145,32 @@ static void place_variables(ptx_code *code, uint32_t entry) {
             code->addresses[i] = shared;
         }
     }
-    code->static_shared_bytes = (uint32_t)(shared - PTX_SHARED_FIRST);
+    grout_place place = grout_ptx__get_place(module, module->functions.items[entry].place);
+    if (local > LOCAL_MAX || parameters > PARAMETERS_MAX) {
+        return grout_diags_add(diags, GROUT_DIAG_PTX_FAULT, place,
+                               "a thread has at most 512 KiB of local memory and a kernel at most "
+                               "32764 bytes of parameters, not %llu and %llu",
+                               (unsigned long long)local, (unsigned long long)parameters);
+    }
+    code->static_shared_bytes = shared - PTX_SHARED_FIRST;
     code->local_bytes = (uint32_t)align_up(local, 16);
     code->parameter_bytes = (uint32_t)parameters;
+    return true;
 }
 
-static bool prepare(ptx_code *code, uint32_t function, const uint64_t *globals) {
+static bool prepare(ptx_code *code, uint32_t function, const uint64_t *globals,
+                    grout_diags *diags) {
     const grout_ptx_module *module = code->module;
     code->first_steps = grout__new(NULL, module->functions.count, sizeof *code->first_steps);
     code->registers = grout__new(NULL, module->registers.count + 1, sizeof *code->registers);
     code->addresses = grout__new(NULL, module->variables.count, sizeof *code->addresses);
     if (code->first_steps == NULL || code->registers == NULL || code->addresses == NULL) {
-        return false;
+        return grout_diags_add_oom(diags);
     }
     add_registers(code);
-    place_variables(code, function);
+    if (!place_variables(code, function, diags)) {
+        return false;
+    }
     for (size_t i = 0; i < module->variables.count; i++) {
         code->addresses[i] = globals[i] != 0 ? globals[i] : code->addresses[i];
     }
@@ -169,11 +186,7 @@ ptx_code *grout_ptx__decode(const grout_ptx_module *module, uint32_t function,
         return NULL;
     }
     code->module = module;
-    bool is_prepared = prepare(code, function, globals);
-    if (!is_prepared) {
-        grout_diags_add_oom(diags);
-    }
-    if (!is_prepared || !decode_functions(&decoder)) {
+    if (!prepare(code, function, globals, diags) || !decode_functions(&decoder)) {
         grout_ptx__free_code(code);
         return NULL;
     }

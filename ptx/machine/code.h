@@ -59,7 +59,8 @@ typedef struct ptx_code {
     ptx_plane specials[PTX_SPECIAL_COUNT];
     uint64_t *addresses;  /* of each variable, in its space */
     uint32_t tensor_ctas; /* the .cta_group of all tcgen05; 0: none seen */
-    uint32_t register_bytes, plane_count, local_bytes, static_shared_bytes, parameter_bytes;
+    uint32_t register_bytes, plane_count, local_bytes, parameter_bytes;
+    uint64_t static_shared_bytes;
 } ptx_code;
 
 /* The steps of a module whose entry this function is. globals: the address of each variable of

@@ -11,31 +11,77 @@ enum { TO, FROM, SIZE, BARRIER, CTAS, USED }; /* an operation's numbers */
 
 /* ---- cp.async ---- */
 
-static bool copy_lane(ptx_machine *machine, ptx_async *async) {
+/* What one lane copies: used bytes from an address to another one; what is not read is zero. */
+typedef struct lane_copy {
+    uint64_t to, from, used;
+} lane_copy;
+
+static bool copy_lane(ptx_machine *machine, ptx_async *async, const lane_copy *it) {
     ptx_bytes from, to;
     ptx_cta *owner = NULL;
-    const uint64_t *numbers = async->numbers;
-    if (!grout_ptx__find_shared(&machine->ctas[async->cta], numbers[TO], numbers[SIZE], &to,
-                                &owner) ||
-        numbers[TO] % numbers[SIZE] != 0) {
+    const uint64_t size = async->numbers[SIZE];
+    if (!grout_ptx__find_shared(&machine->ctas[async->cta], it->to, size, &to, &owner) ||
+        it->to % size != 0) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied to 0x%llx",
-                                      (unsigned long long)numbers[SIZE],
-                                      (unsigned long long)numbers[TO]);
+                                      (unsigned long long)size, (unsigned long long)it->to);
     }
-    memset(to.data, 0, numbers[SIZE]); /* what is not read is zero */
-    memset(to.known, 0xff, numbers[SIZE]);
-    if (numbers[USED] > 0) {
-        if (!grout_ptx__find_global(machine->memory, numbers[FROM], numbers[USED], &from) ||
-            numbers[FROM] % numbers[SIZE] != 0) {
+    memset(to.data, 0, size);
+    memset(to.known, 0xff, size);
+    if (it->used > 0) {
+        if (!grout_ptx__find_global(machine->memory, it->from, it->used, &from) ||
+            it->from % size != 0) {
             return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied from 0x%llx",
-                                          (unsigned long long)numbers[USED],
-                                          (unsigned long long)numbers[FROM]);
+                                          (unsigned long long)it->used,
+                                          (unsigned long long)it->from);
         }
-        memcpy(to.data, from.data, numbers[USED]);
-        memcpy(to.known, from.known, numbers[USED]);
+        memcpy(to.data, from.data, it->used);
+        memcpy(to.known, from.known, it->used);
     }
-    async->is_done = true;
     return true;
+}
+
+/* Some lanes of an instruction, or all that are left: nothing orders them. */
+static bool copy_lanes(ptx_machine *machine, ptx_async *async) {
+    const lane_copy *copies = (const lane_copy *)(const void *)async->bytes;
+    uint32_t lanes = async->lanes & (uint32_t)grout_ptx__draw(machine, UINT64_C(1) << 32);
+    if (lanes == 0 || grout_ptx__draw(machine, 2) == 0) {
+        lanes = async->lanes;
+    }
+    PTX_FOR_LANES(lane, lanes) {
+        async->lane = lane;
+        if (!copy_lane(machine, async, &copies[lane])) {
+            return false;
+        }
+    }
+    async->lanes &= ~lanes;
+    async->is_done = async->lanes == 0;
+    return true;
+}
+
+/* The copies of lanes that are in the same group; *lanes loses them. */
+static bool start_lanes(ptx_context *context, uint32_t *lanes) {
+    const ptx_step *step = context->step;
+    uint32_t first = (uint32_t)__builtin_ctz(*lanes);
+    ptx_async async = {.kind = PTX_ASYNC_COPY,
+                       .run = copy_lanes,
+                       .lane = first,
+                       .group = context->warp->copy_groups[first]};
+    lane_copy *copies = grout__new(NULL, PTX_LANES, sizeof *copies);
+    if (copies == NULL) {
+        return grout_diags_add_oom(context->machine->diags);
+    }
+    async.bytes = (uint8_t *)copies;
+    async.numbers[SIZE] = step->detail;
+    PTX_FOR_LANES(lane, *lanes) {
+        if (context->warp->copy_groups[lane] == async.group) {
+            async.lanes |= 1u << lane;
+            copies[lane].to = ptx_address(context, &step->sources[0], lane);
+            copies[lane].from = ptx_value(context, &step->sources[1], lane) + step->more;
+            copies[lane].used = ptx_value(context, &step->sources[2], lane);
+        }
+    }
+    *lanes &= ~async.lanes;
+    return grout_ptx__start(context, async);
 }
 
 static ptx_outcome run_cp_async(ptx_context *context) {
@@ -46,18 +92,12 @@ static ptx_outcome run_cp_async(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_COPY,
-                           .run = copy_lane,
-                           .lane = lane,
-                           .group = context->warp->copy_groups[lane]};
-        async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
-        async.numbers[FROM] = ptx_value(context, &step->sources[1], lane) + step->more;
-        async.numbers[SIZE] = step->detail;
-        async.numbers[USED] = ptx_value(context, &step->sources[2], lane);
-        if (async.numbers[USED] > step->detail) {
+        if (ptx_value(context, &step->sources[2], lane) > step->detail) {
             return grout_ptx__fault(context, lane, "more bytes are read than are written");
         }
-        if (!grout_ptx__start(context, async)) {
+    }
+    for (uint32_t lanes = context->lanes; lanes != 0;) {
+        if (!start_lanes(context, &lanes)) {
             return PTX_FAILED;
         }
     }
@@ -110,16 +150,16 @@ static ptx_outcome run_wait(ptx_context *context) {
     const ptx_step *step = context->step;
     bool is_bulk = step->detail != 0;
     const uint32_t *groups = is_bulk ? context->warp->bulk_groups : context->warp->copy_groups;
+    uint32_t before[PTX_LANES] = {0};
     PTX_FOR_LANES(lane, context->lanes) {
-        uint32_t before = step->size == 2             ? groups[lane] + 1
-                          : groups[lane] > step->more ? groups[lane] - step->more
-                                                      : 0;
-        if (grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY, lane,
-                                    before, step->size == 1)) {
-            return PTX_STAY;
-        }
+        before[lane] = step->size == 2             ? groups[lane] + 1
+                       : groups[lane] > step->more ? groups[lane] - step->more
+                                                   : 0;
     }
-    return PTX_NEXT;
+    return grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY,
+                                   context->lanes, before, step->size == 1)
+               ? PTX_STAY
+               : PTX_NEXT;
 }
 
 static bool decode_wait(ptx_decoder *decoder) {
@@ -154,7 +194,7 @@ static bool arrive_after(ptx_machine *machine, ptx_async *async) {
     uint64_t word = 0, token = 0;
     for (const ptx_async *other = machine->asyncs.items; other < async; other++) {
         if (other->kind == PTX_ASYNC_COPY && other->cta == async->cta &&
-            other->warp == async->warp && other->lane == async->lane) {
+            other->warp == async->warp && (other->lanes >> async->lane & 1) != 0) {
             return false;
         }
     }

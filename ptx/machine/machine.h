@@ -43,12 +43,13 @@ struct ptx_warp {
     uint8_t *registers;
     uint32_t *defined; /* a mask of lanes for each plane */
     uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
-    uint32_t *loaded;  /* of each plane: the lanes that have a value after tcgen05.wait::ld */
+    uint32_t *loaded;  /* of each plane: the lanes that have a value after the wait */
     uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
     ptx_group groups[PTX_LANES];
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
+    uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
@@ -100,8 +101,10 @@ struct ptx_async {
     ptx_async_kind kind;
     ptx_async_routine *run; /* true: done for now; is_done: altogether */
     uint32_t cta, warp, lane, group;
-    uint32_t inst; /* of the module */
-    bool is_read;  /* its sources may be written again */
+    uint32_t lanes; /* a mask of those that it is of: lane alone, if none is said */
+    uint32_t inst;  /* of the module */
+    uint64_t order; /* of a product, among those of its warp */
+    bool is_read;   /* its sources may be written again */
     bool is_done, is_late, is_failed;
     const ptx_step *step;
     uint64_t numbers[12];
@@ -121,6 +124,7 @@ struct ptx_machine {
     uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
     GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
     GROUT_ARRAY(ptx_async) asyncs;
+    size_t prompt_count; /* of them, those that are not late */
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
     struct grout_ptx_scratch *scratch; /* of tcgen05.mma; NULL before the first */
     uint64_t happened_at;              /* steps when something asynchronous happened last */
@@ -226,9 +230,10 @@ uint64_t grout_ptx__draw(ptx_machine *machine, uint64_t below);
 
 /* async.c: starts one; false without memory, with a diagnostic. bytes are taken. */
 bool grout_ptx__start(const ptx_context *context, ptx_async async);
-/* Whether an operation of a kind and a lane is under way, in one of its groups before a number. */
-bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lane,
-                             uint32_t before, bool only_reads);
+/* Whether an operation of a kind and of one of these lanes is under way, in a group of the lane
+ * before a number; before has a number for each lane, up to the last of them. */
+bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lanes,
+                             const uint32_t *before, bool only_reads);
 /* One of those that may happen now happens; false if there is none. forced: also a late one. */
 bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced);
 

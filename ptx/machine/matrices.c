@@ -153,33 +153,35 @@ typedef struct ptx_part {
     uint32_t width;     /* columns of the matrix */
     bool is_transposed; /* B, whose columns are rows here */
     uint32_t *matrix;
+    bool *unknown; /* of each span of the matrix: an element has no value */
+    uint32_t span; /* elements that one of D is made of: a row of A or B, one of C */
 } ptx_part;
 
 static void gather_register(const ptx_context *context, const ptx_part *part, uint32_t number,
                             uint32_t lane) {
     uint64_t value = ptx_value(context, &part->items[number], lane);
     uint32_t mask = part->bits == 32 ? UINT32_MAX : (1u << part->bits) - 1;
+    bool is_known = (ptx_defined(context, &part->items[number]) >> lane & 1) != 0;
     for (uint32_t j = 0; j < 32 / part->bits; j++) {
         grout_ptx_place at = part->find(lane, number, j, part->bits);
         uint32_t row = part->is_transposed ? at.column : at.row;
         uint32_t column = part->is_transposed ? at.row : at.column;
-        part->matrix[row * part->width + column] = (uint32_t)(value >> part->bits * j) & mask;
+        uint32_t place = row * part->width + column;
+        part->matrix[place] = (uint32_t)(value >> part->bits * j) & mask;
+        part->unknown[place / part->span] = part->unknown[place / part->span] || !is_known;
     }
 }
 
-static bool gather(const ptx_context *context, const ptx_part *part) {
+static void gather(const ptx_context *context, const ptx_part *part) {
     for (uint32_t i = 0; i < part->count; i++) {
-        if (!grout_ptx__need(context, &part->items[i], "a register of a matrix")) {
-            return false;
-        }
         for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
             gather_register(context, part, i, lane);
         }
     }
-    return true;
 }
 
-/* detail: the formats of d, a and b; more: k, and whether it saturates. Items: d, a, b, c. */
+/* An element of D has a value if its row of A, its column of B and its element of C have. detail:
+ * the formats of d, a and b; more: k, and whether it saturates. Items: d, a, b, c. */
 static ptx_outcome run_mma(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *d = context->machine->code->items.items + step->first_item;
@@ -192,12 +194,13 @@ static ptx_outcome run_mma(ptx_context *context) {
              b_count = MMA_N * k * bits / 1024;
     const ptx_plane *a = d + d_count, *b = a + a_count, *c = b + b_count;
     uint32_t as[MMA_M * MMA_K_MAX], bs[MMA_N * MMA_K_MAX], ds[MMA_M * MMA_N];
-    const ptx_part a_part = {a, a_count, bits, grout_ptx__fragment_a, k, false, as};
-    const ptx_part b_part = {b, b_count, bits, grout_ptx__fragment_b, k, true, bs};
-    const ptx_part c_part = {c, d_count, d_bits, grout_ptx__fragment_d, MMA_N, false, ds};
-    if (!gather(context, &a_part) || !gather(context, &b_part) || !gather(context, &c_part)) {
-        return PTX_FAILED;
-    }
+    bool rows[MMA_M] = {false}, columns[MMA_N] = {false}, sums[MMA_M * MMA_N] = {false};
+    const ptx_part a_part = {a, a_count, bits, grout_ptx__fragment_a, k, false, as, rows, k};
+    const ptx_part b_part = {b, b_count, bits, grout_ptx__fragment_b, k, true, bs, columns, k};
+    const ptx_part c_part = {c, d_count, d_bits, grout_ptx__fragment_d, MMA_N, false, ds, sums, 1};
+    gather(context, &a_part);
+    gather(context, &b_part);
+    gather(context, &c_part);
     bool is_integer = a_format == GROUT_PTX_U8 || a_format == GROUT_PTX_S8;
     bool is_byte = a_format == GROUT_PTX_E4M3 || a_format == GROUT_PTX_E5M2;
     grout_ptx_product it = {.kind = is_integer ? GROUT_PTX_PRODUCT_INTEGER
@@ -212,15 +215,20 @@ static ptx_outcome run_mma(ptx_context *context) {
                             .b = bs};
     grout_ptx__multiply(&it, ds);
     for (uint32_t i = 0; i < d_count; i++) {
+        uint32_t defined = 0;
         PTX_FOR_LANES(lane, UINT32_MAX) {
             uint32_t value = 0;
+            bool is_unknown = false;
             for (uint32_t j = 0; j < 32 / d_bits; j++) {
                 grout_ptx_place at = grout_ptx__fragment_d(lane, i, j, d_bits);
                 value |= ds[at.row * MMA_N + at.column] << d_bits * j;
+                is_unknown = is_unknown || rows[at.row] || columns[at.column] ||
+                             sums[at.row * MMA_N + at.column];
             }
             ptx_put(context, &d[i], lane, value);
+            defined |= (uint32_t)!is_unknown << lane;
         }
-        ptx_set_defined(context, &d[i], UINT32_MAX);
+        ptx_set_defined(context, &d[i], defined);
     }
     return PTX_NEXT;
 }

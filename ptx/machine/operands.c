@@ -127,11 +127,20 @@ bool grout_ptx__decode_value(const ptx_decoder *decoder, const ptx_operand *oper
                               grout_ptx__get_op(decoder->inst->op)->text);
 }
 
+/* What a result may be. */
+static bool is_place(const ptx_operand *operand) {
+    return operand->kind == PTX_OPERAND_REGISTER || operand->kind == PTX_OPERAND_SINK;
+}
+
+static bool refuse_result(const ptx_decoder *decoder) {
+    return grout_ptx__unknown(decoder, "the result of '%s' is not a register",
+                              grout_ptx__get_op(decoder->inst->op)->text);
+}
+
 bool grout_ptx__decode_result(const ptx_decoder *decoder, uint32_t i, ptx_plane *plane_out) {
     const ptx_operand *operand = grout_ptx__operand(decoder, i);
-    if (operand->kind != PTX_OPERAND_REGISTER && operand->kind != PTX_OPERAND_SINK) {
-        return grout_ptx__unknown(decoder, "the result of '%s' is not a register",
-                                  grout_ptx__get_op(decoder->inst->op)->text);
+    if (!is_place(operand)) {
+        return refuse_result(decoder);
     }
     return grout_ptx__decode_value(decoder, operand, PTX_WORD_NONE, plane_out);
 }
@@ -156,6 +165,7 @@ bool grout_ptx__decode_items(const ptx_decoder *decoder, const ptx_operand *oper
                              uint32_t *first_out, uint32_t *count_out) {
     ptx_code *code = decoder->code;
     bool is_vector = operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_PAIR;
+    bool is_result = operand == grout_ptx__operand(decoder, 0); /* no source comes first */
     *count_out = is_vector ? operand->count : 1;
     *first_out = (uint32_t)code->items.count;
     if (!GROUT_ARRAY_RESERVE(&code->items, NULL, *count_out)) {
@@ -164,6 +174,9 @@ bool grout_ptx__decode_items(const ptx_decoder *decoder, const ptx_operand *oper
     for (uint32_t i = 0; i < *count_out; i++) {
         const ptx_operand *item =
             is_vector ? grout_ptx__get_item(decoder->module, operand, i) : operand;
+        if (is_result && !is_place(item)) {
+            return refuse_result(decoder);
+        }
         if (!grout_ptx__decode_value(decoder, item, type, &code->items.items[code->items.count])) {
             return false;
         }

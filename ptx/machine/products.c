@@ -47,6 +47,8 @@ static grout_ptx_wgmma unpack(const ptx_step *step) {
 typedef struct ptx_matrices {
     uint32_t a[ROWS * GROUT_PTX_K_MAX * 2], b[N_MAX * GROUT_PTX_K_MAX * 2], d[ROWS * N_MAX];
     uint8_t kept[ROWS * GROUT_PTX_K_MAX];
+    /* What has no value: a row of A, a column of B, an element of D. */
+    bool unknown_rows[ROWS], unknown_columns[N_MAX], unknown_sums[ROWS * N_MAX];
 } ptx_matrices;
 
 typedef struct ptx_product {
@@ -65,6 +67,7 @@ typedef struct ptx_source_matrix {
     grout_ptx_matrix_desc desc;
     grout_ptx_operand_form form;
     uint32_t first, rows, k; /* which rows, and how long they are */
+    bool *unknown;           /* of each row: an element has no value */
 } ptx_source_matrix;
 
 /* Row i, element j. */
@@ -86,11 +89,7 @@ static bool read_element(const ptx_product *product, const ptx_source_matrix *so
     }
     *value_out = 0;
     for (uint32_t b = 0; b < size; b++) {
-        if (bytes.known[b] == 0) {
-            return grout_ptx__async_fault(
-                product->machine, product->async,
-                "element (%u, %u) of a matrix, at 0x%x, was never written", row, j, address);
-        }
+        source->unknown[i] = source->unknown[i] || bytes.known[b] == 0;
         *value_out |= (uint32_t)bytes.data[b] << 8 * b;
     }
     return true;
@@ -119,8 +118,11 @@ static void read_registers(const ptx_product *product, uint32_t k) {
     for (uint32_t i = 0; i < product->step->item_count2; i++) {
         PTX_FOR_LANES(lane, UINT32_MAX) {
             uint64_t value = ptx_value(&product->context, &items[i], lane);
+            bool is_known = (ptx_defined(&product->context, &items[i]) >> lane & 1) != 0;
             for (uint32_t j = 0; j < 32 / bits; j++) {
                 grout_ptx_place at = grout_ptx__fragment_a(lane, i, j, bits);
+                bool *unknown = &product->matrices->unknown_rows[at.row];
+                *unknown = *unknown || !is_known;
                 product->matrices->a[at.row * k + at.column] =
                     (uint32_t)(value >> bits * j) & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
             }
@@ -174,33 +176,40 @@ static bool read_metadata(const ptx_product *product) {
     return true;
 }
 
-/* A register of D in one lane, into a matrix or back. */
-static void move_register(const ptx_product *product, uint32_t number, uint32_t lane,
-                          bool is_back) {
+/* A register of D in all lanes, into a matrix or back. An element has a value if its row of A, its
+ * column of B and what it is added to have. */
+static void move_register(const ptx_product *product, uint32_t number, bool is_back) {
     const ptx_plane *item =
         &product->machine->code->items.items[product->step->first_item + number];
-    uint32_t bits = grout_ptx__format_bits(product->it.d);
-    uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
-    uint32_t value = (uint32_t)ptx_value(&product->context, item, lane);
-    for (uint32_t j = 0; j < 32 / bits; j++) {
-        grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
-        uint32_t *element = &product->matrices->d[at.row * product->it.n + at.column];
-        if (is_back) {
-            value = (value & ~(mask << bits * j)) | *element << bits * j;
-        } else {
-            *element = value >> bits * j & mask;
+    const uint32_t bits = grout_ptx__format_bits(product->it.d), n = product->it.n;
+    const uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
+    uint32_t *words = ptx_words(&product->context, item);
+    uint32_t *loaded = &product->warp->loaded[item->id];
+    ptx_matrices *matrices = product->matrices;
+    const uint32_t known = *loaded;
+    uint32_t missing = 0;
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+        for (uint32_t j = 0; j < 32 / bits; j++) {
+            const grout_ptx_place at = grout_ptx__fragment_d(lane, number, j, bits);
+            const uint32_t place = at.row * n + at.column;
+            if (is_back) {
+                const bool is_unknown = matrices->unknown_sums[place] ||
+                                        matrices->unknown_rows[at.row] ||
+                                        matrices->unknown_columns[at.column];
+                words[lane] = (words[lane] & ~(mask << bits * j)) | matrices->d[place] << bits * j;
+                missing |= (uint32_t)is_unknown << lane;
+            } else {
+                matrices->d[place] = words[lane] >> bits * j & mask;
+                matrices->unknown_sums[place] = (known >> lane & 1) == 0;
+            }
         }
     }
-    if (is_back) {
-        ptx_put(&product->context, item, lane, value);
-    }
+    *loaded = is_back ? ~missing : *loaded;
 }
 
 static void move_d(const ptx_product *product, bool is_back) {
     for (uint32_t i = 0; i < product->step->item_count; i++) {
-        for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
-            move_register(product, i, lane, is_back);
-        }
+        move_register(product, i, is_back);
     }
 }
 
@@ -215,13 +224,15 @@ static bool multiply(ptx_product *product) {
                                     .is_mn_major = it->transpose_a != 0},
                            .first = product->warp->index % 4 * ROWS,
                            .rows = ROWS,
-                           .k = stored};
+                           .k = stored,
+                           .unknown = product->matrices->unknown_rows};
     ptx_source_matrix b = {.bits = numbers[B_DESC],
                            .form = {.kind = GROUT_PTX_DESC_WGMMA,
                                     .format = it->b,
                                     .is_mn_major = it->transpose_b != 0},
                            .rows = it->n,
-                           .k = it->k};
+                           .k = it->k,
+                           .unknown = product->matrices->unknown_columns};
     if (it->is_a_register) {
         read_registers(product, stored);
     } else if (!read_matrix(product, a, product->matrices->a)) {
@@ -236,7 +247,9 @@ static bool multiply(ptx_product *product) {
     how.a = product->matrices->a;
     how.b = product->matrices->b;
     how.kept = it->is_sparse ? product->matrices->kept : NULL;
-    move_d(product, false);
+    if (!how.is_without_c) {
+        move_d(product, false);
+    }
     grout_ptx__multiply(&how, product->matrices->d);
     move_d(product, true);
     return true;
@@ -288,16 +301,10 @@ static ptx_outcome run_wgmma(ptx_context *context) {
         (is_sparse && !grout_ptx__need(context, &step->sources[META], "the metadata of a"))) {
         return PTX_FAILED;
     }
-    for (uint32_t i = 0; i < step->item_count2; i++) {
-        if (!grout_ptx__need(context, &items[step->first_item2 + i], "a register of a")) {
-            return PTX_FAILED;
-        }
-    }
     for (uint32_t i = 0; i < step->item_count; i++) {
         const ptx_plane *d = &items[step->first_item + i];
-        if (async.numbers[SCALE_D] != 0 && warp->flying[d->id] == 0 &&
-            !grout_ptx__need(context, d, "a register of d")) {
-            return PTX_FAILED;
+        if (warp->flying[d->id] == 0) {
+            warp->loaded[d->id] = ptx_defined(context, d);
         }
         warp->flying[d->id] = warp->product_groups + 1;
         warp->defined[d->id] = 0;
@@ -377,6 +384,11 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
                                  &step->first_item, &step->item_count)) {
         return false;
     }
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        if (decoder->code->items.items[step->first_item + i].bits != 32) {
+            return grout_ptx__unknown(decoder, "register %u of d has not 32 bits", i);
+        }
+    }
     return (step->item_count == grout_ptx__wgmma_registers(&it) &&
             (!it.is_a_register || step->item_count2 == 4)) ||
            grout_ptx__unknown(decoder, "%u registers of d", step->item_count);
@@ -411,13 +423,13 @@ static ptx_outcome run_wait(ptx_context *context) {
     ptx_warp *warp = context->warp;
     uint32_t newest = context->step->more,
              before = warp->product_groups > newest ? warp->product_groups - newest : 0;
-    if (grout_ptx__is_under_way(context, PTX_ASYNC_PRODUCT, 0, before, false)) {
+    if (grout_ptx__is_under_way(context, PTX_ASYNC_PRODUCT, 1, &before, false)) {
         return PTX_STAY;
     }
     for (uint32_t i = 0; i < context->machine->code->plane_count; i++) {
         if (warp->flying[i] != 0 && warp->flying[i] <= before) {
             warp->flying[i] = 0;
-            warp->defined[i] = UINT32_MAX;
+            warp->defined[i] = warp->loaded[i];
         }
     }
     return PTX_NEXT;

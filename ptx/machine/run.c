@@ -13,30 +13,26 @@ static bool refuse(grout_diags *diags, const char *what, uint64_t value) {
                            (unsigned long long)value);
 }
 
-/* The entry of a name, or the only one; PTX_NO_ID with a diagnostic. */
-static uint32_t find_entry(const grout_ptx_module *module, const char *name, grout_diags *diags) {
-    uint32_t found = PTX_NO_ID, count = 0;
+/* How many entries of a name the module has, of all with NULL, and the last of them. */
+static uint32_t count_entries(const grout_ptx_module *module, const char *name,
+                              uint32_t *found_out) {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const ptx_function *function = &module->functions.items[i];
         if (function->is_entry && function->has_body &&
             (name == NULL || strcmp(name, grout_ptx__get_name(module, function->name)) == 0)) {
-            found = i;
+            *found_out = i;
             count++;
         }
     }
-    if (count != 1) {
-        refuse(diags, "how many entries of that name the module has", count);
-        return PTX_NO_ID;
-    }
-    return found;
+    return count;
 }
 
 bool grout_ptx_module_get_parameter(const grout_ptx_module *module, const char *entry,
                                     uint32_t index, size_t *offset_out, size_t *size_out) {
-    grout_diags *diags = grout_diags_new();
-    uint32_t function = diags != NULL ? find_entry(module, entry, diags) : PTX_NO_ID;
-    grout_diags_free(diags);
-    if (function == PTX_NO_ID || index >= module->functions.items[function].parameter_count) {
+    uint32_t function = 0;
+    if (count_entries(module, entry, &function) != 1 ||
+        index >= module->functions.items[function].parameter_count) {
         return false;
     }
     uint64_t offset = 0;
@@ -137,7 +133,7 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
         return refuse(machine->diags, "the entry has another number of bytes of parameters",
                       parameters);
     }
-    uint64_t shared = (uint64_t)machine->code->static_shared_bytes + launch->dynamic_shared_bytes;
+    uint64_t shared = machine->code->static_shared_bytes + launch->dynamic_shared_bytes;
     if (shared > PTX_SHARED_MAX) {
         return refuse(machine->diags, "a CTA has at most 227 KiB of shared memory", shared);
     }
@@ -159,9 +155,11 @@ bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *resu
     const grout_ptx_module *module = launch->module;
     ptx_machine machine = {
         .launch = launch, .diags = diags, .memory = launch->memory, .random = launch->seed};
-    uint32_t function = find_entry(module, launch->entry, diags);
-    if (function == PTX_NO_ID ||
-        !grout_diags_add_source(diags, module->file, module->text, module->text_size)) {
+    uint32_t function = 0, count = count_entries(module, launch->entry, &function);
+    if (count != 1) {
+        return refuse(diags, "how many entries of that name the module has", count);
+    }
+    if (!grout_diags_add_source(diags, module->file, module->text, module->text_size)) {
         return false;
     }
     take_sizes(&machine, &module->functions.items[function]);

@@ -4,10 +4,13 @@
 #include "tensor_memory.h"
 
 #include "decoders.h"
+#include "invariant.h"
 
 #include <string.h>
 
 enum { DEFAULT_ARCH = 90, TENSOR_ARCH = 100, NO_TENSOR_ARCH = 120 };
+enum { READ_MAX = 16 }; /* bytes of an operand that are read at once */
+static const uint32_t UPPER_HALF = 0xffff0000, HALVES = 1u << 16;
 
 /* ---- views ---- */
 
@@ -31,6 +34,8 @@ static size_t get_cell(grout_ptx_tmem_cell cell) {
     return (size_t)cell.lane * GROUT_PTX_TMEM_COLUMNS + cell.column;
 }
 
+/* A register whose lower half alone has a value, as one of a product of f16, counts as one with a
+ * value: registers have it as a whole. Its upper half is another one in each run then. */
 static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                       uint32_t *bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
@@ -38,8 +43,13 @@ static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uin
     if (!find_cell(view, cta, cell, &tensor, fault)) {
         return false;
     }
+    uint32_t missing = mask & ~tensor->known[get_cell(cell)];
+    bool is_half = view->is_loose && missing == UPPER_HALF;
+    bool is_undefined = missing != 0 && !is_half;
     *bits = tensor->cells[get_cell(cell)];
-    bool is_undefined = (mask & ~tensor->known[get_cell(cell)]) != 0;
+    if (is_half) {
+        *bits = (*bits & ~UPPER_HALF) | ((uint32_t)grout_ptx__draw(view->machine, HALVES) << 16);
+    }
     if (is_undefined && !view->is_loose) {
         return grout_ptx__fail(fault, "lane %u, column %u of tensor memory was never written",
                                cell.lane, cell.column);
@@ -67,8 +77,30 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
     return true;
 }
 
-static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
-                        uint8_t *bytes, grout_ptx_fault *fault) {
+static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
+                           uint32_t *known, grout_ptx_fault *fault) {
+    ptx_tensor *tensor = NULL;
+    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+        return false;
+    }
+    *bits = tensor->cells[get_cell(cell)];
+    *known = tensor->known[get_cell(cell)];
+    return true;
+}
+
+static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
+                         uint32_t known, grout_ptx_fault *fault) {
+    ptx_tensor *tensor = NULL;
+    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+        return false;
+    }
+    tensor->cells[get_cell(cell)] = bits;
+    tensor->known[get_cell(cell)] = known;
+    return true;
+}
+
+static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
+                        uint8_t *bytes, uint8_t *known, grout_ptx_fault *fault) {
     const ptx_tensor_view *view = machine;
     ptx_bytes found;
     ptx_cta *owner = NULL;
@@ -76,13 +108,26 @@ static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
                                 &owner)) {
         return grout_ptx__fail(fault, "a matrix descriptor leaves shared memory at 0x%x", address);
     }
+    memcpy(bytes, found.data, size);
     for (uint32_t i = 0; i < size; i++) {
-        if (found.known[i] == 0) {
+        known[i] = found.known[i] != 0 ? 0xff : 0;
+    }
+    return true;
+}
+
+static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
+                        uint8_t *bytes, grout_ptx_fault *fault) {
+    uint8_t known[READ_MAX];
+    GROUT_ASSERT(size <= READ_MAX);
+    if (!move_shared(machine, cta, address, size, bytes, known, fault)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        if (known[i] == 0) {
             return grout_ptx__fail(fault, "an operand in shared memory, at 0x%x, was never written",
                                    address + i);
         }
     }
-    memcpy(bytes, found.data, size);
     return true;
 }
 
@@ -95,7 +140,10 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
     return (grout_ptx_access){.machine = view,
                               .read_shared = read_shared,
                               .read_tmem = read_cell,
-                              .write_tmem = write_cell};
+                              .write_tmem = write_cell,
+                              .move_shared = move_shared,
+                              .move_from_tmem = move_from_cell,
+                              .move_to_tmem = move_to_cell};
 }
 
 ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta) {

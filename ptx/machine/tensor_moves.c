@@ -190,8 +190,9 @@ bool grout_ptx__decode_tensor_store(ptx_decoder *decoder) {
 static ptx_outcome run_wait(ptx_context *context) {
     ptx_warp *warp = context->warp;
     bool is_store = context->step->detail != 0;
+    const uint32_t before = 1; /* they have no groups */
     if (grout_ptx__is_under_way(context, is_store ? PTX_ASYNC_TENSOR_STORE : PTX_ASYNC_TENSOR_LOAD,
-                                0, 1, false)) {
+                                1, &before, false)) {
         return PTX_STAY;
     }
     for (uint32_t i = 0; !is_store && i < context->machine->code->plane_count; i++) {

@@ -20,6 +20,14 @@ typedef struct grout_ptx_access {
                       uint32_t *bits, grout_ptx_fault *fault);
     bool (*write_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                        uint32_t bits, grout_ptx_fault *fault);
+    /* For what only moves values: undefined bits are none of its faults. known: the bits with a
+     * value. */
+    bool (*move_shared)(void *machine, uint32_t cta, uint32_t address, uint32_t size,
+                        uint8_t *bytes, uint8_t *known, grout_ptx_fault *fault);
+    bool (*move_from_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
+                           uint32_t *known, grout_ptx_fault *fault);
+    bool (*move_to_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
+                         uint32_t known, grout_ptx_fault *fault);
 } grout_ptx_access;
 
 enum { GROUT_PTX_M_MAX = 256, GROUT_PTX_N_MAX = 256 };

@@ -6,30 +6,48 @@
 
 enum { SLOT = 16, CELL_BYTES = 4, WORDS = 4 };
 
-/* 16 bytes of a row, from shared memory to each lane that gets them. */
+static uint32_t get_word(const uint8_t *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* What the bits that a wider element has on top say is known: they are zero. */
+static void expand_known(grout_ptx_copy_format format, const uint8_t slot[SLOT],
+                         uint8_t known[SLOT]) {
+    static const uint8_t ones[SLOT] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                       0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    uint8_t taken[SLOT];
+    grout_ptx__copy_expand(format, slot, known);
+    grout_ptx__copy_expand(format, ones, taken);
+    for (uint32_t i = 0; i < SLOT; i++) {
+        known[i] |= (uint8_t)~taken[i];
+    }
+}
+
+/* 16 bytes of a row, from shared memory to each lane that gets them; those without a value have
+ * none there either. */
 static bool copy_slot(const grout_ptx_copy *copy, const grout_ptx_operand *from,
                       const uint32_t at[2], const grout_ptx_access *access,
                       grout_ptx_fault *fault) {
     const uint32_t row = at[0], first = at[1];
     uint32_t address = 0, bit = 0, lanes[4];
-    uint8_t slot[SLOT], bytes[SLOT];
+    uint8_t slot[SLOT], slot_known[SLOT], bytes[SLOT], known[SLOT];
     if (!grout_ptx__desc_locate(&from->desc, &from->form, row, first, &address, &bit)) {
         return grout_ptx__fail(fault, "tcgen05.cp of rows that are wider than the swizzle of their "
                                       "matrix descriptor");
     }
-    if (!access->read_shared(access->machine, from->cta, address, SLOT, slot, fault)) {
+    if (!access->move_shared(access->machine, from->cta, address, SLOT, slot, slot_known, fault)) {
         return false;
     }
     grout_ptx__copy_expand(copy->format, slot, bytes);
+    expand_known(copy->format, slot_known, known);
     const uint32_t count = grout_ptx__copy_lanes(copy->shape, row, lanes);
     for (uint32_t i = 0; i < WORDS * count; i++) {
-        const uint8_t *word = bytes + (size_t)(i % WORDS) * CELL_BYTES;
-        const uint32_t bits =
-            word[0] | (uint32_t)word[1] << 8 | (uint32_t)word[2] << 16 | (uint32_t)word[3] << 24;
+        const size_t word = (size_t)(i % WORDS) * CELL_BYTES;
         const grout_ptx_tmem_cell cell = {(copy->address >> 16) + lanes[i / WORDS],
                                           (copy->address & 0xffff) + first / CELL_BYTES +
                                               i % WORDS};
-        if (!access->write_tmem(access->machine, from->cta, cell, UINT32_MAX, bits, fault)) {
+        if (!access->move_to_tmem(access->machine, from->cta, cell, get_word(bytes + word),
+                                  get_word(known + word), fault)) {
             return false;
         }
     }
@@ -92,9 +110,9 @@ bool grout_ptx__shift_run(uint32_t address, uint32_t ctas, const grout_ptx_acces
                                             i / GROUT_PTX_SHIFT_COLUMNS % GROUT_PTX_SHIFT_LANES,
                                         first.column + i % GROUT_PTX_SHIFT_COLUMNS};
         const grout_ptx_tmem_cell from = {to.lane + 1, to.column};
-        uint32_t bits = 0;
-        if (!access->read_tmem(access->machine, cta, from, UINT32_MAX, &bits, fault) ||
-            !access->write_tmem(access->machine, cta, to, UINT32_MAX, bits, fault)) {
+        uint32_t bits = 0, known = 0;
+        if (!access->move_from_tmem(access->machine, cta, from, &bits, &known, fault) ||
+            !access->move_to_tmem(access->machine, cta, to, bits, known, fault)) {
             return false;
         }
     }

@@ -233,11 +233,24 @@ static bool add_elements(walk *it, grout_ptx_run row, uint32_t from, uint32_t to
     return true;
 }
 
+/* How many elements of dimension 0 a transfer reaches. Loads are clipped by elements. Stores are
+ * clipped by whole 16 bytes: the ISA does not say so, but an H100 does it (docs/hardware.md 2.2).
+ */
+static int64_t get_reach(const walk *it) {
+    const grout_ptx_tensor_map *map = it->map;
+    const uint32_t bits = grout_ptx__elem_bits(map->elem), per_unit = UNIT_BITS / bits;
+    const int64_t dim = (int64_t)map->dims[0];
+    if (it->box->transfer != GROUT_PTX_STORE || get_slot(map->elem) != 0) {
+        return dim;
+    }
+    return (dim + per_unit - 1) / per_unit * per_unit;
+}
+
 /* One row: at the coordinates of its first element, and row number so many of shared memory. */
 static bool add_row(walk *it, const int64_t at[GROUT_PTX_RANK_MAX], uint32_t number) {
     const grout_ptx_tensor_map *map = it->map;
     const shape size = it->size;
-    const int64_t dim = (int64_t)map->dims[0];
+    const int64_t reach = get_reach(it);
     grout_ptx_run row = {.shared = it->box->shared + number * size.pitch};
     bool is_inside = true;
     row.global = map->address + (uint64_t)(at[0] * grout_ptx__elem_bits(map->elem) / 8);
@@ -246,7 +259,7 @@ static bool add_row(walk *it, const int64_t at[GROUT_PTX_RANK_MAX], uint32_t num
         row.global += (uint64_t)at[i] * map->strides[i - 1];
     }
     /* Elements [first, end) of the row are in the tensor. */
-    const int64_t begin = at[0] < 0 ? -at[0] : 0, rest = dim - at[0];
+    const int64_t begin = at[0] < 0 ? -at[0] : 0, rest = reach - at[0];
     uint32_t first = begin < size.inner ? (uint32_t)begin : size.inner;
     uint32_t end = rest < 0 ? 0 : rest < size.inner ? (uint32_t)rest : size.inner;
     if (!is_inside || end < first) {

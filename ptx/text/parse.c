@@ -103,7 +103,7 @@ static bool read_name(ptx_parser *parser, uint32_t *name_out, ptx_token *token_o
     return *name_out != PTX_NO_ID;
 }
 
-/* One to four digits from *text on, and moves it behind them. */
+/* One to four digits from *text on, and moves it past them. */
 static bool read_digits(const char **text, const char *end, uint32_t *value_out) {
     const char *start = *text;
     *value_out = 0;

@@ -116,8 +116,8 @@ class Rebuilding:
                       self.expr(it.arrivals) if it.arrivals else None,
                       tuple([axis for i, axis in enumerate(self.axes) if group >> i & 1]
                             for group in it.cluster_groups[0:it.cluster_group_count]),
-                      it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed, it.is_scales,
-                      it.is_metadata, it.is_collective, it.is_leader_tracked)
+                      it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed, it.is_padded,
+                      it.is_scales, it.is_metadata, it.is_collective, it.is_leader_tracked)
 
     def name(self, value):
         return self.string(lib.grout_module_get_value(self.m, value).name) or None
@@ -214,9 +214,11 @@ class Rebuilding:
         if param.direction == lib.GROUT_DIRECTION_SCALAR:
             self.values[param.value] = self.b.scalar(name, dtype_text(param.dtype))
             return
-        type_ = lib.grout_module_get_object(self.m, param.object).type
+        object_ = lib.grout_module_get_object(self.m, param.object)
+        type_ = object_.type
         self.values[param.value] = self.b.array(name, enum_text("grout_direction", param.direction, "GROUT_DIRECTION_"),
-                                                dtype_text(type_.dtype), *self.exprs(type_.dims, type_.rank))
+                                                dtype_text(type_.dtype), *self.exprs(type_.dims, type_.rank),
+                                                packed=object_.is_packed)
 
     def module(self):
         for number in range(1, lib.grout_module_get_const_count(self.m)):

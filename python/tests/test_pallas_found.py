@@ -9,8 +9,10 @@ import pytest
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("absl")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "found"))
+TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests"
+sys.path[:0] = [str(TESTS / "found"), str(TESTS / "pallas_compat")]
 
+import cases  # noqa: E402
 import grout.pallas  # noqa: E402
 
 F16, F32 = "float16", "float32"
@@ -46,3 +48,24 @@ def test_found(name, try_kernel, code):
     found, verdict = try_kernel(module, False)
     assert code in found and verdict == "error"
     assert try_kernel(module, True) == ([], "clean")
+
+
+def repair(text):
+    """The barrier on which epilogues give sums back counts in the leader, and the leader alone waits for it."""
+    name = "%store_done_barrier"
+    wait = next(line for line in text.splitlines() if f"barrier_wait {name}" in line)
+    repaired = text.replace(f"{name} : barrier[2] orders_tensor_core",
+                            f"{name} : barrier[2] cluster(x) orders_tensor_core leader_tracked")
+    return repaired.replace(wait, f"if (eq (axis_index x), 0) {{\n{wait}\n}}")
+
+
+@pytest.mark.parametrize("is_right", (False, True))
+def test_sums_of_the_other_cta(is_right):
+    """One schedule of JAX' ragged dot by pairs of CTAs, whose leader overwrites sums that the other has not loaded."""
+    case = cases.load(("jax",))["blackwell_ragged_dot_pairs"].make()
+    text = grout.pallas.dump(case.function, sms=case.sms)(*case.inputs)
+    kernel = grout.load(repair(text) if is_right else text)
+    values = dict(zip([param.name for param in kernel.params], case.inputs))
+    assert kernel.check(values=values).verdict == ("clean" if is_right else "error")
+    result = kernel.run(values=values, schedule="pct:1", seed=7, timing="eager")
+    assert (result == case.reference()[0]).all() == is_right

@@ -89,8 +89,8 @@ def test_objects_that_are_refused():
     def body(x_ref, out, *rest):
         out[...] = x_ref[...]
 
-    refuse("RefUnion in tensor memory", "run_scoped", body, scratch_types=[plgpu.RefUnion(
-        plgpu.TMEM((128, 128), jnp.float32), plgpu.TMEM((128, 64), jnp.float32))])
+    refuse("one element in a column", "run_scoped", body, scratch_types=[plgpu.RefUnion(
+        plgpu.TMEM((128, 128), jnp.float32), plgpu.TMEM((128, 64), jnp.float16, packed=False))])
 
     def inner(x_ref, out):
         pl.run_scoped(lambda room: out.__setitem__(..., x_ref[...]), plgpu.SMEM((64,), jnp.float32))

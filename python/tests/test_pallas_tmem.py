@@ -86,6 +86,52 @@ def test_copy_to_tensor_memory():
     assert_same(check(make(body, plgpu.TMEM((128, 128), jnp.float16, packed=True)), A, B).result, WANTED)
 
 
+@pytest.mark.parametrize("waits", (True, False))
+def test_union(waits):
+    def body(a, b, out, a_smem, b_smem, acc, full, done, union):
+        sums, terms = union
+        load(a, b, a_smem, b_smem, full)
+        plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        value = plgpu.async_load_tmem(sums)
+        if waits:
+            plgpu.wait_load_tmem()
+        plgpu.async_store_tmem(terms, value.astype(jnp.float16))
+        plgpu.commit_tmem()
+        plgpu.tcgen05_mma(acc, terms, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    function = make(body, plgpu.RefUnion(plgpu.TMEM((128, 128), jnp.float32),
+                                         plgpu.TMEM((128, 128), jnp.float16, packed=True)))
+    report = check(function, A, B, verdict="clean" if waits else "error")
+    if waits:
+        assert_same(report.result, WANTED @ B.astype("float32"))
+        assert "alias(" in grout.pallas.dump(function)(A, B)
+    else:
+        assert "tmem-load-not-awaited" in {finding.code for finding in report.findings}
+
+
+def test_union_of_members_beside_each_other():
+    def body(a, b, out, a_smem, b_smem, acc, full, done, union):
+        sums, (first, second) = union
+        load(a, b, a_smem, b_smem, full)
+        plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        value = plgpu.async_load_tmem(sums)
+        plgpu.wait_load_tmem()
+        plgpu.async_store_tmem(second, value.astype(jnp.float16))
+        plgpu.async_store_tmem(first, (value * 0).astype(jnp.float16))
+        plgpu.commit_tmem()
+        plgpu.tcgen05_mma(acc, second, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    half = plgpu.TMEM((128, 128), jnp.float16, packed=True)
+    function = make(body, plgpu.RefUnion(plgpu.TMEM((128, 128), jnp.float32), [half, half]))
+    assert_same(check(function, A, B).result, WANTED @ B.astype("float32"))
+
+
 def test_pair_of_ctas():
     def body(a, b, out, a_smem, b_smem, acc, full, done):
         place = lax.axis_index("x")
@@ -119,3 +165,99 @@ def test_warps_that_work_on_barriers_alone_are_not_left_out():
 
     report = grout.pallas.check(make(body))(A, B)
     assert "deadlock" in {finding.code for finding in report.findings}, str(report)
+
+
+def swizzled(*shape, dtype):
+    bits = jnp.finfo(dtype).bits
+    return plgpu.SMEM(shape, dtype, transforms=(plgpu.TilingTransform((8, 1024 // bits)), plgpu.SwizzleTransform(128)))
+
+
+def lay_out_scales(scales):
+    """What async_copy_scales_to_tmem takes: blocks of 128 rows by 4."""
+    rows, columns = scales.shape
+    return scales.reshape(rows // 128, 4, 32, columns // 4, 4).transpose(0, 3, 2, 1, 4).reshape(
+        rows // 128, columns // 4, 32, 16)
+
+
+@pytest.mark.parametrize("element, scale, block, is_awaited", (
+    (jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32, True), (jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32, False),
+    (jnp.float4_e2m1fn, jnp.float8_e8m0fnu, 32, True), (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 16, True)))
+def test_scales(element, scale, block, is_awaited):
+    """Block scales, which the tensor core brings itself: the MMA needs no wait for them."""
+    def body(a, b, a_scale, b_scale, out, a_smem, b_smem, as_smem, bs_smem, acc, as_tmem, bs_tmem, full, done):
+        for source, smem in ((a, a_smem), (b, b_smem), (a_scale, as_smem), (b_scale, bs_smem)):
+            plgpu.copy_gmem_to_smem(source, smem, full)
+        if is_awaited:
+            plgpu.barrier_wait(full)
+        plgpu.async_copy_scales_to_tmem(as_smem, as_tmem)
+        plgpu.async_copy_scales_to_tmem(bs_smem, bs_tmem)
+        plgpu.tcgen05_mma(acc, a_smem, plgpu.transpose_ref(b_smem, (1, 0)), done, a_scale=as_tmem, b_scale=bs_tmem,
+                          accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    k = 256
+    rows = [RNG.integers(-3, 4, (128, k)).astype(element) for _ in range(2)]
+    scales = [(2.0 ** RNG.integers(-2, 3, (128, k // block))).astype(scale) for _ in range(2)]
+    function = plgpu.kernel(body, out_type=S((128, 128), "float32"), scratch_types=(
+        *[swizzled(128, k, dtype=element)] * 2, *[plgpu.SMEM((1, k // block // 4, 32, 16), scale)] * 2,
+        plgpu.TMEM((128, 128), jnp.float32),
+        *[plgpu.TMEM((128, k // block), scale, layout=plgpu.TMEMLayout.SCALES_LAYOUT)] * 2,
+        plgpu.Barrier(num_arrivals=4), plgpu.Barrier(orders_tensor_core=True)))
+    inputs = (*rows, *map(lay_out_scales, scales))
+    report = check(function, *inputs, verdict="clean" if is_awaited else "error")
+    if not is_awaited:
+        assert "async-not-awaited" in {finding.code for finding in report.findings}, str(report)
+        return
+    whole = [row.astype("float32") * numpy.repeat(of.astype("float32"), block, axis=1) for row, of in zip(rows, scales)]
+    assert_same(report.result, whole[0] @ whole[1].T)
+
+
+def draw_codes(rows, groups):
+    """Which two of four each group keeps."""
+    pairs = numpy.array([(one, other) for other in range(4) for one in range(other)])
+    return pairs[RNG.integers(0, 6, (rows, groups))]
+
+
+def spread(kept, codes):
+    """The whole rows that those kept are of."""
+    whole = numpy.zeros((*codes.shape[:2], 4), numpy.float32)
+    numpy.put_along_axis(whole, codes, kept.reshape(codes.shape).astype(numpy.float32), axis=-1)
+    return whole.reshape(len(kept), -1)
+
+
+@pytest.mark.parametrize("element", (jnp.float16, jnp.float8_e4m3fn))
+def test_metadata(element):
+    """An a of which half is kept; JAX' metadata have 2 bits, and lie eight in a word."""
+    k = 256
+
+    def body(a, b, meta, out, a_smem, b_smem, meta_smem, acc, meta_tmem, full, done):
+        for source, smem in ((a, a_smem), (b, b_smem), (meta, meta_smem)):
+            plgpu.copy_gmem_to_smem(source, smem, full)
+        plgpu.barrier_wait(full)
+        plgpu.async_copy_sparse_metadata_to_tmem(meta_smem, meta_tmem)
+        plgpu.tcgen05_mma(acc, a_smem, plgpu.transpose_ref(b_smem, (1, 0)), done, a_sparse_metadata=meta_tmem,
+                          accumulate=False)
+        plgpu.barrier_wait(done)
+        out[...] = plgpu.async_load_tmem(acc)
+
+    a, b = (RNG.integers(-3, 4, shape).astype(element) for shape in ((128, k // 2), (128, k)))
+    codes = draw_codes(128, k // 4)
+    meta = plgpu.format_tcgen05_sparse_metadata(jnp.asarray(codes).astype(jnp.uint2), element)
+    function = plgpu.kernel(body, out_type=S((128, 128), "float32"), scratch_types=(
+        swizzled(128, k // 2, dtype=element), swizzled(128, k, dtype=element), plgpu.SMEM(meta.shape, jnp.uint2),
+        plgpu.TMEM((128, 128), jnp.float32),
+        plgpu.TMEM((128, k // 2), jnp.uint2, layout=plgpu.TMEMLayout.SPARSE_METADATA_LAYOUT),
+        plgpu.Barrier(num_arrivals=3), plgpu.Barrier(orders_tensor_core=True)))
+    assert_same(check(function, a, b, meta).result, spread(a, codes) @ b.astype("float32").T)
+
+
+def test_metadata_are_taken_by_words():
+    def body(meta, out, smem, full):
+        plgpu.copy_gmem_to_smem(meta.at[:, pl.ds(4, 64)], smem, full)
+        plgpu.barrier_wait(full)
+        out[...] = 0
+
+    function = plgpu.kernel(body, out_type=S((), "int32"), scratch_types=(plgpu.SMEM((128, 64), jnp.uint2), plgpu.Barrier()))
+    with pytest.raises(grout.pallas.UnsupportedError, match="by whole words of 8"):
+        grout.pallas.dump(function)(S((128, 128), jnp.uint2))

@@ -172,7 +172,8 @@ static grout_entry make_entry(const grout_checker *checker, const grout_event *e
                          .origin = event->origin};
     entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
     if (grout_space_needs_tensor_order(access->space) && access->run_count > 0) {
-        entry.told = (uint16_t)((uint64_t)access->runs[0].base / 2); /* rows are shorter */
+        const int64_t first = (int64_t)checker->homes[access->object].offset + access->runs[0].base;
+        entry.told = (uint16_t)(first / 2); /* rows are shorter */
     }
     if (access->is_atomic) {
         GROUT_ASSERT(access->atomic_scope >= GROUT_CHOICE_SCOPE_CTA);

@@ -25,11 +25,12 @@ static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
 /* ---- shapes ---- */
 
 /* The kind of the instruction by the type of its operands (PTX ISA 9.1, 'tcgen05.mma'): that of f16
- * and bf16, of f32 as tf32, of floats of 8 bits and 6, of 4 bits that lie two in a byte, of
- * integers. */
-static uint32_t get_kind(uint8_t dtype) {
-    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)dtype);
-    const uint32_t bits = info->packed > 1 ? info->bits : 8u * info->bytes;
+ * and bf16, of f32 as tf32, of floats of 8 bits, and of 6 and 4 that are padded, of 4 bits that lie
+ * two in a byte, of integers. */
+static uint32_t get_kind(const grout_wgmma *product) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)product->a_dtype);
+    const bool is_packed = info->packed > 1 && !product->a.is_padded;
+    const uint32_t bits = is_packed ? info->bits : 8u * info->bytes;
     return info->class_ == GROUT_CLASS_FLOAT ? bits : 0;
 }
 
@@ -40,13 +41,9 @@ static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
     if (!grout_tcgen05_plan(module, op, &plan, NULL)) {
         return 0;
     }
-    const uint32_t facts[] = {plan.columns,
-                              plan.product.m,
-                              get_kind(plan.product.a_dtype),
-                              plan.product.accumulator_dtype,
-                              plan.scale_block,
-                              plan.scale_dtype,
-                              plan.product.is_sparse};
+    const uint32_t facts[] = {
+        plan.columns,     plan.product.m,   get_kind(&plan.product), plan.product.accumulator_dtype,
+        plan.scale_block, plan.scale_dtype, plan.product.is_sparse};
     const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
     return (uint32_t)(hash ^ hash >> 32) | 1u;
 }

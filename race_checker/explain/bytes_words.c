@@ -45,9 +45,10 @@ static int64_t get_brought(const grout_wording *wording, const grout_op *op) {
                                &view)) {
         return -1;
     }
-    const grout_dtype_info *info =
-        grout_dtype_get_info(grout_object_get_type(wording->module, view.object)->dtype);
-    return grout_view_get_count(&view) / info->packed * info->bytes;
+    const grout_type *type = grout_object_get_type(wording->module, view.object);
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const int64_t count = grout_view_get_count(&view);
+    return type->is_expanded ? count * info->bits / 8 : count / info->packed * info->bytes;
 }
 
 static const char *get_share(const grout_wording *wording, const grout_op *op) {

@@ -56,7 +56,7 @@ grout_box grout_box__from_runs(const grout_module *module, grout_object_id objec
     }
     if (box.object != 0 && box.rank > 0) { /* all elements that a byte has */
         const grout_type *type = grout_object_get_type(module, object);
-        const uint8_t packed = grout_dtype_get_info((grout_dtype)type->dtype)->packed;
+        const uint8_t packed = grout_type_get_packed(type);
         box.low[box.rank - 1] *= packed;
         box.high[box.rank - 1] *= packed;
     }

@@ -89,7 +89,7 @@ static grout_object_id find_next(const grout_checker *checker, grout_space space
 
 /* An array in tensor memory has a plane of its own. Two that take the same columns have them one
  * after the other, and what the first leaves in flight is a finding when the second begins
- * (lifetime.c); their elements, row by row, do not lie at the same bytes. */
+ * (lifetime.c). Its aliases lie in its plane, at the bytes of their cells. */
 static void place_tensor(grout_checker *checker, grout_space space) {
     const grout_module *module = checker->info.module;
     for (grout_object_id i = find_next(checker, space); i; i = find_next(checker, space)) {
@@ -102,6 +102,8 @@ static void place_tensor(grout_checker *checker, grout_space space) {
             checker->homes[root].plane = plane + 1;
         }
         checker->homes[i].plane = checker->homes[root].plane;
+        checker->homes[i].offset =
+            grout_object_get_offset(module, i) - grout_object_get_offset(module, root);
     }
 }
 

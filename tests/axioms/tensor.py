@@ -19,7 +19,7 @@ from order import bits
 
 # The instruction's kind, by the element type of its operands: pipelines are of one kind.
 KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8e4m3": "f8f6f4", "f8e5m2": "f8f6f4", "f6e2m3": "f8f6f4",
-         "f6e3m2": "f8f6f4", "i8": "i8", "u8": "i8"}
+         "f6e3m2": "f8f6f4", "f4e2m1": "f8f6f4", "i8": "i8", "u8": "i8"}
 
 
 def find_issue(bit):

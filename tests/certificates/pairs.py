@@ -10,6 +10,17 @@ from kernel import Hand, add, emit_parts, mod, parity
 
 COLUMNS = 32
 ROW_BYTES = 2 * COLUMNS
+# What each is, and its values: operands of products with tables beside them, the same in both CTAs.
+OPERANDS = {
+    "a8": ("f8e4m3[128, 128] tile(8, 128) swizzle(128)", "(cast (broadcast 1.0 : f32[128, 128]) : f8e4m3)"),
+    "b8": (f"f8e5m2[{COLUMNS // 2}, 128] tile(8, 128) swizzle(128)",
+           f"(cast (broadcast 2.0 : f32[{COLUMNS // 2}, 128]) : f8e5m2)"),
+    "scales": ("f8e8m0[1, 1, 32, 16]", "(cast (broadcast 2.0 : f32[1, 1, 32, 16]) : f8e8m0)"),
+    "kept": ("f16[128, 64] tile(8, 64) swizzle(128)", "(broadcast 1.0 : f16[128, 64])"),
+    "whole": (f"f16[{COLUMNS // 2}, 128] tile(8, 64) swizzle(128)", f"(broadcast 2.0 : f16[{COLUMNS // 2}, 128])"),
+    "codes": ("u16[1, 128, 8]", "(broadcast 0x4444 : u16[1, 128, 8])"),
+}
+NEEDS = {"scaled": ("a8", "b8", "scales"), "sparse": ("kept", "whole", "codes")}
 
 
 class Ring:
@@ -108,7 +119,7 @@ class Channel:
         self.producer, self.consumers = producer, consumers
         draw = self.kernel.draw
         self.slots = draw.randint(1, min(3, pair.rounds))
-        self.writes = draw.choice(("mma", "mma", "mma-twice", "store-mma", "a-mma", "store"))
+        self.writes = draw.choice(("mma", "mma", "mma-twice", "store-mma", "a-mma", "store", "scaled", "sparse"))
         self.stores_back = len(consumers) == 1 and draw.random() < 0.3
         self.readers = draw.choice(((0, 1), (0, 1), (0,), (1,)))  # CTAs that read; the others arrive all the same
         self.name = self.add_tmem("f32")
@@ -122,10 +133,16 @@ class Channel:
         self.feed = None
         if self.writes.startswith("mma") and draw.random() < 0.6:
             self.feed = Feed(pair, draw.randint(0, producer))
+        if self.writes == "scaled":
+            self.tables = [self.add_tmem("f8e8m0", " scales", 4) for _ in range(2)]
+        elif self.writes == "sparse":
+            self.tables = [self.add_tmem("u16", " metadata", 8)]
+        for name in NEEDS.get(self.writes, ()):
+            pair.add_operand(name)
         self.rows = {consumer: pair.take_row() for consumer in consumers}
 
-    def add_tmem(self, dtype, words=""):
-        return self.kernel.add_object("t", f"tmem {dtype}[{self.slots}, 128, {COLUMNS}]{words} collective")
+    def add_tmem(self, dtype, words="", columns=COLUMNS):
+        return self.kernel.add_object("t", f"tmem {dtype}[{self.slots}, 128, {columns}]{words} collective")
 
     def refer(self, name, i):
         return f"{name}[{mod(i, self.slots)}]"
@@ -145,20 +162,34 @@ class Channel:
             kernel.emit("}")
 
     def emit_product(self, i, slot):
-        if self.writes.startswith("mma"):
-            self.free.wait(i, 1)
-        else:
+        if self.writes in ("store-mma", "a-mma"):
             self.told.wait(i)
+        else:
+            self.free.wait(i, 1)
         if self.feed:
             self.feed.wait(i)
+        if self.writes in NEEDS:
+            self.emit_with_tables(i, slot)
+        else:
+            self.emit_plain(i, slot)
+        if self.feed:
+            self.feed.read.commit(i)
+        self.full.commit(i)
+
+    def emit_plain(self, i, slot):
         a = self.refer(self.a, i) if self.writes == "a-mma" else self.feed.refer(i) if self.feed else self.pair.a
         product = f"tcgen05_mma {slot}, {a}, {self.pair.b}, "
         self.kernel.emit(product + ("true" if self.writes == "store-mma" else "false") + " collective_axis(g)")
         if self.writes == "mma-twice":
             self.kernel.emit(product + "true collective_axis(g)")
-        if self.feed:
-            self.feed.read.commit(i)
-        self.full.commit(i)
+
+    def emit_with_tables(self, i, slot):
+        """The tables of both CTAs come before each product, from the SMEM of each."""
+        a, b, source = (self.pair.operands[name] for name in NEEDS[self.writes])
+        op, what = {"scaled": ("tcgen05_mma_scaled", "scales"), "sparse": ("tcgen05_mma_sp", "sparse_metadata")}[self.writes]
+        tables = [self.refer(table, i) for table in self.tables]
+        self.kernel.emit(*(f"async_copy_{what}_to_tmem {source}, {table} collective_axis(g)" for table in tables),
+                         f"{op} {slot}, {a}, {b}.transpose(1, 0), {', '.join(tables)}, false collective_axis(g)")
 
     def emit_consume(self, i, actor):
         kernel, slot, value = self.kernel, self.refer(self.name, i), None
@@ -217,7 +248,7 @@ class Pairs(Hand):
         self.output = f"%y{kernel.number}"
         self.a = kernel.add_object("s", f"smem f16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle({ROW_BYTES})")
         self.b = kernel.add_object("s", f"smem f16[{COLUMNS}, {COLUMNS // 2}] tile(8, {COLUMNS // 2}) swizzle(32)")
-        self.channels = []
+        self.channels, self.operands = [], {}
         for _ in range(draw.choice((1, 1, 2))):
             producer = draw.randrange(self.threads - 1)
             later = range(producer + 1, self.threads)
@@ -230,7 +261,12 @@ class Pairs(Hand):
     def read_input(self, i):
         return f"(load {self.input}[{add(i, 0)}, ds(%top, 128)])"
 
+    def add_operand(self, name):
+        if name not in self.operands:
+            self.operands[name] = self.kernel.add_object("s", "smem " + OPERANDS[name][0])
+
     def emit_start(self):
+        self.kernel.emit(*(f"store {operand}, {OPERANDS[name][1]}" for name, operand in self.operands.items()))
         self.kernel.emit(f"store {self.a}, (cast (load {self.input}[0, ds(%top, 128)]) : f16)",
                          f"store {self.b}, (cast (load {self.input}[0, ds(0, {COLUMNS}), ds(0, {COLUMNS // 2})]) : f16)",
                          "commit_smem", *self.kernel.list_inits())

@@ -10,7 +10,7 @@ from kernel import Hand, emit_parts, mod, parity
 
 COLUMNS = 16
 SCALES = "f8e8m0[1, 1, 32, 16]"
-WRITES = ("store", "mma", "mma", "mma-twice", "mma-mixed", "store-mma", "copy-mma", "scaled", "sparse")
+WRITES = ("store", "mma", "mma", "mma-twice", "mma-mixed", "store-mma", "copy-mma", "over", "scaled", "sparse")
 
 
 class Channel:
@@ -25,7 +25,12 @@ class Channel:
         self.stores_back = len(consumers) == 1 and draw.random() < 0.3  # and reads it once more
         self.is_explicit = draw.random() < 0.5
         self.name = self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}]")
+        self.read = self.name if draw.random() < 0.7 else self.add_other_name()
         self.full, self.free = self.add_barrier(1), self.add_barrier(len(consumers))
+        if self.writes == "over":  # a product, and its terms over it, which another product reads
+            self.sums = self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}]")
+            self.terms = self.kernel.add_object("t", f"tmem f16[{2 * self.slots}, 128, {COLUMNS}] packed alias({self.sums})")
+            self.summed = self.add_barrier(1)
         if self.writes == "scaled":
             self.tables = [self.add_table("f8e8m0", 4, "scales") for _ in range(2)]
         elif self.writes == "sparse":
@@ -36,6 +41,10 @@ class Channel:
         if self.is_explicit:
             return self.kernel.add_mbarrier(arrivals, self.slots)
         return self.kernel.add_object("b", f"barrier[{self.slots}] arrivals({arrivals}) orders_tensor_core")
+
+    def add_other_name(self):
+        """What the consumers call it: the same columns."""
+        return self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}] alias({self.name})")
 
     def name_operands(self):
         for name in {"store": (), "scaled": ("a8", "b8", "scales"), "sparse": ("kept", "whole", "codes"),
@@ -50,6 +59,10 @@ class Channel:
 
     def arrive(self, name, i):
         self.kernel.emit(f"{'mbarrier' if self.is_explicit else 'barrier'}_arrive {self.refer(name, i)}")
+
+    def wait(self, name, i):
+        phase = f", {parity(i, self.slots)}" * self.is_explicit
+        self.kernel.emit(f"{'mbarrier' if self.is_explicit else 'barrier'}_wait {self.refer(name, i)}{phase}")
 
     def wait_for_free(self, i):
         element = self.refer(self.free, i)
@@ -69,7 +82,9 @@ class Channel:
         if self.writes == "store":
             self.arrive(self.full, i)
             return
-        if self.writes in ("scaled", "sparse"):
+        if self.writes == "over":
+            self.emit_over(i)
+        elif self.writes in ("scaled", "sparse"):
             self.emit_with_tables(i)
         else:
             self.emit_products(slot)
@@ -86,6 +101,18 @@ class Channel:
         elif self.writes == "mma-mixed":
             kernel.emit(f"tcgen05_mma {slot}, {hand.get('a2')}, {hand.get('b2')}")
 
+    def emit_over(self, i):
+        """The terms take the columns of the sums that they come from: slot 2 s of 16 bits lies in slot s of 32."""
+        hand, kernel, sums = self.hand, self.kernel, self.refer(self.sums, i)
+        slot, value = mod(i, self.slots), kernel.name_value()
+        kernel.emit(f"tcgen05_mma {sums}, {hand.get('a')}, {hand.get('b')}, false",
+                    f"tcgen05_commit_arrive {self.refer(self.summed, i)}")
+        self.wait(self.summed, i)
+        kernel.emit(f"{value} = async_load_tmem {sums}", "wait_load_tmem")
+        terms = f"{self.terms}[(add {slot}, {slot})]"
+        kernel.emit(f"async_store_tmem {terms}, (cast {value} : f16)", "commit_tmem",
+                    f"tcgen05_mma {self.refer(self.name, i)}, {terms}, {hand.get('b')}, false")
+
     def emit_with_tables(self, i):
         """What the tensor core reads beside the operands comes before each product, and has slots as the sums have."""
         hand, tables = self.hand, [self.refer(table, i) for table in self.tables]
@@ -101,11 +128,8 @@ class Channel:
 
     def emit_consume(self, i, actor):
         """The value that was read."""
-        kernel, slot, element = self.kernel, self.refer(self.name, i), self.refer(self.full, i)
-        if self.is_explicit:
-            kernel.emit(f"mbarrier_wait {element}, {parity(i, self.slots)}")
-        else:
-            kernel.emit(f"barrier_wait {element}")
+        kernel, slot = self.kernel, self.refer(self.read, i)
+        self.wait(self.full, i)
         value = kernel.name_value()
         kernel.emit(f"{value} = async_load_tmem {slot}", "wait_load_tmem")
         if self.stores_back:

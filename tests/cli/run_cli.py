@@ -187,6 +187,9 @@ def test_usage(folder):
     run("check", kernel, "--severity", "smem-rase=off").expect(2, "", "did you mean 'smem-race'?")
     run("run", kernel, "--compare", "cpu").expect(2, "", "--device cuda")
     run("run", kernel, "--device", "gpu").expect(2, "", "cpu, cuda[:N] or ptx")
+    run("run", kernel, "--interleavings", "3").expect(2, "", "--interleavings goes with --device ptx")
+    run("run", kernel, "--device", "cuda", "--interleavings", "3").expect(2, "", "--interleavings goes with --device ptx")
+    run("run", kernel, "--device", "ptx", "--arch", "sm_100a").expect(2, "", "compiles kernel '@k' for sm_90a, not for 'sm_100a'")
     run("emit", kernel, "--arch", "any").expect(2, "", "sm_90a")
     run("fmt", "-i", "--check", kernel).expect(2, "", "one of the two")
     run("explain", "smem-rase").expect(2, "", "did you mean 'smem-race'?")
@@ -691,6 +694,35 @@ def test_binaries(folder):
     done = run("emit", "--to", "cubin", "-o", out, slices)
     done.expect(0, "", "slices.grout:1:8: warning: '@k' loses speed: the compiler added a wait of its own")
     assert "[gpu-loss]" in done.err and "note: (C7517)" in done.err and "help: " in done.err, done.err
+
+
+def test_interleavings(folder):
+    """Several runs on the machine for PTX, each compared, the arguments as at first. Without NVRTC nothing."""
+    if "nvrtc: none" in run("doctor").out:
+        return
+    own = ("--device", "ptx", "--compare", "cpu")
+    kernel = write(f"{folder}/add.grout", """kernel @k(%c: inout gmem i32[4]) threads(wg = 1)
+{
+  store %c, (add (load %c), 1)
+}
+""")
+    run("run", kernel, *own, "--interleavings", "5", "--input", "c=ones", "--output", f"c={folder}/c.npy").expect(
+        0, "equal, bit for bit\nin each of 5 interleavings\n")
+    assert read(f"{folder}/c.npy")[-16:] == b"\2\0\0\0" * 4
+    false = write(f"{folder}/false.grout", """kernel @k(%y: out gmem i32[2]) grid(x = 2)
+{
+  %x = axis_index x
+  debug_check (eq %x, 0), "number {}", %x
+  store %y[%x], 1
+}
+""")
+    run("run", false, *own).expect(2, "the debug_check at line 4 is false: thread 0 of CTA (1, 0, 0)")
+    # what a thread finds of another one's: some order differs from that of the CPU, and can be had alone
+    kernel = f"{ROOT}/tests/behaviour/by_the_schedule/divisor-fixed.grout"
+    own += ("--input", "c=zeros")
+    done = run("run", kernel, *own, "--interleavings", "50").expect(1, "[compare-mismatch]", " of 50: --seed ")
+    words = re.search(r"interleaving \d+ of 50: (--seed \d+ --timing \w+)", done.err).group(1).split()
+    run("run", kernel, *own, *words).expect(1, "[compare-mismatch]")
 
 
 def main(tests):

@@ -246,6 +246,9 @@ def test_warnings_leave_room(folder):
     write(f"{folder}/y.npy", "\x93NUMPY\x01\x00" + chr(len(header)) + "\x00" + header + 8 * "\x00")
     done = expect(run("check", kernel, "--expect-output", f"y={folder}/y.npy"), 1, "[compare-mismatch]")
     assert "11 more not shown" in done.stdout, done.stdout
+    # Warnings that are not shown make no kernel invalid.
+    done = expect(run("check", kernel, "--format", "json"), 0)
+    assert json.loads(done.stdout)["verdict"] == "clean", done.stdout
 
 
 def test_ends_in_time(folder):

@@ -6,11 +6,14 @@ same. Holds every line of coverage.def to what it promises, and writes docs/cove
 - no line is OPEN: what is missing is LATER, and says what it belongs to;
 - a kernel of state CHECKED has the words of its line, checks clean, and compiles for sm_100a unless its note says otherwise; there is no GPU of it here;
 - a name of state BLACKWELL is refused, with the reason;
+- every tested line has CUDA for sm_100a: from its kernel, or from another one that says the words, unless one of them is
+  of Hopper alone; the page says which;
 - docs/coverage.md is as it would be written.
 
-usage: coverage.py --grout PATH [--cubin | --update | --gpu LOG]
+usage: coverage.py --grout PATH [--cubin | --blackwell | --update | --gpu LOG]
 
 --cubin compiles the kernels that no other test compiles, which needs NVRTC; without one the exit code is 77.
+--blackwell has NVRTC and ptxas compile all that the column sm_100a names: minutes, by hand.
 --update writes docs/coverage.md.
 --gpu runs each kernel of state YES on the GPU of this machine, compares with the CPU, and prints the lines for
 docs/gpu_results.md; everything goes to LOG.
@@ -60,6 +63,10 @@ What a kernel of Pallas' Mosaic GPU (JAX 0.10.2) or of Triton Gluon can say, and
 says the same. This page is written by `tests/coverage/coverage.py --update` from `tests/coverage/coverage.def`. A test
 holds every line to what it promises: the kernel of a line has the words of grout that are named, checks clean and
 compiles for sm_90a, that of a line which is checked on the CPU for sm_100a unless a remark says otherwise; a GPU that is named has run it and agreed with the CPU, see [gpu_results.md](gpu_results.md).
+
+The column sm_100a: *CUDA*, the kernel of the line is emitted for sm_100a, or that which is named, since the line's own
+multiplies as Hopper does; *Hopper alone*, a word of the line is an operation or a memory that only sm_90a has. ptxas takes the CUDA
+(`coverage.py --blackwell`); no GPU of Blackwell has run it.
 
 *yes*: the kernel says it. *not yet*: nothing says it. *later*: nothing says it, and the remark says what it belongs to.
 *host*: a helper of the host language; a kernel has nothing to say. *Blackwell*: hardware of sm_100a; the parser refuses
@@ -217,6 +224,82 @@ def check_cubins(grout, rows):
                 yield next(row for row in rows if row.test == test), f"{test} does not compile: {wrong}"
 
 
+def get_key(row):
+    return row.surface, row.section, row.name
+
+
+def list_hopper_words():
+    """Operations and memories that only Hopper has."""
+    operations = re.findall(r"^GROUT_HARDWARE\((\w+),\s+HOPPER", read(os.path.join(ROOT, "include/grout/ops.def")), re.M)
+    spaces = re.findall(r'^GROUT_SPACE\(\w+,\s+"(\w+)".*\bHOPPER,$', read(os.path.join(ROOT, "include/grout/spaces.def")), re.M)
+    return {operation.lower() for operation in operations} | set(spaces)
+
+
+def write_for_blackwell(test, folder):
+    """A copy of the file whose kernel of that name is for sm_100a."""
+    path, _, name = test.partition("@")
+    text = read(os.path.join(ROOT, path))
+    head = re.search(rf"^kernel @{name}\b[^{{]*(?={{)", text, re.M)
+    copy = os.path.join(folder, re.sub(r"\W", "-", test) + ".grout")
+    word = "" if "attr arch" in head.group(0) else 'attr arch = "sm_100a" '
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(text[:head.end()] + word + text[head.end():])
+    return copy
+
+
+def emit_for_blackwell(grout, test, form):
+    """'' if there is CUDA of the kernel for sm_100a, else what was said."""
+    externs = find_externs(test)
+    with tempfile.TemporaryDirectory(prefix="grout-coverage-") as folder:
+        copy = write_for_blackwell(test, folder) + "@" + test.partition("@")[2]
+        return run_kernel(grout, copy, "emit", "--to", form, "-q", "-o", os.path.join(folder, "emitted"),
+                          *(["--extern", externs] if externs else []))
+
+
+def list_other_kernels(hopper):
+    """FILE@KERNEL and text of every kernel that a test compiles and that says no word of Hopper, those for sm_100a first."""
+    kernels = []
+    for folder in (*COMPILED, "tests/coverage"):
+        for path in sorted(os.listdir(os.path.join(ROOT, folder))):
+            text = strip_comments(read(os.path.join(ROOT, folder, path))) if path.endswith(".grout") else ""
+            for match in re.finditer(r"^kernel @(\w+)\b.*?(?=^kernel @|\Z)", text, re.M | re.S):
+                kernels.append((f"{folder}/{path}@{match.group(1)}", match.group(0)))
+    others = [kernel for kernel in kernels if not any(has_word(kernel[1], word) for word in hopper)]
+    return sorted(others, key=lambda kernel: "attr arch" not in kernel[1])
+
+
+def derive_blackwell(grout, rows, form="cuda"):
+    """By row: the kernel whose CUDA for sm_100a says it, "HOPPER", or what is missing."""
+    tests = dict(for_each(list_tests(rows, TESTED), lambda test: emit_for_blackwell(grout, test, form)))
+    hopper, made, found = list_hopper_words(), {}, {}
+    others = list_other_kernels(hopper)
+    for row in rows:
+        said = tests.get(row.test) if row.state in TESTED else None
+        if said is None:
+            continue
+        if said == "":
+            found[get_key(row)] = (row.test, "")
+        elif hopper & set(row.words):
+            found[get_key(row)] = ("HOPPER", "" if "[unsupported-arch]" in said else said)
+        else:
+            for test, text in others:
+                if all(has_word(text, word) for word in row.words):
+                    made[test] = made[test] if test in made else emit_for_blackwell(grout, test, form)
+                    if made[test] == "":
+                        found[get_key(row)] = (test, "")
+                        break
+            else:
+                found[get_key(row)] = ("", f"{row.test} has no CUDA for sm_100a, and no other kernel says it: {said}")
+    return found
+
+
+def check_blackwell(rows, blackwell):
+    for row in rows:
+        wrong = blackwell.get(get_key(row), ("", ""))[1]
+        if wrong:
+            yield row, wrong
+
+
 def check_refused(grout, rows):
     """Each word of Blackwell stands where an operation stands, and the error names the word and the hardware."""
     for row in rows:
@@ -229,7 +312,7 @@ def check_refused(grout, rows):
                 yield row, f"'{word}' is not refused: {done.stdout}{done.stderr}"
 
 
-def print_page(rows):
+def print_page(rows, blackwell):
     lines = [INTRODUCTION]
     lines += ["| | " + " | ".join(STATES.values()) + " | run on a GPU |", "|---|" + "---:|" * (len(STATES) + 1)]
     for surface, (title, _) in SURFACES.items():
@@ -239,24 +322,29 @@ def print_page(rows):
     for surface, (title, sections) in SURFACES.items():
         lines += ["", f"## {title}"]
         for section, heading in sections.items():
-            lines += ["", f"### {heading}", "", "| name | | in grout | GPU | remark |", "|---|---|---|---|---|"]
+            lines += ["", f"### {heading}", "", "| name | | in grout | GPU | sm_100a | remark |", "|---|---|---|---|---|---|"]
             for row in rows:
                 if (row.surface, row.section) == (surface, section):
-                    lines.append(print_row(row))
+                    lines.append(print_row(row, blackwell.get(get_key(row), ("", ""))[0]))
     return "\n".join(lines) + "\n"
 
 
-def print_row(row):
+def link(test):
+    path, _, kernel = test.partition("@")
+    return f"[@{kernel}](../{path})"
+
+
+def print_row(row, blackwell):
     words = " ".join(f"`{word}`" for word in row.words)
-    if row.test:
-        path, _, kernel = row.test.partition("@")
-        words += f": [@{kernel}](../{path})"
-    cells = (row.name, STATES[row.state], words, "" if row.gpu == "NO" else row.gpu, row.note)
+    words += f": {link(row.test)}" if row.test else ""
+    cuda = {"": "", row.test: "CUDA", "HOPPER": "Hopper alone"}.get(blackwell) if row.test else ""
+    cells = (row.name, STATES[row.state], words, "" if row.gpu == "NO" else row.gpu,
+             f"CUDA: {link(blackwell)}" if cuda is None else cuda, row.note)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def check_page(rows):
-    if not os.path.exists(PAGE) or read(PAGE) != print_page(rows):
+def check_page(rows, blackwell):
+    if not os.path.exists(PAGE) or read(PAGE) != print_page(rows, blackwell):
         yield Row("", "", "", "docs/coverage.md", [], "", "", ""), "is not what coverage.def says: coverage.py --update"
 
 
@@ -280,6 +368,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--cubin", action="store_true")
+    parser.add_argument("--blackwell", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--gpu", metavar="LOG")
     arguments = parser.parse_args()
@@ -287,9 +376,17 @@ def main():
     rows = read_rows()
     if arguments.gpu:
         return 0 if run_on_gpu(arguments.grout, rows, arguments.gpu) else 1
+    if arguments.blackwell:
+        blackwell = derive_blackwell(arguments.grout, rows, "cubin")
+        wrong = list(check_blackwell(rows, blackwell))
+        for row, what in wrong:
+            print(f"{row.surface} {row.section} {row.name}: {what}")
+        print(f"{len(blackwell)} names for sm_100a, {len(wrong)} wrong")
+        return 1 if wrong else 0
+    blackwell = {} if arguments.cubin else derive_blackwell(arguments.grout, rows)
     if arguments.update:
         with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(print_page(rows))
+            file.write(print_page(rows, blackwell))
     if arguments.cubin:
         if "nvrtc: none (" in call(arguments.grout, "doctor").stdout:
             print("no NVRTC here")
@@ -297,7 +394,7 @@ def main():
         wrong = list(check_cubins(arguments.grout, rows))
     else:
         wrong = list(check_columns(rows, list_machines()))
-        wrong += list(check_page(rows)) + list(check_refused(arguments.grout, rows))
+        wrong += list(check_blackwell(rows, blackwell)) + list(check_page(rows, blackwell)) + list(check_refused(arguments.grout, rows))
         wrong += list(check_clean(arguments.grout, rows)) if not wrong else []
     for row, what in wrong:
         print(f"{row.surface} {row.section} {row.name}: {what}".strip())

@@ -29,7 +29,7 @@ def check_kinds():
         "test_e": make("failed", "builtins.ValueError: of JAX", reports=0)}
     jax = {FILE + case: make("passed") for case in grout}
     jax[FILE + "test_e"] = make("failed", "builtins.ValueError: of JAX", reports=0)
-    judged = verdicts.judge(jax, {FILE + case: line for case, line in grout.items()})
+    judged = verdicts.judge(jax, {FILE + case: line for case, line in grout.items()}, {})
     kinds = {case[len(FILE):]: verdict.kind for case, verdict in judged.items()}
     assert kinds == {"test_a0": "same", "test_a1": "same", "test_b0": "refused", "test_interpret_kernel9": "better",
                      "test_c": "wrong", "test_d": "skipped", "test_e": "same"}, kinds
@@ -37,9 +37,31 @@ def check_kinds():
     assert judged[FILE + "test_b0"].why == "run_scoped: %x lies in tensor memory"
     text = page.summarize(judged)
     assert "80.0 % of 5 same or better" in text and "wrong: test_c" in text, text
+    assert "with TMEM: 1 refused; 0.0 % of 1 same or better" in text, text
+    other = {case: verdict for case, verdict in judged.items() if case != FILE + "test_c"}
+    assert page.compare(judged, "0.1", other) == \
+        "With JAX 0.1 6 of the cases ran, 1 of them with tensor memory: each came out the same."
+    other[FILE + "test_a0"] = judged[FILE + "test_b0"]
+    assert page.compare(judged, "0.1", other).endswith("these came out otherwise: `test_a0` (refused)."), other
     rows = list(page.make_rows(judged))
     assert "| `test_a` | 2 | same | `smem-race` |" in rows, rows
     assert "| `test_b` | 1 | refused | run_scoped: %x lies in tensor memory |" in rows, rows
+
+
+def check_refusals():
+    """A kernel that JAX lowers for no GPU either is no gap of grout."""
+    refusal = "grout.pallas._errors.UnsupportedError: grout does not take what came of @k:\n" \
+        "/a/b.py:3:4: error: an array in a warp_map [bad-region]\n  3 | x"
+    cases = {FILE + case: make("failed", refusal, reports=0) for case in ("test_a", "test_b", "test_c")}
+    lowered = {FILE + "test_a": {"lowering": "ValueError: Only scalars. Please file an issue."}, FILE + "test_b": {"lowering": ""}}
+    judged = verdicts.judge({}, cases, lowered)
+    assert [judged[case].kind for case in cases] == ["better", "refused", "refused"], judged
+    assert judged[FILE + "test_a"].why == \
+        "an array in a warp_map [bad-region]; JAX lowers it for no GPU either: ValueError: Only scalars", judged
+    wrong = verdicts.judge({}, {FILE + "test_a": make("failed", "AssertionError: 3 != 4")}, lowered)
+    assert wrong[FILE + "test_a"].kind == "wrong", wrong
+    rounded = verdicts.judge({}, {FILE + "test_a": {**make("passed"), "rounding": 4.5e-7}}, {})
+    assert rounded[FILE + "test_a"].kind == "same" and "4.5e-07" in rounded[FILE + "test_a"].why, rounded
 
 
 def check_tables(grout):
@@ -58,7 +80,9 @@ def check_tables(grout):
     with open(page.PAGE, encoding="utf-8") as file:
         text = file.read()
     assert text.count(page.BEGIN) == text.count(page.END) == 1, "the marks of the page"
-    assert " 0 wrong" in text.split(page.BEGIN)[1], "the page has a case that is wrong"
+    table = text.split(page.BEGIN)[1]
+    rates = [float(rate) for rate in re.findall(r"\*\*([0-9.]+) %\*\* of [0-9]+ are the same or better, 0 wrong", table)]
+    assert len(rates) == 2 and min(rates) >= 95, f"with and without tensor memory: {rates}"
 
 
 def main():
@@ -66,6 +90,7 @@ def main():
     parser.add_argument("--grout", required=True)
     args = parser.parse_args()
     check_kinds()
+    check_refusals()
     check_tables(args.grout)
 
 

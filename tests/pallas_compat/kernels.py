@@ -1,13 +1,15 @@
-"""Runs Pallas kernels that others ship (JAX' own for Hopper, those of its pages, tokamax') on grout, and writes what
+"""Runs Pallas kernels that others ship (JAX' own, those of its pages and its tutorial, tokamax') on grout, and writes what
 came of each to docs/pallas_compat.md.
 
-usage: kernels.py [--group jax|pages|tokamax].. [--save FILE] [--grout PATH] [CASE..]
+usage: kernels.py [--group jax|pages|tokamax|tutorial].. [--tests FOLDER [--fetch]] [--save FILE] [--grout PATH] [CASE..]
        kernels.py --update FILE..
 
 A case is imported, checked and run with wgmma='lowered' and, where that differs, with wgmma='documented'; results are
 compared with NumPy; its text is read again, checked again and emitted; with --grout also compiled by NVRTC. Exits with
 1 if something is wrong that judged.txt does not give a reason for. --update writes the table from files that --save has
 made, one for each version of JAX, with the seconds of the first.
+
+The group "tutorial" is in a file of JAX' tests, which this repository does not hold: FOLDER has it, or gets it with --fetch.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -164,8 +166,12 @@ def run_cases(arguments):
     import jax
 
     import cases
+    import run
+    if arguments.fetch:
+        from cases import jax_tutorial
+        run.fetch(arguments.tests, (jax_tutorial.FILE,))
     judgements, results, bad = read_judgements(), {}, 0
-    for name, case in cases.load(tuple(arguments.group or ("jax", "pages"))).items():
+    for name, case in cases.load(tuple(arguments.group or ("jax", "pages")), arguments.tests).items():
         if arguments.case and name not in arguments.case:
             continue
         results[name] = run_case(case, arguments.grout)
@@ -182,7 +188,9 @@ def run_cases(arguments):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--group", action="append", choices=("jax", "pages", "tokamax"))
+    parser.add_argument("--group", action="append", choices=("jax", "pages", "tokamax", "tutorial"))
+    parser.add_argument("--tests", default="", help="the folder of JAX' test files, for the group tutorial")
+    parser.add_argument("--fetch", action="store_true", help="bring the file of the tutorial there")
     parser.add_argument("--save")
     parser.add_argument("--grout")
     parser.add_argument("--update", action="store_true")

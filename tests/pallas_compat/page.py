@@ -25,9 +25,19 @@ def _seconds(judged, mode):
     return sum(getattr(verdict, mode)["seconds"] for verdict in judged)
 
 
+def _part(judged, is_blackwell):
+    return [verdict for verdict in judged.values() if verdict.is_blackwell == is_blackwell]
+
+
+def _rate(judged):
+    """What part of the cases that do not skip themselves is the same or better, in %, and of how many."""
+    counts = _count(judged)
+    asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
+    return 100 * (counts["same"] + counts["better"]) / max(asked, 1), asked
+
+
 def summarize(judged):
     """A few lines for a terminal."""
-    here = [verdict for verdict in judged.values() if not verdict.is_blackwell]
     groups = collections.OrderedDict()
     for case, verdict in judged.items():
         if verdict.kind == "wrong" or (verdict.kind == "refused" and not verdict.is_blackwell):
@@ -35,12 +45,12 @@ def summarize(judged):
             groups.setdefault((test, verdict.kind, verdict.why), []).append(number)
     lines = [f"{kind}: {test} {_ranges([number for number in sorted(numbers) if number >= 0])}: {why}"
              for (test, kind, why), numbers in groups.items()]
-    counts = _count(here)
-    asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
-    good = counts["same"] + counts["better"]
     lines.append(f"all: {_describe_counts(judged.values())}")
-    lines.append(f"without TMEM: {_describe_counts(here)}; {100 * good / max(asked, 1):.1f} % of {asked} same or better")
-    lines.append(f"seconds of these: {_seconds(here, 'jax'):.0f} on JAX' mode, {_seconds(here, 'grout'):.0f} on grout")
+    for what, is_blackwell in (("without", False), ("with", True)):
+        here = _part(judged, is_blackwell)
+        rate, asked = _rate(here)
+        lines.append(f"{what} TMEM: {_describe_counts(here)}; {rate:.1f} % of {asked} same or better")
+        lines.append(f"  seconds of these: {_seconds(here, 'jax'):.0f} on JAX' mode, {_seconds(here, 'grout'):.0f} on grout")
     return "\n".join(lines)
 
 
@@ -101,17 +111,28 @@ def make_rows(judged):
             yield f"| {name} | {len(cases)} | {kind} | {said} |"
 
 
-def write(judged, commit):
-    """Puts the tables between the marks of the page."""
-    here = [verdict for verdict in judged.values() if not verdict.is_blackwell]
-    counts = _count(here)
-    asked = sum(counts[kind] for kind in KINDS if kind != "skipped")
-    good = counts["same"] + counts["better"]
+def _say_rate(what, judged):
+    rate, asked = _rate(judged)
+    counts = _count(judged)
+    skipped = f", of which {counts['skipped']} skip themselves" if counts["skipped"] else ""
+    return f"{len(judged)} are {what} tensor memory{skipped}: **{rate:.1f} %** of {asked} are the same or better, {counts['wrong']} wrong."
+
+
+def compare(judged, version, other):
+    """A sentence on what came of the cases with another version of JAX."""
+    differing = [f"`{case.split('::')[-1]}` ({verdict.kind})" for case, verdict in sorted(other.items())
+                 if case in judged and judged[case].kind != verdict.kind]
+    with_memory = len(_part(other, True))
+    ran = f"With JAX {version} {len(other)} of the cases ran, {with_memory} of them with tensor memory: "
+    return ran + (f"these came out otherwise: {', '.join(differing)}." if differing else "each came out the same.")
+
+
+def write(judged, commit, version, others):
+    """Puts the tables between the marks of the page. others: (version of JAX, verdicts)."""
     lines = [BEGIN, "",
-             f"JAX at commit `{commit[:12]}` has {len(judged)} cases: {_describe_counts(judged.values())}.",
-             f"{len(here)} are without tensor memory, of which {counts['skipped']} skip themselves. The other {asked}: "
-             f"**{100 * good / max(asked, 1):.1f} %** the same or better, {counts['wrong']} wrong.", "",
-             *make_rows(judged), "", END]
+             f"JAX at commit `{commit[:12]}` has {len(judged)} cases. With JAX {version}: {_describe_counts(judged.values())}.",
+             _say_rate("without", _part(judged, False)), _say_rate("with", _part(judged, True)),
+             *(compare(judged, *other) for other in others), "", *make_rows(judged), "", END]
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     head, tail = text.split(BEGIN)[0], text.split(END)[1]

@@ -4,9 +4,12 @@ the test asks JAX' state for races, and a line of JSON for every case.
 JAX' mode raises an error where a kernel misuses barriers or leaves a copy unfinished; grout reports it. Here a report with
 such a finding raises too, unless it also has a race: then JAX would not have come so far.
 
+COMPAT_MODE=lower runs nothing: it asks JAX to lower the first kernel of a case for a GPU, and the line has its answer.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import faulthandler
+import functools
 import json
 import os
 import re
@@ -15,18 +18,25 @@ import types
 import unittest
 
 import jax
+import numpy
 import pytest
 
+import lowering
 import verdicts
 
 MODE = os.environ["COMPAT_MODE"]
 RESULTS = os.environ["COMPAT_RESULTS"]
 ONLY = os.environ.get("COMPAT_ONLY", "")
 SECONDS = float(os.environ["COMPAT_SECONDS"])
-IS_GPU = os.environ.get("COMPAT_GPU") == "1"
+GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test is told of; '': none
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
+# Sums of an MMA begin with its accumulator; JAX' interpreter adds the product to it. Some cases compare with the latter to
+# the last bit.
+ROUNDING = 1e-6
+
 _reports = []  # of the case at hand
+_roundings = []  # relative differences that are due to it
 
 
 class GroutFinding(Exception):
@@ -81,6 +91,19 @@ def _assert_raises_regex(case, error, pattern, *args, **kwargs):
     return None
 
 
+def _assert_allclose(compare, actual, desired, rtol=1e-7, **options):
+    """numpy's, for float32 with ROUNDING; what needs that is noted."""
+    if rtol >= ROUNDING or numpy.asarray(actual).dtype != numpy.float32:
+        compare(actual, desired, rtol=rtol, **options)
+        return
+    try:
+        compare(actual, desired, rtol=rtol, **options)
+    except AssertionError:
+        compare(actual, desired, rtol=ROUNDING, **options)
+        one, other = (numpy.asarray(array, numpy.float64) for array in (actual, desired))
+        _roundings.append(float((numpy.abs(one - other) / numpy.abs(other)).max()))
+
+
 def pytest_collection_modifyitems(items):
     done = set()
     if os.path.exists(RESULTS):
@@ -93,22 +116,29 @@ def _get_case(item):
     return "::".join(item.nodeid.split("::")[1:])
 
 
-def _say_it_is_an_h100():
+CAPABILITIES = {"h100": "9.0", "b200": "10.0"}
+
+
+def _say_which_gpu(capability):
     from jax._src import test_util
-    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= 9.0
-    test_util.is_cuda_compute_capability_equal = lambda version: version == "9.0"
+    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= float(capability)
+    test_util.is_cuda_compute_capability_equal = lambda version: version == capability
+    if float(capability) >= 10:
+        test_util.CudaArchSpecificTest.skip_unless_tcgen05 = lambda test: None
 
 
 def pytest_sessionstart():
-    if IS_GPU:
-        _say_it_is_an_h100()
+    if GPU:
+        _say_which_gpu(CAPABILITIES[GPU])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     if MODE == "jax":
         return (yield)
-    if IS_GPU:
+    if MODE == "lower":
+        return (yield from lowering.run_call(item))
+    if GPU:
         import grout.pallas
         with grout.pallas.interpret(check=True, on_report=_reports.append, timeout=SECONDS / 2) as item.grout_session:
             return (yield)
@@ -116,6 +146,8 @@ def pytest_runtest_call(item):
     import grout.pallas
     interpret_pallas_call.get_races = _get_races
     unittest.TestCase.assertRaisesRegex = _assert_raises_regex
+    if not isinstance(numpy.testing.assert_allclose, functools.partial):
+        numpy.testing.assert_allclose = functools.partial(_assert_allclose, numpy.testing.assert_allclose)
     with grout.pallas.interpret(check=True, arch="any", on_report=_note) as item.grout_session:
         return (yield)
 
@@ -123,6 +155,7 @@ def pytest_runtest_call(item):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
     _reports.clear()
+    _roundings.clear()
     case = _get_case(item)
     _write({"case": case})
     faulthandler.dump_traceback_later(SECONDS, exit=True)
@@ -133,6 +166,7 @@ def pytest_runtest_protocol(item, nextitem):
     line["seconds"] = round(time.perf_counter() - line.pop("begin"), 3)
     line["reports"] = [{"verdict": report.verdict, "codes": sorted({finding.code for finding in report.findings}),
                         "coverage": report.coverage} for report in _reports]
+    line["rounding"] = max(_roundings, default=0)
     _write(line)
     return result
 

@@ -18,6 +18,9 @@ RACES = frozenset((
 MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
                     "debug-check-failed", "out-of-bounds"))
 
+BLACKWELL = r"tcgen05|Blackwell|tmem|::test_matmul\d*$"  # cases with tensor memory, by their names
+ROUNDING = "the test compares with JAX' sums to the last bit; those of an MMA begin with the accumulator: {:.1e} of them off"
+
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
@@ -59,17 +62,23 @@ def _find_reason(case, message):
 
 def _get_refusal(message):
     """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
-    found = re.search(r"(?:UnsupportedError|KernelError): ([^\n]+)", message)
+    found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)", message)
     if found is None:
         return ""
-    return re.sub(r"^\S+?:\d+:\d+: ", "", found.group(1))
+    return re.sub(r"^\S+?:\d+:\d+: (error: )?", "", found.group(1))
 
 
-def _judge(case, jax, grout):
+def _judge_refusal(refusal, lowering):
+    """A kernel that grout refuses: JAX' own lowering may do the same. Its words have no more than one sentence here."""
+    if not lowering:
+        return "refused", refusal
+    return "better", f"{refusal}; JAX lowers it for no GPU either: {re.split(r'[.](?: |$)', lowering, maxsplit=1)[0]}"
+
+
+def _judge(case, jax, grout, lowered):
     message = grout["message"]
     codes = tuple(sorted({code for report in grout["reports"] for code in report["codes"]}))
-    is_blackwell = bool(re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message)) or "tcgen05" in case or \
-        "Blackwell" in case or "tmem" in case
+    is_blackwell = bool(re.search(BLACKWELL, case) or re.search(r"tensor memory|tcgen05|TMEM|Blackwell", message))
 
     def make(kind, why=""):
         return Verdict(kind, why, codes, is_blackwell, jax, grout)
@@ -83,16 +92,23 @@ def _judge(case, jax, grout):
             return make("better", reason)
         return make("skipped", f"after the run; grout: {', '.join(races) or 'no race'}" if grout["reports"] else "")
     if grout["outcome"] == "passed":
-        return make("same", reason)
+        return make("same", reason or grout.get("rounding") and ROUNDING.format(grout["rounding"]) or "")
     if reason:
         return make("better", reason)
     refusal = _get_refusal(message)
     if refusal:
-        return make("refused", refusal)
+        return make(*_judge_refusal(refusal, lowered.get("lowering")))
     return make("wrong", message.split("\n", maxsplit=1)[0][:300])
 
 
-def judge(jax, grout):
-    """Verdicts by case."""
-    return {case: _judge(case, jax.get(case, {"outcome": "not run", "seconds": 0, "message": ""}), line)
+def list_refused(grout, file):
+    """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is better."""
+    return [case.split("::", 1)[1] for case, line in grout.items()
+            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])
+            and not _find_reason(case, line["message"])]
+
+
+def judge(jax, grout, lowered):
+    """Verdicts by case. lowered: what JAX' lowering says of the cases it was asked about."""
+    return {case: _judge(case, jax.get(case, {"outcome": "not run", "seconds": 0, "message": ""}), line, lowered.get(case, {}))
             for case, line in grout.items()}

@@ -86,7 +86,7 @@ static bool fill(trial *t, uint64_t seed) {
         }
         for (int64_t k = 0; param->direction != GROUT_DIRECTION_OUT && k < array->count; k++) {
             const uint64_t bits = inputs_draw(dtype, get_style(t, i), seed, (uint64_t)k * 64 + i);
-            grout_element_put(dtype, t->initial[i], k, &bits);
+            grout_type_put_element(type, t->initial[i], k, &bits);
             array->numbers[k] = formats_decode(dtype, bits);
             array->is_written[k] = param->direction == GROUT_DIRECTION_INOUT;
         }

@@ -41,10 +41,28 @@ void draw_line(draw *d, const char *format, ...) {
 
 enum { NAME_MAX = 32 };
 
-/* The name of a line '  scratch %name : smem ...'; false if it is none. */
-static bool get_smem_name(const char *line, char *name) {
-    return sscanf(line, " scratch %%%31[a-z0-9_] : smem ", name) == 1 && strstr(line, ": smem ") &&
-           strcspn(line, "\n") > (size_t)(strstr(line, ": smem ") - line);
+/* What stands after the name in a line '  scratch %name : smem ...', or tmem; NULL if it is none.
+ */
+static const char *get_local_name(const char *line, char *name) {
+    char space[8];
+    const bool is_local = sscanf(line, " scratch %%%31[a-z0-9_] : %7s ", name, space) == 2 &&
+                          (strcmp(space, "smem") == 0 || strcmp(space, "tmem") == 0);
+    return is_local ? strchr(line, ':') : NULL;
+}
+
+/* Whether a word stands in the line. */
+static bool has_word(const char *line, const char *word) {
+    const char *found = strstr(line, word);
+    return found != NULL && found < line + strcspn(line, "\n");
+}
+
+/* Whether an array may have another name: launch control writes to its own, tile(infer) is chosen
+ * for each name by itself, and an element of 16 bits alone in a column shares it with nothing. */
+static bool can_have_alias(const char *line, const char *name) {
+    const bool fills_columns = !has_word(line, ": tmem ") || !has_word(line, "16[") ||
+                               has_word(line, "packed") || has_word(line, "metadata");
+    return !has_word(line, "tile(infer)") && !has_word(line, "alias(") && fills_columns &&
+           strcmp(name, "answers") != 0;
 }
 
 static bool is_in_name(char c) {
@@ -69,23 +87,16 @@ static void rename_uses(draw *d, const char *name, grout_text *text) {
     *text = renamed;
 }
 
-/* Whether the first line leaves its tile to grout, which chooses for each name by itself. */
-static bool infers_tile(const char *line) {
-    const char *words = strstr(line, "tile(infer)");
-    return words != NULL && words < line + strcspn(line, "\n");
-}
-
-/* Gives the bytes of some SMEM arrays another name, and half of their uses. Nothing else changes.
- */
+/* Gives the bytes of some arrays of a CTA another name, and half of their uses. Nothing else
+ * changes. */
 static void add_aliases(draw *d, const char *scratch, grout_text *out) {
     for (const char *line = scratch; *line != '\0';) {
         const int size = (int)strcspn(line, "\n");
         char name[NAME_MAX] = "";
         grout_text_add(out, "%.*s\n", size, line);
-        const char *type = strstr(line, ": smem ");
-        /* what launch control writes has no other name */
-        if (get_smem_name(line, name) && type != NULL && !infers_tile(line) &&
-            strcmp(name, "answers") != 0 && draw_below(d, 4) == 0) {
+        const char *type = get_local_name(line, name);
+        if (type != NULL && can_have_alias(line, name) && strstr(scratch, "_too ") == NULL &&
+            draw_below(d, 4) == 0) {
             grout_text_add(out, "  scratch %%%s_too %.*s alias(%%%s)\n", name,
                            size - (int)(type - line), type, name);
             rename_uses(d, name, &d->body);

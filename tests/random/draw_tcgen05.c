@@ -5,10 +5,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct product {
     uint32_t m, n, k;
     uint32_t type;         /* of draw_product_types */
+    const char *narrow[2]; /* of a and b: 6 or 4 bits instead, padded; NULL: what the table says */
     uint32_t swizzle[2];   /* of a and b: bytes */
     bool is_transposed[2]; /* held as [K, M], [N, K] */
     bool has_tmem_a;       /* a comes from tensor memory */
@@ -21,6 +23,7 @@ typedef struct product {
     uint32_t loads;        /* by which the sums come out */
     uint32_t use;          /* of the texts below */
     bool is_saturating;    /* of integers: no drawn sum is so large */
+    uint32_t apart; /* columns between the arrays, which are parts of one; 0: each has its own */
 } product;
 
 /* The operand use_acc, where the accumulator has been started. */
@@ -31,6 +34,11 @@ enum { USE_COUNT = sizeof uses / sizeof uses[0], USE_FRESH = 3 };
 
 static uint32_t get_width(const product *p, uint32_t operand) {
     return p->swizzle[operand] / draw_product_types[p->type].bytes;
+}
+
+static const char *get_type(const product *p, uint32_t operand) {
+    return p->narrow[operand] != NULL ? p->narrow[operand]
+                                      : draw_product_types[p->type].operands[operand];
 }
 
 /* Dimensions of an operand in SMEM. */
@@ -49,6 +57,14 @@ static uint32_t get_column_step(const product *p) {
     return p->has_tmem_a || p->m == 64 || lies_along_n ? 16 : 8;
 }
 
+/* Columns of tensor memory that the accumulators take, and a. */
+static uint32_t get_sum_columns(const product *p) {
+    return p->slots * p->parts * p->n * p->m / 128;
+}
+static uint32_t get_a_columns(const product *p) {
+    return p->has_tmem_a ? p->k * draw_product_types[p->type].bytes / 4 : 0;
+}
+
 static bool is_legal(const product *p) {
     for (uint32_t operand = p->has_tmem_a ? 1 : 0; operand < 2; operand++) {
         uint32_t dims[2];
@@ -58,8 +74,7 @@ static bool is_legal(const product *p) {
             return false;
         }
     }
-    const uint32_t a_columns = p->has_tmem_a ? p->k * draw_product_types[p->type].bytes / 4 : 0;
-    const uint32_t columns = p->slots * p->parts * p->n * p->m / 128 + a_columns;
+    const uint32_t columns = get_sum_columns(p) + get_a_columns(p);
     const uint32_t bytes =
         (p->m * p->k + p->k * p->n) * draw_product_types[p->type].bytes * p->steps;
     const bool is_turned_right =
@@ -69,22 +84,40 @@ static bool is_legal(const product *p) {
            bytes <= 200000 && columns <= 512 && !(p->has_tmem_a && p->m == 64);
 }
 
+/* One array that has the columns of all, some before each and some after them. */
+static void add_all_columns(const product *p, grout_text *scratch) {
+    if (p->apart > 0) {
+        grout_text_add(scratch, "  scratch %%all : tmem u32[128, %" PRIu32 "]\n",
+                       get_sum_columns(p) + get_a_columns(p) + 3 * p->apart);
+    }
+}
+
+/* Where an array begins in it. */
+static void add_alias(const product *p, uint32_t column, grout_text *scratch) {
+    if (p->apart > 0) {
+        grout_text_add(scratch, " alias(%%all, %" PRIu32 ")", column);
+    }
+    grout_text_add(scratch, "\n");
+}
+
 static void add_scratch(const product *p, uint32_t operand, grout_text *scratch) {
     uint32_t dims[2];
     get_dims(p, operand, dims);
     grout_text_add(scratch,
                    "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
-                   "] tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")\n",
-                   operand, draw_product_types[p->type].operands[operand], p->steps, dims[0],
-                   dims[1], p->is_tall ? dims[0] : 8, get_width(p, operand), p->swizzle[operand]);
+                   "]%s tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")\n",
+                   operand, get_type(p, operand), p->steps, dims[0], dims[1],
+                   p->narrow[operand] != NULL ? " padded" : "", p->is_tall ? dims[0] : 8,
+                   get_width(p, operand), p->swizzle[operand]);
 }
 
 static void add_operand(draw *d, const product *p, uint32_t operand) {
     uint32_t dims[2];
     char type[64];
     get_dims(p, operand, dims);
-    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-                   draw_product_types[p->type].operands[operand], p->steps, dims[0], dims[1]);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]%s",
+                   get_type(p, operand), p->steps, dims[0], dims[1],
+                   p->narrow[operand] != NULL ? " packed" : "");
     (void)draw_param(d, "in", type);
 }
 
@@ -177,16 +210,35 @@ static void add_kernel(draw *d, const product *p, grout_text *out) {
     grout_text_add(&scratch, "  scratch %%full : barrier[%" PRIu32 "] arrivals(%d)\n", p->steps,
                    p->has_tmem_a ? 1 : 2);
     grout_text_add(&scratch, "  scratch %%done : barrier orders_tensor_core\n");
-    grout_text_add(&scratch, "  scratch %%acc : tmem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]\n",
+    add_all_columns(p, &scratch);
+    grout_text_add(&scratch, "  scratch %%acc : tmem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
                    draw_product_types[p->type].accumulator, p->slots, p->m, p->parts * p->n);
+    add_alias(p, get_a_columns(p) + 2 * p->apart, &scratch);
     if (p->has_tmem_a) {
-        grout_text_add(&scratch, "  scratch %%ta : tmem %s[%" PRIu32 ", %" PRIu32 "]%s\n",
+        grout_text_add(&scratch, "  scratch %%ta : tmem %s[%" PRIu32 ", %" PRIu32 "]%s",
                        draw_product_types[p->type].operands[0], p->m, p->k,
                        draw_product_types[p->type].bytes < 4 ? " packed" : "");
+        add_alias(p, p->apart, &scratch);
     }
     add_body(d, p);
     draw_finish(d, scratch.data, "threads(wg = 1)", out);
     grout_text_free(&scratch);
+}
+
+/* Makes operands of 8-bit floats some of 6 or 4 bits, which lie along K in rows of 128. */
+static void draw_narrow(draw *d, product *p) {
+    static const char *const types[] = {"f4e2m1", "f6e2m3", "f6e3m2"};
+    if (strncmp(draw_product_types[p->type].operands[0], "f8", 2) != 0 || draw_below(d, 2) == 0) {
+        return;
+    }
+    for (uint32_t operand = p->has_tmem_a ? 1 : 0; operand < 2; operand++) {
+        if (draw_below(d, 3) > 0) {
+            p->narrow[operand] = types[draw_below(d, 3)];
+            p->is_transposed[operand] = operand == 1;
+            p->swizzle[operand] = 128;
+            p->k = 128;
+        }
+    }
 }
 
 static void draw_product(draw *d, grout_text *out) {
@@ -208,6 +260,7 @@ static void draw_product(draw *d, grout_text *out) {
                       .swizzle = {swizzles[draw_below(d, 3)], swizzles[draw_below(d, 3)]}};
         p.k = draw_product_types[p.type].k_step * (1 + draw_below(d, 4));
         p.is_transposed[0] = p.is_transposed[0] && !p.has_tmem_a;
+        draw_narrow(d, &p);
         p.slot = draw_below(d, p.slots);
         p.part = draw_below(d, p.parts);
         p.use = p.has_start ? draw_below(d, USE_COUNT) : USE_FRESH;
@@ -217,6 +270,12 @@ static void draw_product(draw *d, grout_text *out) {
         p.part = p.part % p.parts;
         p.is_saturating = p.type >= DRAW_FIRST_INTEGER && draw_below(d, 2) == 0;
     } while (!is_legal(&p));
+    /* Sums of f16 have columns of 32 bits, one in each: they share them with nothing. */
+    const bool is_half = strcmp(draw_product_types[p.type].accumulator, "f16") == 0;
+    if (!is_half && draw_below(d, 2) == 0) {
+        p.apart = 4 * (1 + draw_below(d, 8));
+    }
+    p.apart = get_sum_columns(&p) + get_a_columns(&p) + 3 * p.apart > 512 ? 0 : p.apart;
     add_kernel(d, &p, out);
 }
 
@@ -228,6 +287,24 @@ typedef struct array {
     uint32_t rows, columns, slots;
     uint32_t cut; /* columns of a first piece; 0: it is whole */
 } array;
+
+/* The array itself or, if it fills its columns, one that is a part of another. */
+static void add_array(draw *d, const array *it, const char *type, grout_text *scratch) {
+    const bool is_packed = it->packing > 1;
+    const bool is_filled = is_packed || strcmp(it->type + 1, "32") == 0;
+    const uint32_t columns = it->slots * it->columns / it->packing * it->rows / 128;
+    const uint32_t first = 4 * draw_below(d, 8);
+    const bool is_alias = is_filled && draw_below(d, 2) == 0;
+    if (is_alias) {
+        grout_text_add(scratch, "  scratch %%all : tmem u32[128, %" PRIu32 "]\n",
+                       first + columns + 4 * draw_below(d, 4));
+    }
+    grout_text_add(scratch, "  scratch %%t : tmem %s%s", type, is_packed ? " packed" : "");
+    if (is_alias) {
+        grout_text_add(scratch, " alias(%%all, %" PRIu32 ")", first);
+    }
+    grout_text_add(scratch, "\n");
+}
 
 static void add_stores(draw *d, const array *it) {
     const uint32_t rest = it->columns - it->cut;
@@ -311,7 +388,7 @@ static void draw_array(draw *d, grout_text *out) {
                    it.slots, it.rows, it.columns);
     (void)draw_param(d, "in", type);
     const uint32_t output = draw_param(d, "out", type);
-    grout_text_add(&scratch, "  scratch %%t : tmem %s%s\n", type, is_packed ? " packed" : "");
+    add_array(d, &it, type, &scratch);
     add_stores(d, &it);
     if (draw_below(d, 2)) {
         add_overwriting(d, &it);

@@ -196,23 +196,31 @@ static columns get_columns(const tensors *t, uint32_t user) {
     return (columns){user * width, width};
 }
 
+/* Whether the slots are columns of one array, by the name of the products or that of the threads.
+ * The columns of an array of 64 rows are in other lanes than those of its slots. */
+static bool is_side_by_side(const tensors *t, bool is_of_thread) {
+    return t->is_side_by_side != (is_of_thread && t->is_renamed && t->rows == 128);
+}
+
 /* The first column of the tile's accumulator. */
 static void add_left(tensors *t) {
-    if (t->is_side_by_side) {
+    if (is_side_by_side(t, false) || is_side_by_side(t, true)) {
         draw_line(&t->d, "%%left = mul %%half, %" PRIu32, draw_tensors_get_form(t)->width);
     }
 }
 
-/* The accumulator of the tile, or columns of it. */
-static void get_accumulator(const tensors *t, columns of, char *text, size_t size) {
+/* The accumulator of the tile, or columns of it, as a product or a thread calls it. */
+static void get_accumulator(const tensors *t, columns of, bool is_of_thread, char *text,
+                            size_t size) {
     const uint32_t width = draw_tensors_get_form(t)->width;
-    if (t->is_side_by_side) {
-        (void)snprintf(text, size, "%%acc[:, ds(%%left + %" PRIu32 ", %" PRIu32 ")]", of.first,
+    const char *name = is_of_thread && t->is_renamed ? "%acc_too" : "%acc";
+    if (is_side_by_side(t, is_of_thread)) {
+        (void)snprintf(text, size, "%s[:, ds(%%left + %" PRIu32 ", %" PRIu32 ")]", name, of.first,
                        of.width);
     } else if (of.width == width) {
-        (void)snprintf(text, size, "%%acc[%%half]");
+        (void)snprintf(text, size, "%s[%%half]", name);
     } else {
-        (void)snprintf(text, size, "%%acc[%%half, :, ds(%" PRIu32 ", %" PRIu32 ")]", of.first,
+        (void)snprintf(text, size, "%s[%%half, :, ds(%" PRIu32 ", %" PRIu32 ")]", name, of.first,
                        of.width);
     }
 }
@@ -222,7 +230,7 @@ static void add_product_of(tensors *t, const char *a, const char *b) {
     static const char *const operands[] = {"", ", %sa[%slot], %sb[%slot]", ", %sa[%slot]"};
     const tensor_form *form = draw_tensors_get_form(t);
     char accumulator[96];
-    get_accumulator(t, (columns){0, form->width}, accumulator, sizeof accumulator);
+    get_accumulator(t, (columns){0, form->width}, false, accumulator, sizeof accumulator);
     draw_line(&t->d, "tcgen05_mma%s %s, %s, %s%s%s, %s%s", suffixes[form->tables], accumulator, a,
               b, form->is_held_turned ? ".transpose(1, 0)" : "", operands[form->tables],
               t->start == START_FRESH ? "(gt %k, 0)" : "true", draw_tensors_get_axis(t));
@@ -310,7 +318,7 @@ static void get_phase_of_step(const tensors *t, const char *step, char *text, si
 /* Stores what they are to start with. */
 static void add_start_of_tile(tensors *t, columns of, const char *tile) {
     char part[96];
-    get_accumulator(t, of, part, sizeof part);
+    get_accumulator(t, of, true, part, sizeof part);
     if (t->start == START_ZERO) {
         draw_line(&t->d, "async_store_tmem %s, (broadcast %s : %s[%" PRIu32 ", %" PRIu32 "])", part,
                   draw_tensors_get_form(t)->accumulator[0] == 'i' ? "0" : "0.0",
@@ -438,7 +446,7 @@ static void add_steps(tensors *t, uint32_t issuer) {
 
 static void add_use(tensors *t, uint32_t user) {
     char part[96];
-    get_accumulator(t, get_columns(t, user), part, sizeof part);
+    get_accumulator(t, get_columns(t, user), true, part, sizeof part);
     draw_line(&t->d, "%%v = async_load_tmem %s", part);
     draw_line(&t->d, "wait_load_tmem");
 }
@@ -446,7 +454,7 @@ static void add_use(tensors *t, uint32_t user) {
 static void add_correction(tensors *t, uint32_t user) {
     char part[96], phase[96];
     draw *d = &t->d;
-    get_accumulator(t, get_columns(t, user), part, sizeof part);
+    get_accumulator(t, get_columns(t, user), true, part, sizeof part);
     draw_line(d, "for %%k in 0..%" PRIu32 " {", t->steps - 1);
     d->indent++;
     get_phase_of_step(t, "%k", phase, sizeof phase);

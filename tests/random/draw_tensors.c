@@ -172,22 +172,33 @@ static void add_operands(const tensors *t, grout_text *out) {
 
 /* An array of tensor memory: an object of the kernel, or of a scope that begins. */
 static void add_tmem(tensors *t, grout_text *out, const char *words) {
+    const char *alias = strncmp(words, "%acc_too", 8) == 0 ? " alias(%acc)" : "";
     if (t->has_scope) {
         grout_text_add(out, "%s%s%s", out->size == 0 ? "" : ", ", words,
                        draw_tensors_get_collective(t));
     } else {
-        grout_text_add(out, "  scratch %s%s\n", words, draw_tensors_get_collective(t));
+        grout_text_add(out, "  scratch %s%s%s\n", words, draw_tensors_get_collective(t), alias);
     }
+}
+
+/* The accumulators: slots, or columns of one array. */
+static void add_accumulators(tensors *t, grout_text *out, const char *name, bool is_side_by_side) {
+    const tensor_form *form = draw_tensors_get_form(t);
+    char words[96], slots[64];
+    (void)snprintf(slots, sizeof slots, "%" PRIu32 ", %" PRIu32, t->slots, t->rows);
+    (void)snprintf(words, sizeof words, "%s : tmem %s[%s, %" PRIu32 "]", name, form->accumulator,
+                   is_side_by_side ? strchr(slots, ' ') + 1 : slots,
+                   form->width * (is_side_by_side ? t->slots : 1));
+    add_tmem(t, out, words);
 }
 
 static void add_tensor_memory(tensors *t, grout_text *out) {
     const tensor_form *form = draw_tensors_get_form(t);
-    char words[96], slots[64];
-    (void)snprintf(slots, sizeof slots, "%" PRIu32 ", %" PRIu32, t->slots, t->rows);
-    (void)snprintf(words, sizeof words, "%%acc : tmem %s[%s, %" PRIu32 "]", form->accumulator,
-                   t->is_side_by_side ? strchr(slots, ' ') + 1 : slots,
-                   form->width * (t->is_side_by_side ? t->slots : 1));
-    add_tmem(t, out, words);
+    char words[96];
+    add_accumulators(t, out, "%acc", t->is_side_by_side);
+    if (t->is_renamed) {
+        add_accumulators(t, out, "%acc_too", t->is_side_by_side != (t->rows == 128));
+    }
     for (uint32_t i = 0; t->has_carrier && i < (t->mixing == MIXING_BOTH ? 2 : 1); i++) {
         (void)snprintf(words, sizeof words,
                        "%s : tmem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "] packed",
@@ -312,6 +323,7 @@ static void draw_sizes(tensors *t) {
     t->start = (start)draw_below(d, 3);
     t->is_side_by_side =
         draw_below(d, 3) == 0 && (t->rows == 128 || (t->slots == 2 && !t->is_pair));
+    t->is_renamed = strcmp(form->accumulator, "f16") != 0 && draw_below(d, 3) == 0;
 }
 
 static void draw_mixing(tensors *t) {
@@ -363,6 +375,7 @@ static void draw_roles(tensors *t) {
                  (t->has_carrier ? t->parts : t->stages) > 1 && draw_below(d, 2);
     t->is_specialised = t->is_specialised && !t->is_met;
     t->has_scope = !t->is_specialised && draw_below(d, 3) == 0;
+    t->is_renamed = t->is_renamed && !t->has_scope; /* what a scope makes has no name outside */
     t->carrier = t->loads_itself ? 0 : 1;
     t->issuer = t->carrier + (t->has_carrier ? 1 : 0);
     t->user = t->issuer + t->issuers;

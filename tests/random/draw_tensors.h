@@ -39,8 +39,10 @@ typedef struct tensors {
     bool is_explicit;     /* mbarriers and parities */
     bool is_specialised;  /* warp_specialize; else each thread an if */
     bool is_side_by_side; /* slots of accumulators are columns of one array */
-    bool is_late;         /* a slot of SMEM is handed back one step later */
-    bool is_told;         /* commits for TMA stand after the wait; else before the arrive */
+    bool is_renamed; /* threads load and store them by another name, slots as columns or columns as
+                        slots */
+    bool is_late;    /* a slot of SMEM is handed back one step later */
+    bool is_told;    /* commits for TMA stand after the wait; else before the arrive */
     mixing mixing;
     bool has_scope; /* tensor memory is that of a scope, after another one */
     /* pairs of CTAs: both load and take sums, the one that leads multiplies */

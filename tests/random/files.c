@@ -80,7 +80,10 @@ bool files_write_array(const char *folder, const char *name, const grout_type *t
     }
     bool is_written = elements != NULL;
     if (is_written) {
-        grout_elements_unpack(dtype, bytes, elements, (int64_t)count);
+        for (size_t i = 0; i < count; i++) {
+            grout_type_get_element(type, bytes, (int64_t)i,
+                                   elements + i * grout_dtype_get_info(dtype)->bytes);
+        }
         is_written = file != NULL && write_npy(file, descr, dims, type->rank, elements, size);
     }
     free(elements);

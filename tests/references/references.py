@@ -38,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # ---- arrays: flat lists, row-major ----
 
 INTEGERS = ("i32", "i8")
-TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2"), "f4": ("f", "<f4"), "scales": ("f", "<f4")}
+TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2"), "codes_of_two": ("H", "<u2"), "f4": ("f", "<f4"), "scales": ("f", "<f4")}
 # What an f4e2m1 holds, and powers of two.
 CHOICES = {"f4": [sign * size for sign in (-1, 1) for size in (0, 0.5, 1, 1.5, 2, 3, 4, 6)],
            "scales": [2.0 ** exponent for exponent in range(-2, 3)]}
@@ -130,6 +130,21 @@ def compute_tcgen05_sparse(width):
         turned = [value for row in turn(cut_rows(arrays["b"], sizes["K"])) for value in row]
         return compute_matmul_sparse({"a": arrays["a"], "b": turned, "e": words}, {**sizes, "W": blocks * 8})
     return compute
+
+
+def compute_tcgen05_sparse_f32(arrays, sizes):
+    """Of each two neighbours one; the words lie as those of an a of two bytes, of half as many neighbours."""
+    blocks, whole = sizes["KT"], []
+    for m, row in enumerate(cut_rows(arrays["a"], sizes["K"] // 2)):
+        full = [0.0] * sizes["K"]
+        for at, value in enumerate(row):
+            w = at // 4
+            lane, column = m % 128 // 16 * 16 + w % 2 * 8 + m % 8, w % 8 // 2 * 2 + m % 16 // 8
+            word = arrays["e"][((m // 128 * blocks + w // 8) * 128 + lane) * 8 + column]
+            full[2 * at + (word >> at % 4 * 4 & 15 == 14)] = value
+        whole += full
+    turned = [value for row in turn(cut_rows(arrays["b"], sizes["K"])) for value in row]
+    return compute_matmul({"a": whole, "b": turned}, sizes)
 
 
 def compute_matmul_added(arrays, sizes):
@@ -418,6 +433,8 @@ CASES = [
          ("f8e4m3", 130, 72, 288), ("f8e5m2", 1, 4, 32), ("f8e5m2", 129, 68, 160))]),
     ("tests/references/tcgen05_sparse", compute_tcgen05_sparse(1), {**SPARSE, "a": "i8 M KEPT", "b": "i8 N K"}, 0, 0,
      ["M=130 N=72 K=288 BYTES=1 f16=i8 f32=i32"]),
+    ("tests/references/tcgen05_sparse_f32", compute_tcgen05_sparse_f32, {**SPARSE, "e": "codes_of_two MT KT 128 8"}, 0, 0,
+     ["M=1 N=4 K=8", "M=130 N=72 K=136"]),
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -446,8 +463,13 @@ CASES = [
     ("matmul_blackwell_fp8", compute_matmul_fp8, {"a": "M K", "b": "N K", "scale": "1"}, 2 ** -8, 1e-5,
      ["M=1 N=8 K=16", "M=100 N=72 K=272", "M=129 N=264 K=144 TM=64", "M=100 N=72 K=272 f8e4m3=f8e5m2",
       "M=130 N=72 K=136 W=64 f8e4m3=f16", "M=64 N=136 K=72 W=64 TM=64 f8e4m3=bf16", "M=200 N=72 K=68 W=32 f8e4m3=f32",
-      "M=100 N=72 K=272 f8e4m3=f6e2m3", "M=129 N=136 K=144 TM=64 f8e4m3=f6e3m2"]),
+      "M=100 N=72 K=384 f8e4m3=f6e2m3", "M=129 N=136 K=128 TM=64 f8e4m3=f6e3m2"]),
+    ("matmul_blackwell_narrow", compute_matmul_fp8, {"a": "f4 M K", "b": "f4 N K", "scale": "1"}, 2 ** -8, 1e-5,
+     ["M=1 N=8 K=128", "M=100 N=72 K=384", "M=129 N=264 K=256", "M=100 N=72 K=384 f8e4m3=f8e5m2",
+      "M=100 N=72 K=384 f4e2m1=f6e2m3", "M=129 N=136 K=128 f4e2m1=f6e3m2", "M=100 N=72 K=256 f8e4m3=f4e2m1",
+      "M=64 N=136 K=256 f8e4m3=f6e3m2"]),
     ("matmul_blackwell_clc", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
+    ("matmul_blackwell_clc_collective", compute_matmul, MATMUL, 2 ** -8, 1e-5, ["M=1 N=8 K=8", "M=300 N=264 K=72"]),
     ("matmul_hopper_async", compute_matmul, MATMUL, 0, 1e-5, ["M=64 N=64 K=640", "M=64 N=64 K=256"]),
     ("matmul_hopper_partitions", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
@@ -531,6 +553,9 @@ CASES = [
       "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
     ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -7, 0.008,
      ["S=40 SK=200 CAUSAL=1 f16=bf16"]),
+    ("attention_blackwell_shared", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330", "S=40 SK=136 D=64 GROUP=2 CAUSAL=1 BN=64",
+      "S=260 SK=400 BN=64 CAUSAL=1 STAGES=3"]),
     ("attention_blackwell_decode", compute_decode,
      {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
      ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
@@ -552,9 +577,9 @@ DERIVED = {"attention_blackwell_decode": derive_decode, "embedding_bag": derive_
            "attention_hopper_backward": derive_backward, "attention_hopper_backward_wide": derive_backward}
 
 
-def draw_codes(generator, count):
-    """Words of 4 codes, each of two different places in any order."""
-    codes = [first + 4 * second for first in range(4) for second in range(4) if first != second]
+def draw_codes(generator, count, is_of_two):
+    """Words of 4 codes, each of two different places in any order, or of one of two."""
+    codes = [4, 14] if is_of_two else [first + 4 * second for first in range(4) for second in range(4) if first != second]
     return [sum(generator.choice(codes) << at for at in (0, 4, 8, 12)) for _ in range(count)]
 
 
@@ -571,7 +596,8 @@ DEFAULTS = {"conv_implicit_gemm": FILTER, "matmul_blackwell_ragged": GROUPS, "ma
             "matmul_grouped": GROUPS,
             "matmul_ragged_transposed": GROUPS, "matmul_moe_gather": {"E": 4},
             "matmul_blackwell_gather": {"E": 4},
-            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_decode": {"GROUP": 8, "D": 64},
+            "attention_blackwell": {**HEADS, "WGS": 4}, "attention_blackwell_shared": {**HEADS, "WGS": 4, "D": 128},
+            "attention_blackwell_decode": {"GROUP": 8, "D": 64},
             "attention_hopper": HEADS, "attention_hopper_backward": HEADS, "attention_hopper_backward_rows": HEADS,
             "attention_hopper_backward_wide": {**HEADS, "D": 256}}
 
@@ -601,6 +627,9 @@ def copy_with_types(source, types, folder):
         text = file.read()
     for old, new in types:
         text = re.sub(rf"\b{old}\b", new, text)
+        if new[:2] in ("f4", "f6"):  # operands of the tensor core beside those of 8 bits
+            text = re.sub(rf"(gmem {new}\[[^\]]*\])(?! packed)", r"\1 packed", text)
+            text = re.sub(rf"(smem {new}\[[^\]]*\])(?! padded)", r"\1 padded", text)
     copy = f"{folder}/{os.path.basename(source)}"
     with open(copy, "w") as file:
         file.write(text)
@@ -626,6 +655,8 @@ def run_case(grout, case, words):
         sizes.update(KEPT=sizes["K"] // 2, W=-(-sizes["K"] // 128) * 8, MP=-(-sizes["M"] // 128) * 128)
     if name.endswith("tcgen05_sparse"):
         sizes.update(KEPT=sizes["K"] // 2, MT=-(-sizes["M"] // 128), KT=-(-sizes["K"] // 128))
+    if name.endswith("tcgen05_sparse_f32"):
+        sizes.update(KEPT=sizes["K"] // 2, MT=-(-sizes["M"] // 128), KT=-(-sizes["K"] // 64))
     if name in ("matmul_blackwell_mxfp8", "matmul_blackwell_mxfp8_collective", "matmul_blackwell_nvfp4"):
         sizes.update(MB=-(-sizes["M"] // 128), NB=-(-sizes["N"] // 128),
                      GROUPS=sizes["K"] // (4 * sizes.get("BLOCK", 16 if name.endswith("nvfp4") else 32)))
@@ -644,7 +675,7 @@ def run_case(grout, case, words):
             elif words == "rows":
                 arrays[array] = [generator.randrange(sizes["TOKENS"]) for _ in range(sizes["SLOTS"])]
             elif words.startswith("codes"):
-                arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)))
+                arrays[array] = draw_codes(generator, math.prod(get_dims(words, sizes)), "two" in words)
             else:
                 arrays[array] = draw(generator, math.prod(get_dims(words, sizes)), words)
                 if any(new in ("f8e5m2", "f6e3m2") for _, new in types):

@@ -1,19 +1,19 @@
 """Kernels whose tiles and swizzles are inferred instead of written: they have to do the same.
 
-usage: replace.py --grout PATH [--least N] [--emulate "ARGUMENTS OF emulate.py"] KERNEL-OR-FOLDER...
+usage: replace.py --grout PATH [--least N] [--device ptx] KERNEL-OR-FOLDER...
 
 Each 'tile(..)' and 'swizzle(..)' of an smem array becomes 'tile(infer)', all of a file at once. What the file
-expects must still be found in it. With --emulate its CUDA must compute the same on the CPU. Then each array alone:
-where the CUDA text does not change, the layout is the one that was written. At least N arrays must have it.
+expects must still be found in it. With --device ptx its PTX must compute the same on the CPU, which needs NVRTC: 77
+without it. Then each array alone: where the CUDA text does not change, the layout is the one that was written. At least N arrays must have it.
 """
 import argparse
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 
+MISSING = 77  # exit code without NVRTC
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORDS = re.compile(r"tile\((?!infer)[^()]*(?:\([^()]*\)[^()]*)*\)(?: swizzle\([^()]*\))?|(?<=\] )swizzle\([^()]*\)")
 
@@ -42,7 +42,11 @@ def emit(grout, text):
     return "\n".join(lines) if done.returncode == 0 else None
 
 
-def check_whole(grout, emulate, path, folder, text):
+class NoNvrtc(Exception):
+    """There is nothing to compile with."""
+
+
+def check_whole(grout, device, path, folder, text):
     """What is wrong with the file when all tiles are inferred, or None."""
     name = os.path.join(folder, os.path.relpath(path, ROOT))
     os.makedirs(os.path.dirname(name), exist_ok=True)
@@ -51,10 +55,12 @@ def check_whole(grout, emulate, path, folder, text):
     done = run([grout, "check", "--expect", "-q", name])
     if done.returncode != 0:
         return f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
-    if emulate is not None and "expect: clean" in text:
-        script = os.path.join(ROOT, "tests", "differential", "emulate", "emulate.py")
-        done = run([sys.executable, script, "--grout", grout, *shlex.split(emulate), name])
-        if done.returncode not in (0, 77):
+    if device == "ptx" and "expect: clean" in text:
+        script = os.path.join(ROOT, "tests", "differential", "ptx", "run_files.py")
+        done = run([sys.executable, script, "--grout", grout, name])
+        if done.returncode == MISSING:
+            raise NoNvrtc
+        if done.returncode != 0:
             return done.stdout + done.stderr
     return None
 
@@ -81,7 +87,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--least", type=int, default=1)
-    parser.add_argument("--emulate")
+    parser.add_argument("--device", choices=["ptx"])
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     same = other = bad = 0
@@ -93,7 +99,7 @@ def main():
                 continue
             if any('attr arch = "sm_1' in line for line in lines):
                 continue  # there is no CUDA of Blackwell yet, which would tell the layout
-            wrong = check_whole(args.grout, args.emulate, os.path.abspath(path), folder, "".join(map(replace, lines)))
+            wrong = check_whole(args.grout, args.device, os.path.abspath(path), folder, "".join(map(replace, lines)))
             found, others, failures = count_same(args.grout, lines)
             same, other = same + found, other + others
             failures += [wrong] if wrong is not None else []
@@ -107,4 +113,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except NoNvrtc:
+        sys.exit(MISSING)

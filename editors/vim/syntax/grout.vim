@@ -226,6 +226,7 @@ syntax keyword groutStorage
     \ global
     \ orders_tensor_core
     \ packed
+    \ padded
     \ two_ctas
     \ scales
     \ metadata

@@ -6,6 +6,7 @@
     print(kernel.check(a=a, b=b))
     c = kernel.run(a=a, b=b)
 """
+from . import ptx
 from ._diagnostics import (ArgumentError, CheckError, Diagnostic, EmitError, GroutError, KernelError, Note, Place,
                            RunError)
 from ._kernel import Emitted, Kernel, Module, Param, load, load_module, parse
@@ -15,5 +16,5 @@ from ._report import Access, Edit, Finding, Report
 
 __all__ = ["Access", "ArgumentError", "CheckError", "Diagnostic", "Edit", "EmitError", "Emitted", "Finding",
            "GroutError", "Kernel", "KernelError", "Module", "Note", "Param", "Place", "Progress", "Report", "RunError",
-           "Stats", "__version__", "load", "load_module", "parse",
+           "Stats", "__version__", "load", "load_module", "parse", "ptx",
            "show_progress"]

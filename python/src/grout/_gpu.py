@@ -115,23 +115,32 @@ class LaunchOptions(typing.NamedTuple):
 DEFAULT_OPTIONS = LaunchOptions(False, False, True, 1, "", None)
 
 
-def _make_loaded(bound, options: LaunchOptions, new, free):
-    """A kernel or a program of it."""
+def make_nvrtc(library: typing.Optional[str]):
+    """Where NVRTC and the cache are, and what owns the texts of that."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
     cache = _find_cache()
-    texts = [ffi.new("char[]", text) for text in (cache or b"", str(options.extern_source).encode())]
+    cache_text = ffi.new("char[]", cache or b"")
+    made = ffi.new("grout_nvrtc_options *", {"search_dirs": folder_array, "search_dir_count": len(folders)})
+    made.cache_dir = cache_text if cache else ffi.NULL
+    keep = [folders, folder_array, cache_text]
+    if library:
+        keep.append(ffi.new("char[]", os.fsencode(library)))
+        made.library = keep[-1]
+    return made, keep
+
+
+def _make_loaded(bound, options: LaunchOptions, new, free):
+    """A kernel or a program of it."""
+    nvrtc, keep = make_nvrtc(options.nvrtc)
+    extern_source = ffi.new("char[]", str(options.extern_source).encode())
     made = ffi.new("grout_gpu_kernel_options *", {
         "no_debug_checks": not options.debug_checks, "is_dependent": options.dependent,
-        "fills_outputs": options.fills_outputs, "extern_source": texts[1],
-        "workspace_set_count": options.workspace_sets})
-    made.nvrtc.search_dirs, made.nvrtc.search_dir_count = folder_array, len(folders)
-    made.nvrtc.cache_dir = texts[0] if cache else ffi.NULL
-    if options.nvrtc:
-        texts.append(ffi.new("char[]", os.fsencode(options.nvrtc)))
-        made.nvrtc.library = texts[-1]
+        "fills_outputs": options.fills_outputs, "extern_source": extern_source,
+        "workspace_set_count": options.workspace_sets, "nvrtc": nvrtc[0]})
     diags = Diags(bound.pointer)
     loaded = new(bound.pointer, bound.kernel, made, diags.list)
+    del keep
     if loaded == ffi.NULL:
         diags.fail(GroutError)
     return ffi.gc(loaded, free)

@@ -226,10 +226,11 @@ class Kernel:
             facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
             if view is None or len(view.shape) != len(param.dims):
                 continue
-            packed = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype)).packed
+            info = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype))
+            is_packed = lib.grout_module_get_object(self.module._symbolic, facts.object).is_packed
             for dim, size in enumerate(view.shape):
                 if dim == len(view.shape) - 1 and view.dtype in ("u8", "i8"):
-                    size *= packed  # bytes of two elements
+                    size = size * 8 // info.bits if is_packed else size * info.packed  # bytes of several elements
                 const = lib.grout_param_get_dim_const(self.module._symbolic, facts, dim)
                 if const == 0:
                     continue
@@ -260,11 +261,10 @@ class Kernel:
             raise ArgumentError(f"{name}: {why}")
 
         given = f"{view.dtype}[{', '.join(map(str, view.shape))}]"
-        if info.packed > 1:
-            packed = (*shape[:-1], shape[-1] // info.packed)
+        if type_.is_expanded or info.packed > 1:
+            packed = (*shape[:-1], shape[-1] * info.bits // 8)
             if view.dtype not in ("u8", "i8") or view.shape != packed:
-                refuse(f"{given} is given; {wanted} has {info.packed} elements in a byte: pass the bytes, uint8 of shape "
-                       f"{packed}")
+                refuse(f"{given} is given; {wanted} has {_explain_packing(info)}: pass the bytes, uint8 of shape {packed}")
         else:
             is_raw = info.class_ == lib.GROUT_CLASS_FLOAT and info.bits <= 16 and view.dtype == f"u{8 * info.bytes}"
             if view.dtype != param.dtype and not is_raw:
@@ -411,12 +411,16 @@ class Kernel:
             timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
             progress: typing.Optional[typing.Callable[[Progress], object]] = None,
             print: typing.Optional[typing.Callable[[str], object]] = print,
-            externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords):
+            externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, device: str = "cpu",
+            extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords):
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
         are written. An 'out' array that is not given is made by NumPy. Other inputs that are not given are what their
         init(..) says, or small whole numbers.
+
+        device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
+        interpreter; of the options it takes seed, timing, max_steps, extern_source and nvrtc.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
@@ -425,6 +429,9 @@ class Kernel:
         self._check_overlaps(views)
         results = self._make_results(bound, arguments, views)
         array, keep, _ = self._make_arguments(bound, arguments, views, False)
+        if device != "cpu":
+            self._run_on(device, bound, array, options, extern_source, nvrtc)
+            return pack_results(results)
         asserted = ffi.NULL
         if non_finite or lib.grout_asserted_is_needed(bound.pointer, bound.kernel):
             asserted = lib.grout_asserted_new(bound.pointer, bound.kernel)
@@ -440,6 +447,26 @@ class Kernel:
             lib.grout_asserted_free(asserted)
             del keep
         return pack_results(results)
+
+    def _run_on(self, device: str, bound: Bound, arguments, options: Options, extern_source: str,
+                nvrtc: typing.Optional[str]) -> None:
+        """Runs the kernel's PTX."""
+        if device != "ptx":
+            raise ValueError(f"device={device!r}: it is 'cpu' or 'ptx'; kernel.launch is for a GPU")
+        from ._ptx_device import Device, compile_ptx
+        default = Options()
+        for field in dataclasses.fields(options):
+            if field.name not in ("seed", "timing", "max_steps", "print") and \
+                    getattr(options, field.name) != getattr(default, field.name):
+                raise ValueError(f"device='ptx' has no option '{field.name}'")
+        emitted = self._emit_bound(bound.pointer, extern_source=extern_source)
+        facts = lib.grout_module_get_kernel(bound.pointer, self._index)
+        module = compile_ptx(emitted, bound.pointer, facts.arch if facts.has_arch else lib.GROUT_ARCH_SM_90A, nvrtc)
+        places = {param.name: (int(ffi.cast("uintptr_t", argument.data)), argument.size)
+                  for param, argument in zip(self.params, arguments)}
+        made = Device(emitted.manifest, places)
+        made.run(module, options.seed, options.timing, options.max_steps)
+        made.read_back()
 
     def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:
         """The arrays that the kernel writes, those that are not given made."""
@@ -462,7 +489,7 @@ class Kernel:
         param, type_ = self.params[index], self._get_type(bound, index)
         shape = tuple(type_.dims[i] for i in range(type_.rank))
         packed = lib.grout_dtype_get_info(type_.dtype).packed
-        if packed > 1:
+        if packed > 1:  # nothing writes one that is expanded
             return (*shape[:-1], shape[-1] // packed), numpy.dtype("uint8")
         try:
             return shape, _arrays.numpy_dtype(param.dtype)
@@ -488,12 +515,16 @@ class Kernel:
     def emit(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, watchdog: bool = False,
              lineinfo: bool = False, debug_checks: bool = True, extern_source: str = "", **keywords) -> Emitted:
         """The kernel as CUDA for sm_90a, and its manifest. Arrays give sizes alone."""
-        import json
         arguments, defines = self._sort(arrays, keywords, values)
         shapes = {name: value for name, value in arguments.items() if hasattr(value, "shape")}
         sizes = {param.name: _shape_view(shapes[param.name]) for param in self.params if param.name in shapes}
         self.find_sizes(sizes, defines)
         pointer, _ = self.module._bind(defines, None)
+        return self._emit_bound(pointer, watchdog, lineinfo, debug_checks, extern_source)
+
+    def _emit_bound(self, pointer, watchdog: bool = False, lineinfo: bool = False, debug_checks: bool = True,
+                    extern_source: str = "") -> Emitted:
+        import json
         diags = Diags(pointer)
         externs = ffi.new("char[]", extern_source.encode())
         options = ffi.new("grout_emit_options *", {"watchdog": watchdog, "line_directives": lineinfo,
@@ -565,6 +596,10 @@ def pack_results(results: typing.Dict[str, object]):
 
 def _shape_view(value) -> _arrays.View:
     return _arrays.View(value, 0, 0, tuple(value.shape), None, "", 1, False)
+
+
+def _explain_packing(info) -> str:
+    return f"{info.packed} elements in a byte" if info.packed > 1 else f"16 elements in {2 * info.bits} bytes"
 
 
 def _explain_shape(param: Param, shape, given) -> str:

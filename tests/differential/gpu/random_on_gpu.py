@@ -128,12 +128,12 @@ def emit(grout, path):
     return done.returncode, done.stdout + done.stderr
 
 
-def run_with_files(grout, path, work):
+def run_with_files(grout, path, work, device=("--device", "cuda")):
     """Runs a kernel with the files beside it; returns the exit code and what there is to say."""
     name = os.path.basename(path)[:-len(".grout")]
     with open(path, encoding="utf-8") as file:
         parameters = PARAMETER.findall(file.read())
-    beside, made, command = path[:-len(".grout")], {}, [grout, "run", path, "--device", "cuda"]
+    beside, made, command = path[:-len(".grout")], {}, [grout, "run", path, *device]
     for parameter, direction, dtype in parameters:
         source = f"{beside}.{parameter}.npy"
         made[parameter] = os.path.join(work, f"{name}.{parameter}.npy")

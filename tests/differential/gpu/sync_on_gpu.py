@@ -26,7 +26,7 @@ WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|se
                    r"barrier_test|scratch %\w+ : gmem|order\(|tensor_descriptor")
 FOLDERS = ("kernels/*.grout", "tests/behaviour/**/*.grout", "tests/corpus/**/*.grout", "tests/litmus/**/*.grout",
            "tests/differential/*.grout", "tests/ops/*.grout")
-# Options of a '// run:' line that are about the emulated run only.
+# Options of a '// run:' line that are about the run on the CPU only.
 CPU_ONLY = {"--explore": 0, "--schedule": 1, "--timing": 1, "--resident": 1, "--sms": 1, "--severity": 1,
             "--max-steps": 1, "--budget": 1, "--advice": 0}
 

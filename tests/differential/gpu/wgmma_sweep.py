@@ -2,13 +2,13 @@
 # wgmma_sweep.py - every legal form of wgmma: element types, tilings, swizzles, transpositions, a in registers,
 # all N, tiles that hang over the edges. On the GPU against the CPU, or compiled only.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: wgmma_sweep.py GROUT [--mode cuda|cubin|check|emulate|list] [--jobs N] [--part I/N] [--only TEXT]
+"""usage: wgmma_sweep.py GROUT [--mode cuda|cubin|check|ptx|list] [--jobs N] [--part I/N] [--only TEXT]
                       [--log FILE]
 
 Kernels are made up here, a file each. Modes: cuda compares GPU and CPU bit for bit (small integers; random normal
 numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers; not 8-bit floats); cubin compiles them with NVRTC, and fails on
-spills and on wgmmas that are not kept in flight; check runs the race checker; emulate runs the emitted CUDA on the
-CPU (emulate/). --part 2/4 is the second quarter, --only keeps kernels whose name holds TEXT.
+spills and on wgmmas that are not kept in flight; check runs the race checker; ptx runs the PTX on the CPU
+(../ptx/run_files.py). --part 2/4 is the second quarter, --only keeps kernels whose name holds TEXT.
 
 Exit code 0: all as expected; 1: not; 77: the mode needs what is not there.
 """
@@ -213,7 +213,7 @@ def get_commands(options, path, number, case):
         return [[options.grout, "emit", path, "--to", "cubin", "-q", "-o", path + ".cubin"]], "gpu-loss"
     if options.mode == "check":
         return [[options.grout, "check", "--expect", "-q", path]], None
-    return [[sys.executable, os.path.join(os.path.dirname(HERE), "emulate", "emulate.py"), "--grout", options.grout, path]], None
+    return [[sys.executable, os.path.join(os.path.dirname(HERE), "ptx", "run_files.py"), "--grout", options.grout, path]], None
 
 
 def try_case(options, folder, number, case):
@@ -238,7 +238,7 @@ def find_gpu(options):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("grout")
-    parser.add_argument("--mode", choices=["cuda", "cubin", "check", "emulate", "list"], default="cuda")
+    parser.add_argument("--mode", choices=["cuda", "cubin", "check", "ptx", "list"], default="cuda")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 4)
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--only", default="")

@@ -54,12 +54,27 @@ def case(name: str, origin: str, what: str, refused: str = "", **arguments):
     return register
 
 
-def load(groups: typing.Sequence[str] = ("jax", "pages", "tokamax")) -> typing.Dict[str, Case]:
-    """The cases of these groups; those of tokamax only where it is installed."""
+_tests: typing.List[str] = []  # the folder of JAX' test files, once it is known
+
+
+def get_tests_folder() -> str:
+    """Where JAX' test files are."""
+    if not _tests:
+        raise RuntimeError("nobody has said where JAX' test files are: kernels.py --tests FOLDER")
+    return _tests[-1]
+
+
+GROUPS = ("jax", "pages", "tokamax", "tutorial")
+
+
+def load(groups: typing.Sequence[str] = GROUPS, tests: str = "") -> typing.Dict[str, Case]:
+    """The cases of these groups; those of tokamax only where it is installed. tests: the folder that "tutorial" asks for."""
     import importlib
+    _tests.extend(filter(None, [tests]))
     modules = {"jax": ("jax_matmul", "jax_ragged", "jax_attention", "jax_devices"),
                "pages": ("pages_pipelines", "pages_reference"),
-               "tokamax": ("tokamax_attention", "tokamax_ragged")}
+               "tokamax": ("tokamax_attention", "tokamax_ragged"),
+               "tutorial": ("jax_tutorial",)}
     wanted = [f"{__name__}.{module}" for group in groups for module in modules[group]]
     for module in wanted:
         importlib.import_module(module)

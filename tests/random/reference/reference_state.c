@@ -20,14 +20,23 @@ num *reference__define(reference *ref, grout_value_id value) {
     return ref->values[value];
 }
 
+/* Drawn aliases have the type of the array whose bytes they have. One of another type is a part of
+ * an array of tensor memory that nothing else uses. */
+static grout_object_id find_storage(const grout_module *module, grout_object_id id) {
+    const grout_type *type = grout_object_get_type(module, id);
+    const grout_value_id alias = grout_module_get_object(module, id)->alias;
+    const grout_object_id other = alias == 0 ? 0 : grout_module_get_value(module, alias)->object;
+    return other != 0 && grout_type_is_equal(grout_object_get_type(module, other), type) ? other
+                                                                                         : id;
+}
+
 reference_array *reference__get_array(reference *ref, grout_object_id id) {
     for (uint32_t i = 0; i < ref->kernel->param_count; i++) {
         if (grout_module_get_param(ref->module, ref->kernel, i)->object == id) {
             return &ref->arrays[i];
         }
     }
-    /* Drawn aliases have the type of the array whose bytes they have. */
-    reference_array *array = &ref->objects[grout_object_get_root(ref->module, id)];
+    reference_array *array = &ref->objects[find_storage(ref->module, id)];
     if (array->numbers == NULL) {
         array->count = grout_type_get_count(grout_object_get_type(ref->module, id));
         array->numbers = calloc((size_t)array->count, sizeof *array->numbers);

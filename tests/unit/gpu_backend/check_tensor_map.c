@@ -101,6 +101,32 @@ static void set_sequence(grout_gpu_tensor_map *map, uint64_t value) {
     map->spatial_count = 1;
     map->lower[0] = (int32_t)(int64_t)value;
 }
+/* The map becomes one of 64 rows of 384 elements of 6 bits, which TMA expands, and one number of it
+ * another. */
+static void make_expanded(grout_gpu_tensor_map *map) {
+    *map = (grout_gpu_tensor_map){.type = GROUT_GPU_TENSOR_16U6,
+                                  .rank = 2,
+                                  .dims = {384, 64},
+                                  .strides_bytes = {0, 288},
+                                  .box = {128, 64},
+                                  .swizzle_bytes = 128};
+}
+static void set_expanded_row(grout_gpu_tensor_map *map, uint64_t value) {
+    make_expanded(map);
+    map->box[0] = (uint32_t)value;
+}
+static void set_expanded_dim(grout_gpu_tensor_map *map, uint64_t value) {
+    make_expanded(map);
+    map->dims[0] = value;
+}
+static void set_expanded_pitch(grout_gpu_tensor_map *map, uint64_t value) {
+    make_expanded(map);
+    map->strides_bytes[1] = value;
+}
+static void set_expanded_swizzle(grout_gpu_tensor_map *map, uint64_t value) {
+    make_expanded(map);
+    map->swizzle_bytes = (uint32_t)value;
+}
 #define BELOW_ZERO(n) ((uint64_t) - (int64_t)(n))
 
 static const struct {
@@ -161,6 +187,12 @@ static const struct {
     {"a sequence's corner -32768", set_sequence, BELOW_ZERO(32768), GROUT_DIAG_NONE, ""},
     {"a sequence's corner -32769", set_sequence, BELOW_ZERO(32769), GROUT_DIAG_TMA_BOX,
      "-32768 to 32767"},
+    {"128 elements expanded", set_expanded_row, 128, GROUT_DIAG_NONE, ""},
+    {"64 elements expanded", set_expanded_row, 64, GROUT_DIAG_TMA_BOX, "but the box has 64"},
+    {"a row of 320 to expand", set_expanded_dim, 320, GROUT_DIAG_TMA_BOX, "and the row 320"},
+    {"pitch 272 of what is expanded", set_expanded_pitch, 272, GROUT_DIAG_TMA_PITCH,
+     "multiple of 32"},
+    {"expanded without a swizzle", set_expanded_swizzle, 0, GROUT_DIAG_NONE, ""},
     {"228 KiB", set_bytes, 228, GROUT_DIAG_TMA_BYTES, "233472 bytes, but SMEM only 232448"},
 };
 
@@ -180,6 +212,10 @@ START_TEST(arrays_start_at_16_bytes) {
     ck_assert(grout_gpu__tensor_map_validate(&good, 16, &error));
     ck_assert(!grout_gpu__tensor_map_validate(&good, 8, &error));
     ck_assert_int_eq(error.code, GROUT_DIAG_TMA_PITCH);
+    grout_gpu_tensor_map map;
+    make_expanded(&map);
+    ck_assert(grout_gpu__tensor_map_validate(&map, 32, &error));
+    ck_assert(!grout_gpu__tensor_map_validate(&map, 16, &error));
 }
 END_TEST
 
@@ -196,6 +232,9 @@ START_TEST(sizes) {
     map.dims[1] = UINT64_C(1) << 32;
     map.strides_bytes[1] = (UINT64_C(1) << 40) - 16;
     ck_assert(grout_gpu__tensor_map_span_bytes(&map) == UINT64_MAX);
+    make_expanded(&map); /* 12 bytes for each 16 elements */
+    ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 6144);
+    ck_assert_uint_eq(grout_gpu__tensor_map_span_bytes(&map), 18432);
     make_pixels(&map);
     map.element_strides[1] = 2; /* pixels, whatever lies between them */
     ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 16384);

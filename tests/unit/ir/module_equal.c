@@ -106,6 +106,7 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
     SAME((a->layout == 0) == (b->layout == 0), "layout");
     SAME(a->is_explicit == b->is_explicit && a->is_global == b->is_global, "form of object");
     SAME(a->orders_tensor_core == b->orders_tensor_core, "orders_tensor_core");
+    SAME(a->is_padded == b->is_padded, "padded");
     SAME(a->is_packed == b->is_packed && a->is_scales == b->is_scales &&
              a->is_metadata == b->is_metadata,
          "how an array lies in tensor memory");

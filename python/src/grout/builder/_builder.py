@@ -325,14 +325,16 @@ class Builder(Operations):
         return _KernelRegion(self, name, (("GRID", grid), ("CLUSTER", cluster), ("THREADS", threads)),
                              (arch, cluster_exit, auto_fence, tuple(partition_warps)))
 
-    def array(self, name: str, direction: str, dtype: str, *dims) -> Ref:
-        """A parameter: direction is 'in', 'out' or 'inout'."""
+    def array(self, name: str, direction: str, dtype: str, *dims, packed: bool = False) -> Ref:
+        """A parameter: direction is 'in', 'out' or 'inout'. packed: of 6 or 4 bits, which TMA expands."""
         if direction not in DIRECTIONS:
             raise ValueError(f"direction={direction!r}: it is 'in', 'out' or 'inout'")
         self._enter()
         value = lib.grout_build_param_array(self._pointer, name.encode(),
                                             getattr(lib, f"GROUT_DIRECTION_{DIRECTIONS[direction]}"),
                                             self._dtype(dtype), len(dims), self._exprs(dims))
+        if packed:
+            lib.grout_build_param_packed(self._pointer, value)
         self._judge()
         return Ref(self, lib.grout_value_operand(value), value)
 
@@ -363,7 +365,8 @@ class Builder(Operations):
                                                 "is_explicit": object_.kind == "MBARRIER",
                                                 "is_global": object_.is_global, "infers_tile": object_.infers_tile,
                                                 "orders_tensor_core": object_.orders_tensor_core,
-                                                "is_packed": object_.is_packed, "is_scales": object_.is_scales,
+                                                "is_packed": object_.is_packed, "is_padded": object_.is_padded,
+                                                "is_scales": object_.is_scales,
                                                 "is_metadata": object_.is_metadata,
                                                 "is_collective": object_.is_collective,
                                                 "is_leader_tracked": object_.is_leader_tracked})

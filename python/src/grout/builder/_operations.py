@@ -20,6 +20,11 @@ class Operation(typing.NamedTuple):
     is_typed: bool
     has_result: bool
 
+    @property
+    def is_of_blackwell(self) -> bool:
+        """Whether no hardware before has it."""
+        return lib.grout_op_get_generation(self.opcode) == lib.GROUT_GENERATION_BLACKWELL
+
 
 def _read(opcode: int) -> Operation:
     info = lib.grout_op_get_info(opcode)

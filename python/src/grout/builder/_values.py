@@ -253,6 +253,7 @@ class Object:
     is_global: bool = False
     orders_tensor_core: bool = False
     is_packed: bool = False
+    is_padded: bool = False
     is_scales: bool = False
     is_metadata: bool = False
     is_collective: bool = False
@@ -260,11 +261,11 @@ class Object:
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
-         alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
-    """An array in shared memory. tile: its dimensions, or 'infer'."""
+         alias: typing.Optional[Ref] = None, alias_start=None, padded: bool = False) -> Object:
+    """An array in shared memory. tile: its dimensions, or 'infer'. padded: TMA makes it of a packed parameter."""
     infers = tile == "infer"
     return Object("ARRAY", "SMEM", dtype, dims, () if infers else tuple(tile), infers, swizzle, tuple(transpose),
-                  layout, alias, alias_start)
+                  layout, alias, alias_start, is_padded=padded)
 
 
 def acc(dtype: str, *dims) -> Object:
@@ -273,12 +274,12 @@ def acc(dtype: str, *dims) -> Object:
 
 
 def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, metadata: bool = False,
-         collective: bool = False) -> Object:
+         collective: bool = False, alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
     """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits; scales: of blocks of
     the operands of tcgen05_mma_scaled; metadata: which elements the a of a tcgen05_mma_sp keeps. collective: both CTAs
-    of a pair have it."""
-    return Object("ARRAY", "TMEM", dtype, dims, is_packed=packed, is_scales=scales, is_metadata=metadata,
-                  is_collective=collective)
+    of a pair have it. alias: another array in tensor memory whose cells it has, from column alias_start on."""
+    return Object("ARRAY", "TMEM", dtype, dims, alias=alias, alias_start=alias_start, is_packed=packed,
+                  is_scales=scales, is_metadata=metadata, is_collective=collective)
 
 
 def gmem(dtype: str, *dims) -> Object:

@@ -12,13 +12,14 @@ import numpy
 from .._diagnostics import KernelError
 from .._kernel import Module
 from ..builder import Builder
+from ..builder._operations import TABLE
 from . import _jax
 from ._errors import UnsupportedError
 from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
-from ._values import Cell, Val, View, const, dtype_of, index, is_float, splat_of
+from ._values import Cell, Val, View, const, dtype_of, index, is_float, lay_out, splat_of
 
 core = _jax.core
 FRAMES_MAX = 16
@@ -331,12 +332,14 @@ class Importer:
                          if variable in written or number in self.source.aliases)
 
     def _declare_param(self, name: str, direction: str, aval) -> View:
-        shape = tuple(map(int, aval.shape))
-        if 0 in shape:
+        if 0 in aval.shape:
             raise UnsupportedError(f"%{name} has no elements", frames=self.home or self.where)
-        dtype = dtype_of(aval.dtype)
+        dtype, shape, word = lay_out(aval.dtype, aval.shape)
+        if word > 1 and direction != "in":
+            raise UnsupportedError(f"%{name} is written, and its elements have less than 4 bits",
+                                   frames=self.home or self.where)
         ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
-        return View("gmem", ref, shape, dtype, padded=not shape)
+        return View("gmem", ref, shape, dtype, padded=not shape, word=word)
 
     def _enter(self, params: typing.Sequence[View]) -> typing.List[View]:
         """What the body's references are: parameters, or objects in shared memory, where inputs are brought."""
@@ -389,12 +392,6 @@ class Importer:
             return module
         except KernelError as error:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
-
-
-# Primitives that no other hardware has.
-BLACKWELL = frozenset(("try_cluster_cancel", "query_cluster_cancel", "tcgen05_mma", "tcgen05_commit_arrive", "async_load",
-                       "wait_load_tmem", "async_store_tmem", "commit_tmem", "async_copy_smem_to_tmem",
-                       "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem"))
 
 
 def _opens_scope(equation) -> bool:
@@ -460,9 +457,16 @@ def _shares_tmem(jaxpr) -> bool:
     return any(aval.collective for equation in _walk_equations(jaxpr) for aval in _list_tmem(equation))
 
 
+def _is_of_blackwell(equation) -> bool:
+    """Whether the operation of a primitive is of Blackwell; they have one name, but for loads of tensor memory."""
+    name = equation.primitive.name
+    operation = TABLE.get("async_load_tmem" if name == "async_load" else name)
+    return operation is not None and operation.is_of_blackwell
+
+
 def needs_blackwell(jaxpr) -> bool:
     """Whether a kernel has something that no other hardware has."""
-    return any(equation.primitive.name in BLACKWELL or _names_rows(equation) or _list_tmem(equation) or
+    return any(_is_of_blackwell(equation) or _names_rows(equation) or _list_tmem(equation) or
                equation.params.get("leader_tracked") is not None for equation in _walk_equations(jaxpr))
 
 

@@ -13,7 +13,8 @@ from ..builder import Object
 from . import _jax
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, after_region, dtype_of
+from ._values import Cell, View, after_region, dtype_of, lay_out
+from ._views import find_key
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
 
@@ -86,29 +87,58 @@ def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
 
 
 def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
-    dtype = dtype_of(inner.dtype)
-    shape, tile, swizzle = _logical(importer, inner.shape, undo)
+    dtype, physical, word = lay_out(inner.dtype, inner.shape)
+    if word > 1 and (undo or start is not None):
+        raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
+    shape, tile, swizzle = _logical(importer, physical, undo)
     dims = shape or (1,)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
     if is_flat or not undo and len(shape) >= 2 or _is_for_tma(tile, swizzle, inner.dtype):
         chosen, swizzle = "infer", None if is_flat else swizzle  # JAX finds a layout that suits the uses; so does grout
     made = grout_builder.smem(dtype, *dims, tile=chosen, swizzle=swizzle, alias=alias, alias_start=start)
-    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape))
+    return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
 def _describe_tmem(importer, name: str, aval) -> Declared:
     """An array in tensor memory."""
-    inner, layout = aval.inner_aval, aval.layout
     if isinstance(aval, gpu.AbstractRefUnion):
-        raise importer.unsupported(f"%{name} is a RefUnion in tensor memory: allocate its arrays in one scope after the "
-                                   "other")
+        return _describe_tmem_union(importer, name, aval)
+    return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective))
+
+
+def _describe_columns(importer, name: str, inner, layout, collective: bool, start=None) -> Declared:
+    """start: of a member of a union, the column where it begins."""
     kind = find_tmem_kind(layout, inner)
     if kind is None:
         raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
-    dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
-    made = grout_builder.tmem(dtype, *shape, collective=bool(aval.collective), **kind)
-    return Declared(name, made, View("tmem", None, shape, dtype))
+    if start is not None and not any(kind.values()) and numpy.dtype(inner.dtype).itemsize < 4:
+        raise importer.unsupported(f"%{name}, of a RefUnion, has one element in a column of 32 bits, and what lies beside it "
+                                   "has no meaning to another array: write packed=True, or keep it out of the union")
+    dtype, shape, word = lay_out(inner.dtype, inner.shape)
+    made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
+    return Declared(name, made, View("tmem", None, shape, dtype, word=word))
+
+
+def _describe_tmem_union(importer, name: str, aval) -> Declared:
+    """An array that has the columns of all, and its members, each with the layout that JAX gives it."""
+    import jax  # pylint: disable=import-outside-toplevel
+    size = tuple(aval.inner_aval.shape)
+    collective = bool(aval.collective)
+    made = grout_builder.tmem("u32", *size, collective=collective)
+    union = Declared(name, made, View("union", None, size, "u32", members={}))
+    leaves = jax.tree_util.tree_leaves(gpu.flatten_ref_union(aval), is_leaf=lambda leaf: hasattr(leaf, "ref"))
+    for number, leaf in enumerate(leaves):
+        taken = leaf.transforms[0]
+        if getattr(taken, "layout", None) is None:
+            raise importer.unsupported(f"%{name} is a RefUnion in tensor memory of a JAX that does not say how its members "
+                                       "lie: allocate its arrays in one scope after the other")
+        key = find_key(taken)
+        if key not in union.members:
+            inner = jax.core.ShapedArray(taken.shape, taken.dtype)
+            union.members[key] = _describe_columns(importer, f"{name}_{number}", inner, taken.layout, collective,
+                                                   start=taken.offset)
+    return union
 
 
 def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
@@ -118,6 +148,8 @@ def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
         return {"scales": True}
     if layout == tcgen05.sparse_meta_layout():
         return {"metadata": True}
+    if inner.shape[0] != 128 and inner.shape[1] % 16:
+        return None  # JAX makes no layout of 64 rows for it, so it is one of scales
     for packing in (1, 2, 4, 8):
         plain = [tcgen05.tmem_default_layout(packing)] if inner.shape[0] == 128 else \
             [make(inner.shape[1], packing) for make in (tcgen05.tmem_half_lane_layout,

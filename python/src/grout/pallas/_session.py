@@ -12,6 +12,7 @@ from .._diagnostics import GroutError
 from .._report import Report
 from . import _jax
 from ._errors import UnsupportedError
+from ._host import make_output, pack, unpack
 from ._importer import Imported, Options, import_kernel
 from ._sources import is_mosaic_gpu, make_source
 
@@ -88,11 +89,10 @@ class Session:
     def _call(self, imported: Imported, arrays, avals):
         by_name: typing.Dict[str, numpy.ndarray] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
-            array = numpy.array(array) if number in imported.changed else numpy.asarray(array)
-            by_name[name] = numpy.ascontiguousarray(array.reshape(array.shape or (1,)))
+            by_name[name] = pack(numpy.array(array) if number in imported.changed else array)
         for name, aval in zip(imported.outputs, avals):
             if name not in by_name:
-                by_name[name] = numpy.empty(aval.shape or (1,), aval.dtype)
+                by_name[name] = make_output(aval.shape, aval.dtype)
         call = Call(imported)
         options = dict(self._run_options)
         if self._check:
@@ -103,7 +103,7 @@ class Session:
             self.calls.append(call)
         if call.report is not None and self._on_report is not None:
             self._on_report(call.report)
-        return [by_name[name].reshape(aval.shape) for name, aval in zip(imported.outputs, avals)]
+        return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
 
 
 def _find_jaxpr(params):

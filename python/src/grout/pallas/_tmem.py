@@ -60,15 +60,18 @@ def import_commit_arrive(importer, equation, barrier, *leaves):
     return []
 
 
-@rule("async_copy_smem_to_tmem")
+@rule("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")
 def import_copy(importer, equation, source, target, *leaves):
     """By the tensor core."""
     params = equation.params
     (at_source, at_target), _ = split_leaves(leaves, params["smem_tree"], params["tmem_tree"])
-    source, target = apply(importer, source, at_source).ref, apply(importer, target, at_target).ref
+    source, target = apply(importer, source, at_source), apply(importer, target, at_target).ref
+    name = equation.primitive.name
+    is_table = name == "async_copy_sparse_metadata_to_tmem" and len(source.shape) == 4 and source.shape[0] == 1
+    ref = source.ref.at[0] if is_table else source.ref  # JAX counts blocks of 128 rows of metadata, of which there is one
     attributes, region = _of_pair(importer, params["collective_axis"])
     with region:
-        importer.builder.op(equation.primitive.name, source, target, **attributes)
+        importer.builder.op(name, ref, target, **attributes)
     return []
 
 

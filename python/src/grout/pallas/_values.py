@@ -21,6 +21,23 @@ def dtype_of(dtype) -> str:
     return FROM_NAME[name]
 
 
+# Types of JAX whose elements lie several in one of grout's, the first in the lowest bits: codes of sparse metadata.
+WORDS = {"uint2": ("u16", 8)}
+
+
+def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
+    """What an array of JAX is declared as: its element type, its dimensions, and how many elements lie in one."""
+    shape = tuple(map(int, shape))
+    name = getattr(dtype, "name", str(dtype))
+    if name not in WORDS:
+        return dtype_of(dtype), shape, 1
+    word, count = WORDS[name]
+    if not shape or shape[-1] % count:
+        raise UnsupportedError(f"{name}{list(shape)}: {count} elements make a {word}, so the last dimension has to be a "
+                               f"multiple of {count}")
+    return word, (*shape[:-1], shape[-1] // count), count
+
+
 def is_bool(dtype: str) -> bool:
     """Of a text of grout."""
     return dtype == "bool"
@@ -86,6 +103,7 @@ class View:
     members: typing.Optional[typing.Dict[object, "View"]] = None
     rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
+    word: int = 1  # elements of JAX in one of grout, along the last dimension
 
     def but(self, **changes) -> "View":
         """The same with other members."""

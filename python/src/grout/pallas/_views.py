@@ -2,6 +2,7 @@
 """References with the transforms that a jaxpr applies to them."""
 from __future__ import annotations
 
+import dataclasses
 import math
 import typing
 
@@ -52,6 +53,8 @@ def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
 
 
 def _apply_other(importer, view: View, transform) -> View:
+    if view.word > 1:
+        raise importer.unsupported(f"the transform {type(transform).__name__} of elements of less than 4 bits")
     if isinstance(transform, state_types.TransposeTransform):
         permutation = tuple(transform.permutation)
         shape = tuple(view.shape[dim] for dim in permutation)
@@ -92,13 +95,20 @@ def find_places(importer, given: typing.Mapping[object, Val]) -> list:
             for name, _ in importer.source.cluster]
 
 
+def find_key(transform) -> tuple:
+    """What tells a member of a union from others: where it begins, its type and shape, how it lies."""
+    layout = getattr(transform, "layout", None)
+    key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
+    return key if layout is None else (*key, layout)
+
+
 def find_member(importer, view: View, transform) -> View:
     """A reference of a union."""
     if view.members is None:
         raise importer.unsupported("an alias of a reference that is no union")
-    key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
+    key = find_key(transform)
     if key not in view.members:
-        raise importer.unsupported(f"the union has no member at byte {transform.offset}")
+        raise importer.unsupported(f"the union has no member at {transform.offset}")
     return view.members[key]
 
 
@@ -113,6 +123,18 @@ def _take_rows(importer, view: View, place: Val, dim: int, takes_rows: bool) -> 
     return importer.broadcast(rows, place.shape) if rows.is_const else rows
 
 
+def _count_words(importer, view: View, indices) -> typing.Sequence:
+    """The indices of elements of grout: those of JAX, but where several of JAX' elements lie in one."""
+    if view.word == 1:
+        return indices
+    last = indices[-1]
+    bounds = (last.start, last.size) if isinstance(last, indexing.Slice) and last.stride == 1 else (1,)
+    if any(not isinstance(bound, int) or bound % view.word for bound in bounds):
+        raise importer.unsupported(f"elements of less than 4 bits are taken by whole words of {view.word}, at a place that "
+                                   "is known before the kernel runs")
+    return [*indices[:-1], dataclasses.replace(last, start=last.start // view.word, size=last.size // view.word)]
+
+
 def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
     """What an NDIndexer selects."""
     if view.kind in ("barrier", "semaphore"):
@@ -122,7 +144,7 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
     parts: typing.List[object] = []
     shape: typing.List[int] = []
     is_all, rows = True, view.rows
-    for dim, (item, size) in enumerate(zip(indexer.indices, view.shape)):
+    for dim, (item, size) in enumerate(zip(_count_words(importer, view, indexer.indices), view.shape)):
         if isinstance(item, indexing.Slice):
             if item.stride != 1:
                 raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")

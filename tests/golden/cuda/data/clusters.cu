@@ -214,6 +214,7 @@ explicit_kernel(grout_f32 *y,
         grout_mbarrier_init(full, 1);
     }
     // mbarrier_init %free[0], 2
+    // for the CTA alone: nothing has to travel to another one with it
     if (warp == 0 && grout_elect()) {
         grout_mbarrier_init(free, 2);
         grout_fence_mbarrier_init();
@@ -284,8 +285,9 @@ explicit_kernel(grout_f32 *y,
         grout_semaphore_signal<GROUT_RELEASE, GROUT_SYS>(count + (c), (grout_u32)(1));
     }
     // mbarrier_arrive %free[0].cluster(0)
+    // for the CTA alone: nothing has to travel to another one with it
     if (warp == 0 && grout_elect()) {
-        grout_peer_arrive(grout_peer_address(free, 0));
+        grout_peer_arrive<GROUT_RELEASE, GROUT_CTA>(grout_peer_address(free, 0));
     }
     grout_cluster_exit();
 }

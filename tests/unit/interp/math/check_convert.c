@@ -225,6 +225,43 @@ START_TEST(packs_every_byte) {
 }
 END_TEST
 
+/* A 'packed' array of the host: element i has bits 6 i to 6 i + 5, whatever lay there. One of 4 bits
+ * is as any other. */
+START_TEST(packs_bit_after_bit) {
+    grout_type type = {.kind = GROUT_TYPE_REF,
+                       .dtype = GROUT_DTYPE_F6E3M2,
+                       .space = GROUT_SPACE_GMEM,
+                       .rank = 1,
+                       .is_expanded = true,
+                       .dims = {128}};
+    uint8_t memory[96], plain[64], element = 0;
+    memset(memory, 0xaa, sizeof memory);
+    ck_assert_int_eq(grout_type_get_bytes(&type), 96);
+    for (int64_t i = 0; i < 128; i++) {
+        element = (uint8_t)(i * 5 + 3);
+        grout_type_put_element(&type, memory, i, &element);
+    }
+    for (int64_t i = 0; i < 128; i++) {
+        const uint32_t wanted = (uint32_t)(i * 5 + 3) & 63u;
+        uint32_t bits = 0;
+        for (int64_t bit = 0; bit < 6; bit++) {
+            bits |= (uint32_t)(memory[(6 * i + bit) / 8] >> (6 * i + bit) % 8 & 1) << bit;
+        }
+        grout_type_get_element(&type, memory, i, &element);
+        ck_assert_uint_eq(bits, wanted);
+        ck_assert_uint_eq(element, wanted);
+    }
+    type.dtype = GROUT_DTYPE_F4E2M1;
+    ck_assert_int_eq(grout_type_get_bytes(&type), 64);
+    for (int64_t i = 0; i < 128; i++) {
+        element = (uint8_t)(i * 7 & 15);
+        grout_type_put_element(&type, memory, i, &element);
+        grout_element_put(GROUT_DTYPE_F4E2M1, plain, i, &element);
+    }
+    ck_assert_mem_eq(memory, plain, sizeof plain);
+}
+END_TEST
+
 /* What an element means, whatever the bits that a byte of registers has above it. */
 START_TEST(integers_of_four_bits) {
     for (uint32_t code = 0; code < 256; code++) {
@@ -384,6 +421,7 @@ int main(void) {
     tcase_add_loop_test(tests, overflow_and_nan, 0, SMALLS);
     tcase_add_loop_test(tests, integer_casts, 0, (int)(sizeof int_cases / sizeof int_cases[0]));
     tcase_add_loop_test(tests, packs_every_byte, 0, 3);
+    tcase_add_test(tests, packs_bit_after_bit);
     tcase_add_test(tests, integers_of_four_bits);
     tcase_add_test(tests, wide_integers_round_once);
     tcase_add_loop_test(tests, all_pairs, 0, GROUT_DTYPE_COUNT * GROUT_DTYPE_COUNT);

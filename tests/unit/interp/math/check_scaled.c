@@ -108,7 +108,8 @@ static grout_gemm make_gemm(const pair *it, bool has_k_rows, bool is_exact) {
                        .scale_block = (uint8_t)it->block,
                        .scale_dtype = (uint8_t)it->scales};
     if (is_exact) {
-        gemm.core = grout_tensor_core__get_tcgen05(it->a->dtype, it->b->dtype, GROUT_DTYPE_F32);
+        gemm.core = grout_tensor_core__get_tcgen05(it->a->dtype, it->b->dtype, GROUT_DTYPE_F32,
+                                                   it->a->dtype == GROUT_DTYPE_F4E2M1);
     }
     return gemm;
 }

@@ -307,6 +307,15 @@ static void scales_in_smem(void) {
     build_object((grout_build_object){
         .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F8E8M0, .is_scales = true});
 }
+static void padded_in_tmem(void) {
+    build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
+                                      .space = GROUT_SPACE_TMEM,
+                                      .dtype = GROUT_DTYPE_F6E2M3,
+                                      .is_padded = true});
+}
+static void packed_value(void) {
+    grout_build_param_packed(b, grout_build_param_scalar(b, "scalar", GROUT_DTYPE_I32));
+}
 static void packed_metadata(void) {
     build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
                                       .space = GROUT_SPACE_TMEM,
@@ -436,6 +445,8 @@ static const struct {
     {semaphore_in_smem, "semaphores lie in gmem"},
     {packed_barrier, "barriers are not packed or collective, and no scales or metadata"},
     {scales_in_smem, "only arrays in tmem are packed, scales, metadata or collective"},
+    {padded_in_tmem, "only arrays in smem are padded"},
+    {packed_value, "only array parameters are packed"},
     {packed_metadata, "an array in tmem is packed, scales or metadata"},
     {array_with_a_cluster, "an array has an element type and no arrivals"},
     {groups_that_share, "a cluster axis stands in two groups of one barrier"},

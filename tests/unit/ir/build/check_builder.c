@@ -620,7 +620,7 @@ static const struct {
     {tiled_accumulator, "accumulators have no tile, swizzle or transpose"},
     {barrier_in_acc, "barriers lie in smem"},
     {tiled_array_in_gmem, "arrays in gmem have no tile, swizzle or transpose"},
-    {alias_in_acc, "only arrays in smem have an alias"},
+    {alias_in_acc, "only arrays in smem and tmem have an alias"},
     {bitcast_of_a_constant, "bitcast is for references to memory"},
     {bitcast_to_no_type, "there is no element type 0"},
     {reshape_to_no_dimension, "a reshape has 1 to 8 dimensions"},

@@ -10,7 +10,7 @@
 /* 64 threads in two warps. What a program leaves in %r0 (or %rd0 for the upper half too) is stored
  * by each thread: 8 bytes. */
 #define BEGINNING                                                                     \
-    ".version 9.0\n.target sm_90a\n.address_size 64\n"                                \
+    ".version 9.0\n.target sm_100a\n.address_size 64\n"                               \
     ".visible .entry k(.param .u64 out)\n{\n"                                         \
     ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>;\n"         \
     ".reg .b64 %rd<16>; .reg .f64 %fd<8>; .shared .align 16 .b8 s[1024];\n"           \
@@ -22,6 +22,12 @@
     "ret;\n}\n"
 
 enum { THREADS = 64 };
+
+/* A product of ones. In lanes 28 to 31 nothing has set %r1: row 7 of A, or column 7 of B. */
+#define ONES                                                                            \
+    "setp.lt.u32 %p0, %r14, 28; @%p0 mov.b32 %r1, 0x3C003C00; mov.b32 %r2, 0x3C003C00;" \
+    " mov.b32 %f4, 0f00000000; "
+#define MMA "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, "
 
 static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *diags) {
     grout_text text = {0};
@@ -102,6 +108,15 @@ static const struct value_case {
     {"ex2.approx.ftz.f32 %f0, 0fC2FE0000; mov.b32 %r0, %f0;", {0, 0, 0}},
     {"mov.b32 %r1, 0x3C003C00; add.rn.f16x2 %r0, %r1, 0xC0003800;",
      {0xbc003e00, 0xbc003e00, 0xbc003e00}},
+    {"mov.b64 %rd1, {0f3F800001, 0f40400000}; mov.b64 %rd2, {0fBF800002, 0f80000000};"
+     " fma.rn.f32x2 %rd0, %rd1, %rd1, %rd2;",
+     {0x4110000028800000, 0x4110000028800000, 0x4110000028800000}},
+    {"mov.b64 %rd1, {0f3F800000, 0fFF800000}; mov.b64 %rd2, {0f33800000, 0f7F800000};"
+     " add.rn.f32x2 %rd0, %rd1, %rd2;",
+     {0x7fffffff3f800000, 0x7fffffff3f800000, 0x7fffffff3f800000}},
+    {"mov.b64 %rd1, {0f40400000, 0f00000000}; mov.b64 %rd2, {0f3F800000, 0f00000000};"
+     " sub.rn.f32x2 %rd1, %rd1, %rd2; mul.rn.f32x2 %rd0, %rd1, %rd2;",
+     {0x40000000, 0x40000000, 0x40000000}},
     /* conversions */
     {"cvt.rni.s32.f32 %r0, 0f40200000;", {2, 2, 2}},
     {"cvt.rzi.u32.f32 %r0, 0fBFC00000;", {0, 0, 0}},
@@ -138,6 +153,12 @@ static const struct value_case {
     {"and.b32 %r1, %r14, 1; match.any.sync.b32 %r0, %r1, -1;",
      {0x55555555, 0xaaaaaaaa, 0x55555555}},
     {"elect.sync %r0|%p0, -1; @%p0 mov.b32 %r0, 77;", {77, 0, 0}},
+    /* what an element without a value is no part of */
+    {ONES MMA "{%r1, %r2, %r1, %r2}, {%r2, %r2}, {%f4, %f4, %f4, %f4};"
+              " @%p0 mov.b32 %r0, %f0; @!%p0 mov.b32 %r0, %f2;",
+     {0x41800000, 0x41800000, 0x41800000}},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r1, %r2}, {%f4, %f4, %f4, %f4}; mov.b32 %r0, %f2;",
+     {0x41800000, 0x41800000, 0x41800000}},
     /* memory of a CTA: the other warp's values after a barrier */
     {"mad.lo.u32 %r1, %r15, 4, %r13; st.shared.u32 [%r1], %r15; bar.sync 0; xor.b32 %r2, %r15, 32;"
      " mad.lo.u32 %r1, %r2, 4, %r13; ld.shared.u32 %r0, [%r1];",
@@ -210,6 +231,15 @@ static const struct fault_case {
      "the guard of the instruction was never set"},
     {"ld.shared.u32 %r1, [%r13]; add.u32 %r1, %r13, %r1; ld.shared.u32 %r0, [%r1];",
      GROUT_DIAG_PTX_FAULT, "the address of a load was never set"},
+    {ONES MMA "{%r1, %r2, %r2, %r2}, {%r2, %r2}, {%f4, %f4, %f4, %f4};"
+              " setp.eq.f32 %p1, %f1, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r2, %r1}, {%f4, %f4, %f4, %f4};"
+              " setp.eq.f32 %p1, %f3, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
+    {ONES MMA "{%r2, %r2, %r2, %r2}, {%r2, %r2}, {%f4, %f4, %f5, %f4};"
+              " setp.eq.f32 %p1, %f2, 0f00000000; @%p1 ret;",
+     GROUT_DIAG_PTX_FAULT, "the guard of the instruction was never set"},
     {"ld.shared.u64 %rd0, [%r13+4];", GROUT_DIAG_PTX_FAULT,
      "the address 0x404 is no multiple of 8"},
     {"ld.shared.u32 %r0, [%r13+1024];", GROUT_DIAG_PTX_FAULT,
@@ -232,6 +262,17 @@ static const struct fault_case {
     {"mapa.shared::cluster.u32 %r0, %r13, 1;", GROUT_DIAG_PTX_FAULT, "CTA 1 of a cluster of 1"},
     {"mul24.lo.s32 %r0, %r1, %r2;", GROUT_DIAG_PTX_UNSUPPORTED,
      "the machine does not run 'mul24' yet"},
+    {"ld.shared.v2.u32 {%r0, 5}, [%r13];", GROUT_DIAG_PTX_UNSUPPORTED,
+     "the result of 'ld' is not a register"},
+    {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%tid.x}, [%r13];", GROUT_DIAG_PTX_UNSUPPORTED,
+     "the result of 'ldmatrix' is not a register"},
+    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %rd1}, %rd2, %rd3, 1, 1,"
+     " 1, 0, 0;",
+     GROUT_DIAG_PTX_UNSUPPORTED, "register 3 of d has not 32 bits"},
+    {".local .b8 far[524289]; mov.b32 %r0, 0;", GROUT_DIAG_PTX_FAULT,
+     "a thread has at most 512 KiB of local memory and a kernel at most 32764 bytes of parameters,"
+     " not 524289 and 8"},
+    {".shared .b8 far[4294967296]; mov.b32 %r0, 0;", GROUT_DIAG_BAD_ARGUMENT, NULL},
     {"setmaxnreg.inc.sync.aligned.u32 260;", GROUT_DIAG_PTX_UNSUPPORTED, NULL},
     {"barrier.cluster.wait;", GROUT_DIAG_PTX_FAULT,
      "barrier.cluster.wait without an arrive before"},
@@ -247,7 +288,7 @@ START_TEST(faults) {
     if (c->message != NULL && diag->code != GROUT_DIAG_PTX_HANG) {
         ck_assert_str_eq(diag->message, c->message);
     }
-    ck_assert_uint_gt(diag->place.line, 0);
+    ck_assert(diag->place.line > 0 || c->code == GROUT_DIAG_BAD_ARGUMENT);
     grout_diags_free(diags);
 }
 END_TEST

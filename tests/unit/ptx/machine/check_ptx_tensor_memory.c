@@ -303,6 +303,78 @@ START_TEST(late) {
 }
 END_TEST
 
+/* Bytes 12288 on hold nothing but 4 of the first 16. */
+#define HALF_WRITTEN                                                                    \
+    "@%p0 st.shared.u32 [%r3+12288], 0x40490fdb; bar.sync 0; add.u64 %rd3, %rd3, 256; " \
+    "@%p0 tcgen05.cp.cta_group::1.32x128b.warpx4 [%r1+48], %rd3;"
+
+static const struct move_case {
+    const char *body;
+    uint32_t defined; /* bytes of the results */
+} move_cases[] = {
+    /* the word is in lane 0 of each quarter */
+    {HALF_WRITTEN FINISH, 0},
+    {HALF_WRITTEN "add.u32 %r9, %r9, 48;"
+                  "@%p0" COMMIT_ONE WAIT
+                  "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r64,%r65,%r66,%r67}, [%r9];"
+                  "tcgen05.wait::ld.sync.aligned;",
+     16},
+    /* of the 8 columns that a shift moves, the first has values in a quarter's lanes */
+    {"mov.u32 %r20, 7; @%p2 bra S; "
+     "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r9], {%r20}; tcgen05.wait::st.sync.aligned; S: "
+     "bar.sync 0; @%p0 tcgen05.shift.cta_group::1.down [%r1];" FINISH,
+     32 * 4},
+};
+
+/* Sums of f16: each in the lower half of a register. */
+START_TEST(halves) {
+    static const char body[] = MMA("f16", "0x08040000, 0;") FINISH;
+    static const uint8_t scales[2] = {0, 0};
+    uint8_t image[IMAGE];
+    static uint32_t results[2][CTAS_MAX * THREADS * COLUMNS];
+    fill(image, &f16, 0, scales);
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        trial it = {.ctas = 1, .seed = seed};
+        grout_diags *diags = grout_diags_new();
+        ck_assert(run(body, image, &it, results[seed], diags));
+        ck_assert_uint_eq(it.undefined, THREADS * (COLUMNS - 16) * 4);
+        grout_diags_free(diags);
+    }
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < 128; i++) {
+        for (uint32_t j = 0; j < 16; j++) {
+            uint32_t one = results[0][i * COLUMNS + j], other = results[1][i * COLUMNS + j];
+            ck_assert_uint_eq(one & 0xffff, other & 0xffff);
+            ck_assert_uint_eq((one & 0x7fff) == 0, multiply(&f16, i, j) == 0);
+            alike += one >> 16 == other >> 16;
+        }
+    }
+    ck_assert_uint_lt(alike, 16);
+}
+END_TEST
+
+START_TEST(moves) {
+    /* what has no value has none where it is moved to, and that is no fault */
+    const struct move_case *c = &move_cases[_i];
+    static const uint8_t scales[2] = {0, 0};
+    uint8_t image[IMAGE];
+    static uint32_t results[CTAS_MAX * THREADS * COLUMNS];
+    fill(image, &f16, 0, scales);
+    for (uint32_t timing = GROUT_PTX_TIMING_RANDOM; timing <= GROUT_PTX_TIMING_EARLY; timing++) {
+        trial it = {.ctas = 1, .timing = (grout_ptx_timing)timing};
+        grout_text text = {0};
+        grout_diags *diags = grout_diags_new();
+        bool is_done = run(c->body, image, &it, results, diags);
+        grout_diags_render(diags, &(grout_render_options){0}, &text);
+        ck_assert_msg(is_done, "%s", text.data);
+        ck_assert_uint_eq(it.undefined, THREADS * COLUMNS * 4 - c->defined);
+        ck_assert_uint_eq(results[0], c->defined == 16 ? 0x40490fdb : results[0]);
+        grout_text_free(&text);
+        grout_diags_free(diags);
+    }
+}
+END_TEST
+
 static const struct fault_case {
     const char *body;
     grout_diag_code code;
@@ -320,6 +392,12 @@ static const struct fault_case {
                            " tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 64; O:" FINISH,
      GROUT_DIAG_PTX_FAULT, NULL},
     {"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r64}, [%r1];", GROUT_DIAG_PTX_FAULT, NULL},
+    {HALF_WRITTEN "mov.u32 %r11, %r1; "
+                  "@%p0 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%r1], "
+                  "%rd1, %rd2, 0x08840000, [%r1+48], [%r1+48], 0;" FINISH,
+     GROUT_DIAG_PTX_FAULT, "lane 1, column 48 of tensor memory was never written"},
+    {"add.u64 %rd1, %rd1, 768; " MMA("f16", "0x08040010, 0;") FINISH, GROUT_DIAG_PTX_FAULT,
+     "an operand in shared memory, at 0x"},
     {"@%p0 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r64}, [%r9];", GROUT_DIAG_PTX_HANG, NULL},
     {"@%p0 tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %rd1, %rd2, 0x08040010, 0;",
      GROUT_DIAG_PTX_UNSUPPORTED, "the machine does not run 'tcgen05.mma.ws' yet"},
@@ -371,6 +449,8 @@ int main(void) {
     tcase_add_loop_test(tcase, products, 0, sizeof product_cases / sizeof product_cases[0]);
     tcase_add_loop_test(tcase, pair, 0, 4);
     tcase_add_test(tcase, late);
+    tcase_add_test(tcase, halves);
+    tcase_add_loop_test(tcase, moves, 0, sizeof move_cases / sizeof move_cases[0]);
     tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -246,7 +246,7 @@ START_TEST(box_outside) {
     walk(&map, &box);
     check_run(0, (grout_ptx_run){true, 0, 1024, 1024});
     ck_assert(grout_ptx__box_fill(&map, &element, &fault) && element == 0x7ff7);
-    /* A store leaves them out. */
+    /* A store leaves them out, but for those up to the next 16 bytes: columns 100 to 103. */
     box = (grout_ptx_box){
         .transfer = GROUT_PTX_STORE, .dims = 2, .shared = 1024, .coordinates = {64, 48}};
     walk(&map, &box);
@@ -254,7 +254,9 @@ START_TEST(box_outside) {
         filled += list.at[i].is_fill;
     }
     ck_assert_uint_eq(filled, 0);
-    ck_assert_uint_eq(list.bytes, 144);
+    check_run(0, (grout_ptx_run){false, 0x10000 + 48 * 256 + 128, 1024, 80});
+    check_run(1, (grout_ptx_run){false, 0x10000 + 49 * 256 + 128, 1024 + 128, 80});
+    ck_assert_uint_eq(list.bytes, 160);
     map.fill = 0;
     ck_assert(grout_ptx__box_fill(&map, &fill, &fault) && fill == 0);
 }

@@ -56,7 +56,27 @@ static inline bool write_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell, 
     return true;
 }
 
-static const grout_ptx_access ACCESS = {&it, read_shared, read_tmem, write_tmem};
+/* All bits have a value here. */
+static inline bool move_shared(void *to, uint32_t cta, uint32_t address, uint32_t size,
+                               uint8_t *bytes, uint8_t *known, grout_ptx_fault *words) {
+    memset(known, 0xff, size);
+    return read_shared(to, cta, address, size, bytes, words);
+}
+
+static inline bool move_from_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
+                                  uint32_t *known, grout_ptx_fault *words) {
+    *known = UINT32_MAX;
+    return read_tmem(to, cta, cell, UINT32_MAX, bits, words);
+}
+
+static inline bool move_to_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
+                                uint32_t known, grout_ptx_fault *words) {
+    ck_assert_uint_eq(known, UINT32_MAX);
+    return write_tmem(to, cta, cell, UINT32_MAX, bits, words);
+}
+
+static const grout_ptx_access ACCESS = {&it,         read_shared,    read_tmem,   write_tmem,
+                                        move_shared, move_from_tmem, move_to_tmem};
 
 /* The bits of a small integer; -4 to 4 is exact everywhere, -2 to 2 in 4 bits. */
 static inline uint32_t encode(grout_ptx_format format, int32_t number) {

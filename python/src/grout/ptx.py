@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PTX on the CPU: a text as any compiler writes it, run by a machine that knows PTX by its ISA alone.
+
+    module = grout.ptx.load("kernel.ptx")
+    module["add"].run(x, y, 256, grid=2, block=128)
+"""
+from __future__ import annotations
+
+import dataclasses
+import os
+import typing
+
+import numpy
+
+from . import _arrays
+from ._diagnostics import ArgumentError, Diags, GroutError, KernelError, RunError
+from ._library import ffi, lib, take_text, text_of
+
+__all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
+
+MAP_BYTES = 128
+TIMINGS = {"random": "RANDOM", "lazy": "LATE", "eager": "EARLY"}
+FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
+# The CUDA driver's numbers (CUtensorMapDataType); what has 8 bits or less goes as bytes.
+MAP_TYPES = {"u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+
+Size = typing.Union[int, typing.Sequence[int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stats:
+    """What a run has done."""
+
+    warp_instructions: int
+    lane_instructions: int
+    async_operations: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TensorMap:
+    """A tensor map of an array, as cuTensorMapEncodeTiled makes one: dimensions as NumPy counts them, the last the
+    fastest. box: of the copies; swizzle: 0, 32, 64 or 128 bytes; fill: "zeros" or "nan", outside the array."""
+
+    array: object
+    box: typing.Tuple[int, ...]
+    swizzle: int = 0
+    fill: str = "zeros"
+    element_strides: typing.Optional[typing.Tuple[int, ...]] = None
+
+    def encode(self, address: int) -> bytes:
+        view = _arrays.view_of(self.array)
+        rank = len(view.shape)
+        strides = self.element_strides or (1,) * rank
+        if not 1 <= rank <= 5 or len(self.box) != rank or len(strides) != rank:
+            raise ArgumentError(f"a tensor map has 1 to 5 dimensions, and a box and element strides of as many; here "
+                                f"they are {rank}, {len(self.box)} and {len(strides)}")
+        if self.swizzle not in SWIZZLES or self.fill not in ("zeros", "nan"):
+            raise ArgumentError("swizzle is 0, 32, 64 or 128, and fill is 'zeros' or 'nan'")
+        if not _arrays.is_contiguous(view):
+            raise ArgumentError("the array of a tensor map is row-major without gaps: take numpy.ascontiguousarray(..)")
+        bytes_before = [view.itemsize * int(numpy.prod(view.shape[dim + 1:], dtype=numpy.int64)) for dim in range(rank)]
+        return encode_map({"address": address, "type": MAP_TYPES.get(view.dtype, 0), "rank": rank,
+                           "swizzle": SWIZZLES[self.swizzle], "fill": self.fill == "nan", "dims": view.shape[::-1],
+                           "strides_bytes": bytes_before[-2::-1], "box": list(self.box[::-1]),
+                           "element_strides": list(strides[::-1])})
+
+
+def encode_map(fields: typing.Dict[str, object]) -> bytes:
+    """The bytes of a tensor map, from the fields of a grout_ptx_tensor."""
+    tensor = ffi.new("grout_ptx_tensor *", {name: tuple(value) if isinstance(value, list) else value
+                                            for name, value in fields.items()})
+    out = ffi.new("uint8_t[]", MAP_BYTES)
+    diags = Diags()
+    if not lib.grout_ptx_encode_tensor(tensor, out, diags.list):
+        diags.fail(ArgumentError)
+    return bytes(ffi.buffer(out))
+
+
+class Memory:
+    """The global memory of the machine: copies of arrays."""
+
+    def __init__(self) -> None:
+        self._memory = ffi.gc(lib.grout_ptx_memory_new(), lib.grout_ptx_memory_free)
+        if self._memory == ffi.NULL:
+            raise MemoryError("grout: no memory for arrays")
+
+    @property
+    def pointer(self):
+        return self._memory
+
+    def add(self, address: int, size: int) -> int:
+        """Where a copy of bytes of this process lies."""
+        found = lib.grout_ptx_memory_add(self._memory, ffi.cast("void *", address), size)
+        if found == 0:
+            raise MemoryError(f"grout: no memory for an array of {size} bytes")
+        return found
+
+    def read(self, found: int, address: int, size: int) -> int:
+        """Copies bytes back; returns how many of them have no value."""
+        undefined = ffi.new("size_t *")
+        if not lib.grout_ptx_memory_read(self._memory, found, ffi.cast("void *", address), size, undefined):
+            raise RunError("an array of the machine is gone")
+        return undefined[0]
+
+
+class _Arguments:
+    """Arguments of one launch as the machine takes them; an array that is given twice is one."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self._places: typing.Dict[typing.Tuple[int, int], int] = {}
+        self._written: typing.List[typing.Tuple[str, _arrays.View, int]] = []
+
+    def add_array(self, name: str, value) -> int:
+        view = _arrays.view_of(value)
+        if not _arrays.is_contiguous(view):
+            raise ArgumentError(f"the strides are {view.strides} bytes; the machine takes arrays without gaps: take "
+                                "numpy.ascontiguousarray(..)")
+        key = (view.address, view.nbytes)
+        if key not in self._places:
+            for address, size in self._places:
+                if address < view.address + view.nbytes and view.address < address + size:
+                    raise ArgumentError("it has bytes in common with another argument: the machine copies arrays one by "
+                                        "one; pass the whole array and an offset")
+            self._places[key] = self.memory.add(view.address, view.nbytes)
+            if not view.is_read_only:
+                self._written.append((name, view, self._places[key]))
+        return self._places[key]
+
+    def make_bytes(self, name: str, value, size: int) -> bytes:
+        """One parameter of so many bytes."""
+        if isinstance(value, TensorMap):
+            data = value.encode(self.add_array(name, value.array))
+        elif isinstance(value, (bytes, bytearray)):
+            data = bytes(value)
+        elif isinstance(value, numpy.generic):  # float64 is a float, too
+            data = value.tobytes()
+        elif isinstance(value, int):
+            data = _int_bytes(value, size)
+        elif isinstance(value, float) and size in FLOATS:
+            data = numpy.array(value, FLOATS[size]).tobytes()
+        else:
+            data = self.add_array(name, value).to_bytes(8, "little")
+        if len(data) != size:
+            raise ArgumentError(f"it has {len(data)} bytes, and the parameter {size}")
+        return data
+
+    def copy_back(self) -> None:
+        for name, view, place in self._written:
+            undefined = self.memory.read(place, view.address, view.nbytes)
+            if undefined > 0:
+                raise RunError(f"{undefined} bytes of {name} were written with values that nothing has set")
+
+
+def _int_bytes(value: int, size: int) -> bytes:
+    if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
+        raise ArgumentError(f"{value} does not fit {size} bytes")
+    return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+def _make_sizes(name: str, value: Size) -> typing.Tuple[int, int, int]:
+    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if not 1 <= len(sizes) <= 3 or not all(isinstance(size, int) and 0 < size < 1 << 32 for size in sizes):
+        raise ValueError(f"{name}={value!r}: it is a count, or up to three")
+    return (*sizes, 1, 1)[:3]  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """What a launch is beside its arguments."""
+
+    grid: Size = 1
+    block: Size = 1
+    cluster: typing.Optional[Size] = None
+    shared_bytes: int = 0
+    seed: int = 0
+    timing: str = "random"
+    max_steps: int = 0
+
+    def run(self, module: "Module", entry: typing.Optional[str], memory: Memory, parameters: bytes) -> Stats:
+        if self.timing not in TIMINGS:
+            raise ValueError(f"timing={self.timing!r}: it is 'random', 'lazy' or 'eager'")
+        data = ffi.new("uint8_t[]", parameters or b"\0")
+        name = ffi.new("char[]", entry.encode()) if entry is not None else ffi.NULL
+        launch = ffi.new("grout_ptx_launch *", {
+            "module": module.pointer, "entry": name, "memory": memory.pointer, "grid": _make_sizes("grid", self.grid),
+            "block": _make_sizes("block", self.block), "dynamic_shared_bytes": self.shared_bytes, "parameters": data,
+            "parameter_bytes": len(parameters), "seed": self.seed, "steps_max": self.max_steps,
+            "timing": getattr(lib, f"GROUT_PTX_TIMING_{TIMINGS[self.timing]}")})
+        if self.cluster is not None:
+            launch.cluster = _make_sizes("cluster", self.cluster)
+        result = ffi.new("grout_ptx_result *")
+        diags = Diags()
+        if not lib.grout_ptx_launch_run(launch, result, diags.list):
+            diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else RunError)
+        return Stats(result.warp_instructions, result.lane_instructions, result.async_operations)
+
+
+class Entry:
+    """A kernel of a module."""
+
+    def __init__(self, module: "Module", name: str):
+        self.module, self.name = module, name
+        self.layout: typing.List[typing.Tuple[int, int]] = []  # of each parameter its offset and size, in bytes
+        offset, size = ffi.new("size_t *"), ffi.new("size_t *")
+        while lib.grout_ptx_module_get_parameter(module.pointer, name.encode(), len(self.layout), offset, size):
+            self.layout.append((offset[0], size[0]))
+
+    def __repr__(self) -> str:
+        return f"<grout.ptx.Entry {self.name}: parameters of {', '.join(str(size) for _, size in self.layout)} bytes>"
+
+    def run(self, *arguments, grid: Size = 1, block: Size = 1, cluster: typing.Optional[Size] = None,
+            shared_bytes: int = 0, seed: int = 0, timing: str = "random", max_steps: int = 0) -> Stats:
+        """Runs the kernel to its end. Arrays that can be written are, where they lie.
+
+        An argument is an array (its address goes into the parameter), a TensorMap, a number (of NumPy: with its own
+        type; of Python: as wide as the parameter), or bytes. shared_bytes: dynamic shared memory. seed: of the order
+        of the warps. timing: when what is asynchronous happens: "random", "lazy" or "eager". max_steps: instructions
+        of warps, 0 for 4 * 10^9. A run that no GPU could do, or that hangs, is a RunError with the instruction's place.
+        """
+        if len(arguments) != len(self.layout):
+            raise ArgumentError(f"{self.name} has {len(self.layout)} parameters, and {len(arguments)} arguments are "
+                                "given")
+        made = _Arguments()
+        data = bytearray(sum(self.layout[-1]) if self.layout else 0)
+        for index, (argument, (offset, size)) in enumerate(zip(arguments, self.layout)):
+            name = f"parameter {index}"
+            try:
+                data[offset:offset + size] = made.make_bytes(name, argument, size)
+            except ArgumentError as error:
+                raise ArgumentError(f"{self.name}, {name}: {error}") from error.__cause__
+        launch = Launch(grid, block, cluster, shared_bytes, seed, timing, max_steps)
+        stats = launch.run(self.module, self.name, made.memory, bytes(data))
+        made.copy_back()
+        return stats
+
+
+class Module:
+    """A text of PTX: module["k"] is an entry. str() is the text with numbers for names."""
+
+    def __init__(self, text: typing.Union[str, bytes], name: str):
+        data = text.encode() if isinstance(text, str) else text
+        diags = Diags()
+        module = lib.grout_ptx_parse(name.encode(), data, len(data), diags.list)
+        if module == ffi.NULL:
+            diags.fail(KernelError)
+        self.name = name
+        self.pointer = ffi.gc(module, lib.grout_ptx_module_free)
+        names = [text_of(lib.grout_ptx_module_get_entry_name(module, index))
+                 for index in range(lib.grout_ptx_module_get_entry_count(module))]
+        self.entries: typing.Dict[str, Entry] = {entry: Entry(self, entry) for entry in names}
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self.entries:
+            raise KeyError(f"'{self.name}' has no entry '{name}'; it has {', '.join(self.entries) or 'none'}")
+        return self.entries[name]
+
+    def __iter__(self) -> typing.Iterator[Entry]:
+        return iter(self.entries.values())
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __str__(self) -> str:
+        return take_text(lambda text: lib.grout_ptx_module_print(self.pointer, text))
+
+    def __repr__(self) -> str:
+        return f"<grout.ptx.Module {self.name!r}: {', '.join(self.entries)}>"
+
+    def run(self, *arguments, **options) -> Stats:
+        """Runs the only entry: see Entry.run."""
+        if len(self.entries) != 1:
+            raise GroutError(f"'{self.name}' has {len(self.entries)} entries: {', '.join(self.entries) or 'none'}; take "
+                             "module[NAME].run(..)")
+        return next(iter(self)).run(*arguments, **options)
+
+
+def parse(text: typing.Union[str, bytes], name: str = "<ptx>") -> Module:
+    """The module that a text is. name: of the file, in messages."""
+    return Module(text, name)
+
+
+def load(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
+    """A module from a file, or from a text: a str of several lines."""
+    if isinstance(source, str) and "\n" in source:
+        return parse(source)
+    path = os.fspath(source)
+    with open(path, "rb") as file:
+        return parse(file.read(), path)
