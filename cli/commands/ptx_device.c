@@ -66,7 +66,8 @@ static bool make_code(ptx_launch *work) {
     grout_session *session = work->session;
     const grout_host_gpu *gpu = session->host->gpu;
     grout_emit_options options = {.no_debug_checks = launch->no_debug_checks,
-                                  .extern_source = launch->extern_source};
+                                  .extern_source = launch->extern_source,
+                                  .planted = launch->planted};
     grout_text cuda = {0}, manifest = {0};
     grout_binary ptx = {0};
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
@@ -75,7 +76,7 @@ static bool make_code(ptx_launch *work) {
     nvrtc.arch = kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
     bool is_made =
         grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
-        grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
+        grout_emit_manifest(launch->module, launch->kernel, &options, &manifest, session->diags);
     if (is_made && (cuda.failed || manifest.failed)) {
         is_made = grout_diags_add_oom(session->diags);
     }
@@ -263,7 +264,7 @@ static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes
     uint64_t swizzle = get_number(map, "swizzle_bytes");
     const json_t *dims = json_object_get(map, "dims"),
                  *strides = json_object_get(map, "strides_bytes");
-    tensor.address = get_map_address(work, map);
+    tensor.address = get_map_address(work, map) + get_number(map, "start_bytes");
     tensor.swizzle = swizzle == 32 ? 1 : swizzle == 64 ? 2 : swizzle == 128 ? 3 : 0;
     for (size_t i = 0; i < 5 && i < json_array_size(dims); i++) {
         tensor.dims[i] = (uint64_t)json_integer_value(json_array_get(dims, i));
@@ -444,7 +445,8 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
         get_numbers(work->manifest, "grid", plan.grid, 3);
         get_numbers(work->manifest, "block", plan.block, 3);
         get_numbers(work->manifest, "cluster", plan.cluster, 3);
-        is_done = grout_ptx_launch_run(&plan, &result, device->session->diags);
+        is_done = (plan.grid[0] > 0 || fail(work, "a grid of no CTAs")) &&
+                  grout_ptx_launch_run(&plan, &result, device->session->diags);
         if (!is_done) {
             note_check(work);
         }

@@ -53,7 +53,7 @@ static void write_pieces(grout_emitter *e, const grout_view *source, const grout
     grout_emit__begin(e);
     grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", layout->vec * bytes / source->packed);
     grout_emit__address(e, destination, at);
-    grout_emit__end(e, ", x%" PRIu32 ");", from);
+    grout_emit__end(e, "%s, x%" PRIu32 ");", grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
     grout_emit__close_registers(e, layout);
 }
 
@@ -98,7 +98,7 @@ static void copy_place(grout_emitter *e, const grout_emit_pick *p, const grout_v
     grout_emit__begin(e);
     grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", p->width * bytes);
     grout_emit__address(e, &to, place);
-    grout_emit__add(e, ", x%" PRIu32, from);
+    grout_emit__add(e, "%s, x%" PRIu32, grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
     if (p->pick.mask != 0) {
         grout_emit__add(e, ", ");
         grout_emit__touched(e, p);
@@ -133,7 +133,9 @@ void grout_emit__async_copy_commit_group(grout_emitter *e, grout_op_id id, const
 
 void grout_emit__async_copy_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__line(e, "grout_async_copy_wait<%" PRId64 ">();", grout_emit__get_integer(e, op, 0));
+    grout_emit__line(
+        e, "grout_async_copy_wait<%" PRId64 ">();",
+        grout_emit__plant(e, GROUT_FIELD_PIECE_PENDING, grout_emit__get_integer(e, op, 0)));
     grout_emit__thread_barrier(e, "all lanes' copies are done");
 }
 

@@ -90,7 +90,8 @@ static void prepare_barrier(grout_emitter *e, async_store *store, grout_view *ba
     grout_emit__end(e, ";");
     if (number != UINT32_MAX && !e->plan->barriers[number].is_explicit) {
         grout_emit__open_issuer(e);
-        grout_emit__line(e, "grout_peer_expect(x%" PRIu32 ", %" PRId64 ");", store->barrier, bytes);
+        grout_emit__line(e, "grout_peer_expect(x%" PRIu32 ", %" PRId64 ");", store->barrier,
+                         grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES, bytes));
         grout_emit__close_issuer(e);
     }
 }

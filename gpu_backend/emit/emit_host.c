@@ -245,9 +245,9 @@ static void add_pixels(const host *h, const grout_tma *tma) {
 static void add_maps(const host *h) {
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
-        const grout_type *type = grout_object_get_type(h->module, map->object);
+        const grout_type type = grout_gpu__get_map_type(h->module, map);
         grout_text_add(h->out, "static const Map %s = {CU_TENSOR_MAP_DATA_TYPE_%s, %u,\n    ",
-                       grout_gpu__get_map_name(h->module, map).text, get_tensor_type(type),
+                       grout_gpu__get_map_name(h->module, map).text, get_tensor_type(&type),
                        map->tma.rank);
         add_numbers(h, map->tma.dims, map->tma.rank);
         grout_text_add(h->out, ", ");

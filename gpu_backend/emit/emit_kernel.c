@@ -118,8 +118,10 @@ static void init_barriers(grout_emitter *e) {
         grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", barrier->count);
         grout_emit__open(e);
         grout_emit__line(
-            e, "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRIu32 "); // %%%s",
-            barrier->smem_offset, barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier),
+            e, "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRId64 "); // %%%s",
+            grout_emit__plant(e, GROUT_FIELD_MBARRIER_INIT_ADDRESS, barrier->smem_offset),
+            grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT,
+                              barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier)),
             grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
@@ -155,7 +157,8 @@ static void declare_phases(grout_emitter *e) {
             grout_emit__line(e, "grout_u32 %s[%" PRIu32 "] = {};", name.text,
                              (barrier->count + 31) / 32);
         } else {
-            grout_emit__line(e, "grout_u32 %s = 0;", name.text);
+            const bool is_odd = grout_emit__plant(e, GROUT_FIELD_MBARRIER_PARITY, 0) != 0;
+            grout_emit__line(e, "grout_u32 %s = %s0;", name.text, is_odd ? "~" : "");
         }
         if (barrier->is_watched && barrier->count <= 32) {
             grout_emit__line(e, "grout_u32 %s = 0;", grout_emit__arrived_name(e, k).text);

@@ -79,7 +79,7 @@ void grout_emit__make_tensor_descriptor(grout_emitter *e, grout_op_id id, const 
         grout_emit__add(e, "grout_tensor_map_set_extent<%" PRIu32 ">(x%" PRIu32 ", ", k, pointer);
         grout_emit__operand(e, grout_descriptor_get_extent(e->module, op, map->tma.object_dim[k]),
                             NULL);
-        grout_emit__end(e, ");");
+        grout_emit__end(e, "%s);", grout_emit__fault(e, GROUT_FIELD_MAP_EXTENT));
     }
     grout_emit__line(e, "grout_tensor_map_release();");
     grout_emit__close_issuer(e);

@@ -13,34 +13,35 @@
 
 #include <inttypes.h>
 
-/* Bits 62 and 63 of a matrix descriptor, as those of its upper half. */
-static uint32_t get_swizzle_bits(uint32_t swizzle) {
-    switch (swizzle) {
-    case 128:
-        return UINT32_C(1) << 30;
-    case 64:
-        return UINT32_C(2) << 30;
-    case 32:
-        return UINT32_C(3) << 30;
-    default:
-        return 0;
-    }
+static uint32_t get_swizzle(uint32_t bytes) {
+    return bytes == 128 ? 1 : bytes == 64 ? 2 : bytes == 32 ? 3 : 0;
+}
+
+/* What of a matrix descriptor does not change with the address. */
+static uint64_t describe_operand(const grout_emitter *e, const grout_wgmma_operand *operand) {
+    uint64_t word = 0;
+    GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
+    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_LEADING, operand->leading_bytes / 16);
+    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_STRIDE, operand->stride_bytes / 16);
+    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_BASE, 0);
+    return grout_emit__put(e, word, GROUT_FIELD_WGMMA_SWIZZLE, get_swizzle(operand->swizzle));
 }
 
 /* "const grout_u32 x5 = grout_operand_start(as + ...) | 65536u;" and the number of x. */
 static uint32_t write_start(grout_emitter *e, const grout_view *view,
                             const grout_wgmma_operand *operand) {
     const uint32_t start = e->temp_count++;
-    GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
-    grout_emit__end(e, ") | %" PRIu32 "u;", (operand->leading_bytes >> 4) << 16);
+    grout_emit__end(e, ")%s | %" PRIu32 "u;", grout_emit__fault(e, GROUT_FIELD_WGMMA_START),
+                    (uint32_t)describe_operand(e, operand));
     return start;
 }
 
 static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, uint32_t modulus,
-                         int64_t bytes) {
+                         int64_t bytes, grout_gpu_field field) {
+    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
     GROUT_ASSERT(bytes % 16 == 0);
     if (bytes == 0) {
         return;
@@ -52,26 +53,28 @@ static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, 
     if (modulus > 1) {
         grout_emit__add(e, " %% %" PRIu32, modulus);
     }
-    if (bytes != 16) {
-        grout_emit__add(e, " * %" PRId64, bytes / 16);
+    if (distance != 1) {
+        grout_emit__add(e, " * %" PRId64, distance);
     }
 }
 
 /* The descriptor of the part of an operand that one instruction takes. */
 static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
                            const grout_wgmma_operand *operand, uint32_t start) {
-    const uint32_t high = operand->stride_bytes >> 4 | get_swizzle_bits(operand->swizzle);
+    const uint32_t high = (uint32_t)(describe_operand(e, operand) >> 32);
     const bool has_panels = wgmma->step_count > operand->steps_per_panel;
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (wgmma->block_count > 1) {
-        add_distance(e, "band", 1, 1, operand->block_bytes);
+        add_distance(e, "band", 1, 1, operand->block_bytes, GROUT_FIELD_WGMMA_BAND);
     }
     if (has_panels) {
-        add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes);
+        add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
+                     GROUT_FIELD_WGMMA_PANEL);
     }
     if (wgmma->step_count > 1 && operand->steps_per_panel > 1) {
-        add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes);
+        add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes,
+                     GROUT_FIELD_WGMMA_STEP);
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }
@@ -208,8 +211,11 @@ static void add_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t pack
 /* Whether the accumulator counts: for the first step of K what the operand says. */
 static void add_use(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
     if (wgmma->has_use) {
-        grout_emit__add(e, wgmma->step_count > 1 ? ", part > 0 || " : ", ");
+        const char *fault = grout_emit__fault(e, GROUT_FIELD_WGMMA_USE);
+        grout_emit__add(e, ", %s", *fault == '\0' ? "" : "(");
+        grout_emit__add(e, wgmma->step_count > 1 ? "part > 0 || " : "");
         grout_emit__operand(e, grout_wgmma_get_use(e->module, op), NULL);
+        grout_emit__add(e, "%s%s", *fault == '\0' ? "" : ")", fault);
     }
 }
 

@@ -107,14 +107,24 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
     }
     if (wgmma->is_sparse) {
         const uint32_t metadata = first + count_sources(wgmma) - 1;
-        grout_emit__add(e, ", %%%" PRIu32 ", %" PRIu32, metadata, selector);
+        grout_emit__add(e, ", %%%" PRIu32 ", %d", metadata,
+                        (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_SELECTOR, selector));
     }
-    grout_emit__add(e, "%s%s", wgmma->has_use ? ", use" : ", 1", is_integer(wgmma) ? "" : ", 1, 1");
+    if (wgmma->has_use) {
+        grout_emit__add(e, ", use");
+    } else {
+        grout_emit__add(e, ", %d", (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_USE, 1));
+    }
+    grout_emit__add(e, is_integer(wgmma) ? "" : ", 1, 1");
     if (has_transposes && !wgmma->a.is_register) {
-        grout_emit__add(e, ", %d", wgmma->a.is_transposed ? 1 : 0);
+        grout_emit__add(
+            e, ", %d",
+            (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_A_ALONG_M, wgmma->a.is_transposed ? 1 : 0));
     }
     if (has_transposes) {
-        grout_emit__add(e, ", %d", wgmma->b.is_transposed ? 1 : 0);
+        grout_emit__add(
+            e, ", %d",
+            (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_B_ALONG_N, wgmma->b.is_transposed ? 1 : 0));
     }
     grout_emit__end(e, wgmma->has_use ? ";}\"" : ";\"");
 }
@@ -130,9 +140,10 @@ static void write_predicate(grout_emitter *e, const grout_wgmma *wgmma, uint32_t
 /* "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " */
 static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
     grout_emit__line(
-        e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s%s \"",
-        wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "", wgmma->n,
-        get_depth(wgmma), get_accumulator(wgmma), grout_emit__get_ptx_type(wgmma->a_dtype, true),
+        e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRId64 "k%" PRIu32 ".%s.%s.%s%s \"",
+        wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "",
+        grout_emit__plant(e, GROUT_FIELD_WGMMA_N, wgmma->n), get_depth(wgmma),
+        get_accumulator(wgmma), grout_emit__get_ptx_type(wgmma->a_dtype, true),
         grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }
 

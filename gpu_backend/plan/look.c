@@ -112,3 +112,9 @@ bool grout_gpu__is_dependent(const grout_module *module, grout_kernel_id kernel)
     }
     return found;
 }
+
+grout_type grout_gpu__get_map_type(const grout_module *module, const grout_gpu_map *map) {
+    grout_type type = *grout_object_get_type(module, map->object);
+    type.dtype = map->dtype;
+    return type;
+}

@@ -61,12 +61,17 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
     if (plan->map_count == walk->map_capacity) {
         return UINT32_MAX;
     }
-    plan->maps[plan->map_count] =
-        (grout_gpu_map){.object = object,
-                        .param_index = grout_gpu__find_param(walk->module, walk->kernel, object),
-                        .workspace_index = grout_gpu__plan_find_workspace(plan, object),
-                        .number = number,
-                        .tma = *tma};
+    grout_gpu_map *map = &plan->maps[plan->map_count];
+    *map = (grout_gpu_map){.object = object,
+                           .param_index = grout_gpu__find_param(walk->module, walk->kernel, object),
+                           .workspace_index = grout_gpu__plan_find_workspace(plan, object),
+                           .number = number,
+                           .tma = *tma,
+                           .dtype = grout_object_get_type(walk->module, object)->dtype,
+                           .element_strides = {1, 1, 1, 1, 1}};
+    for (uint32_t k = 0; k < tma->spatial_count; k++) {
+        map->element_strides[1 + k] = tma->pixel_steps[k];
+    }
     return plan->map_count++;
 }
 

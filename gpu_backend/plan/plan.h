@@ -45,6 +45,9 @@ typedef struct grout_gpu_map {
     uint32_t workspace_index; /* of a gmem scratch, or UINT32_MAX */
     uint32_t number;          /* 1 for the array's first map, 2, ... */
     grout_tma tma;
+    uint8_t dtype;               /* grout_dtype of the elements */
+    int64_t start_bytes;         /* from the array's first element to the map's */
+    uint32_t element_strides[5]; /* every so many elements of a dimension */
 } grout_gpu_map;
 
 typedef enum grout_gpu_arg_kind {
@@ -138,7 +141,14 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                           grout_diags *diags);
 void grout_gpu__plan_deinit(grout_gpu_plan *plan);
 
+/* Makes one field of the launch, or of each tensor map, what a test has planted: for the caller of
+ * the code, not for who writes it. */
+void grout_gpu__plan_plant(grout_gpu_plan *plan, const grout_planted *planted);
+
 /* ---- looking things up (look.c) ---- */
+
+/* The type of the array, with the elements that the map has. */
+grout_type grout_gpu__get_map_type(const grout_module *module, const grout_gpu_map *map);
 
 /* The hardware that the code of a kernel is for, and its compute capability. */
 grout_arch grout_gpu__get_arch(const grout_module *module, grout_kernel_id kernel);

@@ -190,11 +190,11 @@ static void add_maps(const manifest *m) {
     grout_text_add(m->out, "  \"tensor_maps\": [");
     for (uint32_t k = 0; k < m->plan->map_count; k++) {
         const grout_gpu_map *map = &m->plan->maps[k];
-        const grout_type *type = grout_object_get_type(m->module, map->object);
-        int64_t steps[] = {1, 1, 1, 1, 1};
+        const grout_type type = grout_gpu__get_map_type(m->module, map);
+        int64_t steps[5];
         GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= sizeof steps / sizeof steps[0]);
-        for (uint32_t i = 0; i < map->tma.spatial_count; i++) {
-            steps[1 + i] = map->tma.pixel_steps[i];
+        for (uint32_t i = 0; i < map->tma.rank; i++) {
+            steps[i] = map->element_strides[i];
         }
         grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
         add_string(m->out, grout_gpu__get_map_name(m->module, map).text);
@@ -204,7 +204,8 @@ static void add_maps(const manifest *m) {
             grout_text_add(m->out, ", \"array\": ");
             add_param_name(m, map->param_index);
         }
-        grout_text_add(m->out, ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ", get_map_dtype(type),
+        grout_text_add(m->out,
+                       ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ", get_map_dtype(&type),
                        map->tma.rank);
         add_numbers(m->out, map->tma.dims, map->tma.rank);
         grout_text_add(m->out, ",\n     \"strides_bytes\": ");
@@ -214,6 +215,9 @@ static void add_maps(const manifest *m) {
         grout_text_add(m->out, ", \"element_strides\": ");
         add_numbers(m->out, steps, map->tma.rank);
         add_pixels(m, &map->tma);
+        if (map->start_bytes != 0) {
+            grout_text_add(m->out, ", \"start_bytes\": %" PRId64, map->start_bytes);
+        }
         grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
                        map->tma.swizzle, map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
     }
@@ -284,14 +288,17 @@ static void add_head(const manifest *m) {
                    m->plan->lane_count, m->plan->cluster_size, m->plan->dynamic_smem_bytes);
 }
 
-bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
-                         grout_diags *diags) {
+bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel,
+                         const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     grout_gpu_plan plan;
     const manifest m = {.module = bound,
                         .kernel = grout_module_get_kernel(bound, kernel),
                         .plan = &plan,
                         .out = out};
     const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
+    if (is_planned && options != NULL) {
+        grout_gpu__plan_plant(&plan, &options->planted);
+    }
     if (is_planned) {
         add_head(&m);
         if (grout_gpu__is_dependent(bound, kernel)) {

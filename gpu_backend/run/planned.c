@@ -39,8 +39,8 @@ static grout_gpu_tensor_type get_tensor_type(const grout_type *type) {
 }
 
 grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout_gpu_map *map) {
-    const grout_type *type = grout_object_get_type(module, map->object);
-    grout_gpu_tensor_map made = {.type = get_tensor_type(type),
+    const grout_type type = grout_gpu__get_map_type(module, map);
+    grout_gpu_tensor_map made = {.type = get_tensor_type(&type),
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
                                  .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN
@@ -51,12 +51,12 @@ grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout
         made.dims[k] = (uint64_t)map->tma.dims[k];
         made.strides_bytes[k] = (uint64_t)map->tma.strides[k];
         made.box[k] = (uint32_t)map->tma.box[k];
+        made.element_strides[k] = map->element_strides[k];
     }
     made.spatial_count = map->tma.spatial_count;
     for (uint32_t k = 0; k < map->tma.spatial_count; k++) {
         made.lower[k] = map->tma.lower[k];
         made.upper[k] = map->tma.upper[k];
-        made.element_strides[1 + k] = map->tma.pixel_steps[k];
     }
     return made;
 }

@@ -44,7 +44,8 @@ static bool compile_kernel(run *r) {
     const grout_emit_options options = {.watchdog = r->first->watchdog_seconds >= 0,
                                         .no_debug_checks = r->first->no_debug_checks,
                                         .line_directives = r->first->nvrtc.line_info,
-                                        .extern_source = r->launch->extern_source};
+                                        .extern_source = r->launch->extern_source,
+                                        .planted = r->launch->planted};
     return grout_gpu__compile_kernel(r->module, r->launch->kernel, &options, &r->first->nvrtc,
                                      &r->binary, r->diags);
 }
@@ -150,6 +151,7 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
         param.kind = GROUT_GPU_PARAM_TENSOR_MAP;
         param.buffer = get_map_buffer(r, &r->plan.maps[arg->index]);
         param.map = grout_gpu__make_map(r->module, &r->plan.maps[arg->index]);
+        param.offset_bytes = (uint64_t)r->plan.maps[arg->index].start_bytes;
         break;
     case GROUT_GPU_ARG_WORKSPACE:
         param.kind = GROUT_GPU_PARAM_BUFFER;
@@ -285,8 +287,11 @@ static void deinit(run *r) {
 
 static bool prepare(run *r) {
     grout_gpu__get_symbol(grout_module_get_string(r->module, r->kernel->name), r->symbol);
-    return grout_gpu__plan_init(&r->plan, r->module, r->launch->kernel, r->diags) &&
-           check_arguments(r) && compile_kernel(r) && make_tables(r);
+    if (!grout_gpu__plan_init(&r->plan, r->module, r->launch->kernel, r->diags)) {
+        return false;
+    }
+    grout_gpu__plan_plant(&r->plan, &r->launch->planted);
+    return check_arguments(r) && compile_kernel(r) && make_tables(r);
 }
 
 bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,

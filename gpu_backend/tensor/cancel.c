@@ -32,7 +32,8 @@ void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grou
         grout_emit__begin(e);
         grout_emit__add(e, "grout_mbarrier_arrive_expect(");
         grout_emit__barrier_address(e, &barrier);
-        grout_emit__add(e, ", %d", ANSWER_BYTES);
+        grout_emit__add(e, ", %d",
+                        (int)grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES, ANSWER_BYTES));
         if (size != 1) {
             grout_emit__add(e, ", %" PRIu32, size);
         }

@@ -17,8 +17,10 @@ enum { LANES = 128, LANE_BITS = 16, HALF_LANES = 16, COLUMN_BITS = 32 };
 /* ---- the kernel's ---------------------------------------------------------------------------- */
 
 void grout_tensor__init_drain(grout_emitter *e) {
-    grout_emit__line(e, "grout_mbarrier_init(smem + %" PRId64 ", %" PRIu32 "); // all warps' end",
-                     e->plan->tensor_offset, e->plan->lane_count / GROUT_WARP_LANES);
+    grout_emit__line(
+        e, "grout_mbarrier_init(smem + %" PRId64 ", %" PRId64 "); // all warps' end",
+        e->plan->tensor_offset,
+        grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT, e->plan->lane_count / GROUT_WARP_LANES));
 }
 
 static int64_t get_place_of_address(const grout_emitter *e) {
@@ -29,8 +31,9 @@ void grout_tensor__allocate(grout_emitter *e) {
     grout_emit__begin(e);
     grout_emit__add(e, "if (warp == 0)");
     grout_emit__open(e);
-    grout_emit__line(e, "grout_tensor_allocate<%" PRIu32 ">(smem + %" PRId64 ", %" PRIu32 ");",
-                     e->plan->tensor_group, get_place_of_address(e), e->plan->tensor_columns);
+    grout_emit__line(e, "grout_tensor_allocate<%" PRIu32 ">(smem + %" PRId64 ", %" PRId64 ");",
+                     e->plan->tensor_group, get_place_of_address(e),
+                     grout_emit__plant(e, GROUT_FIELD_TMEM_ALLOCATED, e->plan->tensor_columns));
     grout_emit__close(e, "");
     grout_emit__line(e, "grout_tensor_fence_before();");
     if (e->plan->cluster_size > 1) { /* the start of a cluster publishes mbarriers alone */

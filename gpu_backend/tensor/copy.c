@@ -37,6 +37,7 @@ static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy 
     const uint32_t groups = (uint32_t)view->extent[view->rank - 1] / GROUT_TMEM_SCALES_STEP;
     const int64_t blocks = view->extent[view->rank - 2] / ROWS;
     grout_tensor__address(e, view, 0);
+    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_COPIED));
     if (c->part_count == 1) {
         return;
     }

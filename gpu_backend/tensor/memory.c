@@ -246,7 +246,8 @@ static uint32_t write_addresses(grout_emitter *e, const transfer *t) {
         grout_emit__begin(e);
         grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", first + half);
         grout_tensor__address(e, &t->view, half * t->columns * packing);
-        grout_emit__end(e, " + (warp %% 4 << %d);", QUARTER_BITS);
+        grout_emit__end(e, "%s + (warp %% 4 << %d);", grout_emit__fault(e, GROUT_FIELD_TMEM_MOVED),
+                        QUARTER_BITS);
     }
     return first;
 }

@@ -1,6 +1,6 @@
 /*
- * tensor.h - the tensor core of Blackwell in the text: tensor memory, its loads and stores, the
- * words of descriptors. Products, copies and launch control are functions of operations, which
+ * tensor.h - the tensor core of Blackwell in the text: tensor memory, its loads and stores,
+ * descriptors of matrices. Products, copies and launch control are functions of operations, which
  * ops.def names. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_TENSOR_H
@@ -50,18 +50,7 @@ void grout_tensor__await(grout_emitter *e);
 /* The same before an op that uses one of them, has blocks or ends one. */
 void grout_tensor__await_used(grout_emitter *e, const grout_op *op);
 
-/* ---- words of bits (fields.c) ---- */
-
-/* The fields of descriptors, as fields.def has them. */
-typedef enum grout_tensor_field {
-#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, DOC) GROUT_TENSOR_##WORD##_##NAME,
-#include "fields.def"
-    GROUT_TENSOR_FIELD_COUNT
-} grout_tensor_field;
-
-/* The word with a field set, which was 0. */
-uint64_t grout_tensor__put(const grout_emitter *e, uint64_t word, grout_tensor_field field,
-                           uint64_t value);
+/* ---- matrices in SMEM (matrix.c) ---- */
 
 /* The parts of a matrix descriptor that do not change with the address: "grout_operand_start(..)"
  * takes bits 0 to 13, the lower half this, the upper half the other. */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier) {
     grout_gpu_name name;
@@ -76,13 +77,13 @@ bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *bar
     return true;
 }
 
-void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
+void grout_emit__barrier_at(grout_emitter *e, const grout_view *barrier, grout_gpu_field field) {
     int64_t slot;
     if (grout_emit__is_peer(barrier)) {
         grout_view own = *barrier;
         own.cluster_index_count = 0;
         grout_emit__add(e, "grout_peer_address(");
-        grout_emit__barrier_address(e, &own);
+        grout_emit__barrier_at(e, &own, field);
         grout_emit__add(e, ", ");
         grout_emit__rank(e, barrier);
         grout_emit__add(e, ")");
@@ -97,6 +98,11 @@ void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
     } else if (slot != 0) {
         grout_emit__add(e, " + %" PRId64, 8 * slot);
     }
+    grout_emit__add(e, "%s", grout_emit__fault(e, field));
+}
+
+void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
+    grout_emit__barrier_at(e, barrier, GROUT_FIELD_MBARRIER_ADDRESS);
 }
 
 const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
@@ -148,6 +154,19 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
     return name == NULL ? fallback : name;
 }
 
+const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
+                              grout_gpu_field field) {
+    /* The narrowest first, as the device header numbers them. */
+    static const char *const names[] = {"GROUT_CTA", "GROUT_CLUSTER", "GROUT_GPU", "GROUT_SYS"};
+    const char *name = grout_emit__choice(e, op, GROUT_ATTR_SCOPE, fallback);
+    uint32_t number = 0;
+    while (strcmp(names[number], name) != 0) {
+        number++;
+        GROUT_ASSERT(number < sizeof names / sizeof *names);
+    }
+    return names[grout_emit__plant(e, field, number)];
+}
+
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
     return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
 }
@@ -155,7 +174,8 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
 void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
                                const char *strong) {
     const bool is_relaxed = grout_emit__is_relaxed(e, op);
-    const bool is_cluster = is_for_cluster(e, op, entry) && !entry->is_narrow;
+    const bool is_meant = is_for_cluster(e, op, entry) && !entry->is_narrow;
+    const bool is_cluster = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_meant) != 0;
     if (is_relaxed || is_cluster) {
         grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
                         is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");

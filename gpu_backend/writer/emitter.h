@@ -9,6 +9,7 @@
 #ifndef GROUT_GPU_EMITTER_H
 #define GROUT_GPU_EMITTER_H
 
+#include "fields.h"
 #include "grout/text.h"
 #include "plan.h"
 
@@ -129,6 +130,15 @@ void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *f
     GROUT_PRINTF(3, 4);
 /* The line of the kernel's text, for reports. */
 uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc);
+
+/* ---- fields of the hardware's words (fields.h) ---- */
+
+/* A number, "" or " + 16" after one that is known at run time, and bits: as they should be, or as a
+ * test has planted them. */
+int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t value);
+const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field);
+uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,
+                         uint64_t value);
 
 /* ---- identifiers (identifiers.c) ---- */
 

@@ -51,6 +51,9 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
 /* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback);
+/* The same of its scope(..), which is written as a field. */
+const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
+                              grout_gpu_field field);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */
@@ -77,8 +80,10 @@ void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* Whether that index is a constant, which *slot_out is then. */
 bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *barrier,
                                    int64_t *slot_out);
-/* The SMEM address of one barrier, in the cluster's window if it is another CTA's. */
+/* The SMEM address of one barrier, in the cluster's window if it is another CTA's; and the same as
+ * another field than that of a barrier's uses. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
+void grout_emit__barrier_at(grout_emitter *e, const grout_view *barrier, grout_gpu_field field);
 /* The variable that holds a pool's phases: one bit an element. */
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
 /* The same for the arrivals that are watched. */

@@ -95,3 +95,16 @@ void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *f
 uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc) {
     return grout_module_get_place(e->module, loc).line;
 }
+
+int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t value) {
+    return grout_gpu__plant(&e->options.planted, field, value);
+}
+
+const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field) {
+    return grout_gpu__plant_text(&e->options.planted, field);
+}
+
+uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,
+                         uint64_t value) {
+    return grout_gpu__put_field(&e->options.planted, word, field, value);
+}

@@ -1,5 +1,6 @@
 /* schedule.c - which warp goes on: at random, for a while of random length. Every order of warps
- * that a GPU could take is possible, and a seed has one.
+ * that a GPU could take is possible, and a seed has one. With most seeds a warp of each cluster is
+ * slow: if the others do not wait for it, that shows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
@@ -9,6 +10,7 @@ enum {
     RESIDENT_CTAS = 8,       /* that run side by side while they get on */
     RESIDENT_CTAS_MAX = 132, /* if they wait for others */
     SPIN_STEPS = 20000,
+    SLOW_TURNS = 64,     /* of a slow warp, one is taken */
     STALL_STEPS = 400000 /* after which others may be what they wait for */
 };
 
@@ -249,12 +251,20 @@ static bool report_hang(ptx_machine *machine, bool is_limit) {
     return false;
 }
 
+/* Warp k of each cluster is slow with the seed k + 1, and counted on from there; none with 0. */
+static bool is_slow(const ptx_machine *machine, uint32_t number) {
+    uint32_t count = machine->cluster_size * machine->warp_count;
+    return machine->launch->seed % (count + 1) == number + 1;
+}
+
 /* One warp of those that run, or NULL. */
 static ptx_warp *draw_warp(ptx_machine *machine) {
     uint32_t first = machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
     uint32_t count = machine->cluster_size * machine->warp_count;
-    ptx_warp *warp = get_warp(machine, first, (uint32_t)grout_ptx__draw(machine, count));
-    return warp->live != 0 ? warp : NULL;
+    uint32_t number = (uint32_t)grout_ptx__draw(machine, count);
+    ptx_warp *warp = get_warp(machine, first, number);
+    bool is_left_out = is_slow(machine, number) && grout_ptx__draw(machine, SLOW_TURNS) != 0;
+    return warp->live != 0 && !is_left_out ? warp : NULL;
 }
 
 /* Tries all warps, once each. */

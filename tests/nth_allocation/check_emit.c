@@ -23,7 +23,7 @@ static bool emit_host(const emission *e, grout_text *out, grout_diags *diags) {
     return grout_emit_host(e->module, e->kernel, NULL, out, diags);
 }
 static bool emit_manifest(const emission *e, grout_text *out, grout_diags *diags) {
-    return grout_emit_manifest(e->module, e->kernel, out, diags);
+    return grout_emit_manifest(e->module, e->kernel, NULL, out, diags);
 }
 static bool (*const emitters[])(const emission *e, grout_text *out,
                                 grout_diags *diags) = {emit_cuda, emit_host, emit_manifest};

@@ -180,25 +180,31 @@ END_TEST
 /* ---- fields ---- */
 
 static grout_text emit_planted(const char *path, uint32_t field) {
-    const grout_emit_options options = {.planted_field = field};
+    const grout_emit_options options = {.planted = {.field = field}};
     grout_text text = read_file(path), source = {0};
     emit_kernels(path, text.data, 1, &options, &source);
     grout_text_free(&text);
     return source;
 }
 
-/* A fault in any field of the words that a kernel has changes its text. */
+/* A fault in any field of a descriptor that a kernel has changes its text, and no field of another
+ * kind of descriptor does. */
 static void check_fields(const char *path, const char *word) {
+    static const char *const descriptors[] = {"WGMMA", "MATRIX", "PLAIN", "SCALED"};
     static const char *const words[] = {
-#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, DOC) #WORD,
-#include "gpu_backend/tensor/fields.def"
+#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, UNIT, SECTION, DOC) #WORD,
+#include "gpu_backend/plan/fields.def"
     };
     const grout_text right = emit_planted(path, 0);
     for (uint32_t k = 0; k < sizeof words / sizeof *words; k++) {
         grout_text wrong = emit_planted(path, k + 1);
         const bool is_of_kernel = strcmp(words[k], "MATRIX") == 0 || strcmp(words[k], word) == 0;
-        ck_assert_msg((strcmp(right.data, wrong.data) != 0) == is_of_kernel, "%s: field %u of %s",
-                      path, k, words[k]);
+        bool is_descriptor = false;
+        for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+            is_descriptor = is_descriptor || strcmp(words[k], descriptors[i]) == 0;
+        }
+        ck_assert_msg(!is_descriptor || (strcmp(right.data, wrong.data) != 0) == is_of_kernel,
+                      "%s: field %s", path, grout_gpu_get_field_name(k));
         grout_text_free(&wrong);
     }
     grout_text_free((grout_text *)&right);
@@ -207,6 +213,23 @@ static void check_fields(const char *path, const char *word) {
 START_TEST(every_field_is_in_the_text) {
     check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout", "PLAIN");
     check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma_scaled.grout", "SCALED");
+}
+END_TEST
+
+START_TEST(fields_have_names) {
+    grout_planted planted;
+    ck_assert_uint_gt(grout_gpu_get_field_count(), 100);
+    ck_assert(grout_planted_parse("WGMMA.STRIDE-", &planted));
+    ck_assert(planted.is_less);
+    ck_assert_str_eq(grout_gpu_get_field_name(planted.field - 1), "WGMMA.STRIDE");
+    for (uint32_t k = 0; k < grout_gpu_get_field_count(); k++) {
+        ck_assert(grout_planted_parse(grout_gpu_get_field_name(k), &planted));
+        ck_assert_uint_eq(planted.field, k + 1);
+        ck_assert(!planted.is_less);
+    }
+    ck_assert(!grout_planted_parse("WGMMA", &planted));
+    ck_assert(!grout_planted_parse("", &planted));
+    ck_assert(!grout_planted_parse("-", &planted));
 }
 END_TEST
 
@@ -391,6 +414,7 @@ int main(void) {
     tcase_add_test(tcase, kernels_of_ops_compile);
     tcase_add_test(tcase, every_kind_has_its_descriptor);
     tcase_add_test(tcase, every_field_is_in_the_text);
+    tcase_add_test(tcase, fields_have_names);
     tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
     tcase_add_test(tcase, rows_go_to_the_lane_that_issues);
     tcase_add_test(tcase, an_alias_begins_in_the_columns_of_its_array);

@@ -67,7 +67,7 @@ START_TEST(manifest_is_as_written) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("manifest.grout", kernel, diags);
-    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
     ck_assert_str_eq(text.data, expected);
     grout_text_free(&text);
     grout_module_free(module);
@@ -79,7 +79,7 @@ START_TEST(kernel_without_anything) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("empty.grout", "kernel @nothing() {\n}\n", diags);
-    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "\"dynamic_smem_bytes\": 0,\n  \"arrays\": [],\n"));
     ck_assert_ptr_nonnull(strstr(text.data, "\"tensor_maps\": [],\n  \"workspaces\": [],\n"
                                             "  \"barriers\": []\n}\n"));
@@ -134,7 +134,7 @@ START_TEST(clusters_and_workspaces) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("clusters.grout", cluster_kernel, diags);
-    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
     check_parts(text.data, manifest_parts, sizeof manifest_parts / sizeof manifest_parts[0]);
     grout_text_free(&text);
     ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
@@ -166,7 +166,7 @@ START_TEST(contents_are_stated) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("init.grout", source, diags);
-    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
     check_parts(text.data, parts, sizeof parts / sizeof parts[0]);
     grout_text_free(&text);
     grout_module_free(module);

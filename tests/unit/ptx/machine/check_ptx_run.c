@@ -293,11 +293,30 @@ START_TEST(faults) {
 }
 END_TEST
 
+/* With two warps, seeds 1, 4, 7 have a slow first one, and seeds 2, 5, 8 a slow second one: it
+ * takes the later ticket. */
+START_TEST(slow_warps) {
+    static const char body[] =
+        "setp.eq.u32 %p0, %r15, 0; @%p0 st.shared.u32 [%r13], 0; bar.sync 0; mov.b32 %r1, 0;"
+        " L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 200; @%p1 bra L;"
+        " setp.eq.u32 %p2, %r14, 0; @%p2 atom.shared.add.u32 %r0, [%r13], 1;";
+    uint64_t results[THREADS];
+    grout_diags *diags = grout_diags_new();
+    for (uint64_t slow = 0; slow < 2; slow++) {
+        ck_assert(run(body, 3 * (uint64_t)_i + 1 + slow, results, diags));
+        ck_assert_uint_eq(results[32 * slow], 1);
+        ck_assert_uint_eq(results[32 * (1 - slow)], 0);
+    }
+    grout_diags_free(diags);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_run");
     TCase *tcase = tcase_create("ptx_run");
     tcase_add_loop_test(tcase, values, 0, sizeof value_cases / sizeof value_cases[0]);
     tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
+    tcase_add_loop_test(tcase, slow_warps, 0, 3);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

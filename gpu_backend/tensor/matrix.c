@@ -1,4 +1,4 @@
-/* fields.c - words of bits: descriptors of matrices in SMEM, fields of instruction descriptors.
+/* matrix.c - descriptors of matrices in SMEM.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
 
@@ -6,22 +6,6 @@
 #include "places.h"
 
 #include <inttypes.h>
-
-static const struct {
-    uint8_t first, width;
-} fields[GROUT_TENSOR_FIELD_COUNT] = {
-#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, DOC) [GROUT_TENSOR_##WORD##_##NAME] = {FIRST, WIDTH},
-#include "fields.def"
-};
-
-uint64_t grout_tensor__put(const grout_emitter *e, uint64_t word, grout_tensor_field field,
-                           uint64_t value) {
-    const uint64_t mask = (UINT64_C(1) << fields[field].width) - 1;
-    GROUT_ASSERT(value <= mask && (word >> fields[field].first & mask) == 0);
-    /* A test plants a fault: one unit more, or where that does not fit, none. */
-    const bool is_planted = e->options.planted_field == (uint32_t)field + 1;
-    return word | (is_planted ? (value + 1) & mask : value) << fields[field].first;
-}
 
 /* The code of a swizzle: those of a wgmma, whose field has one bit less. */
 static uint32_t get_swizzle(uint32_t bytes) {
@@ -32,27 +16,28 @@ grout_tensor_matrix grout_tensor__describe_matrix(const grout_emitter *e,
                                                   const grout_wgmma_operand *operand) {
     uint64_t word = 0;
     GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_LEADING, operand->leading_bytes / 16);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_STRIDE, operand->stride_bytes / 16);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_VERSION, 1);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_BASE, 0);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_ABSOLUTE, 0);
-    word = grout_tensor__put(e, word, GROUT_TENSOR_MATRIX_SWIZZLE, get_swizzle(operand->swizzle));
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_LEADING, operand->leading_bytes / 16);
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_STRIDE, operand->stride_bytes / 16);
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_VERSION, 1);
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_BASE, 0);
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_ABSOLUTE, 0);
+    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_SWIZZLE, get_swizzle(operand->swizzle));
     return (grout_tensor_matrix){.low = (uint32_t)word, .high = (uint32_t)(word >> 32)};
 }
 
 uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uint32_t low) {
     const uint32_t start = e->temp_count++;
-    const bool is_planted = e->options.planted_field == GROUT_TENSOR_MATRIX_START + 1;
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
-    grout_emit__end(e, "%s) | %" PRIu32 "u;", is_planted ? " + 16" : "", low);
+    grout_emit__end(e, ")%s | %" PRIu32 "u;", grout_emit__fault(e, GROUT_FIELD_MATRIX_START), low);
     return start;
 }
 
 /* " + part / 4 * 512", of what is not 0. */
-static void add_distance(grout_emitter *e, uint32_t divisor, uint32_t modulus, int64_t bytes) {
+static void add_distance(grout_emitter *e, uint32_t divisor, uint32_t modulus, int64_t bytes,
+                         grout_gpu_field field) {
+    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
     GROUT_ASSERT(bytes % 16 == 0);
     if (bytes == 0) {
         return;
@@ -64,8 +49,8 @@ static void add_distance(grout_emitter *e, uint32_t divisor, uint32_t modulus, i
     if (modulus > 1) {
         grout_emit__add(e, " %% %" PRIu32, modulus);
     }
-    if (bytes != 16) {
-        grout_emit__add(e, " * %" PRId64, bytes / 16);
+    if (distance != 1) {
+        grout_emit__add(e, " * %" PRId64, distance);
     }
 }
 
@@ -75,10 +60,11 @@ void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, 
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (has_panels) {
-        add_distance(e, operand->steps_per_panel, 1, operand->panel_bytes);
+        add_distance(e, operand->steps_per_panel, 1, operand->panel_bytes, GROUT_FIELD_TMEM_PANEL);
     }
     if (parts > 1 && operand->steps_per_panel > 1) {
-        add_distance(e, 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes);
+        add_distance(e, 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes,
+                     GROUT_FIELD_TMEM_STEP);
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }

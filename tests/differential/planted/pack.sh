@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes build/gpu-faults.tar.gz of build/gpu-bundle (tools/gpu_bundle.sh): the command, the kernels, the list of fields
+# and planted.py. On a machine with a GPU, NVRTC and Python:
+#     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS [RESULTS]
+# (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the machine for PTX says.
+set -eu
+cd "$(dirname "$0")/../../.."
+folder=build/gpu-faults
+rm -rf "$folder"
+mkdir -p "$folder/tests" "$folder/gpu_backend/plan"
+cp build/gpu-bundle/grout build/gpu-bundle/*.so* "$folder/"
+cp gpu_backend/plan/fields.def "$folder/gpu_backend/plan/"
+cp -R kernels "$folder/kernels"
+cp -R tests/differential tests/ops "$folder/tests/"
+cat > "$folder/run.sh" <<'RUN'
+#!/bin/sh
+set -u
+out=$1
+seconds=$2
+known=${3:+--but $(realpath "$3")}
+cd "$(dirname "$0")"
+planted="python3 tests/differential/planted/planted.py --grout ./grout --seconds $seconds"
+# shellcheck disable=SC2086
+$planted --device cuda --jobs 6 $known --results "$out/gpu.tsv" > "$out/gpu.log" 2>&1 &
+$planted --device ptx --jobs 10 --results "$out/ptx.tsv" > "$out/ptx.log" 2>&1 &
+nvidia-smi -L > "$out/device.log"
+wait
+tail -n 1 "$out/gpu.log" "$out/ptx.log"
+RUN
+tar czf build/gpu-faults.tar.gz -C build gpu-faults
+du -h build/gpu-faults.tar.gz
