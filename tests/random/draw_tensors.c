@@ -20,7 +20,7 @@ static const tensor_form forms[] = {{"f16", "f32", 2, 16, 16, false, TABLES_NONE
                                     {"f8e4m3", "f32", 1, 32, 32, true, TABLES_NONE, "f8e5m2"},
                                     {"i8", "i32", 1, 32, 32, true, TABLES_NONE, "u8"},
                                     {"f8e4m3", "f32", 1, 16, 128, true, TABLES_SCALES, "f8e5m2"},
-                                    {"f6e3m2", "f32", 1, 16, 128, true, TABLES_SCALES, "f8e4m3"},
+                                    {"f8e5m2", "f32", 1, 16, 128, true, TABLES_SCALES, "f8e4m3"},
                                     {"f16", "f32", 2, 16, 64, true, TABLES_METADATA, NULL},
                                     {"i8", "i32", 1, 16, 64, true, TABLES_METADATA, "u8"}};
 /* Each CTA of a pair has half of the columns of b. */
