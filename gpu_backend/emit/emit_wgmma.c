@@ -93,12 +93,13 @@ typedef struct register_array {
     uint32_t registers; /* of 32 bits */
 } register_array;
 
-/* The elements of one register, all of them those of a splat. */
-static void write_splat(grout_emitter *e, const register_array *array) {
+/* The elements of one register, all of them those of a splat: "splat7", for the registers x7. A
+ * scope may have several. */
+static void write_splat(grout_emitter *e, const register_array *array, uint32_t packed) {
     const uint32_t per_register = 4u / grout_dtype_get_info(array->dtype)->bytes;
     grout_emit__begin(e);
-    grout_emit__add(e, "const %s %s[%" PRIu32 "] = {", grout_gpu__get_type_name(array->dtype),
-                    array->splat, per_register);
+    grout_emit__add(e, "const %s %s%" PRIu32 "[%" PRIu32 "] = {",
+                    grout_gpu__get_type_name(array->dtype), array->splat, packed, per_register);
     for (uint32_t k = 0; k < per_register; k++) {
         grout_emit__add(e, k == 0 ? "" : ", ");
         grout_emit__operand(e, array->operand, NULL);
@@ -120,7 +121,7 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const registe
     }
     const uint32_t packed = grout_emit__begin_hold(e, array->registers);
     if (!is_spread) {
-        write_splat(e, array);
+        write_splat(e, array, packed);
     }
     grout_emit__open_registers(e, array->registers, 1);
     grout_emit__begin(e);
@@ -130,7 +131,7 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const registe
         grout_emit__add(e, "%s + %" PRIu32 " * reg", grout_emit__name(e, array->operand->id),
                         per_register);
     } else {
-        grout_emit__add(e, "%s", array->splat);
+        grout_emit__add(e, "%s%" PRIu32, array->splat, packed);
     }
     grout_emit__end(e, is_kept ? ");" : "));");
     grout_emit__close(e, "");

@@ -134,6 +134,8 @@ def find_cases(arguments, folder, path, text, run):
         if len(choice) > 2 or whole is None or whole["verdict"] == "invalid":
             report, why = check(arguments, path, options)
         reason = why if report is None else judge(report, kernel[1:])
+        if re.search("^// unordered:", text, re.M):
+            reason = reason or "its comment says that what it does depends on the order"
         yield " ".join([name + kernel, *asked]), Case(path, options), reason or OF_THE_CPU.get(name)
 
 
