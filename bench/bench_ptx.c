@@ -120,7 +120,7 @@ typedef struct matmul {
     uint64_t c_address;
 } matmul;
 
-enum { MATRIX_BYTES = SIZE * SIZE * 2 };
+enum { MATRIX_BYTES = SIZE * 2 * SIZE };
 
 /* Small integers as bf16: their sums are exact. */
 static uint16_t make_bf16(size_t i) {
@@ -193,13 +193,13 @@ static size_t make_maps(void *payload, grout_ptx_memory *memory, uint8_t *parame
                                      .rank = 3,
                                      .swizzle = 3,
                                      .dims = {TILE_K, SIZE, SIZE / TILE_K},
-                                     .strides_bytes = {SIZE * 2, TILE_K * 2},
+                                     .strides_bytes = {2ULL * SIZE, 2ULL * TILE_K},
                                      .element_strides = {1, 1, 1}};
     grout_ptx_tensor maps[3] = {{.type = 9,
                                  .rank = 2,
                                  .swizzle = 3,
                                  .dims = {SIZE, SIZE},
-                                 .strides_bytes = {SIZE * 2},
+                                 .strides_bytes = {2ULL * SIZE},
                                  .box = {TILE_K, TILE_M},
                                  .element_strides = {1, 1}},
                                 panels,

@@ -462,7 +462,7 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
 
 static bool keep_arguments(ptx_launch *work) {
     const grout_gpu_launch *launch = work->launch;
-    work->initial = calloc(launch->argument_count + 1, sizeof *work->initial);
+    work->initial = calloc((size_t)launch->argument_count + 1, sizeof *work->initial);
     for (uint32_t i = 0; work->initial != NULL && i < launch->argument_count; i++) {
         const grout_argument *argument = &launch->arguments[i];
         work->initial[i] = malloc(argument->size + 1);
@@ -482,7 +482,7 @@ grout_ptx_device *grout_ptx_device__new(grout_session *session, const grout_gpu_
     }
     if (device != NULL) {
         device->session = session;
-        device->launches = calloc(count, sizeof *device->launches);
+        device->launches = calloc(count + 1, sizeof *device->launches);
     }
     if (device == NULL || device->launches == NULL) {
         (void)grout_diags_add_oom(session->diags);

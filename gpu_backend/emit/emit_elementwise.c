@@ -122,6 +122,7 @@ static const char *get_pair_function(const grout_op *op) {
 
 /* The operands of the function, those of the first register and then those of the second. */
 static void emit_pairs(grout_emitter *e, const grout_op *op, const char *function) {
+    GROUT_ASSERT(op->operand_count > 0);
     open_pairs(e, op, function);
     for (uint32_t k = 0; k < 2 * op->operand_count; k++) {
         grout_emit__add(e, k > 0 ? ", " : "");

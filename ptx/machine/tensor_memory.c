@@ -100,7 +100,7 @@ static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, 
 }
 
 static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,
-                        uint8_t *bytes, uint8_t *known, grout_ptx_fault *fault) {
+                        grout_ptx_known_bytes to, grout_ptx_fault *fault) {
     const ptx_tensor_view *view = machine;
     ptx_bytes found;
     ptx_cta *owner = NULL;
@@ -108,9 +108,9 @@ static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
                                 &owner)) {
         return grout_ptx__fail(fault, "a matrix descriptor leaves shared memory at 0x%x", address);
     }
-    memcpy(bytes, found.data, size);
+    memcpy(to.bytes, found.data, size);
     for (uint32_t i = 0; i < size; i++) {
-        known[i] = found.known[i] != 0 ? 0xff : 0;
+        to.known[i] = found.known[i] != 0 ? 0xff : 0;
     }
     return true;
 }
@@ -119,7 +119,8 @@ static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
                         uint8_t *bytes, grout_ptx_fault *fault) {
     uint8_t known[READ_MAX];
     GROUT_ASSERT(size <= READ_MAX);
-    if (!move_shared(machine, cta, address, size, bytes, known, fault)) {
+    const grout_ptx_known_bytes to = {bytes, known};
+    if (!move_shared(machine, cta, address, size, to, fault)) {
         return false;
     }
     for (uint32_t i = 0; i < size; i++) {

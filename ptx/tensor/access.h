@@ -11,6 +11,11 @@
 #include "product.h"
 #include "tmem.h"
 
+/* Bytes, and for each of them the bits that have a value. */
+typedef struct grout_ptx_known_bytes {
+    uint8_t *bytes, *known;
+} grout_ptx_known_bytes;
+
 typedef struct grout_ptx_access {
     void *machine;
     bool (*read_shared)(void *machine, uint32_t cta, uint32_t address, uint32_t size,
@@ -23,7 +28,7 @@ typedef struct grout_ptx_access {
     /* For what only moves values: undefined bits are none of its faults. known: the bits with a
      * value. */
     bool (*move_shared)(void *machine, uint32_t cta, uint32_t address, uint32_t size,
-                        uint8_t *bytes, uint8_t *known, grout_ptx_fault *fault);
+                        grout_ptx_known_bytes to, grout_ptx_fault *fault);
     bool (*move_from_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
                            uint32_t *known, grout_ptx_fault *fault);
     bool (*move_to_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,

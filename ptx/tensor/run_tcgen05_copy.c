@@ -31,11 +31,12 @@ static bool copy_slot(const grout_ptx_copy *copy, const grout_ptx_operand *from,
     const uint32_t row = at[0], first = at[1];
     uint32_t address = 0, bit = 0, lanes[4];
     uint8_t slot[SLOT], slot_known[SLOT], bytes[SLOT], known[SLOT];
+    const grout_ptx_known_bytes to = {slot, slot_known};
     if (!grout_ptx__desc_locate(&from->desc, &from->form, row, first, &address, &bit)) {
         return grout_ptx__fail(fault, "tcgen05.cp of rows that are wider than the swizzle of their "
                                       "matrix descriptor");
     }
-    if (!access->move_shared(access->machine, from->cta, address, SLOT, slot, slot_known, fault)) {
+    if (!access->move_shared(access->machine, from->cta, address, SLOT, to, fault)) {
         return false;
     }
     grout_ptx__copy_expand(copy->format, slot, bytes);

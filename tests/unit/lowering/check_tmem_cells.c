@@ -81,9 +81,9 @@ START_TEST(elements_lie_as_ptx_says) {
     bound_text text = bind_case(_i);
     const grout_object_id all = find_object(text.bound, "all"), x = find_object(text.bound, "x");
     const grout_layout *layout = grout_object_get_layout(text.bound, x);
-    ck_assert_int_eq(grout_object_get_layout(text.bound, all)->bytes, LANES * PITCH);
+    ck_assert_int_eq(grout_object_get_layout(text.bound, all)->bytes, (intmax_t)LANES * PITCH);
     ck_assert_int_eq(grout_object_get_offset(text.bound, x),
-                     grout_object_get_offset(text.bound, all) + 20 * 4);
+                     grout_object_get_offset(text.bound, all) + INT64_C(80));
     for (int64_t slot = 0; slot < cases[_i].slots; slot++) {
         for (int64_t row = 0; row < cases[_i].rows; row++) {
             for (int64_t column = 0; column < cases[_i].columns; column++) {
@@ -124,7 +124,7 @@ START_TEST(columns_decide_what_is_shared) {
     ck_assert(!grout_objects_share_bytes(text.bound, all, other));
     ck_assert(!grout_objects_share_bytes(text.bound, z, other));
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_TMEM),
-                     (64 + 16) * 512);
+                     INT64_C(80) * 512);
     free_text(&text);
 }
 END_TEST

@@ -225,8 +225,8 @@ START_TEST(packs_every_byte) {
 }
 END_TEST
 
-/* A 'packed' array of the host: element i has bits 6 i to 6 i + 5, whatever lay there. One of 4 bits
- * is as any other. */
+/* A 'packed' array of the host: element i has bits 6 i to 6 i + 5, whatever lay there. One of 4
+ * bits is as any other. */
 START_TEST(packs_bit_after_bit) {
     grout_type type = {.kind = GROUT_TYPE_REF,
                        .dtype = GROUT_DTYPE_F6E3M2,

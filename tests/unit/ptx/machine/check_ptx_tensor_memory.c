@@ -337,7 +337,7 @@ START_TEST(halves) {
         trial it = {.ctas = 1, .seed = seed};
         grout_diags *diags = grout_diags_new();
         ck_assert(run(body, image, &it, results[seed], diags));
-        ck_assert_uint_eq(it.undefined, THREADS * (COLUMNS - 16) * 4);
+        ck_assert_uint_eq(it.undefined, (uintmax_t)THREADS * (COLUMNS - 16u) * 4u);
         grout_diags_free(diags);
     }
     uint32_t alike = 0;

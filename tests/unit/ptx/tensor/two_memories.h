@@ -58,9 +58,9 @@ static inline bool write_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell, 
 
 /* All bits have a value here. */
 static inline bool move_shared(void *to, uint32_t cta, uint32_t address, uint32_t size,
-                               uint8_t *bytes, uint8_t *known, grout_ptx_fault *words) {
-    memset(known, 0xff, size);
-    return read_shared(to, cta, address, size, bytes, words);
+                               grout_ptx_known_bytes into, grout_ptx_fault *words) {
+    memset(into.known, 0xff, size);
+    return read_shared(to, cta, address, size, into.bytes, words);
 }
 
 static inline bool move_from_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
