@@ -121,7 +121,8 @@ static void init_barriers(grout_emitter *e) {
             e, "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRId64 "); // %%%s",
             grout_emit__plant(e, GROUT_FIELD_MBARRIER_INIT_ADDRESS, barrier->smem_offset),
             grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT,
-                              barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier)),
+                              (int64_t)barrier->arrivals *
+                                  grout_gpu__plan_get_arrival_size(barrier)),
             grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }

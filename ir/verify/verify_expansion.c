@@ -14,8 +14,8 @@
 static bool takes(const grout_op *op, uint32_t operand) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, operand);
-    const bool has_letter = operand < strlen(info->operands);
-    const char letter = has_letter ? info->operands[operand] : '\0';
+    const size_t count = strlen(info->operands);
+    const char letter = info->operands[operand < count ? operand : count]; /* NUL past the last */
     const bool is_tma = info->rule == GROUT_RULE_COPY || info->rule == GROUT_RULE_NONE;
     const bool is_written = effect != NULL && effect->access != GROUT_ACCESS_READ;
     return (is_tma && letter == 'G' && !is_written) || (is_tma && letter == 'H' && is_written) ||
