@@ -109,13 +109,13 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
     case GROUT_OBJECT_ARRAY:
         grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
         grout_printer__type(pr, &object->type);
-        grout_printer__text(pr, object->infers_tile ? " tile(infer)" : "");
         grout_printer__text(pr, object->is_packed     ? " packed"
                                 : object->is_scales   ? " scales"
                                 : object->is_metadata ? " metadata"
                                 : object->is_padded   ? " padded"
                                                       : "");
         grout_printer__text(pr, object->is_collective ? " collective" : "");
+        grout_printer__text(pr, object->infers_tile ? " tile(infer)" : "");
         print_list(pr, "tile", object->tile, object->tile_rank);
         print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
         print_list(pr, "transpose", object->transpose, object->transpose_rank);

@@ -115,7 +115,8 @@ static const text_case text_cases[] = {
      "grout_mbarrier_arrive(b, 256);", "grout_mbarrier_arrive_warp"},
     {"of a peer's barrier, for the cluster",
      HEAD "cluster(c = 2) {\n  scratch %b : mbarrier[1]\n  mbarrier_init %b[0], 2\n"
-          "  mbarrier_arrive %b.cluster(0)[0]\n  async_copy_arrive %b[0]\n" END,
+          "  mbarrier_arrive %b.cluster(0)[0]\n  async_copy_arrive %b[0]\n"
+          "  mbarrier_wait %b[0], 0\n" END,
      "grout_async_copy_arrive<GROUT_RELEASE, GROUT_CLUSTER>(b);", NULL},
     {"relaxed, the bare instruction",
      ONE "  scratch %b : barrier[1]\n  async_copy_arrive %b[0] order(relaxed)\n"
