@@ -121,8 +121,9 @@ def test_names_are_those_of_the_kernel_or_plain():
 
 
 def list_names():
-    return {*FOUND, *(line.split('"')[1] for path in sorted(pathlib.Path(cases.__file__).parent.glob("tokamax_*.py"))
-                      for line in path.read_text().splitlines() if line.startswith("@case("))}
+    tokamax = [line.split('"')[1] for path in sorted(pathlib.Path(cases.__file__).parent.glob("tokamax_*.py"))
+               for line in path.read_text().splitlines() if line.startswith("@case(")]
+    return {*FOUND, *cases.load(("tutorial",)), *tokamax}
 
 
 def test_page_has_every_case():
