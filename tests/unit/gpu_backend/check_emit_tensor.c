@@ -58,11 +58,14 @@ static void compile(const char *name, const grout_text *source, uint32_t count,
 
 /* ---- kernels of files ---- */
 
-/* The kernels of a text are for the target, which has as long a name. */
+/* The kernels of a text are for the target, whose name differs in two digits. */
 static void set_target(char *text) {
-    const char *name = grout_arch_get_text(target);
-    for (char *at = text; (at = strstr(at, "sm_100a")) != NULL; at++) {
-        memcpy(at, name, strlen(name));
+    static const char name[] = "sm_100a";
+    const char *other = grout_arch_get_text(target);
+    for (char *at = text; (at = strstr(at, name)) != NULL; at++) {
+        for (size_t i = 0; i < sizeof name - 1; i++) {
+            at[i] = other[i];
+        }
     }
 }
 
