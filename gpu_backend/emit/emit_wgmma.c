@@ -39,25 +39,6 @@ static uint32_t write_start(grout_emitter *e, const grout_view *view,
     return start;
 }
 
-static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, uint32_t modulus,
-                         int64_t bytes, grout_gpu_field field) {
-    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
-    GROUT_ASSERT(bytes % 16 == 0);
-    if (bytes == 0) {
-        return;
-    }
-    grout_emit__add(e, " + %s", index);
-    if (divisor > 1) {
-        grout_emit__add(e, " / %" PRIu32, divisor);
-    }
-    if (modulus > 1) {
-        grout_emit__add(e, " %% %" PRIu32, modulus);
-    }
-    if (distance != 1) {
-        grout_emit__add(e, " * %" PRId64, distance);
-    }
-}
-
 /* The descriptor of the part of an operand that one instruction takes. */
 static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
                            const grout_wgmma_operand *operand, uint32_t start) {
@@ -66,15 +47,15 @@ static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (wgmma->block_count > 1) {
-        add_distance(e, "band", 1, 1, operand->block_bytes, GROUT_FIELD_WGMMA_BAND);
+        grout_emit__add_distance(e, "band", 1, 1, operand->block_bytes, GROUT_FIELD_WGMMA_BAND);
     }
     if (has_panels) {
-        add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
-                     GROUT_FIELD_WGMMA_PANEL);
+        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
+                                 GROUT_FIELD_WGMMA_PANEL);
     }
     if (wgmma->step_count > 1 && operand->steps_per_panel > 1) {
-        add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes,
-                     GROUT_FIELD_WGMMA_STEP);
+        grout_emit__add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1,
+                                 operand->step_bytes, GROUT_FIELD_WGMMA_STEP);
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }

@@ -34,37 +34,18 @@ uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uin
     return start;
 }
 
-/* " + part / 4 * 512", of what is not 0. */
-static void add_distance(grout_emitter *e, uint32_t divisor, uint32_t modulus, int64_t bytes,
-                         grout_gpu_field field) {
-    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
-    GROUT_ASSERT(bytes % 16 == 0);
-    if (bytes == 0) {
-        return;
-    }
-    grout_emit__add(e, " + part");
-    if (divisor > 1) {
-        grout_emit__add(e, " / %" PRIu32, divisor);
-    }
-    if (modulus > 1) {
-        grout_emit__add(e, " %% %" PRIu32, modulus);
-    }
-    if (distance != 1) {
-        grout_emit__add(e, " * %" PRId64, distance);
-    }
-}
-
 void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, uint32_t start,
                           uint32_t high, uint32_t parts) {
     const bool has_panels = parts > operand->steps_per_panel;
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (has_panels) {
-        add_distance(e, operand->steps_per_panel, 1, operand->panel_bytes, GROUT_FIELD_TMEM_PANEL);
+        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
+                                 GROUT_FIELD_TMEM_PANEL);
     }
     if (parts > 1 && operand->steps_per_panel > 1) {
-        add_distance(e, 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes,
-                     GROUT_FIELD_TMEM_STEP);
+        grout_emit__add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1,
+                                 operand->step_bytes, GROUT_FIELD_TMEM_STEP);
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }

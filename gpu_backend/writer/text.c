@@ -108,3 +108,22 @@ uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field 
                          uint64_t value) {
     return grout_gpu__put_field(&e->options.planted, word, field, value);
 }
+
+void grout_emit__add_distance(grout_emitter *e, const char *index, uint32_t divisor,
+                              uint32_t modulus, int64_t bytes, grout_gpu_field field) {
+    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
+    GROUT_ASSERT(bytes % 16 == 0);
+    if (bytes == 0) {
+        return;
+    }
+    grout_emit__add(e, " + %s", index);
+    if (divisor > 1) {
+        grout_emit__add(e, " / %" PRIu32, divisor);
+    }
+    if (modulus > 1) {
+        grout_emit__add(e, " %% %" PRIu32, modulus);
+    }
+    if (distance != 1) {
+        grout_emit__add(e, " * %" PRId64, distance);
+    }
+}

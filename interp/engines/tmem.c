@@ -60,8 +60,6 @@ static void note_wait(const grout_cta *cta, uint32_t thread, const grout_inst *i
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* The columns of the box that an MMA in flight may still change, of either CTA of its pair, hold
- * poison. */
 /* Whether a byte, counted as memory_offset is, belongs to a box of another array of the same
  * columns. */
 static bool has_byte(const grout_box_plan *plan, const int64_t *start, int64_t byte) {
@@ -102,6 +100,8 @@ static void poison_cells(const grout_box *box, const grout_box_plan *other, cons
     }
 }
 
+/* The columns of the box that an MMA in flight may still change, of either CTA of its pair, hold
+ * poison. */
 static void poison_columns(const grout_cta *cta, const grout_box *box, const grout_flight *flight,
                            uint8_t *array) {
     const grout_box_plan *plan = box->plan;

@@ -114,6 +114,19 @@ START_TEST(kernels_of_ops_compile) {
 }
 END_TEST
 
+/* The CUDA of a kernel, after the functions that all have, holds each of these texts. */
+static void check_holds(const char *name, const char *kernel, const char *const *holds,
+                        size_t count) {
+    static const grout_emit_options options = {.watchdog = false};
+    grout_text source = {0};
+    emit_kernels(name, kernel, UINT32_MAX, &options, &source);
+    const char *text = strstr(source.data, "\n// kernel @");
+    for (size_t k = 0; k < count; k++) {
+        check_text(name, text, holds[k], NULL);
+    }
+    grout_text_free(&source);
+}
+
 /* ---- rows ---- */
 
 /* A gather for both CTAs of a pair, and rows that are one value. */
@@ -291,14 +304,7 @@ START_TEST(rows_go_to_the_lane_that_issues) {
                                         ", x_map, full, 0, grout_repeat_row(t",
                                         "grout_tma_scatter(y_map, s + ",
                                         ", 0, grout_repeat_row(t"};
-    static const grout_emit_options options = {.watchdog = false};
-    grout_text source = {0};
-    emit_kernels("rows", row_kernel, UINT32_MAX, &options, &source);
-    const char *kernel = strstr(source.data, "\n// kernel @");
-    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
-        check_text("rows", kernel, holds[k], NULL);
-    }
-    grout_text_free(&source);
+    check_holds("rows", row_kernel, holds, sizeof holds / sizeof *holds);
 }
 END_TEST
 
@@ -318,14 +324,7 @@ START_TEST(an_alias_begins_in_the_columns_of_its_array) {
         "const grout_u32 before = tmem;", "const grout_u32 all = tmem + 32;",
         "const grout_u32 some = tmem + 56;", "const grout_u32 few = tmem + 76;",
         "= some + 16 + (warp % 4 << 21);"};
-    static const grout_emit_options options = {.watchdog = false};
-    grout_text source = {0};
-    emit_kernels("aliases", kernel, UINT32_MAX, &options, &source);
-    const char *text = strstr(source.data, "\n// kernel @");
-    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
-        check_text("aliases", text, holds[k], NULL);
-    }
-    grout_text_free(&source);
+    check_holds("aliases", kernel, holds, sizeof holds / sizeof *holds);
 }
 END_TEST
 
