@@ -39,7 +39,7 @@ static bool check_options(grout_session *session, bool is_gpu) {
     static const grout_option_id gpu_only[] = {
         GROUT_OPTION_COMPARE,     GROUT_OPTION_REPEATS,         GROUT_OPTION_WARMUP,
         GROUT_OPTION_NO_WATCHDOG, GROUT_OPTION_NO_DEBUG_CHECKS, GROUT_OPTION_PLANT};
-    static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK, GROUT_OPTION_NON_FINITE};
+    static const grout_option_id cpu_only[] = {GROUT_OPTION_NON_FINITE};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
     size_t count =
         is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];
@@ -53,6 +53,13 @@ static bool check_options(grout_session *session, bool is_gpu) {
         }
     }
     return is_good;
+}
+
+/* --check is of the CPU and of the machine for PTX. */
+static bool check_check(grout_session *session, int32_t device) {
+    return device < 0 || !grout_options__has(&session->options, GROUT_OPTION_RUN_CHECK) ||
+           grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "--check goes with --device cpu or ptx");
 }
 
 static bool check_interleavings(grout_session *session, int32_t device) {
@@ -478,7 +485,7 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
 int grout_cmd_run(grout_session *session) {
     int32_t device;
     if (!read_device(session, &device) || !check_options(session, device != ON_CPU) ||
-        !check_interleavings(session, device)) {
+        !check_interleavings(session, device) || !check_check(session, device)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }

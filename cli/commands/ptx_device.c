@@ -441,7 +441,9 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
                                  .parameters = work->parameters,
                                  .parameter_bytes = work->parameter_bytes,
                                  .seed = order.seed,
-                                 .timing = order.timing};
+                                 .timing = order.timing,
+                                 .finds_races = grout_options__has(
+                                     &device->session->options, GROUT_OPTION_RUN_CHECK)};
         get_numbers(work->manifest, "grid", plan.grid, 3);
         get_numbers(work->manifest, "block", plan.block, 3);
         get_numbers(work->manifest, "cluster", plan.cluster, 3);

@@ -81,6 +81,7 @@ typedef struct grout_ptx_launch {
     uint64_t seed; /* of the order of the warps, and of random timing */
     grout_ptx_timing timing;
     uint64_t steps_max; /* instructions of warps; 0: 4 * 10^9 */
+    bool finds_races;   /* two accesses that nothing orders are ptx-race; takes time and memory */
 } grout_ptx_launch;
 
 typedef struct grout_ptx_result {

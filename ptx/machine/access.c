@@ -19,6 +19,8 @@ bool grout_ptx__find_shared(const ptx_cta *cta, uint64_t address, uint64_t size,
     }
     bytes_out->data = owner->shared + (offset - PTX_SHARED_FIRST);
     bytes_out->known = owner->known + (offset - PTX_SHARED_FIRST);
+    bytes_out->cells = owner->cells == NULL ? NULL : owner->cells + (offset - PTX_SHARED_FIRST);
+    bytes_out->owner = owner;
     *cta_out = owner;
     return true;
 }
@@ -31,6 +33,7 @@ static bool find_local(const ptx_context *context, uint32_t lane, uint64_t addre
     }
     bytes_out->data = context->warp->local + lane * whole + address;
     bytes_out->known = context->warp->local + (PTX_LANES + lane) * whole + address;
+    bytes_out->cells = NULL;
     return true;
 }
 
@@ -42,6 +45,7 @@ static bool find_parameter(const ptx_context *context, uint64_t address, uint64_
     }
     bytes_out->data = context->machine->parameters + address;
     bytes_out->known = context->machine->parameters + whole + address; /* all of them */
+    bytes_out->cells = NULL;
     return true;
 }
 

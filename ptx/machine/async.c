@@ -2,6 +2,7 @@
  * order, early or late; products of one warp happen in theirs. PTX ISA 9.1, 'Asynchronous
  * operations'.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "observe.h"
 #include "tensor_memory.h"
 
 bool grout_ptx__start(const ptx_context *context, ptx_async async) {
@@ -19,6 +20,10 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
         async.order = context->warp->products_started++;
     }
     async.lanes = async.lanes != 0 ? async.lanes : 1u << async.lane;
+    if (!grout_ptx__observe_start(context, &async)) {
+        grout__free(async.bytes);
+        return false;
+    }
     async.is_late =
         machine->launch->timing == GROUT_PTX_TIMING_LATE ||
         (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
@@ -67,6 +72,7 @@ static bool may_happen(const ptx_machine *machine, size_t index) {
 static void remove_async(ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     grout__free(async->bytes);
+    grout_ptx__end_flight(&machine->asyncs.items[index].flight);
     machine->prompt_count -= !async->is_late;
     if (async->kind == PTX_ASYNC_PRODUCT) {
         get_warp(machine, async)->products_done++;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
+#include "observe.h"
 #include "update.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
             ptx_put(context, &items[step->first_item + i], lane, old);
         }
     }
-    return true;
+    return grout_ptx__observe_atomic(context, lane, &bytes, step->size * step->item_count2);
 }
 
 static ptx_outcome run_atomic(ptx_context *context) {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
+#include "observe.h"
 
 enum { ARRIVES = 1, REDUCES = 2 };
 
@@ -55,10 +56,11 @@ static bool arrive(const ptx_context *context, ptx_bar *bar, uint64_t count) {
     bar->expected = (uint32_t)count;
     bar->arrived += PTX_LANES;
     context->machine->events++;
-    if (bar->arrived == bar->expected) {
+    bool is_end = bar->arrived == bar->expected;
+    if (is_end) {
         complete_bar(bar);
     }
-    return true;
+    return grout_ptx__observe_bar(context, (uint32_t)(bar - context->cta->bars), is_end);
 }
 
 static ptx_outcome run_bar(ptx_context *context) {
@@ -78,6 +80,9 @@ static ptx_outcome run_bar(ptx_context *context) {
     }
     if ((step->detail & ARRIVES) == 0 && bar->generation == group->ticket) {
         return PTX_STAY;
+    }
+    if ((step->detail & ARRIVES) == 0 && !grout_ptx__observe_bar_end(context, (uint32_t)id)) {
+        return PTX_FAILED;
     }
     if ((step->detail & REDUCES) != 0) {
         uint64_t value = step->more == PTX_WORD_AND  ? bar->last_all
@@ -141,7 +146,7 @@ static ptx_outcome run_cluster_arrive(ptx_context *context) {
     context->warp->cluster_ticket = first->cluster_generation;
     first->cluster_arrived += (uint32_t)__builtin_popcount(context->lanes);
     context->machine->events++;
-    return PTX_NEXT;
+    return grout_ptx__observe_cluster_arrival(context) ? PTX_NEXT : PTX_FAILED;
 }
 
 static ptx_outcome run_cluster_wait(ptx_context *context) {
@@ -156,10 +161,11 @@ static ptx_outcome run_cluster_wait(ptx_context *context) {
         }
         first->cluster_arrived = 0;
         first->cluster_generation++;
+        grout_ptx__observe_cluster_end(context);
         context->machine->events++;
     }
     context->warp->cluster_state++;
-    return PTX_NEXT;
+    return grout_ptx__observe_cluster_wait(context) ? PTX_NEXT : PTX_FAILED;
 }
 
 bool grout_ptx__decode_cluster_arrive(ptx_decoder *decoder) {

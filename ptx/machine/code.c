@@ -2,6 +2,7 @@
  * the decoders that ptx_ops.def names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
+#include "observe.h"
 
 enum {
     LOCAL_MAX = 512 * 1024, /* of a thread: CUDA C++ Programming Guide, 'Compute Capabilities' */
@@ -55,6 +56,7 @@ static bool decode_inst(ptx_decoder *decoder, uint32_t inst) {
         decoder->step->guard = code->registers[decoder->inst->guard];
         decoder->step->guard.is_negated = decoder->inst->is_guard_negated;
     }
+    decoder->step->ordering = grout_ptx__decode_ordering(decoder);
     return routines[decoder->inst->op](decoder);
 }
 

@@ -4,6 +4,7 @@
 #define GROUT_PTX_CODE_H
 
 #include "module.h"
+#include "order.h"
 
 enum {
     PTX_LANES = 32,
@@ -42,6 +43,7 @@ typedef struct ptx_step {
     uint16_t space, type;  /* words */
     uint32_t detail, more; /* what the decoder wrote for the routine */
     uint64_t offset;       /* of an address */
+    ptx_ordering ordering; /* its order and scope */
     ptx_plane result, result2;
     ptx_plane sources[PTX_SOURCES];
     uint32_t first_item, item_count; /* planes of vectors, of the code */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
+#include "observe.h"
 
 static void need_mask(ptx_decoder *decoder, uint8_t source) {
     decoder->step->needs_mask = true;
@@ -239,8 +240,7 @@ bool grout_ptx__decode_redux(ptx_decoder *decoder) {
 }
 
 static ptx_outcome run_bar_warp(ptx_context *context) {
-    (void)context;
-    return PTX_NEXT;
+    return grout_ptx__observe_warp_sync(context) ? PTX_NEXT : PTX_FAILED;
 }
 
 bool grout_ptx__decode_bar_warp(ptx_decoder *decoder) {

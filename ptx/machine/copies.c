@@ -3,6 +3,7 @@
 #include "decoders.h"
 #include "mbarrier.h"
 #include "mbarriers.h"
+#include "observe.h"
 #include "update.h"
 
 #include <string.h>
@@ -37,7 +38,9 @@ static bool copy_lane(ptx_machine *machine, ptx_async *async, const lane_copy *i
         memcpy(to.data, from.data, it->used);
         memcpy(to.known, from.known, it->used);
     }
-    return true;
+    return (it->used == 0 ||
+            grout_ptx__observe_async(machine, async, &from, (uint32_t)it->used, false, false)) &&
+           grout_ptx__observe_async(machine, async, &to, (uint32_t)size, true, false);
 }
 
 /* Some lanes of an instruction, or all that are left: nothing orders them. */
@@ -65,6 +68,7 @@ static bool start_lanes(ptx_context *context, uint32_t *lanes) {
     ptx_async async = {.kind = PTX_ASYNC_COPY,
                        .run = copy_lanes,
                        .lane = first,
+                       .is_generic = true,
                        .group = context->warp->copy_groups[first]};
     lane_copy *copies = grout__new(NULL, PTX_LANES, sizeof *copies);
     if (copies == NULL) {
@@ -129,6 +133,7 @@ static ptx_outcome run_commit(ptx_context *context) {
         context->step->detail != 0 ? context->warp->bulk_groups : context->warp->copy_groups;
     PTX_FOR_LANES(lane, context->lanes) {
         groups[lane]++;
+        context->warp->copy_marks[lane] = 0;
     }
     return PTX_NEXT;
 }
@@ -159,7 +164,10 @@ static ptx_outcome run_wait(ptx_context *context) {
     return grout_ptx__is_under_way(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY,
                                    context->lanes, before, step->size == 1)
                ? PTX_STAY
-               : PTX_NEXT;
+           : grout_ptx__observe_groups(context, is_bulk ? PTX_ASYNC_BULK : PTX_ASYNC_COPY, before,
+                                       step->size == 1)
+               ? PTX_NEXT
+               : PTX_FAILED;
 }
 
 static bool decode_wait(ptx_decoder *decoder) {
@@ -204,12 +212,13 @@ static bool arrive_after(ptx_machine *machine, ptx_async *async) {
                                       (unsigned long long)async->numbers[TO]);
     }
     memcpy(&word, bytes.data, sizeof word);
+    const uint64_t before = word;
     if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     memcpy(bytes.data, &word, sizeof word);
     async->is_done = true;
-    return true;
+    return grout_ptx__observe_hearing(machine, async, &bytes, before, word);
 }
 
 /* Without .noinc the barrier first expects one arrival more, in this phase alone. */
@@ -233,7 +242,8 @@ static ptx_outcome run_cp_async_mbarrier(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_ALONE, .run = arrive_after, .lane = lane};
+        ptx_async async = {
+            .kind = PTX_ASYNC_ALONE, .run = arrive_after, .lane = lane, .is_generic = true};
         ptx_bytes bytes;
         async.numbers[TO] = ptx_address(context, &step->sources[0], lane);
         if (!grout_ptx__find_bytes(context, lane, async.numbers[TO], GROUT_PTX_MBARRIER_SIZE,
@@ -295,6 +305,12 @@ static bool copy_once(ptx_machine *machine, ptx_async *async, uint64_t to_addres
         !find_end(machine, async, step->space, to_address, &to)) {
         return false;
     }
+    if (!grout_ptx__observe_async(machine, async, &from, (uint32_t)async->numbers[SIZE], false,
+                                  false) ||
+        !grout_ptx__observe_async(machine, async, &to, (uint32_t)async->numbers[SIZE], true,
+                                  step->detail != PTX_WORD_NONE)) {
+        return false;
+    }
     if (step->detail != PTX_WORD_NONE) {
         return combine_bytes(machine, async, &from, &to);
     }
@@ -311,12 +327,14 @@ static bool copy_bulk(ptx_machine *machine, ptx_async *async) {
         return copy_once(machine, async, numbers[TO]);
     }
     if (numbers[CTAS] == 0) {
-        return copy_once(machine, async, numbers[TO]) &&
+        return grout_ptx__observe_target(machine, async, numbers[BARRIER]) &&
+               copy_once(machine, async, numbers[TO]) &&
                grout_ptx__complete_bytes(machine, async, numbers[BARRIER], (uint32_t)numbers[SIZE]);
     }
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         if ((numbers[CTAS] >> i & 1) != 0 &&
-            !(copy_once(machine, async, ptx_map_shared(i, numbers[TO])) &&
+            !(grout_ptx__observe_target(machine, async, ptx_map_shared(i, numbers[BARRIER])) &&
+              copy_once(machine, async, ptx_map_shared(i, numbers[TO])) &&
               grout_ptx__complete_bytes(machine, async, ptx_map_shared(i, numbers[BARRIER]),
                                         (uint32_t)numbers[SIZE]))) {
             return false;
@@ -394,7 +412,7 @@ bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
 
 static bool store_later(ptx_machine *machine, ptx_async *async) {
     const ptx_step *step = async->step;
-    ptx_bytes from = {async->bytes, async->bytes + async->byte_count}, to;
+    ptx_bytes from = {async->bytes, async->bytes + async->byte_count, NULL, NULL}, to;
     ptx_cta *owner = NULL;
     async->is_done = true;
     if (async->numbers[TO] % async->byte_count != 0 ||
@@ -403,6 +421,11 @@ static bool store_later(ptx_machine *machine, ptx_async *async) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be stored to 0x%llx",
                                       (unsigned long long)async->byte_count,
                                       (unsigned long long)async->numbers[TO]);
+    }
+    if (!grout_ptx__observe_target(machine, async, async->numbers[BARRIER]) ||
+        !grout_ptx__observe_async(machine, async, &to, (uint32_t)async->byte_count, true,
+                                  step->detail != PTX_WORD_NONE)) {
+        return false;
     }
     if (step->detail != PTX_WORD_NONE) {
         if (!combine_bytes(machine, async, &from, &to)) {
@@ -425,8 +448,11 @@ static ptx_outcome run_store_async(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {
-            .kind = PTX_ASYNC_ALONE, .run = store_later, .lane = lane, .byte_count = size};
+        ptx_async async = {.kind = PTX_ASYNC_ALONE,
+                           .run = store_later,
+                           .lane = lane,
+                           .is_generic = true,
+                           .byte_count = size};
         async.bytes = grout__new(NULL, 2, size);
         if (async.bytes == NULL) {
             grout_diags_add_oom(context->machine->diags);

@@ -34,6 +34,9 @@ ptx_outcome grout_ptx__fault(const ptx_context *context, uint32_t lane, const ch
 }
 
 bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *format, ...) {
+    if (machine->is_failed) {
+        return false; /* with a race, which said more */
+    }
     const grout_ptx_module *module = machine->code->module;
     const ptx_inst *inst = &module->insts.items[async->inst];
     va_list arguments;

@@ -6,6 +6,7 @@
 
 #include "decoders.h"
 #include "mbarriers.h"
+#include "observe.h"
 #include "tensor_memory.h"
 
 #include <string.h>
@@ -28,6 +29,10 @@ static bool answer_to(ptx_machine *machine, ptx_async *async, const uint64_t wor
                                       "no answer can be at 0x%llx: it takes 16 bytes at a multiple "
                                       "of 16 in shared memory",
                                       (unsigned long long)at[TO]);
+    }
+    if (!grout_ptx__observe_target(machine, async, at[BARRIER]) ||
+        !grout_ptx__observe_async(machine, async, &bytes, GROUT_PTX_ANSWER_SIZE, true, false)) {
+        return false;
     }
     memcpy(bytes.data, words, GROUT_PTX_ANSWER_SIZE);
     memset(bytes.known, 0xff, GROUT_PTX_ANSWER_SIZE);

@@ -49,6 +49,8 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
+    uint32_t copy_marks[PTX_LANES];     /* cp.async.mbarrier.arrive since the last commit */
+    uint32_t tensor_started[PTX_LANES]; /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
@@ -66,6 +68,7 @@ struct ptx_cta {
     ptx_machine *machine;
     uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
     uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
+    ptx_cell *cells;           /* of each byte; NULL if nobody looks for races */
     struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;
@@ -77,6 +80,7 @@ struct ptx_cta {
 typedef struct ptx_array {
     uint64_t address, size;
     uint8_t *data, *known;
+    ptx_cell *cells; /* of each byte, while a run looks for races */
 } ptx_array;
 
 struct grout_ptx_memory {
@@ -110,6 +114,9 @@ struct ptx_async {
     uint64_t numbers[12];
     uint8_t *bytes; /* owned */
     size_t byte_count;
+    bool is_counted;   /* it is of the tensor core, and no commit */
+    bool is_generic;   /* it accesses memory by the generic proxy */
+    ptx_flight flight; /* what it is ordered after */
 };
 
 struct ptx_machine {
@@ -127,6 +134,7 @@ struct ptx_machine {
     size_t prompt_count; /* of them, those that are not late */
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
     struct grout_ptx_scratch *scratch; /* of tcgen05.mma; NULL before the first */
+    ptx_order *order;                  /* NULL: nobody looks for races */
     uint64_t happened_at;              /* steps when something asynchronous happened last */
     bool is_failed;
 };
@@ -204,6 +212,8 @@ bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *
 /* access.c: the bytes of an access, or false with a fault. */
 typedef struct ptx_bytes {
     uint8_t *data, *known;
+    ptx_cell *cells;      /* NULL: nobody looks, or nobody else can access them */
+    const ptx_cta *owner; /* of shared memory; NULL: it is global */
 } ptx_bytes;
 /* In the step's space: bounds and alignment are looked at. */
 bool grout_ptx__find_bytes(const ptx_context *context, uint32_t lane, uint64_t address,

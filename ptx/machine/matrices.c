@@ -5,6 +5,7 @@
 #include "formats.h"
 #include "fragment.h"
 #include "machine.h"
+#include "observe.h"
 #include "product.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ enum { ROWS = 8, ROW_BYTES = 16, HALVES = 2, MMA_M = 16, MMA_N = 8, MMA_K_MAX = 
 /* ---- ldmatrix and stmatrix ---- */
 
 /* The 16 bytes of each row of a matrix, by the address of the lane that has it. */
-static bool find_rows(const ptx_context *context, uint32_t matrix, ptx_bytes rows[ROWS]) {
+static bool find_rows(const ptx_context *context, uint32_t matrix, bool is_write,
+                      ptx_bytes rows[ROWS]) {
     const ptx_step *step = context->step;
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t lane = grout_ptx__matrix_address_lane(matrix, row);
@@ -23,7 +25,8 @@ static bool find_rows(const ptx_context *context, uint32_t matrix, ptx_bytes row
             return false;
         }
         if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
-                                   ROW_BYTES, &rows[row])) {
+                                   ROW_BYTES, &rows[row]) ||
+            !grout_ptx__observe_lane(context, lane, &rows[row], ROW_BYTES, is_write)) {
             return false;
         }
     }
@@ -35,7 +38,7 @@ static bool load_matrix(const ptx_context *context, uint32_t matrix) {
     const ptx_plane *item = &context->machine->code->items.items[step->first_item + matrix];
     ptx_bytes rows[ROWS];
     uint32_t defined = 0;
-    if (!find_rows(context, matrix, rows)) {
+    if (!find_rows(context, matrix, false, rows)) {
         return false;
     }
     PTX_FOR_LANES(lane, UINT32_MAX) {
@@ -70,7 +73,7 @@ static bool store_matrix(const ptx_context *context, uint32_t matrix) {
     const ptx_step *step = context->step;
     const ptx_plane *item = &context->machine->code->items.items[step->first_item + matrix];
     ptx_bytes rows[ROWS];
-    if (!find_rows(context, matrix, rows)) {
+    if (!find_rows(context, matrix, true, rows)) {
         return false;
     }
     PTX_FOR_LANES(lane, UINT32_MAX) {

@@ -4,6 +4,7 @@
 
 #include "decoders.h"
 #include "mbarrier.h"
+#include "observe.h"
 
 #include <string.h>
 
@@ -43,13 +44,13 @@ bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t 
     if (!find_remote(machine, async, address, &bytes)) {
         return false;
     }
-    uint64_t word = read_word(&bytes);
+    uint64_t before = read_word(&bytes), word = before;
     if (!grout_ptx__mbarrier_complete_tx(&word, count, &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     memcpy(bytes.data, &word, sizeof word);
     machine->events++;
-    return true;
+    return grout_ptx__observe_hearing(machine, async, &bytes, before, word);
 }
 
 bool grout_ptx__arrive_at(ptx_machine *machine, ptx_async *async, uint64_t address) {
@@ -60,13 +61,13 @@ bool grout_ptx__arrive_at(ptx_machine *machine, ptx_async *async, uint64_t addre
     if (!find_remote(machine, async, address, &bytes)) {
         return false;
     }
-    uint64_t word = read_word(&bytes);
+    uint64_t before = read_word(&bytes), word = before;
     if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
         return grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
     memcpy(bytes.data, &word, sizeof word);
     machine->events++;
-    return true;
+    return grout_ptx__observe_hearing(machine, async, &bytes, before, word);
 }
 
 static bool need_address(const ptx_context *context) {
@@ -91,6 +92,9 @@ static ptx_outcome run_init(ptx_context *context) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         write_word(context, &bytes, word);
+        if (!grout_ptx__observe_init(context, lane, &bytes)) {
+            return PTX_FAILED;
+        }
     }
     return PTX_NEXT;
 }
@@ -118,6 +122,9 @@ static ptx_outcome run_inval(ptx_context *context) {
         }
         write_word(context, &bytes, word);
         memset(bytes.known, 0, GROUT_PTX_MBARRIER_SIZE);
+        if (!grout_ptx__observe_init(context, lane, &bytes)) {
+            return PTX_FAILED;
+        }
     }
     return PTX_NEXT;
 }
@@ -141,13 +148,16 @@ static ptx_outcome run_expect(ptx_context *context) {
         if (!find_word(context, lane, &bytes)) {
             return PTX_FAILED;
         }
-        uint64_t word = read_word(&bytes);
+        uint64_t before = read_word(&bytes), word = before;
         uint32_t count = (uint32_t)ptx_value(context, &step->sources[1], lane);
         if (!(step->detail != 0 ? grout_ptx__mbarrier_complete_tx(&word, count, &fault)
                                 : grout_ptx__mbarrier_expect_tx(&word, count, &fault))) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         write_word(context, &bytes, word);
+        if (!grout_ptx__observe_arrival(context, lane, &bytes, before, word)) {
+            return PTX_FAILED;
+        }
     }
     return PTX_NEXT;
 }
@@ -185,11 +195,14 @@ static ptx_outcome run_arrive(ptx_context *context) {
         if (!find_word(context, lane, &bytes)) {
             return PTX_FAILED;
         }
-        uint64_t word = read_word(&bytes);
+        uint64_t before = read_word(&bytes), word = before;
         if (!grout_ptx__mbarrier_arrive(&word, &how, &token, &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         write_word(context, &bytes, word);
+        if (!grout_ptx__observe_arrival(context, lane, &bytes, before, word)) {
+            return PTX_FAILED;
+        }
         if (!step->result.is_sink) {
             ptx_put(context, &step->result, lane, token);
         }
@@ -225,6 +238,7 @@ static ptx_outcome run_wait(ptx_context *context) {
     const ptx_step *step = context->step;
     bool has_parity = (step->detail & 1) != 0, may_wait = (step->detail & 2) != 0;
     uint32_t answers = 0;
+    ptx_bytes found[PTX_LANES];
     grout_ptx_fault fault;
     if (!need_address(context) ||
         !grout_ptx__need(context, &step->sources[1], "the phase to wait for")) {
@@ -242,9 +256,15 @@ static ptx_outcome run_wait(ptx_context *context) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
         answers |= (uint32_t)is_done << lane;
+        found[lane] = bytes;
     }
     if (may_wait && answers == 0) {
         return PTX_STAY;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        if (!grout_ptx__observe_wait(context, lane, &found[lane], (answers >> lane & 1) != 0)) {
+            return PTX_FAILED;
+        }
     }
     uint32_t *result = ptx_words(context, &step->result);
     *result = (*result & ~context->lanes) | answers;

@@ -20,6 +20,7 @@ void grout_ptx_memory_free(grout_ptx_memory *memory) {
     for (size_t i = 0; memory != NULL && i < memory->arrays.count; i++) {
         grout__free(memory->arrays.items[i].data);
         grout__free(memory->arrays.items[i].known);
+        grout__free(memory->arrays.items[i].cells);
     }
     if (memory != NULL) {
         grout__free(memory->arrays.items);
@@ -64,6 +65,8 @@ bool grout_ptx__find_global(const grout_ptx_memory *memory, uint64_t address, ui
     }
     bytes_out->data = array->data + (address - array->address);
     bytes_out->known = array->known + (address - array->address);
+    bytes_out->cells = array->cells == NULL ? NULL : array->cells + (address - array->address);
+    bytes_out->owner = NULL;
     return true;
 }
 

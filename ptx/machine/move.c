@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
+#include "observe.h"
 
 #include <string.h>
 
@@ -189,15 +190,16 @@ static ptx_outcome run_load(ptx_context *context) {
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
     const ptx_word_info *type = grout_ptx__get_word((ptx_word_id)step->type);
     uint32_t defined[8] = {0};
+    ptx_bytes found[PTX_LANES];
     if (!grout_ptx__need(context, &step->sources[0], "the address of a load")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_bytes bytes;
         if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
-                                   step->size * step->item_count, &bytes)) {
+                                   step->size * step->item_count, &found[lane])) {
             return PTX_FAILED;
         }
+        const ptx_bytes bytes = found[lane];
         for (uint32_t i = 0; i < step->item_count; i++) {
             const ptx_plane *item = &items[i];
             uint32_t at = i * step->size;
@@ -212,7 +214,10 @@ static ptx_outcome run_load(ptx_context *context) {
     for (uint32_t i = 0; i < step->item_count; i++) {
         ptx_set_defined(context, &items[i], defined[i]);
     }
-    return PTX_NEXT;
+    return grout_ptx__observe_lanes(context, found, context->lanes, step->size * step->item_count,
+                                    false)
+               ? PTX_NEXT
+               : PTX_FAILED;
 }
 
 static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value) {
@@ -245,15 +250,16 @@ static ptx_outcome run_store(ptx_context *context) {
     if (step->space == PTX_WORD_CONST || step->space == PTX_WORD_PARAM_ENTRY) {
         return grout_ptx__fault(context, PTX_LANES, "a store to a space that can only be read");
     }
+    ptx_bytes found[PTX_LANES];
     if (!grout_ptx__need(context, &step->sources[0], "the address of a store")) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_bytes bytes;
         if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
-                                   step->size * step->item_count, &bytes)) {
+                                   step->size * step->item_count, &found[lane])) {
             return PTX_FAILED;
         }
+        const ptx_bytes bytes = found[lane];
         for (uint32_t i = 0; i < step->item_count; i++) {
             const ptx_plane *item = &items[i];
             uint32_t at = i * step->size;
@@ -267,7 +273,10 @@ static ptx_outcome run_store(ptx_context *context) {
                    step->size);
         }
     }
-    return PTX_NEXT;
+    return grout_ptx__observe_lanes(context, found, context->lanes, step->size * step->item_count,
+                                    true)
+               ? PTX_NEXT
+               : PTX_FAILED;
 }
 
 bool grout_ptx__decode_store(ptx_decoder *decoder) {

@@ -7,6 +7,7 @@
 #include "fragment.h"
 #include "machine.h"
 #include "matrix_desc.h"
+#include "observe.h"
 #include "wgmma.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ static bool read_element(const ptx_product *product, const ptx_source_matrix *so
                          uint32_t j, uint32_t *value_out) {
     uint32_t address = 0, bit = 0, row = source->first + i;
     uint32_t width = grout_ptx__format_bits(source->form.format), size = width < 8 ? 1 : width / 8;
-    ptx_bytes bytes = {NULL, NULL};
+    ptx_bytes bytes = {NULL, NULL, NULL, NULL};
     ptx_cta *owner = NULL;
     if (!grout_ptx__desc_locate(&source->desc, &source->form, row, j, &address, &bit)) {
         return grout_ptx__async_fault(product->machine, product->async,
@@ -86,6 +87,9 @@ static bool read_element(const ptx_product *product, const ptx_source_matrix *so
         return grout_ptx__async_fault(product->machine, product->async,
                                       "the descriptor 0x%llx leaves shared memory at 0x%x",
                                       (unsigned long long)source->bits, address);
+    }
+    if (!grout_ptx__observe_async(product->machine, product->async, &bytes, size, false, false)) {
+        return false;
     }
     *value_out = 0;
     for (uint32_t b = 0; b < size; b++) {
@@ -425,6 +429,9 @@ static ptx_outcome run_wait(ptx_context *context) {
              before = warp->product_groups > newest ? warp->product_groups - newest : 0;
     if (grout_ptx__is_under_way(context, PTX_ASYNC_PRODUCT, 1, &before, false)) {
         return PTX_STAY;
+    }
+    if (!grout_ptx__observe_groups(context, PTX_ASYNC_PRODUCT, &before, false)) {
+        return PTX_FAILED;
     }
     for (uint32_t i = 0; i < context->machine->code->plane_count; i++) {
         if (warp->flying[i] != 0 && warp->flying[i] <= before) {

@@ -1,5 +1,6 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "observe.h"
 #include "schedule.h"
 #include "state.h"
 
@@ -165,16 +166,18 @@ bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *resu
     take_sizes(&machine, &module->functions.items[function]);
     bool is_right = check_sizes(&machine, &module->functions.items[function]) &&
                     decode(&machine, function) && prepare(&machine, function) &&
-                    grout_ptx__run_all(&machine);
+                    grout_ptx__begin_observing(&machine) && grout_ptx__run_all(&machine);
     if (result_out != NULL) {
         *result_out = (grout_ptx_result){machine.steps, machine.lane_steps, machine.async_count};
     }
     for (size_t i = 0; i < machine.asyncs.count; i++) {
         grout__free(machine.asyncs.items[i].bytes);
+        grout_ptx__end_flight(&machine.asyncs.items[i].flight);
     }
     grout__free(machine.asyncs.items);
     grout__free(machine.scratch);
     grout_ptx__deinit_ctas(&machine);
+    grout_ptx__end_observing(&machine);
     grout__free(machine.parameters);
     grout_ptx__free_code(machine.code);
     return is_right;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "observe.h"
+
 #include <string.h>
 
 static void set_index(uint32_t number, const uint32_t size[3], uint32_t index_out[3]) {
@@ -33,6 +35,9 @@ bool grout_ptx__init_ctas(ptx_machine *machine) {
 }
 
 static void free_cta(ptx_machine *machine, ptx_cta *cta) {
+    if (machine->order != NULL) {
+        grout_ptx__end_order(machine->order, cta->number);
+    }
     for (uint32_t i = 0; cta->warps != NULL && i < machine->warp_count; i++) {
         grout__free(cta->warps[i].registers);
         grout__free(cta->warps[i].defined);
@@ -45,9 +50,11 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);
+    grout__free(cta->cells);
     cta->warps = NULL;
     cta->shared = NULL;
     cta->known = NULL;
+    cta->cells = NULL;
 }
 
 void grout_ptx__deinit_ctas(ptx_machine *machine) {
@@ -190,7 +197,7 @@ static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
     for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
         has_room = begin_warp(machine, cta, i);
     }
-    return has_room;
+    return has_room && grout_ptx__observe_cta(machine, cta);
 }
 
 bool grout_ptx__begin_cluster(ptx_machine *machine) {

@@ -5,6 +5,7 @@
 
 #include "decoders.h"
 #include "invariant.h"
+#include "observe.h"
 
 #include <string.h>
 
@@ -108,6 +109,9 @@ static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
                                 &owner)) {
         return grout_ptx__fail(fault, "a matrix descriptor leaves shared memory at 0x%x", address);
     }
+    if (!grout_ptx__observe_async(view->machine, view->async, &found, size, false, false)) {
+        return grout_ptx__fail(fault, "a race");
+    }
     memcpy(to.bytes, found.data, size);
     for (uint32_t i = 0; i < size; i++) {
         to.known[i] = found.known[i] != 0 ? 0xff : 0;
@@ -132,9 +136,10 @@ static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
     return true;
 }
 
-ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, uint32_t cta, uint32_t ctas) {
-    uint32_t first = ctas == 2 ? cta - (machine->ctas[cta].rank & 1) : cta;
-    return (ptx_tensor_view){.machine = machine, .first_cta = first, .parts = 1};
+ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, const ptx_async *async,
+                                       uint32_t ctas) {
+    uint32_t first = ctas == 2 ? async->cta - (machine->ctas[async->cta].rank & 1) : async->cta;
+    return (ptx_tensor_view){.machine = machine, .async = async, .first_cta = first, .parts = 1};
 }
 
 grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
@@ -331,7 +336,7 @@ static ptx_outcome store_place(const ptx_context *context, uint64_t address, uin
     memcpy(bytes.data, &place, sizeof place);
     memset(bytes.known, 0xff, sizeof place);
     context->machine->events++;
-    return PTX_NEXT;
+    return grout_ptx__observe_lane(context, 0, &bytes, sizeof place, true) ? PTX_NEXT : PTX_FAILED;
 }
 
 /* detail: the operation; more: CTAs. Sources: the address, the number of columns. */

@@ -29,6 +29,7 @@ typedef struct ptx_tensor {
 /* An instruction's way to the memories of one CTA or of a pair. */
 typedef struct ptx_tensor_view {
     ptx_machine *machine;
+    const ptx_async *async;   /* whose accesses they are */
     uint32_t first_cta;       /* number of the CTA, or of the pair's even one */
     bool is_loose;            /* undefined bits are noted, not refused: tcgen05.ld */
     uint32_t parts, accesses; /* cells of a register, and accesses so far */
@@ -36,8 +37,8 @@ typedef struct ptx_tensor_view {
     const uint32_t *defined;                  /* of each register the lanes with one: tcgen05.st */
 } ptx_tensor_view;
 
-/* The functions of a view; ctas: 1 or 2. */
-ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, uint32_t cta, uint32_t ctas);
+/* That of an operation, and its functions; ctas: 1 or 2. */
+ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, const ptx_async *async, uint32_t ctas);
 grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view);
 
 /* The tensor memory of a CTA, empty at first; NULL without memory, with a diagnostic. */

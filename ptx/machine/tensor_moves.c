@@ -33,7 +33,7 @@ static bool load(ptx_machine *machine, ptx_async *async) {
     const ptx_step *step = async->step;
     const ptx_plane *items = machine->code->items.items + step->first_item;
     ptx_context context = get_context(machine, async);
-    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, 1);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async, 1);
     grout_ptx_access access = grout_ptx__access_tensor(&view);
     grout_ptx_tmem_move move = get_move(step);
     uint32_t registers[GROUT_PTX_TMEM_LANES * PTX_LANES];
@@ -58,7 +58,7 @@ static bool load(ptx_machine *machine, ptx_async *async) {
 /* bytes: the registers, then a mask of lanes with a value for each. */
 static bool store(ptx_machine *machine, ptx_async *async) {
     const uint32_t *registers = (const uint32_t *)(const void *)async->bytes;
-    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, 1);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async, 1);
     grout_ptx_access access = grout_ptx__access_tensor(&view);
     grout_ptx_tmem_move move = get_move(async->step);
     grout_ptx_fault fault;

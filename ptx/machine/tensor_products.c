@@ -59,7 +59,7 @@ static bool multiply(ptx_machine *machine, ptx_async *async) {
     const ptx_step *step = async->step;
     const uint64_t *numbers = async->numbers;
     grout_ptx_mma_words words = unpack(step);
-    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, words.ctas);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async, words.ctas);
     grout_ptx_access access = grout_ptx__access_tensor(&view);
     grout_ptx_scratch *scratch = get_scratch(machine);
     uint32_t masks[8] = {0};
@@ -90,7 +90,7 @@ static bool copy(ptx_machine *machine, ptx_async *async) {
                          .arch = detail >> 8,
                          .address = (uint32_t)async->numbers[D],
                          .desc = async->numbers[A]};
-    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, it.ctas);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async, it.ctas);
     grout_ptx_access access = grout_ptx__access_tensor(&view);
     grout_ptx_fault fault;
     async->is_done = true;
@@ -100,7 +100,7 @@ static bool copy(ptx_machine *machine, ptx_async *async) {
 
 static bool shift(ptx_machine *machine, ptx_async *async) {
     uint32_t ctas = async->step->detail;
-    ptx_tensor_view view = grout_ptx__view_tensor(machine, async->cta, ctas);
+    ptx_tensor_view view = grout_ptx__view_tensor(machine, async, ctas);
     grout_ptx_access access = grout_ptx__access_tensor(&view);
     grout_ptx_fault fault;
     async->is_done = true;
@@ -203,7 +203,8 @@ static ptx_outcome run_mma(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = multiply, .lane = lane};
+        ptx_async async = {
+            .kind = PTX_ASYNC_TENSOR, .run = multiply, .lane = lane, .is_counted = true};
         async.numbers[D] = get_place(context, ITEM_D, lane);
         async.numbers[A] =
             words.is_a_tmem ? get_place(context, ITEM_A, lane) : get_item(context, ITEM_A, lane);
@@ -331,7 +332,8 @@ static ptx_outcome start_all(const ptx_context *context, ptx_async_routine *rout
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = routine, .lane = lane};
+        ptx_async async = {
+            .kind = PTX_ASYNC_TENSOR, .run = routine, .lane = lane, .is_counted = true};
         async.numbers[D] = get_place(context, ITEM_D, lane);
         async.numbers[A] = items > ITEM_A ? get_item(context, ITEM_A, lane) : 0;
         if (!grout_ptx__start(context, async)) {

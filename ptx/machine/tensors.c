@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "mbarriers.h"
+#include "observe.h"
 #include "tensor_box.h"
 #include "tensor_memory.h"
 #include "update.h"
@@ -55,6 +56,10 @@ static bool take(void *to, const grout_ptx_run *run) {
                                       "the box leaves shared memory at 0x%x", run->shared);
     }
     if (run->is_fill) {
+        if (!grout_ptx__observe_async(walk->machine, walk->async, &shared, run->bytes, true,
+                                      false)) {
+            return false;
+        }
         for (uint32_t i = 0; i < run->bytes; i++) {
             shared.data[i] = (uint8_t)(walk->fill >> 8 * (i % walk->element_bytes));
         }
@@ -66,11 +71,16 @@ static bool take(void *to, const grout_ptx_run *run) {
                                       "the box leaves global memory at 0x%llx",
                                       (unsigned long long)run->global);
     }
+    const ptx_bytes *source = walk->is_store ? &shared : &global,
+                    *target = walk->is_store ? &global : &shared;
+    if (!grout_ptx__observe_async(walk->machine, walk->async, source, run->bytes, false, false) ||
+        !grout_ptx__observe_async(walk->machine, walk->async, target, run->bytes, true,
+                                  walk->operation != PTX_WORD_NONE)) {
+        return false;
+    }
     if (walk->operation != PTX_WORD_NONE) {
         return combine(walk, run, &shared, &global);
     }
-    const ptx_bytes *source = walk->is_store ? &shared : &global,
-                    *target = walk->is_store ? &global : &shared;
     memcpy(target->data, source->data, run->bytes);
     memcpy(target->known, source->known, run->bytes);
     return true;
@@ -119,16 +129,17 @@ static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout
                     uint64_t barrier, uint32_t rank) {
     grout_ptx_fault fault;
     uint32_t bytes = 0;
+    const uint64_t listener = (barrier & 0xffffff) | (uint64_t)choose_listener(walk, barrier, rank)
+                                                         << 24;
     walk->rank = rank;
-    if (!grout_ptx__box_walk(map, box, take, walk, &fault) ||
+    if (!grout_ptx__observe_target(walk->machine, walk->async, listener) ||
+        !grout_ptx__box_walk(map, box, take, walk, &fault) ||
         !grout_ptx__box_bytes(map, box, &bytes, &fault)) {
         return walk->machine->is_failed
                    ? false
                    : grout_ptx__async_fault(walk->machine, walk->async, "%s", fault.text);
     }
-    return grout_ptx__complete_bytes(
-        walk->machine, walk->async,
-        (barrier & 0xffffff) | (uint64_t)choose_listener(walk, barrier, rank) << 24, bytes);
+    return grout_ptx__complete_bytes(walk->machine, walk->async, listener, bytes);
 }
 
 /* The NaN that fills what is outside: these bits in each 16, as an H200 has them

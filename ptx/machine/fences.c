@@ -1,0 +1,81 @@
+/* fences.c - fences and membar. PTX ISA 9.1, 'membar', 'fence', 'tcgen05.fence'. Memory is one and
+ * in order here, so that values never depend on them; the search for races does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
+#include "machine.h"
+
+static ptx_actor get_actor(const ptx_context *context) {
+    return (ptx_actor){context->cta->number, context->warp->index, context->lanes};
+}
+
+static ptx_outcome end(const ptx_context *context, bool is_done) {
+    if (!is_done) {
+        grout_diags_add_oom(context->machine->diags);
+    }
+    return is_done ? PTX_NEXT : PTX_FAILED;
+}
+
+static ptx_outcome run_fence(ptx_context *context) {
+    ptx_order *order = context->machine->order;
+    const ptx_actor actor = get_actor(context);
+    return end(context,
+               order == NULL || grout_ptx__fence(order, &actor, context->step->ordering.scope));
+}
+
+bool grout_ptx__decode_fence(ptx_decoder *decoder) {
+    decoder->step->run = run_fence;
+    return true;
+}
+
+/* detail: the spaces of fence.proxy.async; 0: another proxy. more: the CTA's memory alone. */
+enum { SHARED = 1, GLOBAL = 2 };
+
+static ptx_outcome run_fence_proxy(ptx_context *context) {
+    const ptx_step *step = context->step;
+    ptx_order *order = context->machine->order;
+    const ptx_actor actor = get_actor(context);
+    return end(context,
+               order == NULL || step->detail == 0 ||
+                   grout_ptx__publish(order, &actor, (step->detail & SHARED) != 0,
+                                      (step->detail & GLOBAL) != 0,
+                                      step->more != 0 ? context->cta->rank : PTX_ALL_RANKS));
+}
+
+bool grout_ptx__decode_fence_proxy(ptx_decoder *decoder) {
+    ptx_step *step = decoder->step;
+    uint16_t space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
+    bool is_async = grout_ptx__word(decoder, PTX_CLASS_PROXY, 0).id == PTX_WORD_PROXY_ASYNC;
+    step->run = run_fence_proxy;
+    step->detail = !is_async                  ? 0
+                   : space == PTX_WORD_GLOBAL ? GLOBAL
+                   : space == PTX_WORD_NONE   ? SHARED | GLOBAL
+                                              : SHARED;
+    step->more = space == PTX_WORD_SHARED_CTA || space == PTX_WORD_SHARED;
+    return true;
+}
+
+static ptx_outcome run_fence_inits(ptx_context *context) {
+    ptx_order *order = context->machine->order;
+    const ptx_actor actor = get_actor(context);
+    return end(context, order == NULL || grout_ptx__fence_inits(order, &actor));
+}
+
+bool grout_ptx__decode_fence_inits(ptx_decoder *decoder) {
+    decoder->step->run = run_fence_inits;
+    return true;
+}
+
+/* detail: before_thread_sync. */
+static ptx_outcome run_fence_tensor(ptx_context *context) {
+    ptx_order *order = context->machine->order;
+    const ptx_actor actor = get_actor(context);
+    return end(context,
+               order == NULL || (context->step->detail != 0 ? grout_ptx__seal(order, &actor)
+                                                            : grout_ptx__admit(order, &actor)));
+}
+
+bool grout_ptx__decode_fence_tensor(ptx_decoder *decoder) {
+    decoder->step->run = run_fence_tensor;
+    decoder->step->detail = decoder->inst->op == PTX_OP_TCGEN05_FENCE_BEFORE;
+    return true;
+}

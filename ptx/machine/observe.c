@@ -1,0 +1,460 @@
+/* observe.c - the machine's accesses and orders, told to ptx/order; and what a race is called.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "observe.h"
+
+#include "mbarrier.h"
+
+enum { MARKS = 64 }; /* arrivals of cp.async in a group that are told apart */
+
+/* ---- the run ---- */
+
+static bool need_memory(ptx_machine *machine, bool is_done) {
+    if (!is_done) {
+        machine->is_failed = true;
+        grout_diags_add_oom(machine->diags);
+    }
+    return is_done;
+}
+
+bool grout_ptx__begin_observing(ptx_machine *machine) {
+    if (!machine->launch->finds_races) {
+        return true;
+    }
+    machine->order =
+        grout_ptx__new_order(machine->cta_count, machine->warp_count, machine->cluster_size);
+    bool has_room = machine->order != NULL;
+    for (size_t i = 0; has_room && i < machine->memory->arrays.count; i++) {
+        ptx_array *array = &machine->memory->arrays.items[i];
+        array->cells = grout__new(NULL, (size_t)array->size, sizeof *array->cells);
+        has_room = array->cells != NULL;
+    }
+    return need_memory(machine, has_room);
+}
+
+void grout_ptx__end_observing(ptx_machine *machine) {
+    grout_ptx__free_order(machine->order);
+    for (size_t i = 0; machine->launch->finds_races && i < machine->memory->arrays.count; i++) {
+        grout__free(machine->memory->arrays.items[i].cells);
+        machine->memory->arrays.items[i].cells = NULL;
+    }
+}
+
+bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta) {
+    if (machine->order == NULL) {
+        return true;
+    }
+    cta->cells = grout__new(NULL, machine->shared_bytes, sizeof *cta->cells);
+    return cta->cells != NULL && grout_ptx__begin_order(machine->order, cta->number);
+}
+
+/* ---- races ---- */
+
+static const char *describe(const ptx_record *record) {
+    return record->is_barrier  ? "its use as an mbarrier"
+           : record->is_strong ? "an atomic access"
+           : record->is_write  ? "a write"
+                               : "a read";
+}
+
+static const char *explain(ptx_missing missing) {
+    switch (missing) {
+    case PTX_MISSING_NONE:
+    case PTX_MISSING_ORDER:
+        break;
+    case PTX_MISSING_FENCE:
+        return "they are ordered, but one is of the generic proxy and the other of the async "
+               "proxy, "
+               "and no fence.proxy.async lies between";
+    case PTX_MISSING_SCOPE:
+        return "both are atomic, but the scope of one of them does not include the other's thread";
+    case PTX_MISSING_TENSOR_FENCE:
+        return "they are ordered, but no tcgen05.fence lies at the ends of that order";
+    }
+    return "no barrier, fence or wait orders them";
+}
+
+/* Where the earlier one was. */
+static void note_earlier(ptx_machine *machine, const ptx_race *race) {
+    const grout_ptx_module *module = machine->code->module;
+    const ptx_inst *inst = &module->insts.items[race->earlier.inst];
+    const uint32_t *at = machine->ctas[race->earlier.cta].index;
+    grout_diags_note(machine->diags, grout_ptx__get_place(module, inst->place),
+                     "%s by '%s' in CTA (%u, %u, %u), warp %u, lane %u", describe(&race->earlier),
+                     grout_ptx__get_op(inst->op)->text, at[0], at[1], at[2], race->earlier.warp,
+                     race->lane);
+}
+
+typedef struct ptx_accessor {
+    const ptx_cta *cta;
+    uint32_t warp, lane, inst;
+    bool is_write;
+} ptx_accessor;
+
+static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
+                   const ptx_bytes *bytes) {
+    const grout_ptx_module *module = machine->code->module;
+    const ptx_inst *inst = &module->insts.items[by->inst];
+    const grout_place nowhere = {.file = NULL};
+    machine->is_failed = true;
+    if (race->missing == PTX_MISSING_NONE) {
+        return grout_ptx__is_order_full(machine->order)
+                   ? grout_diags_add(machine->diags, GROUT_DIAG_PTX_UNSUPPORTED, nowhere,
+                                     "the run has more accesses than the search for races can tell "
+                                     "apart")
+                   : grout_diags_add_oom(machine->diags);
+    }
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
+                    "'%s' %s %s memory that another access may not have done with: %s",
+                    grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
+                    bytes->owner != NULL ? "shared" : "global", explain(race->missing));
+    note_earlier(machine, race);
+    grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
+                     by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
+    return false;
+}
+
+static ptx_span get_span(const ptx_bytes *bytes, uint32_t size) {
+    return (ptx_span){.cells = bytes->cells,
+                      .count = size,
+                      .kind = bytes->owner != NULL ? PTX_SPAN_SHARED : PTX_SPAN_GLOBAL,
+                      .rank = bytes->owner != NULL ? bytes->owner->rank : 0};
+}
+
+/* ---- accesses ---- */
+
+static ptx_actor get_actor(const ptx_context *context, uint32_t lanes) {
+    return (ptx_actor){context->cta->number, context->warp->index, lanes};
+}
+
+static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                  ptx_touch how) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, lanes);
+    ptx_race race;
+    if (grout_ptx__touch(machine->order, &actor, &how, &race)) {
+        return true;
+    }
+    const ptx_accessor by = {context->cta, context->warp->index, race.own_lane, how.inst,
+                             how.is_write};
+    return report(machine, &by, &race, bytes);
+}
+
+/* An access at a place; then what its order takes and hands over. */
+static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                    uint32_t size, bool is_write) {
+    const ptx_ordering ordering = context->step->ordering;
+    const ptx_touch how = {.inst = context->step->inst,
+                           .ordering = ordering,
+                           .is_write = is_write,
+                           .span = get_span(bytes, size)};
+    if (!touch(context, lanes, bytes, how)) {
+        return false;
+    }
+    PTX_FOR_LANES(lane, ordering.sem != PTX_SEM_WEAK || is_write ? lanes : 0) {
+        const ptx_actor one = get_actor(context, 1u << lane);
+        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, ordering,
+                                    !is_write, is_write)) {
+            return need_memory(context->machine, false);
+        }
+    }
+    return true;
+}
+
+/* Lanes side by side that access the same place do so together. */
+bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                              uint32_t lanes, uint32_t size, bool is_write) {
+    uint32_t together = 0;
+    const ptx_bytes *place = NULL;
+    if (context->machine->order == NULL) {
+        return true;
+    }
+    PTX_FOR_LANES(lane, lanes) {
+        if (place != NULL && (place->cells != bytes[lane].cells || is_write)) {
+            if (!observe(context, together, place, size, is_write)) {
+                return false;
+            }
+            place = NULL;
+        }
+        if (bytes[lane].cells != NULL) {
+            together = place == NULL ? 1u << lane : together | 1u << lane;
+            place = &bytes[lane];
+        }
+    }
+    return place == NULL || observe(context, together, place, size, is_write);
+}
+
+bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             uint32_t size, bool is_write) {
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           observe(context, 1u << lane, bytes, size, is_write);
+}
+
+bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                               uint32_t size) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor one = get_actor(context, 1u << lane);
+    const ptx_touch how = {.inst = context->step->inst,
+                           .ordering = context->step->ordering,
+                           .is_write = true,
+                           .span = get_span(bytes, size)};
+    if (machine->order == NULL || bytes->cells == NULL) {
+        return true;
+    }
+    return touch(context, 1u << lane, bytes, how) &&
+           need_memory(machine, grout_ptx__synchronize(machine->order, &one, bytes->cells,
+                                                       context->step->ordering, true, true));
+}
+
+static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_flight *flight,
+                        const ptx_bytes *bytes, ptx_touch how) {
+    ptx_race race;
+    how.inst = async->inst;
+    if (grout_ptx__touch_by_flight(machine->order, flight, async->cta, async->warp, &how, &race)) {
+        return true;
+    }
+    const ptx_accessor by = {&machine->ctas[async->cta], async->warp, async->lane, async->inst,
+                             how.is_write};
+    return report(machine, &by, &race, bytes);
+}
+
+bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                              uint32_t size, bool is_write, bool is_reduction) {
+    ptx_flight flight = async->flight;
+    if (machine->order == NULL || bytes->cells == NULL) {
+        return true;
+    }
+    if (async->kind == PTX_ASYNC_BULK) {
+        flight.agent = grout_ptx__get_agent(machine->order,
+                                            is_write ? PTX_AGENT_BULK_WRITES : PTX_AGENT_BULK_READS,
+                                            async->cta, async->warp);
+    } else if (async->kind == PTX_ASYNC_COPY) {
+        flight.lane = flight.own_lane = async->lane;
+        flight.time += machine->ctas[async->cta].warps[async->warp].copy_marks[async->lane];
+    }
+    const ptx_touch how = {.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
+                                        is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
+                           .is_write = is_write,
+                           .span = get_span(bytes, size)};
+    return touch_async(machine, async, &flight, bytes, how);
+}
+
+/* ---- mbarriers ---- */
+
+static uint32_t get_offset(const ptx_bytes *bytes) {
+    return (uint32_t)(bytes->cells - bytes->owner->cells);
+}
+
+static bool is_observed(const ptx_machine *machine, const ptx_bytes *bytes) {
+    return machine->order != NULL && bytes->cells != NULL && bytes->owner != NULL;
+}
+
+bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+    ptx_machine *machine = context->machine;
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = true,
+                           .is_init = true,
+                           .span = get_span(bytes, GROUT_PTX_MBARRIER_SIZE)};
+    return !is_observed(machine, bytes) ||
+           (touch(context, 1u << lane, bytes, how) &&
+            need_memory(machine, grout_ptx__init_barrier(machine->order, bytes->owner->number,
+                                                         get_offset(bytes))));
+}
+
+static bool use_barrier(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_barrier = true,
+                           .span = get_span(bytes, GROUT_PTX_MBARRIER_SIZE)};
+    return touch(context, 1u << lane, bytes, how);
+}
+
+static bool has_ended_phase(uint64_t before, uint64_t after) {
+    grout_ptx_mbarrier old, new;
+    return grout_ptx__mbarrier_unpack(before, &old) && grout_ptx__mbarrier_unpack(after, &new) &&
+           old.phase != new.phase;
+}
+
+static bool end_phase(ptx_machine *machine, const ptx_bytes *bytes, uint64_t before,
+                      uint64_t after) {
+    return !has_ended_phase(before, after) ||
+           grout_ptx__end_phase(machine->order, bytes->owner->number, get_offset(bytes));
+}
+
+bool grout_ptx__observe_arrival(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                                uint64_t before, uint64_t after) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor one = get_actor(context, 1u << lane);
+    return !is_observed(machine, bytes) ||
+           (use_barrier(context, lane, bytes) &&
+            need_memory(machine,
+                        grout_ptx__arrive_at_barrier(machine->order, &one, bytes->owner->number,
+                                                     get_offset(bytes), context->step->ordering) &&
+                            end_phase(machine, bytes, before, after)));
+}
+
+bool grout_ptx__observe_wait(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             bool is_over) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor one = get_actor(context, 1u << lane);
+    return !is_observed(machine, bytes) ||
+           (use_barrier(context, lane, bytes) &&
+            (!is_over || need_memory(machine, grout_ptx__wait_at_barrier(
+                                                  machine->order, &one, bytes->owner->number,
+                                                  get_offset(bytes), context->step->ordering))));
+}
+
+bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t address) {
+    ptx_bytes bytes;
+    ptx_cta *owner = NULL;
+    if (machine->order == NULL ||
+        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
+                                &bytes, &owner)) {
+        return true; /* whoever tells the mbarrier finds that it is not there */
+    }
+    return need_memory(machine, grout_ptx__aim_flight(machine->order, &async->flight, owner->number,
+                                                      get_offset(&bytes)));
+}
+
+bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,
+                                const ptx_bytes *bytes, uint64_t before, uint64_t after) {
+    const ptx_touch how = {.is_barrier = true, .span = get_span(bytes, GROUT_PTX_MBARRIER_SIZE)};
+    ptx_flight flight = async->flight;
+    flight.is_async_proxy = false; /* PTX ISA 9.1, 'mbarrier': by the generic proxy */
+    return !is_observed(machine, bytes) ||
+           (touch_async(machine, async, &flight, bytes, how) &&
+            need_memory(machine, grout_ptx__hear_flight(machine->order, &async->flight,
+                                                        bytes->owner->number, get_offset(bytes)) &&
+                                     end_phase(machine, bytes, before, after)));
+}
+
+/* ---- threads ---- */
+
+bool grout_ptx__observe_warp_sync(const ptx_context *context) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    return machine->order == NULL ||
+           need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor));
+}
+
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    if (machine->order == NULL) {
+        return true;
+    }
+    bool is_done = grout_ptx__come_to_bar(machine->order, &actor, bar);
+    if (is_end) {
+        grout_ptx__end_bar(machine->order, actor.cta, bar);
+    }
+    return need_memory(machine, is_done);
+}
+
+bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    return machine->order == NULL ||
+           need_memory(machine, grout_ptx__leave_bar(machine->order, &actor, bar));
+}
+
+bool grout_ptx__observe_cluster_arrival(const ptx_context *context) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    return machine->order == NULL ||
+           need_memory(machine,
+                       grout_ptx__come_to_cluster(machine->order, &actor,
+                                                  context->step->ordering.sem != PTX_SEM_RELAXED));
+}
+
+void grout_ptx__observe_cluster_end(const ptx_context *context) {
+    if (context->machine->order != NULL) {
+        grout_ptx__end_cluster_bar(context->machine->order, context->cta->number);
+    }
+}
+
+bool grout_ptx__observe_cluster_wait(const ptx_context *context) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    return machine->order == NULL ||
+           need_memory(machine, grout_ptx__leave_cluster(machine->order, &actor));
+}
+
+/* ---- engines ---- */
+
+/* Which engine, and its time: of a group, its number and 1. */
+static void name_flight(const ptx_context *context, ptx_async *async) {
+    const ptx_order *order = context->machine->order;
+    ptx_warp *warp = context->warp;
+    ptx_agent_kind kind = PTX_AGENT_BARRIER; /* until it is aimed */
+    async->flight.lane = async->lane;
+    async->flight.time = async->group + 1;
+    if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
+        kind = PTX_AGENT_COPIES;
+        async->flight.time = (warp->copy_groups[async->lane] + 1) * MARKS;
+    } else if (async->kind == PTX_ASYNC_PRODUCT) {
+        kind = PTX_AGENT_PRODUCTS;
+        async->flight.lane = 0;
+    } else if (async->kind == PTX_ASYNC_TENSOR) {
+        kind = PTX_AGENT_TENSOR;
+        async->flight.time = warp->tensor_started[async->lane] += async->is_counted;
+    } else if (async->kind == PTX_ASYNC_TENSOR_LOAD) {
+        kind = PTX_AGENT_TENSOR_LOADS;
+    } else if (async->kind == PTX_ASYNC_TENSOR_STORE) {
+        kind = PTX_AGENT_TENSOR_STORES;
+    }
+    async->flight.agent = grout_ptx__get_agent(order, kind, context->cta->number, warp->index);
+}
+
+bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, async->lanes);
+    if (machine->order == NULL) {
+        return true;
+    }
+    if (!grout_ptx__start_flight(machine->order, &actor, &async->flight)) {
+        return need_memory(machine, false);
+    }
+    async->flight.is_async_proxy = !async->is_generic;
+    name_flight(context, async);
+    return true;
+}
+
+/* One lane's groups of copies. */
+static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32_t lane,
+                         uint32_t before, bool only_reads) {
+    ptx_order *order = context->machine->order;
+    const ptx_actor one = get_actor(context, 1u << lane);
+    const uint32_t cta = context->cta->number, warp = context->warp->index;
+    if (kind == PTX_ASYNC_COPY) {
+        return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
+                                grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
+                                before * MARKS + MARKS - 1);
+    }
+    return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
+                            grout_ptx__get_agent(order, PTX_AGENT_BULK_READS, cta, warp), 0,
+                            before) &&
+           (only_reads ||
+            grout_ptx__learn(order, &one, PTX_KNOWN_THREADS,
+                             grout_ptx__get_agent(order, PTX_AGENT_BULK_WRITES, cta, warp), 0,
+                             before));
+}
+
+bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
+                               const uint32_t *before, bool only_reads) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    bool is_done = true;
+    if (machine->order == NULL) {
+        return true;
+    }
+    if (kind == PTX_ASYNC_PRODUCT) {
+        return need_memory(machine,
+                           grout_ptx__learn(machine->order, &actor, PTX_KNOWN_ENGINES,
+                                            grout_ptx__get_agent(machine->order, PTX_AGENT_PRODUCTS,
+                                                                 actor.cta, actor.warp),
+                                            1, *before));
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        is_done = is_done && (before[lane] == 0 ||
+                              learn_groups(context, kind, lane, before[lane], only_reads));
+    }
+    return need_memory(machine, is_done);
+}

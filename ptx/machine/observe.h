@@ -1,0 +1,67 @@
+/* observe.h - what the machine tells of an instruction to those who look for races (ptx/order), if
+ * the launch asks for it; else each function does nothing and is true.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * False is a fault of the run: a race, or no memory, with a diagnostic.
+ */
+#ifndef GROUT_PTX_OBSERVE_H
+#define GROUT_PTX_OBSERVE_H
+
+#include "machine.h"
+
+/* ---- the run ---- */
+
+bool grout_ptx__begin_observing(ptx_machine *machine);
+void grout_ptx__end_observing(ptx_machine *machine);
+bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta);
+/* .relaxed.gpu and its like; what an instruction means that does not say it. */
+ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
+
+/* ---- accesses ---- */
+
+/* Of size bytes by each of some lanes, which have found them. */
+bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                              uint32_t lanes, uint32_t size, bool is_write);
+bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             uint32_t size, bool is_write);
+/* An atomic operation. */
+bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                               uint32_t size);
+/* By an operation that is under way; a reduction is atomic. */
+bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                              uint32_t size, bool is_write, bool is_reduction);
+
+/* ---- mbarriers ---- */
+
+/* init and inval. */
+bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes);
+/* A lane arrives, and may end the phase; the words before and after. */
+bool grout_ptx__observe_arrival(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                                uint64_t before, uint64_t after);
+/* A lane has waited for a phase that is over, or has only looked. */
+bool grout_ptx__observe_wait(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             bool is_over);
+/* The mbarrier at an address of shared::cluster will hear of the operation, and does. */
+bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t address);
+bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,
+                                const ptx_bytes *bytes, uint64_t before, uint64_t after);
+
+/* ---- threads ---- */
+
+bool grout_ptx__observe_warp_sync(const ptx_context *context);
+/* Lanes come to a named barrier and may end its generation; and go on after it. */
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end);
+bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar);
+bool grout_ptx__observe_cluster_arrival(const ptx_context *context);
+void grout_ptx__observe_cluster_end(const ptx_context *context);
+bool grout_ptx__observe_cluster_wait(const ptx_context *context);
+
+/* ---- engines ---- */
+
+/* An operation starts: its kind, lanes, group and number are known. */
+bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
+/* Of each lane, the groups before a number are over; only_reads: they have read. */
+bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
+                               const uint32_t *before, bool only_reads);
+
+#endif

@@ -1,0 +1,129 @@
+/* barriers.c - mbarriers, and the engines that they hear of. PTX ISA 9.1, 'mbarrier',
+ * 'Asynchronous operations'.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "lanes.h"
+
+/* ---- phases ---- */
+
+/* The mbarrier at a place; one that nobody has made is made here. NULL without memory. */
+static ptx_phases *get_phases(ptx_order *order, uint32_t cta, uint32_t offset) {
+    ptx_cta_order *owner = &order->ctas[cta];
+    for (size_t i = 0; i < owner->phases.count; i++) {
+        if (owner->phases.items[i].offset == offset) {
+            return &owner->phases.items[i];
+        }
+    }
+    if (!GROUT_ARRAY_RESERVE(&owner->phases, NULL, 1)) {
+        return NULL;
+    }
+    ptx_phases *phases = &owner->phases.items[owner->phases.count++];
+    *phases = (ptx_phases){.cta = cta,
+                           .offset = offset,
+                           .agent = ptx_agent(PTX_AGENT_BARRIER, order->barrier_count++)};
+    return phases;
+}
+
+/* What it hears of from here on has nothing to do with what it heard of before. */
+bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
+    ptx_phases *phases = get_phases(order, cta, offset);
+    if (phases == NULL) {
+        return false;
+    }
+    grout_ptx__drop_heads(&phases->open);
+    grout_ptx__drop_heads(&phases->done);
+    phases->count = 0;
+    phases->agent = ptx_agent(PTX_AGENT_BARRIER, order->barrier_count++);
+    return true;
+}
+
+/* Of a relaxed arrival engines alone, and what a fence before it covers. */
+static bool arrive_lane(ptx_order *order, const ptx_actor *actor, uint32_t lane,
+                        ptx_ordering ordering, ptx_heads *heads) {
+    const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
+    return ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL ||
+           grout_ptx__add_fenced(it, actor->cta, heads);
+}
+
+bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
+                                  uint32_t offset, ptx_ordering ordering) {
+    ptx_phases *phases = get_phases(order, cta, offset);
+    ptx_head head = {.scope = ordering.scope, .cta = actor->cta};
+    head.is_release = ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL;
+    if (phases == NULL || !grout_ptx__capture(order, actor, &head.view)) {
+        return false;
+    }
+    bool is_done = grout_ptx__add_head(&phases->open, &head);
+    FOR_LANES(lane, actor->lanes) {
+        is_done = is_done && arrive_lane(order, actor, lane, ordering, &phases->open);
+    }
+    grout_ptx__drop_view(&head.view);
+    return is_done;
+}
+
+/* Arrivals are atomic operations on one object: who waits for a phase takes what those before it
+ * have handed over, too. */
+bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
+    ptx_phases *phases = get_phases(order, cta, offset);
+    if (phases == NULL || !grout_ptx__add_heads(&phases->done, &phases->open)) {
+        return false;
+    }
+    grout_ptx__drop_heads(&phases->open);
+    phases->count++;
+    return true;
+}
+
+bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
+                                uint32_t offset, ptx_ordering ordering) {
+    ptx_phases *phases = get_phases(order, cta, offset);
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    bool is_acquire = ordering.sem == PTX_SEM_ACQUIRE || ordering.sem == PTX_SEM_ACQ_REL;
+    const ptx_taker taker = {actor->cta, order->cluster_size,
+                             is_acquire ? ordering.scope : PTX_SCOPE_NONE};
+    bool is_done = phases != NULL;
+    FOR_LANES(lane, is_done && phases->done.count > 0 ? actor->lanes : 0) {
+        ptx_lane *it = &warp->lanes[lane];
+        ptx_fenced *fenced = is_acquire ? NULL : grout_ptx__get_fenced(it);
+        is_done =
+            is_done && grout_ptx__take_heads(&phases->done, &taker, &it->view) &&
+            (is_acquire || (fenced != NULL && grout_ptx__add_heads(&fenced->seen, &phases->done)));
+    }
+    return is_done;
+}
+
+/* ---- engines ---- */
+
+bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_flight *flight_out) {
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    *flight_out = (ptx_flight){
+        .own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp),
+        .own_lane = (uint32_t)__builtin_ctz(actor->lanes),
+        .own_time = warp->now};
+    return grout_ptx__capture(order, actor, &flight_out->view);
+}
+
+void grout_ptx__end_flight(ptx_flight *flight) {
+    grout_ptx__drop_view(&flight->view);
+}
+
+bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, uint32_t offset) {
+    const ptx_phases *phases = get_phases(order, cta, offset);
+    if (phases != NULL) {
+        flight->agent = phases->agent;
+        flight->lane = 0;
+        flight->time = phases->count + 1;
+    }
+    return phases != NULL;
+}
+
+/* What the thread that started it knew of engines goes with it. */
+bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
+                            uint32_t offset) {
+    ptx_phases *phases = get_phases(order, cta, offset);
+    ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .cta = cta};
+    bool is_done = phases != NULL && grout_ptx__join_engines(&head.view, &flight->view) &&
+                   grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_ENGINES], flight->agent,
+                                        1u << flight->lane, flight->time) &&
+                   grout_ptx__add_head(&phases->open, &head);
+    grout_ptx__drop_view(&head.view);
+    return is_done;
+}

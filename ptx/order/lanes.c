@@ -1,0 +1,282 @@
+/* lanes.c - CTAs, their lanes, and the barriers where lanes meet. PTX ISA 9.1, 'bar', 'barrier',
+ * 'barrier.cluster', 'bar.warp.sync'.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "lanes.h"
+
+#include <string.h>
+
+/* ---- CTAs ---- */
+
+ptx_order *grout_ptx__new_order(uint32_t cta_count, uint32_t warp_count, uint32_t cluster_size) {
+    ptx_order *order = grout__new(NULL, 1, sizeof *order);
+    if (order == NULL) {
+        return NULL;
+    }
+    order->cta_count = cta_count;
+    order->warp_count = warp_count;
+    order->cluster_size = cluster_size;
+    order->ctas = grout__new(NULL, cta_count, sizeof *order->ctas);
+    if (order->ctas == NULL) {
+        grout__free(order);
+        return NULL;
+    }
+    return order;
+}
+
+bool grout_ptx__begin_order(ptx_order *order, uint32_t cta) {
+    ptx_cta_order *it = &order->ctas[cta];
+    it->warps = grout__new(NULL, order->warp_count, sizeof *it->warps);
+    for (uint32_t i = 0; it->warps != NULL && i < order->warp_count; i++) {
+        it->warps[i].now = 1;
+    }
+    return it->warps != NULL;
+}
+
+static void drop_lane(ptx_lane *lane) {
+    grout_ptx__drop_view(&lane->view);
+    if (lane->fenced != NULL) {
+        for (uint32_t i = 0; i < PTX_SCOPE_COUNT; i++) {
+            grout_ptx__drop_view(&lane->fenced->before[i]);
+        }
+        grout_ptx__drop_heads(&lane->fenced->seen);
+        grout__free(lane->fenced);
+    }
+}
+
+static void drop_bar(ptx_bar_order *bar) {
+    grout_ptx__drop_view(&bar->open);
+    grout_ptx__drop_view(&bar->done);
+}
+
+void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
+    ptx_cta_order *it = &order->ctas[cta];
+    for (uint32_t i = 0; it->warps != NULL && i < order->warp_count; i++) {
+        FOR_LANES(lane, UINT32_MAX) {
+            drop_lane(&it->warps[i].lanes[lane]);
+        }
+    }
+    for (uint32_t i = 0; i < PTX_NAMED_BARRIERS; i++) {
+        drop_bar(&it->bars[i]);
+    }
+    drop_bar(&it->cluster);
+    for (size_t i = 0; i < it->phases.count; i++) {
+        grout_ptx__drop_heads(&it->phases.items[i].open);
+        grout_ptx__drop_heads(&it->phases.items[i].done);
+    }
+    grout__free(it->phases.items);
+    grout__free(it->warps);
+    *it = (ptx_cta_order){.warps = NULL};
+}
+
+void grout_ptx__free_order(ptx_order *order) {
+    if (order == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < order->cta_count; i++) {
+        grout_ptx__end_order(order, i);
+    }
+    for (size_t i = 0; i < order->location_capacity; i++) {
+        grout_ptx__drop_heads(&order->locations[i].heads);
+    }
+    grout__free(order->locations);
+    grout__free(order->ctas);
+    grout_ptx__deinit_shadow(&order->shadow);
+    grout__free(order);
+}
+
+/* ---- what lanes know ---- */
+
+ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor) {
+    return &order->ctas[actor->cta].warps[actor->warp];
+}
+
+uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint32_t cta,
+                              uint32_t warp) {
+    return ptx_agent(kind, (uint64_t)cta * order->warp_count + warp);
+}
+
+static bool is_same_view(const ptx_view *a, const ptx_view *b) {
+    return memcmp(a->clocks, b->clocks, sizeof a->clocks) == 0;
+}
+
+bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view_out) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const ptx_lane *last = NULL;
+    bool is_done = true;
+    *view_out = (ptx_view){{NULL}};
+    FOR_LANES(lane, actor->lanes) {
+        if (last == NULL || !is_same_view(&last->view, &warp->lanes[lane].view)) {
+            last = &warp->lanes[lane];
+            is_done = is_done && grout_ptx__join_view(view_out, &last->view);
+        }
+    }
+    static const ptx_agent_kind own[] = {PTX_AGENT_THREADS, PTX_AGENT_INITS};
+    for (uint32_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        is_done = is_done &&
+                  grout_ptx__note_time(&view_out->clocks[PTX_KNOWN_THREADS],
+                                       grout_ptx__get_agent(order, own[i], actor->cta, actor->warp),
+                                       actor->lanes, warp->now);
+    }
+    warp->now++;
+    if (!is_done) {
+        grout_ptx__drop_view(view_out);
+    }
+    return is_done;
+}
+
+bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view *view) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    ptx_view before = {{NULL}}, *last = NULL; /* of the lane before, which is often the same */
+    bool is_done = true;
+    FOR_LANES(lane, actor->lanes) {
+        ptx_view *own = &warp->lanes[lane].view;
+        if (last != NULL && is_same_view(own, &before)) {
+            grout_ptx__drop_view(own);
+            *own = grout_ptx__share_view(last);
+            continue;
+        }
+        grout_ptx__drop_view(&before);
+        before = grout_ptx__share_view(own);
+        is_done = is_done && grout_ptx__join_view(own, view);
+        last = own;
+    }
+    grout_ptx__drop_view(&before);
+    return is_done;
+}
+
+bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known, uint64_t agent,
+                      uint32_t lanes, uint32_t time) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    bool is_done = true;
+    if (lanes != 0) {
+        ptx_view view = {{NULL}};
+        is_done = grout_ptx__note_time(&view.clocks[known], agent, lanes, time) &&
+                  grout_ptx__absorb(order, actor, &view);
+        grout_ptx__drop_view(&view);
+        return is_done;
+    }
+    FOR_LANES(lane, actor->lanes) {
+        is_done = is_done && grout_ptx__note_time(&warp->lanes[lane].view.clocks[known], agent,
+                                                  1u << lane, time);
+    }
+    return is_done;
+}
+
+/* ---- meetings ---- */
+
+bool grout_ptx__sync_lanes(ptx_order *order, const ptx_actor *actor) {
+    ptx_view all;
+    if (!grout_ptx__capture(order, actor, &all)) {
+        return false;
+    }
+    bool is_done = grout_ptx__absorb(order, actor, &all);
+    grout_ptx__drop_view(&all);
+    return is_done;
+}
+
+static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, bool is_release) {
+    ptx_view own;
+    if (!grout_ptx__capture(order, actor, &own)) {
+        return false;
+    }
+    bool is_done = is_release ? grout_ptx__join_view(&bar->open, &own)
+                              : grout_ptx__join_engines(&bar->open, &own);
+    grout_ptx__drop_view(&own);
+    return is_done;
+}
+
+static void end_generation(ptx_bar_order *bar) {
+    grout_ptx__drop_view(&bar->done);
+    bar->done = bar->open;
+    bar->open = (ptx_view){{NULL}};
+}
+
+bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar) {
+    return come(order, actor, &order->ctas[actor->cta].bars[bar], true);
+}
+
+void grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar) {
+    end_generation(&order->ctas[cta].bars[bar]);
+}
+
+bool grout_ptx__leave_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar) {
+    return grout_ptx__absorb(order, actor, &order->ctas[actor->cta].bars[bar].done);
+}
+
+static ptx_bar_order *get_cluster_bar(ptx_order *order, uint32_t cta) {
+    return &order->ctas[cta - cta % order->cluster_size].cluster;
+}
+
+bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool is_release) {
+    ptx_bar_order *bar = get_cluster_bar(order, actor->cta);
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    ptx_heads heads = {NULL, 0, 0};
+    bool is_done = come(order, actor, bar, is_release);
+    FOR_LANES(lane, is_release ? 0 : actor->lanes) {
+        is_done = is_done && grout_ptx__add_fenced(&warp->lanes[lane], actor->cta, &heads);
+    }
+    for (size_t i = 0; is_done && i < heads.count; i++) {
+        is_done = heads.items[i].scope < PTX_SCOPE_CLUSTER ||
+                  grout_ptx__join_view(&bar->open, &heads.items[i].view);
+    }
+    grout_ptx__drop_heads(&heads);
+    return is_done;
+}
+
+void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta) {
+    end_generation(get_cluster_bar(order, cta));
+}
+
+bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
+    return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done);
+}
+
+/* ---- accesses ---- */
+
+bool grout_ptx__is_order_full(const ptx_order *order) {
+    return order->shadow.is_full;
+}
+
+static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {
+    return (ptx_record){.inst = touch->inst,
+                        .cta = cta,
+                        .scope = (uint8_t)touch->ordering.scope,
+                        .is_strong = touch->ordering.sem != PTX_SEM_WEAK,
+                        .is_barrier = touch->is_barrier,
+                        .is_write = touch->is_write};
+}
+
+bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch *touch,
+                      ptx_race *race_out) {
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    ptx_agent_kind kind = touch->is_init ? PTX_AGENT_INITS : PTX_AGENT_THREADS;
+    ptx_access access = {.record = make_record(touch, actor->cta),
+                         .lanes = actor->lanes,
+                         .cluster_size = order->cluster_size,
+                         .own_lane = PTX_OWN_LANE,
+                         .own_time = warp->now};
+    access.own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp);
+    access.record.agent = grout_ptx__get_agent(order, kind, actor->cta, actor->warp);
+    access.record.time = warp->now;
+    access.record.warp = (uint8_t)actor->warp;
+    FOR_LANES(lane, actor->lanes) {
+        access.views[lane] = &warp->lanes[lane].view;
+    }
+    return grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);
+}
+
+bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
+                                uint32_t warp, const ptx_touch *touch, ptx_race *race_out) {
+    ptx_access access = {.record = make_record(touch, cta),
+                         .lanes = 1u << flight->lane,
+                         .own_agent = flight->own_agent,
+                         .own_lane = flight->own_lane,
+                         .own_time = flight->own_time,
+                         .cluster_size = order->cluster_size};
+    access.record.agent = flight->agent;
+    access.record.time = flight->time;
+    access.record.is_async_proxy = flight->is_async_proxy;
+    access.record.warp = (uint8_t)warp;
+    access.views[flight->lane] = &flight->view;
+    return grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);
+}

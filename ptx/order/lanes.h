@@ -1,0 +1,75 @@
+/* lanes.h - what each lane of a running CTA knows, inside of the room.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_PTX_LANES_H
+#define GROUT_PTX_LANES_H
+
+#include "order.h"
+
+/* Views before a fence of each scope, which a relaxed write after it hands over. */
+typedef struct ptx_fenced {
+    ptx_view before[PTX_SCOPE_COUNT];
+    bool is_fenced[PTX_SCOPE_COUNT];
+    ptx_heads seen; /* by relaxed reads; a fence takes them */
+} ptx_fenced;
+
+typedef struct ptx_lane {
+    ptx_view view;
+    ptx_fenced *fenced; /* NULL before the first fence and the first such read */
+} ptx_lane;
+
+typedef struct ptx_lanes {
+    uint32_t now; /* of the next access */
+    ptx_lane lanes[PTX_ORDER_LANES];
+} ptx_lanes;
+
+typedef struct ptx_bar_order {
+    ptx_view open, done; /* of those that have come; of the generation before */
+} ptx_bar_order;
+
+/* An mbarrier since its init. */
+typedef struct ptx_phases {
+    uint32_t cta, offset, count; /* phases that are over */
+    uint64_t agent;
+    ptx_heads open, done;
+} ptx_phases;
+
+typedef struct ptx_cta_order {
+    ptx_lanes *warps; /* NULL: not resident */
+    ptx_bar_order bars[PTX_NAMED_BARRIERS];
+    ptx_bar_order cluster;          /* that of the cluster's first CTA counts */
+    GROUT_ARRAY(ptx_phases) phases; /* few, so that looking for one is quick */
+} ptx_cta_order;
+
+/* Where an atomic operation, or one with an order, has been. */
+typedef struct ptx_location {
+    const ptx_cell *cells; /* NULL: nobody's */
+    ptx_scope scope;       /* of the last write, and its CTA */
+    uint32_t cta;
+    ptx_heads heads;
+} ptx_location;
+
+struct ptx_order {
+    uint32_t cta_count, warp_count, cluster_size;
+    ptx_cta_order *ctas;
+    ptx_shadow shadow;
+    ptx_location *locations; /* by a hash of the cell; a power of 2 */
+    size_t location_count, location_capacity;
+    uint64_t barrier_count;
+};
+
+#define FOR_LANES(lane, mask)                               \
+    for (uint32_t lane = 0; lane < PTX_ORDER_LANES; lane++) \
+        if (((mask) >> lane & 1) == 0) {                    \
+        } else
+
+ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor);
+/* What the lanes know, and all that they have done themselves, whose later accesses are newer. */
+bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view_out);
+/* Each of the lanes learns. */
+bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view *view);
+/* What lanes that a fence of theirs precedes hand over with a relaxed write; else nothing. */
+bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_heads *heads);
+/* The fences and reads of a lane; NULL without memory. */
+ptx_fenced *grout_ptx__get_fenced(ptx_lane *lane);
+
+#endif

@@ -1,0 +1,125 @@
+/* order.h - which accesses of a run are ordered, and which race.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * PTX ISA 9.1, 'Memory Consistency Model'. The machine tells of each instruction that orders, of
+ * each access, and of each operation that an engine makes. Nothing here depends on when things
+ * happened: two accesses that are not ordered race, however far apart they were.
+ *
+ * Functions that return bool are false without memory, where nothing else is said.
+ */
+#ifndef GROUT_PTX_ORDER_H
+#define GROUT_PTX_ORDER_H
+
+#include "shadow.h"
+
+enum { PTX_ORDER_LANES = 32, PTX_NAMED_BARRIERS = 16 };
+
+/* Lanes of a warp of a CTA. */
+typedef struct ptx_actor {
+    uint32_t cta, warp, lanes;
+} ptx_actor;
+
+/* The words of an instruction. */
+typedef enum ptx_sem {
+    PTX_SEM_WEAK,
+    PTX_SEM_RELAXED,
+    PTX_SEM_ACQUIRE,
+    PTX_SEM_RELEASE,
+    PTX_SEM_ACQ_REL
+} ptx_sem;
+
+typedef struct ptx_ordering {
+    ptx_sem sem;
+    ptx_scope scope;
+} ptx_ordering;
+
+/* An operation of an engine: what it is ordered after, and who it counts as. */
+typedef struct ptx_flight {
+    ptx_view view;
+    uint64_t own_agent; /* the threads of the warp that started it; its lane; before what time */
+    uint32_t own_lane, own_time;
+    uint64_t agent;
+    uint32_t lane, time;
+    bool is_async_proxy;
+} ptx_flight;
+
+typedef struct ptx_order ptx_order;
+
+ptx_order *grout_ptx__new_order(uint32_t cta_count, uint32_t warp_count, uint32_t cluster_size);
+void grout_ptx__free_order(ptx_order *order);
+bool grout_ptx__begin_order(ptx_order *order, uint32_t cta);
+void grout_ptx__end_order(ptx_order *order, uint32_t cta);
+
+/* ---- accesses ---- */
+
+/* What the machine knows of one; place and instruction. */
+typedef struct ptx_touch {
+    uint32_t inst;
+    ptx_ordering ordering;
+    bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
+    ptx_span span;
+} ptx_touch;
+
+/* By lanes that all access the same place; false also with a race: race_out->missing says so. */
+bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch *touch,
+                      ptx_race *race_out);
+bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
+                                uint32_t warp, const ptx_touch *touch, ptx_race *race_out);
+/* Whether there were more accesses than can be told apart. */
+bool grout_ptx__is_order_full(const ptx_order *order);
+
+/* ---- threads ---- */
+
+/* bar.warp.sync: the lanes know what each of them knows. */
+bool grout_ptx__sync_lanes(ptx_order *order, const ptx_actor *actor);
+/* bar: lanes come to a named barrier; its generation ends; lanes go on after it. */
+bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar);
+void grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar);
+bool grout_ptx__leave_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar);
+/* The same of the barrier of a cluster; with .relaxed the arrival hands over engines alone. */
+bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool is_release);
+void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta);
+bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor);
+
+/* fence and membar. */
+bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_scope scope);
+/* fence.proxy.async: rank says for whose shared memory, PTX_ALL_RANKS for that of all. */
+bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
+                        uint32_t rank);
+/* fence.mbarrier_init. */
+bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
+/* tcgen05.fence::before_thread_sync and after_thread_sync. */
+bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor);
+bool grout_ptx__admit(ptx_order *order, const ptx_actor *actor);
+
+/* An atomic operation, or a load or store with an order, of one lane at cells: what it takes from
+ * those before it and hands over to those after it. */
+bool grout_ptx__synchronize(ptx_order *order, const ptx_actor *actor, const ptx_cell *cells,
+                            ptx_ordering ordering, bool is_read, bool is_write);
+
+/* ---- mbarriers, by the CTA that has them and where they are in its shared memory ---- */
+
+bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset);
+bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
+                                  uint32_t offset, ptx_ordering ordering);
+bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset);
+bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
+                                uint32_t offset, ptx_ordering ordering);
+
+/* ---- engines ---- */
+
+/* An operation that lanes start; agent and time are 0. */
+bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_flight *flight_out);
+void grout_ptx__end_flight(ptx_flight *flight);
+uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint32_t cta,
+                              uint32_t warp);
+/* The flight counts as what an mbarrier hears of in its present phase; and the mbarrier hears. */
+bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, uint32_t offset);
+bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
+                            uint32_t offset);
+/* Lanes know what an agent's lanes have done up to a time. lanes 0: each lane of the actor its own.
+ */
+bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known, uint64_t agent,
+                      uint32_t lanes, uint32_t time);
+
+#endif

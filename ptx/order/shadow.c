@@ -1,0 +1,327 @@
+/* shadow.c - an access beside those before it. PTX ISA 9.1, 'Causality Order', 'Data Races',
+ * 'Proxies'.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "shadow.h"
+
+#include <string.h>
+
+/* A cell names a lane of a record, or, with the highest bit, a list of readers. */
+enum { LANE_BITS = 5, LANES = 32 };
+#define IS_LIST     UINT32_C(0x80000000)
+#define RECORDS_MAX (UINT32_C(1) << (31 - LANE_BITS))
+
+#define FOR_LANES(lane, mask)                     \
+    for (uint32_t lane = 0; lane < LANES; lane++) \
+        if (((mask) >> lane & 1) == 0) {          \
+        } else
+
+void grout_ptx__deinit_shadow(ptx_shadow *shadow) {
+    grout__free(shadow->records.items);
+    grout__free(shadow->reads.items);
+}
+
+/* ---- order ---- */
+
+/* One lane of an access. */
+typedef struct ptx_check {
+    const ptx_shadow *shadow;
+    const ptx_access *access;
+    const ptx_span *span;
+    const ptx_view *view;
+    uint32_t own_lane;
+} ptx_check;
+
+static bool knows(const ptx_view *view, ptx_known known, const ptx_record *record, uint32_t lane) {
+    return grout_ptx__knows(view->clocks[known], record->agent, lane, record->time);
+}
+
+/* The same lane's, before it in program order. */
+static bool is_own(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    const ptx_access *access = check->access;
+    return record->agent / PTX_AGENT_KINDS == access->own_agent / PTX_AGENT_KINDS &&
+           ptx_agent_get_kind(record->agent) <= PTX_AGENT_INITS && lane == check->own_lane &&
+           record->time <= access->own_time;
+}
+
+static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
+           knows(check->view, PTX_KNOWN_ENGINES, record, lane);
+}
+
+/* Whether a fence of the proxies lies between an access by the generic proxy and one by the async
+ * proxy. In global memory, what was read is in registers, and needs none. */
+static bool is_fenced(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    ptx_record renamed = *record;
+    if (check->span->kind == PTX_SPAN_GLOBAL) {
+        return !record->is_write || knows(check->view, PTX_KNOWN_GLOBAL, record, lane);
+    }
+    renamed.agent = record->agent * PTX_RANKS + check->span->rank;
+    if (knows(check->view, PTX_KNOWN_SHARED, &renamed, lane)) {
+        return true;
+    }
+    renamed.agent = record->agent * PTX_RANKS + PTX_ALL_RANKS;
+    return knows(check->view, PTX_KNOWN_SHARED, &renamed, lane);
+}
+
+/* Both are atomic for each other: PTX ISA 9.1, 'Morally strong operations'. */
+static ptx_missing compare_strong(const ptx_check *check, const ptx_record *record) {
+    const ptx_record *own = &check->access->record;
+    const uint32_t size = check->access->cluster_size;
+    if (record->is_barrier && own->is_barrier) {
+        return PTX_MISSING_NONE;
+    }
+    if (!record->is_strong || !own->is_strong) {
+        return PTX_MISSING_ORDER;
+    }
+    return grout_ptx__includes((ptx_scope)record->scope, record->cta, own->cta, size) &&
+                   grout_ptx__includes((ptx_scope)own->scope, own->cta, record->cta, size)
+               ? PTX_MISSING_NONE
+               : PTX_MISSING_SCOPE;
+}
+
+static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (!is_before(check, record, lane)) {
+        return compare_strong(check, record);
+    }
+    return record->is_async_proxy || !check->access->record.is_async_proxy ||
+                   is_fenced(check, record, lane)
+               ? PTX_MISSING_NONE
+               : PTX_MISSING_FENCE;
+}
+
+/* ---- lists of readers ---- */
+
+/* The first reader of a list, and which is next. */
+static ptx_reads get_reads(const ptx_shadow *shadow, uint32_t name) {
+    if ((name & IS_LIST) != 0) {
+        return shadow->reads.items[name & ~IS_LIST];
+    }
+    return (ptx_reads){name >> LANE_BITS, 1u << name % LANES, 0};
+}
+
+/* A lane of a reader that the access is not ordered with, or LANES. */
+static uint32_t compare_lanes(const ptx_check *check, const ptx_reads *reads,
+                              ptx_missing *missing_out) {
+    const ptx_record *record = &check->shadow->records.items[reads->record];
+    *missing_out = PTX_MISSING_NONE;
+    FOR_LANES(lane, reads->lanes) {
+        *missing_out = compare(check, record, lane);
+        if (*missing_out != PTX_MISSING_NONE) {
+            return lane;
+        }
+    }
+    return LANES;
+}
+
+/* Whether all of a reader's lanes are before the access. */
+static bool are_before(const ptx_check *check, const ptx_reads *reads) {
+    const ptx_record *record = &check->shadow->records.items[reads->record];
+    FOR_LANES(lane, reads->lanes) {
+        if (!is_before(check, record, lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_missing missing,
+                 ptx_race *race_out) {
+    *race_out = (ptx_race){
+        .missing = missing, .earlier = check->shadow->records.items[record], .lane = lane};
+    return false;
+}
+
+/* Whether somebody has read what the last write left, and is before the access: then so is the
+ * write, which was before that reader. */
+static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
+    for (uint32_t name = cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(check->shadow, name);
+        const ptx_record *record = &check->shadow->records.items[reads.record];
+        ptx_missing missing = PTX_MISSING_NONE;
+        if (!record->is_strong && !record->is_barrier && !record->is_write &&
+            compare_lanes(check, &reads, &missing) == LANES) {
+            return true;
+        }
+        name = reads.next;
+    }
+    return false;
+}
+
+static bool check_write(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
+    uint32_t lane = cell->write % LANES, record = cell->write >> LANE_BITS;
+    if (cell->write == 0) {
+        return true;
+    }
+    ptx_missing missing = compare(check, &check->shadow->records.items[record], lane);
+    return missing == PTX_MISSING_NONE || is_vouched(check, cell) ||
+           fail(check, record, lane, missing, race_out);
+}
+
+/* Those in the list: reads, and atomic writes that the last write was not ordered after. */
+static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
+    for (uint32_t name = cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(check->shadow, name);
+        ptx_missing missing = PTX_MISSING_NONE;
+        bool is_conflict =
+            check->access->record.is_write || check->shadow->records.items[reads.record].is_write;
+        uint32_t lane = is_conflict ? compare_lanes(check, &reads, &missing) : LANES;
+        if (lane < LANES) {
+            return fail(check, reads.record, lane, missing, race_out);
+        }
+        name = reads.next;
+    }
+    return true;
+}
+
+/* ---- new names ---- */
+
+static bool is_same_record(const ptx_record *a, const ptx_record *b) {
+    return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
+           a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
+           a->is_barrier == b->is_barrier && a->is_async_proxy == b->is_async_proxy;
+}
+
+/* The number of a record, which is the last one if that is the same; 0 without memory. */
+static uint32_t add_record(ptx_shadow *shadow, const ptx_record *record) {
+    size_t count = shadow->records.count;
+    if (count > 1 && is_same_record(&shadow->records.items[count - 1], record)) {
+        return (uint32_t)count - 1;
+    }
+    if (count >= RECORDS_MAX || !GROUT_ARRAY_RESERVE(&shadow->records, NULL, 2)) {
+        shadow->is_full = count >= RECORDS_MAX;
+        return 0;
+    }
+    shadow->records.count += count == 0;
+    shadow->records.items[shadow->records.count++] = *record;
+    return (uint32_t)shadow->records.count - 1;
+}
+
+/* A list with a reader in front; 0 without memory. */
+static uint32_t add_reads(ptx_shadow *shadow, const ptx_reads *reads) {
+    size_t count = shadow->reads.count;
+    if (reads->next == 0 && (reads->lanes & (reads->lanes - 1)) == 0) {
+        return reads->record << LANE_BITS | (uint32_t)__builtin_ctz(reads->lanes);
+    }
+    if (count > 0 && memcmp(&shadow->reads.items[count - 1], reads, sizeof *reads) == 0) {
+        return IS_LIST | (uint32_t)(count - 1);
+    }
+    if (count >= IS_LIST || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
+        shadow->is_full = count >= IS_LIST;
+        return 0;
+    }
+    shadow->reads.items[shadow->reads.count++] = *reads;
+    return IS_LIST | (uint32_t)count;
+}
+
+static bool prepend(ptx_shadow *shadow, ptx_reads reads, uint32_t *list) {
+    reads.next = *list;
+    *list = add_reads(shadow, &reads);
+    return *list != 0;
+}
+
+/* ---- one cell ---- */
+
+static ptx_check make_check(const ptx_shadow *shadow, const ptx_access *access,
+                            const ptx_span *span, uint32_t lane) {
+    return (ptx_check){shadow, access, span, access->views[lane],
+                       access->own_lane == PTX_OWN_LANE ? lane : access->own_lane};
+}
+
+/* Whether the access stands for an older one: whoever is after it is after both. */
+static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                          const ptx_reads *reads) {
+    const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
+    if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
+        record->is_barrier != own->is_barrier || record->is_write != own->is_write ||
+        record->scope > own->scope ||
+        ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
+        return false;
+    }
+    FOR_LANES(lane, access->lanes) {
+        const ptx_check check = make_check(shadow, access, span, lane);
+        if (!are_before(&check, reads)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The reads that are left of a list, and this access in front of them. */
+static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                       uint32_t record, ptx_cell *cell) {
+    ptx_reads newest = {record, access->lanes, 0};
+    uint32_t list = 0;
+    for (uint32_t name = cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(shadow, name);
+        name = reads.next;
+        if (reads.record == record) {
+            newest.lanes |= reads.lanes;
+        } else if (!is_superseded(shadow, access, span, &reads) && !prepend(shadow, reads, &list)) {
+            return false;
+        }
+    }
+    cell->reads = list;
+    return prepend(shadow, newest, &cell->reads);
+}
+
+/* An atomic write over others that it is not ordered after: who comes later has to be after all. */
+static bool keep_unordered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
+    uint32_t list = 0;
+    ptx_reads last = get_reads(shadow, cell->write);
+    if (cell->write != 0 && !are_before(check, &last) && !prepend(shadow, last, &list)) {
+        return false;
+    }
+    for (uint32_t name = cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(shadow, name);
+        name = reads.next;
+        if (!are_before(check, &reads) && !prepend(shadow, reads, &list)) {
+            return false;
+        }
+    }
+    cell->reads = list;
+    return true;
+}
+
+static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                      uint32_t record, ptx_cell *cell, ptx_race *race_out) {
+    uint32_t first = (uint32_t)__builtin_ctz(access->lanes);
+    FOR_LANES(lane, access->lanes) {
+        const ptx_check check = make_check(shadow, access, span, lane);
+        if (!check_write(&check, cell, race_out) || !check_list(&check, cell, race_out)) {
+            race_out->own_lane = lane;
+            return false;
+        }
+    }
+    if (!access->record.is_write) {
+        return add_reader(shadow, access, span, record, cell);
+    }
+    const ptx_check check = make_check(shadow, access, span, first);
+    if (!access->record.is_strong) {
+        cell->reads = 0;
+    } else if (!keep_unordered(shadow, &check, cell)) {
+        return false;
+    }
+    cell->write = record << LANE_BITS | first;
+    return true;
+}
+
+bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                            ptx_race *race_out) {
+    ptx_cell before = {0, 0}, after = {0, 0};
+    uint32_t record = add_record(shadow, &access->record);
+    race_out->missing = PTX_MISSING_NONE;
+    for (uint32_t i = 0; i < span->count; i++) {
+        ptx_cell *cell = &span->cells[i];
+        if (i > 0 && cell->write == before.write && cell->reads == before.reads) {
+            *cell = after;
+            continue;
+        }
+        before = *cell;
+        if (record == 0 || !note_cell(shadow, access, span, record, cell, race_out)) {
+            race_out->at = i;
+            return false;
+        }
+        after = *cell;
+    }
+    return true;
+}

@@ -1,0 +1,82 @@
+/* shadow.h - who has written each byte of memory last, and who has read it since.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * FastTrack's scheme (Flanagan and Freund, PLDI 2009) with lanes: of each byte the last write, and
+ * the reads that nothing newer stands for.
+ */
+#ifndef GROUT_PTX_SHADOW_H
+#define GROUT_PTX_SHADOW_H
+
+#include "agents.h"
+#include "view.h"
+
+/* Of one byte; 0: nobody. */
+typedef struct ptx_cell {
+    uint32_t write, reads;
+} ptx_cell;
+
+/* One instruction of a warp or of an engine, that accesses memory. */
+typedef struct ptx_record {
+    uint64_t agent;
+    uint32_t time, inst, cta;
+    uint8_t warp, scope; /* scope: of a strong one */
+    bool is_async_proxy; /* TMA and the tensor cores; else the generic proxy */
+    bool is_strong;      /* relaxed and stronger, atomics */
+    bool is_barrier;     /* an operation on an mbarrier, beside its init and inval */
+    bool is_write;
+} ptx_record;
+
+/* Where an access is. */
+typedef enum ptx_span_kind { PTX_SPAN_SHARED, PTX_SPAN_GLOBAL, PTX_SPAN_TENSOR } ptx_span_kind;
+
+typedef struct ptx_span {
+    ptx_cell *cells;
+    uint32_t count;
+    ptx_span_kind kind;
+    uint32_t rank; /* of the CTA in its cluster, whose shared memory it is */
+} ptx_span;
+
+/* An access, by some lanes at one span. */
+typedef struct ptx_access {
+    ptx_record record;
+    uint32_t lanes;                         /* of the record's agent */
+    const ptx_view *views[PTX_CLOCK_LANES]; /* what each of them is ordered after */
+    uint64_t own_agent;          /* whose accesses up to a time are before it in program order */
+    uint32_t own_lane, own_time; /* the lane; PTX_OWN_LANE: each its own */
+    uint32_t cluster_size;
+} ptx_access;
+
+#define PTX_OWN_LANE UINT32_MAX
+
+/* Why two accesses race. */
+typedef enum ptx_missing {
+    PTX_MISSING_NONE,
+    PTX_MISSING_ORDER,
+    PTX_MISSING_FENCE, /* of the proxies */
+    PTX_MISSING_SCOPE, /* both are strong, but for too few threads */
+    PTX_MISSING_TENSOR_FENCE
+} ptx_missing;
+
+typedef struct ptx_race {
+    ptx_missing missing;
+    ptx_record earlier;
+    uint32_t lane, own_lane; /* of the earlier one, and of the access */
+    uint32_t at;             /* which cell of the place */
+} ptx_race;
+
+typedef struct ptx_reads {
+    uint32_t record, lanes, next;
+} ptx_reads;
+
+typedef struct ptx_shadow {
+    GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
+    GROUT_ARRAY(ptx_reads) reads;
+    bool is_full; /* more accesses than numbers for them */
+} ptx_shadow;
+
+void grout_ptx__deinit_shadow(ptx_shadow *shadow);
+/* An access: false if it races, with race_out, or without memory (missing is none then). */
+bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                            ptx_race *race_out);
+
+#endif

@@ -1,0 +1,83 @@
+/* view.c - views that are handed over and taken.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "view.h"
+
+ptx_view grout_ptx__share_view(const ptx_view *view) {
+    for (uint32_t i = 0; i < PTX_KNOWN_COUNT; i++) {
+        grout_ptx__share_clock(view->clocks[i]);
+    }
+    return *view;
+}
+
+void grout_ptx__drop_view(ptx_view *view) {
+    for (uint32_t i = 0; i < PTX_KNOWN_COUNT; i++) {
+        grout_ptx__drop_clock(view->clocks[i]);
+        view->clocks[i] = NULL;
+    }
+}
+
+bool grout_ptx__join_view(ptx_view *view, const ptx_view *other) {
+    bool is_done = true;
+    for (uint32_t i = 0; i < PTX_KNOWN_ADMITTED; i++) {
+        is_done = is_done && grout_ptx__join_clock(&view->clocks[i], other->clocks[i]);
+    }
+    return is_done;
+}
+
+bool grout_ptx__join_engines(ptx_view *view, const ptx_view *other) {
+    return grout_ptx__join_clock(&view->clocks[PTX_KNOWN_ENGINES],
+                                 other->clocks[PTX_KNOWN_ENGINES]) &&
+           grout_ptx__join_clock(&view->clocks[PTX_KNOWN_SEALED], other->clocks[PTX_KNOWN_SEALED]);
+}
+
+bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size) {
+    return scope >= PTX_SCOPE_GPU ||
+           (scope == PTX_SCOPE_CLUSTER && cta / cluster_size == other / cluster_size) ||
+           (scope == PTX_SCOPE_CTA && cta == other);
+}
+
+void grout_ptx__drop_heads(ptx_heads *heads) {
+    for (size_t i = 0; i < heads->count; i++) {
+        grout_ptx__drop_view(&heads->items[i].view);
+    }
+    grout__free(heads->items);
+    *heads = (ptx_heads){NULL, 0, 0};
+}
+
+bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
+    for (size_t i = 0; i < heads->count; i++) {
+        ptx_head *old = &heads->items[i];
+        if (old->scope == head->scope && old->is_release == head->is_release &&
+            (old->cta == head->cta || !head->is_release)) {
+            return grout_ptx__join_view(&old->view, &head->view);
+        }
+    }
+    if (!GROUT_ARRAY_RESERVE(heads, NULL, 1)) {
+        return false;
+    }
+    heads->items[heads->count] = *head;
+    heads->items[heads->count++].view = grout_ptx__share_view(&head->view);
+    return true;
+}
+
+bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others) {
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < others->count; i++) {
+        is_done = grout_ptx__add_head(heads, &others->items[i]);
+    }
+    return is_done;
+}
+
+bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view) {
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < heads->count; i++) {
+        const ptx_head *head = &heads->items[i];
+        bool is_whole =
+            head->is_release &&
+            grout_ptx__includes(head->scope, head->cta, taker->cta, taker->cluster_size) &&
+            grout_ptx__includes(taker->scope, taker->cta, head->cta, taker->cluster_size);
+        is_done = is_whole ? grout_ptx__join_view(view, &head->view)
+                           : grout_ptx__join_engines(view, &head->view);
+    }
+    return is_done;
+}

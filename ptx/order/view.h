@@ -1,0 +1,70 @@
+/* view.h - what a thread knows of others, and what it hands over to those that wait for it.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * PTX ISA 9.1, 'Memory Consistency Model'. A release hands over a view, an acquire takes it, if
+ * the scopes of both include both threads ('Morally strong operations'). That an engine is done
+ * with its operation is known to whoever knows of it through any arrival, relaxed ones too.
+ */
+#ifndef GROUT_PTX_VIEW_H
+#define GROUT_PTX_VIEW_H
+
+#include "array.h"
+#include "clock.h"
+
+typedef enum ptx_known {
+    PTX_KNOWN_THREADS,  /* accesses of threads */
+    PTX_KNOWN_ENGINES,  /* what engines are done with; inits of mbarriers after their fence */
+    PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
+    PTX_KNOWN_GLOBAL,   /* the same in global memory; agents as they are */
+    PTX_KNOWN_SEALED,   /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
+    PTX_KNOWN_ADMITTED, /* and what tcgen05.fence::after_thread_sync has; is not handed over */
+    PTX_KNOWN_COUNT
+} ptx_known;
+
+typedef struct ptx_view {
+    ptx_clock *clocks[PTX_KNOWN_COUNT];
+} ptx_view;
+
+typedef enum ptx_scope {
+    PTX_SCOPE_NONE,
+    PTX_SCOPE_CTA,
+    PTX_SCOPE_CLUSTER,
+    PTX_SCOPE_GPU,
+    PTX_SCOPE_SYS,
+    PTX_SCOPE_COUNT
+} ptx_scope;
+
+ptx_view grout_ptx__share_view(const ptx_view *view);
+void grout_ptx__drop_view(ptx_view *view);
+/* All of another view, but for what is not handed over; false without memory. */
+bool grout_ptx__join_view(ptx_view *view, const ptx_view *other);
+/* What engines are done with, alone. */
+bool grout_ptx__join_engines(ptx_view *view, const ptx_view *other);
+
+/* What was handed over, by whom and for whom. */
+typedef struct ptx_head {
+    ptx_scope scope;
+    bool is_release; /* else of engines alone */
+    uint32_t cta;
+    ptx_view view;
+} ptx_head;
+
+typedef GROUT_ARRAY(ptx_head) ptx_heads;
+
+/* Who takes: a thread of a CTA, with an acquire of a scope or without (PTX_SCOPE_NONE). */
+typedef struct ptx_taker {
+    uint32_t cta, cluster_size;
+    ptx_scope scope;
+} ptx_taker;
+
+/* Whether a scope, as a thread of a CTA writes it, includes the threads of another one. */
+bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size);
+
+void grout_ptx__drop_heads(ptx_heads *heads);
+/* A head more; the view is borrowed. False without memory. */
+bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
+bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
+/* A view learns what the heads hand over to it. */
+bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view);
+
+#endif
