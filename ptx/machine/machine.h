@@ -37,6 +37,8 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
+enum { PTX_MARKS = 64 };
+
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
@@ -49,7 +51,8 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
-    uint32_t copy_marks[PTX_LANES];     /* cp.async.mbarrier.arrive since the last commit */
+    uint32_t copy_marks[PTX_LANES];     /* cp.async.mbarrier.arrive since the last commit, which
+                                         * are told apart up to PTX_MARKS */
     uint32_t tensor_started[PTX_LANES]; /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */

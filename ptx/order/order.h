@@ -57,6 +57,7 @@ typedef struct ptx_touch {
     uint32_t inst;
     ptx_ordering ordering;
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
+    bool is_repeat;                     /* it writes what is there already */
     ptx_span span;
 } ptx_touch;
 
