@@ -70,8 +70,9 @@ static ptx_outcome run_fence_tensor(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
     return end(context,
-               order == NULL || (context->step->detail != 0 ? grout_ptx__seal(order, &actor)
-                                                            : grout_ptx__admit(order, &actor)));
+               order == NULL || (context->step->detail != 0
+                                     ? grout_ptx__seal(order, &actor, context->warp->tensor_started)
+                                     : grout_ptx__admit(order, &actor)));
 }
 
 bool grout_ptx__decode_fence_tensor(ptx_decoder *decoder) {

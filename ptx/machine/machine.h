@@ -49,8 +49,9 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
-    uint32_t copy_marks[PTX_LANES];     /* cp.async.mbarrier.arrive since the last commit */
-    uint32_t tensor_started[PTX_LANES]; /* tcgen05.mma, cp and shift so far */
+    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit */
+    uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
+    uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
@@ -114,7 +115,7 @@ struct ptx_async {
     uint64_t numbers[12];
     uint8_t *bytes; /* owned */
     size_t byte_count;
-    bool is_counted;   /* it is of the tensor core, and no commit */
+    ptx_pipe pipe;     /* of the tensor core; a commit has none */
     bool is_generic;   /* it accesses memory by the generic proxy */
     ptx_flight flight; /* what it is ordered after */
 };

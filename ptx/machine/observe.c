@@ -56,7 +56,11 @@ static const char *describe(const ptx_record *record) {
                                : "a read";
 }
 
-static const char *explain(ptx_missing missing) {
+static const char *explain(ptx_missing missing, bool is_tensor) {
+    if (is_tensor && missing == PTX_MISSING_ORDER) {
+        return "no tcgen05.wait, or commit with a wait for its mbarrier and the fences of tcgen05, "
+               "orders them";
+    }
     switch (missing) {
     case PTX_MISSING_NONE:
     case PTX_MISSING_ORDER:
@@ -68,7 +72,7 @@ static const char *explain(ptx_missing missing) {
     case PTX_MISSING_SCOPE:
         return "both are atomic, but the scope of one of them does not include the other's thread";
     case PTX_MISSING_TENSOR_FENCE:
-        return "they are ordered, but no tcgen05.fence lies at the ends of that order";
+        return "they are ordered, but no tcgen05.fence::after_thread_sync lies after that wait";
     }
     return "no barrier, fence or wait orders them";
 }
@@ -90,6 +94,7 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
+/* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
     const grout_ptx_module *module = machine->code->module;
@@ -106,7 +111,10 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
                     "'%s' %s %s memory that another access may not have done with: %s",
                     grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
-                    bytes->owner != NULL ? "shared" : "global", explain(race->missing));
+                    bytes == NULL          ? "tensor"
+                    : bytes->owner != NULL ? "shared"
+                                           : "global",
+                    explain(race->missing, bytes == NULL));
     note_earlier(machine, race);
     grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
                      by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
@@ -236,6 +244,22 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
                            .is_write = is_write,
                            .span = get_span(bytes, size)};
     return touch_async(machine, async, &flight, bytes, how);
+}
+
+bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
+                               bool is_write) {
+    const ptx_touch how = {.is_write = is_write,
+                           .span = {.cells = cell, .count = 1, .kind = PTX_SPAN_TENSOR}};
+    return machine->order == NULL || touch_async(machine, async, &async->flight, NULL, how);
+}
+
+bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count) {
+    ptx_machine *machine = context->machine;
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = true,
+                           .span = {.cells = cells, .count = count, .kind = PTX_SPAN_TENSOR}};
+    const uint32_t lane = (uint32_t)__builtin_ctz(context->lanes);
+    return machine->order == NULL || touch(context, 1u << lane, NULL, how);
 }
 
 /* ---- mbarriers ---- */
@@ -394,11 +418,15 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
         async->flight.lane = 0;
     } else if (async->kind == PTX_ASYNC_TENSOR) {
         kind = PTX_AGENT_TENSOR;
-        async->flight.time = warp->tensor_started[async->lane] += async->is_counted;
+        warp->tensor_started[async->lane] += async->pipe.kind != PTX_PIPE_NONE;
+        async->flight.time = warp->tensor_started[async->lane];
+        async->flight.pipe = async->pipe;
     } else if (async->kind == PTX_ASYNC_TENSOR_LOAD) {
         kind = PTX_AGENT_TENSOR_LOADS;
+        async->flight.time = ++warp->tensor_loads;
     } else if (async->kind == PTX_ASYNC_TENSOR_STORE) {
         kind = PTX_AGENT_TENSOR_STORES;
+        async->flight.time = ++warp->tensor_stores;
     }
     async->flight.agent = grout_ptx__get_agent(order, kind, context->cta->number, warp->index);
 }
@@ -414,7 +442,8 @@ bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     }
     async->flight.is_async_proxy = !async->is_generic;
     name_flight(context, async);
-    return true;
+    bool is_commit = async->kind == PTX_ASYNC_TENSOR && async->pipe.kind == PTX_PIPE_NONE;
+    return !is_commit || need_memory(machine, grout_ptx__seal_flight(&async->flight));
 }
 
 /* One lane's groups of copies. */
@@ -444,6 +473,14 @@ bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
     bool is_done = true;
     if (machine->order == NULL) {
         return true;
+    }
+    if (kind == PTX_ASYNC_TENSOR_LOAD || kind == PTX_ASYNC_TENSOR_STORE) {
+        bool is_load = kind == PTX_ASYNC_TENSOR_LOAD;
+        uint64_t agent = grout_ptx__get_agent(
+            machine->order, is_load ? PTX_AGENT_TENSOR_LOADS : PTX_AGENT_TENSOR_STORES, actor.cta,
+            actor.warp);
+        return need_memory(machine, grout_ptx__learn(machine->order, &actor, PTX_KNOWN_ADMITTED,
+                                                     agent, 1, *before));
     }
     if (kind == PTX_ASYNC_PRODUCT) {
         return need_memory(machine,

@@ -31,6 +31,11 @@ bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const 
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction);
 
+/* A cell of tensor memory; and some that are given back. */
+bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
+                               bool is_write);
+bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
+
 /* ---- mbarriers ---- */
 
 /* init and inval. */
@@ -60,7 +65,9 @@ bool grout_ptx__observe_cluster_wait(const ptx_context *context);
 
 /* An operation starts: its kind, lanes, group and number are known. */
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
-/* Of each lane, the groups before a number are over; only_reads: they have read. */
+/* Of each lane, the groups before a number are over; only_reads: they have read. Of wgmma and of
+ * loads and stores of tensor memory there is one number for the warp, of the last ones the newest
+ * that is over. */
 bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
                                const uint32_t *before, bool only_reads);
 

@@ -4,6 +4,7 @@
 #include "state.h"
 
 #include "observe.h"
+#include "tensor_memory.h"
 
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
         grout__free(cta->warps[i].local);
     }
     grout__free(cta->warps);
-    grout__free(cta->tensor);
+    grout_ptx__free_tensor(cta->tensor);
     cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);
