@@ -29,7 +29,7 @@ static ptx_outcome run_mov(ptx_context *context) {
             d[lane] = a[lane];
         }
     }
-    ptx_set_defined(context, to, ptx_defined(context, from));
+    ptx_set_moved(context, to, ptx_defined(context, from));
     return PTX_NEXT;
 }
 

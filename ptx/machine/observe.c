@@ -43,8 +43,14 @@ bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta) {
     if (machine->order == NULL) {
         return true;
     }
+    bool has_room = grout_ptx__begin_order(machine->order, cta->number);
     cta->cells = grout__new(NULL, machine->shared_bytes, sizeof *cta->cells);
-    return cta->cells != NULL && grout_ptx__begin_order(machine->order, cta->number);
+    for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
+        ptx_warp *warp = &cta->warps[i];
+        warp->written = grout__new(NULL, machine->code->plane_count, sizeof *warp->written);
+        has_room = warp->written != NULL;
+    }
+    return has_room && cta->cells != NULL;
 }
 
 /* ---- races ---- */
@@ -69,6 +75,9 @@ static const char *explain(ptx_missing missing, bool is_tensor) {
         return "they are ordered, but one is of the generic proxy and the other of the async "
                "proxy, "
                "and no fence.proxy.async lies between";
+    case PTX_MISSING_MAP_FENCE:
+        return "they are ordered, but no fence.proxy.tensormap of a release and of an acquire lie "
+               "between";
     case PTX_MISSING_SCOPE:
         return "both are atomic, but the scope of one of them does not include the other's thread";
     case PTX_MISSING_TENSOR_FENCE:
@@ -197,6 +206,30 @@ bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const pt
            observe(context, 1u << lane, bytes, size, is_write);
 }
 
+bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                            uint32_t size) {
+    const ptx_touch how = {
+        .inst = context->step->inst, .is_map = true, .span = get_span(bytes, size)};
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           touch(context, 1u << lane, bytes, how);
+}
+
+bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
+                                 const ptx_bytes *to, uint32_t size) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    const uint32_t first = 1u << __builtin_ctz(context->lanes);
+    ptx_touch read = {.inst = context->step->inst, .span = get_span(from, size)};
+    ptx_touch write = {.inst = context->step->inst, .is_write = true, .span = get_span(to, size)};
+    if (machine->order == NULL) {
+        return true;
+    }
+    return (from->cells == NULL || touch(context, first, from, read)) &&
+           (to->cells == NULL || touch(context, first, to, write)) &&
+           need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor) &&
+                                    grout_ptx__fence_maps(machine->order, &actor, true));
+}
+
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                                uint32_t size) {
     ptx_machine *machine = context->machine;
@@ -260,6 +293,33 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
                            .span = {.cells = cells, .count = count, .kind = PTX_SPAN_TENSOR}};
     const uint32_t lane = (uint32_t)__builtin_ctz(context->lanes);
     return machine->order == NULL || touch(context, 1u << lane, NULL, how);
+}
+
+/* ---- registers of wgmma ---- */
+
+void grout_ptx__observe_product_fence(const ptx_context *context) {
+    context->warp->fenced_at = context->machine->steps;
+}
+
+bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
+                                uint32_t count) {
+    const ptx_warp *warp = context->warp;
+    ptx_machine *machine = context->machine;
+    const grout_ptx_module *module = machine->code->module;
+    const ptx_inst *inst = &module->insts.items[context->step->inst];
+    for (uint32_t i = 0; warp->written != NULL && i < count; i++) {
+        if (warp->fenced_at > warp->written[items[i].id]) {
+            continue;
+        }
+        machine->is_failed = true;
+        return grout_diags_add(
+            machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
+            warp->fenced_at == 0 ? "no wgmma.fence is before the first wgmma of the warp"
+                                 : "register %u of this wgmma has been written since the last "
+                                   "wgmma.fence",
+            i);
+    }
+    return true;
 }
 
 /* ---- mbarriers ---- */

@@ -24,6 +24,12 @@ bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[
                               uint32_t lanes, uint32_t size, bool is_write);
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write);
+/* A tensor map that a copy reads. */
+bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                            uint32_t size);
+/* One that the warp copies and releases at once: tensormap.cp_fenceproxy. */
+bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
+                                 const ptx_bytes *to, uint32_t size);
 /* An atomic operation. */
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                                uint32_t size);
@@ -35,6 +41,11 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
                                bool is_write);
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
+
+/* wgmma.fence; and registers that a wgmma uses, which nothing may have written since. PTX ISA 9.1,
+ * 'wgmma.fence'. */
+void grout_ptx__observe_product_fence(const ptx_context *context);
+bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items, uint32_t count);
 
 /* ---- mbarriers ---- */
 

@@ -44,6 +44,7 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
         grout__free(cta->warps[i].defined);
         grout__free(cta->warps[i].flying);
         grout__free(cta->warps[i].loaded);
+        grout__free(cta->warps[i].written);
         grout__free(cta->warps[i].local);
     }
     grout__free(cta->warps);

@@ -263,6 +263,7 @@ static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {
                         .cta = cta,
                         .scope = (uint8_t)touch->ordering.scope,
                         .is_strong = touch->ordering.sem != PTX_SEM_WEAK,
+                        .is_map = touch->is_map,
                         .is_barrier = touch->is_barrier,
                         .is_write = touch->is_write};
 }

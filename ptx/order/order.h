@@ -57,6 +57,7 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta);
 typedef struct ptx_touch {
     uint32_t inst;
     ptx_ordering ordering;
+    bool is_map;                        /* it reads a tensor map */
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
     ptx_span span;
 } ptx_touch;
@@ -87,6 +88,8 @@ bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_scope scope)
 /* fence.proxy.async: rank says for whose shared memory, PTX_ALL_RANKS for that of all. */
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
                         uint32_t rank);
+/* fence.proxy.tensormap: of a release, or of an acquire. */
+bool grout_ptx__fence_maps(ptx_order *order, const ptx_actor *actor, bool is_release);
 /* fence.mbarrier_init. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
 /* tcgen05.fence::before_thread_sync and after_thread_sync; issued: how many operations of the

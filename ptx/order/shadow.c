@@ -133,7 +133,19 @@ static ptx_missing compare_in_tensor(const ptx_check *check, const ptx_record *r
                                                                 : PTX_MISSING_ORDER;
 }
 
+static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane);
+
+/* A tensor map is read by a proxy of its own. */
+static ptx_missing compare_map(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    return !is_before(check, record, lane)                    ? PTX_MISSING_ORDER
+           : knows(check->view, PTX_KNOWN_MAPS, record, lane) ? PTX_MISSING_NONE
+                                                              : PTX_MISSING_MAP_FENCE;
+}
+
 static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (check->access->record.is_map) {
+        return compare_map(check, record, lane);
+    }
     if (check->span->kind == PTX_SPAN_TENSOR) {
         return compare_in_tensor(check, record, lane);
     }
@@ -235,8 +247,9 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
 static bool is_same_record(const ptx_record *a, const ptx_record *b) {
     return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
            a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
-           a->is_barrier == b->is_barrier && a->is_async_proxy == b->is_async_proxy &&
-           a->pipe.kind == b->pipe.kind && a->pipe.result == b->pipe.result;
+           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
+           a->is_async_proxy == b->is_async_proxy && a->pipe.kind == b->pipe.kind &&
+           a->pipe.result == b->pipe.result;
 }
 
 /* The number of a record, which is the last one if that is the same; 0 without memory. */
@@ -290,9 +303,9 @@ static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, co
                           const ptx_reads *reads) {
     const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
     if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
-        record->is_barrier != own->is_barrier || record->is_write != own->is_write ||
-        record->scope > own->scope || record->pipe.kind != own->pipe.kind ||
-        record->pipe.result != own->pipe.result ||
+        record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
+        record->is_write != own->is_write || record->scope > own->scope ||
+        record->pipe.kind != own->pipe.kind || record->pipe.result != own->pipe.result ||
         ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
         return false;
     }

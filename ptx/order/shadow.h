@@ -38,6 +38,7 @@ typedef struct ptx_record {
     bool is_strong;      /* relaxed and stronger, atomics */
     bool is_barrier;     /* an operation on an mbarrier, beside its init and inval */
     bool is_write;
+    bool is_map; /* it reads a tensor map */
     ptx_pipe pipe;
 } ptx_record;
 
@@ -67,8 +68,9 @@ typedef struct ptx_access {
 typedef enum ptx_missing {
     PTX_MISSING_NONE,
     PTX_MISSING_ORDER,
-    PTX_MISSING_FENCE, /* of the proxies */
-    PTX_MISSING_SCOPE, /* both are strong, but for too few threads */
+    PTX_MISSING_FENCE,     /* of the proxies */
+    PTX_MISSING_MAP_FENCE, /* of the proxy of tensor maps */
+    PTX_MISSING_SCOPE,     /* both are strong, but for too few threads */
     PTX_MISSING_TENSOR_FENCE
 } ptx_missing;
 
