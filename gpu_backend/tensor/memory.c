@@ -328,6 +328,7 @@ void grout_tensor__await(grout_emitter *e) {
         return;
     }
     grout_emit__line(e, "grout_tensor_wait_loads();");
+    grout_emit__after_tensor_wait(e);
     for (uint32_t k = 0; k < e->load_count; k++) {
         const grout_emit_load *load = &e->loads[k];
         if (load->number == 0) {
@@ -516,4 +517,5 @@ void grout_emit__commit_tmem(grout_emitter *e, grout_op_id id, const grout_op *o
     (void)id;
     (void)op;
     grout_emit__line(e, "grout_tensor_wait_stores();");
+    grout_emit__after_tensor_wait(e);
 }

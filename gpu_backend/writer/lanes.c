@@ -10,7 +10,7 @@ void grout_emit__settle(grout_emitter *e) {
 }
 
 static bool has_tensor_access(const grout_emitter *e) {
-    bool has = e->pending.has_overflow;
+    bool has = e->pending.has_overflow || e->pending.has_left_tensor;
     for (uint32_t k = 0; k < e->pending.count && !has; k++) {
         const grout_object_id object = e->pending.accesses[k].object;
         has = object != 0 && grout_module_get_object(e->module, object)->space == GROUT_SPACE_TMEM;
@@ -92,7 +92,8 @@ void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_
 }
 
 static bool has_pending(const grout_emitter *e) {
-    return e->pending.count > 0 || e->pending.has_waited || e->pending.has_overflow;
+    return e->pending.count > 0 || e->pending.has_waited || e->pending.has_left_tensor ||
+           e->pending.has_overflow;
 }
 
 void grout_emit__before_issue(grout_emitter *e, const char *reason) {
@@ -102,6 +103,10 @@ void grout_emit__before_issue(grout_emitter *e, const char *reason) {
     if (has_pending(e)) {
         grout_emit__thread_barrier(e, reason);
     }
+}
+
+void grout_emit__after_tensor_wait(grout_emitter *e) {
+    e->pending.has_left_tensor = !e->is_alone;
 }
 
 static void add_mma_operands(const grout_emitter *e, grout_emit_pending *into) {
@@ -117,6 +122,7 @@ void grout_emit__after_wgmma_wait(grout_emitter *e) {
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other) {
     GROUT_ASSERT(into != other && other->count <= GROUT_EMIT_ACCESSES_MAX);
     into->has_waited = into->has_waited || other->has_waited;
+    into->has_left_tensor = into->has_left_tensor || other->has_left_tensor;
     into->has_overflow = into->has_overflow || other->has_overflow;
     for (uint32_t k = 0; k < other->count; k++) {
         add_pending(into, other->accesses[k].object, other->accesses[k].is_write);
@@ -219,6 +225,10 @@ static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *o
     collect_accesses(e, op, into);
     if (sync != NULL && (sync->covers & 1u << GROUT_MILESTONE_WGMMA) != 0) {
         add_mma_operands(e, into);
+    }
+    if (sync != NULL && (sync->covers & (1u << GROUT_MILESTONE_TMEM_LOAD |
+                                         1u << GROUT_MILESTONE_TMEM_STORE)) != 0) {
+        into->has_left_tensor = true;
     }
     if (sync != NULL &&
         (sync->lanes == GROUT_SYNC_LANES_ANY || sync->lanes == GROUT_SYNC_LANES_EACH)) {

@@ -33,6 +33,10 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
  * the other warps' ones. */
 void grout_emit__after_wgmma_wait(grout_emitter *e);
 
+/* After a wait for loads or stores of tensor memory: that they are over is known to the lanes of
+ * the warp alone. */
+void grout_emit__after_tensor_wait(grout_emitter *e);
+
 /* All lanes are known to have met: nothing is pending. */
 void grout_emit__settle(grout_emitter *e);
 /* Around a meeting of the lanes that orders the tensor core's operations too, if any

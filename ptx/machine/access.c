@@ -34,6 +34,7 @@ static bool find_local(const ptx_context *context, uint32_t lane, uint64_t addre
     bytes_out->data = context->warp->local + lane * whole + address;
     bytes_out->known = context->warp->local + (PTX_LANES + lane) * whole + address;
     bytes_out->cells = NULL;
+    bytes_out->owner = NULL;
     return true;
 }
 
@@ -46,6 +47,7 @@ static bool find_parameter(const ptx_context *context, uint64_t address, uint64_
     bytes_out->data = context->machine->parameters + address;
     bytes_out->known = context->machine->parameters + whole + address; /* all of them */
     bytes_out->cells = NULL;
+    bytes_out->owner = NULL;
     return true;
 }
 

@@ -60,6 +60,7 @@ typedef struct ptx_code {
     ptx_plane *registers;            /* of each register of the module; last, what '_' takes */
     ptx_plane specials[PTX_SPECIAL_COUNT];
     uint64_t *addresses;  /* of each variable, in its space */
+    bool has_requests;    /* clusterlaunchcontrol.try_cancel */
     uint32_t tensor_ctas; /* the .cta_group of all tcgen05; 0: none seen */
     uint32_t register_bytes, plane_count, local_bytes, parameter_bytes;
     uint64_t static_shared_bytes;

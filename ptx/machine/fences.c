@@ -27,29 +27,40 @@ bool grout_ptx__decode_fence(ptx_decoder *decoder) {
     return true;
 }
 
-/* detail: the spaces of fence.proxy.async; 0: another proxy. more: the CTA's memory alone. */
-enum { SHARED = 1, GLOBAL = 2 };
+/* detail: the spaces of fence.proxy.async, or which of fence.proxy.tensormap; 0: another proxy.
+ * more: the CTA's memory alone. */
+enum { SHARED = 1, GLOBAL = 2, MAP_RELEASE = 4, MAP_ACQUIRE = 8 };
+
+static bool fence_proxy(const ptx_context *context, ptx_order *order, const ptx_actor *actor) {
+    const ptx_step *step = context->step;
+    if ((step->detail & (MAP_RELEASE | MAP_ACQUIRE)) != 0) {
+        return grout_ptx__fence_maps(order, actor, step->detail == MAP_RELEASE);
+    }
+    return grout_ptx__publish(order, actor, (step->detail & SHARED) != 0,
+                              (step->detail & GLOBAL) != 0,
+                              step->more != 0 ? context->cta->rank : PTX_ALL_RANKS);
+}
 
 static ptx_outcome run_fence_proxy(ptx_context *context) {
-    const ptx_step *step = context->step;
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
     return end(context,
-               order == NULL || step->detail == 0 ||
-                   grout_ptx__publish(order, &actor, (step->detail & SHARED) != 0,
-                                      (step->detail & GLOBAL) != 0,
-                                      step->more != 0 ? context->cta->rank : PTX_ALL_RANKS));
+               order == NULL || context->step->detail == 0 || fence_proxy(context, order, &actor));
 }
 
 bool grout_ptx__decode_fence_proxy(ptx_decoder *decoder) {
     ptx_step *step = decoder->step;
     uint16_t space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
-    bool is_async = grout_ptx__word(decoder, PTX_CLASS_PROXY, 0).id == PTX_WORD_PROXY_ASYNC;
+    uint16_t proxy = grout_ptx__word(decoder, PTX_CLASS_PROXY, 0).id;
+    bool is_async = proxy == PTX_WORD_PROXY_ASYNC;
     step->run = run_fence_proxy;
     step->detail = !is_async                  ? 0
                    : space == PTX_WORD_GLOBAL ? GLOBAL
                    : space == PTX_WORD_NONE   ? SHARED | GLOBAL
                                               : SHARED;
+    if (proxy == PTX_WORD_PROXY_TENSORMAP) {
+        step->detail = grout_ptx__has(decoder, PTX_WORD_RELEASE) ? MAP_RELEASE : MAP_ACQUIRE;
+    }
     step->more = space == PTX_WORD_SHARED_CTA || space == PTX_WORD_SHARED;
     return true;
 }
@@ -70,8 +81,9 @@ static ptx_outcome run_fence_tensor(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
     return end(context,
-               order == NULL || (context->step->detail != 0 ? grout_ptx__seal(order, &actor)
-                                                            : grout_ptx__admit(order, &actor)));
+               order == NULL || (context->step->detail != 0
+                                     ? grout_ptx__seal(order, &actor, context->warp->tensor_started)
+                                     : grout_ptx__admit(order, &actor)));
 }
 
 bool grout_ptx__decode_fence_tensor(ptx_decoder *decoder) {

@@ -94,6 +94,7 @@ static bool check_arch(const ptx_decoder *decoder) {
 bool grout_ptx__decode_try_cancel(ptx_decoder *decoder) {
     ptx_step *step = decoder->step;
     step->run = run_request;
+    decoder->code->has_requests = true;
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
     step->detail = grout_ptx__has(decoder, PTX_WORD_MULTICAST_ALL);
     step->first_item = (uint32_t)decoder->code->items.count;

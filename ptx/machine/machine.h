@@ -45,15 +45,19 @@ struct ptx_warp {
     uint8_t *registers;
     uint32_t *defined; /* a mask of lanes for each plane */
     uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
-    uint32_t *loaded;  /* of each plane: the lanes that have a value after the wait */
-    uint8_t *local;    /* local_bytes for each lane, then whether each is defined */
+    uint64_t
+        *written; /* of each plane: the step that wrote it last; NULL: nobody looks for races */
+    uint64_t fenced_at; /* the step of the last wgmma.fence, or 0 */
+    uint32_t *loaded;   /* of each plane: the lanes that have a value after the wait */
+    uint8_t *local;     /* local_bytes for each lane, then whether each is defined */
     ptx_group groups[PTX_LANES];
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
-    uint32_t copy_marks[PTX_LANES];     /* cp.async.mbarrier.arrive since the last commit, which
-                                         * are told apart up to PTX_MARKS */
-    uint32_t tensor_started[PTX_LANES]; /* tcgen05.mma, cp and shift so far */
+    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit, told
+                                           * apart up to PTX_MARKS */
+    uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
+    uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
     uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
@@ -117,7 +121,7 @@ struct ptx_async {
     uint64_t numbers[12];
     uint8_t *bytes; /* owned */
     size_t byte_count;
-    bool is_counted;   /* it is of the tensor core, and no commit */
+    ptx_pipe pipe;     /* of the tensor core; a commit has none */
     bool is_generic;   /* it accesses memory by the generic proxy */
     ptx_flight flight; /* what it is ordered after */
 };
@@ -131,6 +135,7 @@ struct ptx_machine {
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
     ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
+    uint32_t resident_most;         /* CTAs that run side by side while they get on */
     uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
     GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
     GROUT_ARRAY(ptx_async) asyncs;
@@ -184,7 +189,19 @@ static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *
     uint32_t *mask = &context->warp->defined[plane->id];
     if (!plane->is_sink) {
         *mask = (*mask & ~context->lanes) | (defined & context->lanes);
+        if (context->warp->written != NULL) {
+            context->warp->written[plane->id] = context->machine->steps;
+        }
     }
+}
+/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence
+ * and its wgmma: the registers of PTX are not yet the GPU's. */
+static inline void ptx_set_moved(const ptx_context *context, const ptx_plane *plane,
+                                 uint32_t defined) {
+    uint64_t *written = context->warp->written;
+    context->warp->written = NULL;
+    ptx_set_defined(context, plane, defined);
+    context->warp->written = written;
 }
 /* Writes a lane's value, cut to the plane's width. It does not become defined. */
 static inline void ptx_put(const ptx_context *context, const ptx_plane *plane, uint32_t lane,

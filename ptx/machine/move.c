@@ -29,7 +29,7 @@ static ptx_outcome run_mov(ptx_context *context) {
             d[lane] = a[lane];
         }
     }
-    ptx_set_defined(context, to, ptx_defined(context, from));
+    ptx_set_moved(context, to, ptx_defined(context, from));
     return PTX_NEXT;
 }
 
@@ -258,7 +258,8 @@ static bool store_lane(const ptx_context *context, uint32_t lane, const ptx_byte
         } else {
             value[0] = ptx_value(context, item, lane);
         }
-        is_new = is_new || is_known(known, step->size) != (is_defined != 0) || memcmp(data, value, step->size) != 0;
+        is_new = is_new || is_known(known, step->size) != (is_defined != 0) ||
+                 memcmp(data, value, step->size) != 0;
         memcpy(data, value, step->size);
         memset(known, is_defined, step->size);
     }

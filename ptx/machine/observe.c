@@ -43,8 +43,14 @@ bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta) {
     if (machine->order == NULL) {
         return true;
     }
+    bool has_room = grout_ptx__begin_order(machine->order, cta->number);
     cta->cells = grout__new(NULL, machine->shared_bytes, sizeof *cta->cells);
-    return cta->cells != NULL && grout_ptx__begin_order(machine->order, cta->number);
+    for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
+        ptx_warp *warp = &cta->warps[i];
+        warp->written = grout__new(NULL, machine->code->plane_count, sizeof *warp->written);
+        has_room = warp->written != NULL;
+    }
+    return has_room && cta->cells != NULL;
 }
 
 /* ---- races ---- */
@@ -56,7 +62,11 @@ static const char *describe(const ptx_record *record) {
                                : "a read";
 }
 
-static const char *explain(ptx_missing missing) {
+static const char *explain(ptx_missing missing, bool is_tensor) {
+    if (is_tensor && missing == PTX_MISSING_ORDER) {
+        return "no tcgen05.wait, or commit with a wait for its mbarrier and the fences of tcgen05, "
+               "orders them";
+    }
     switch (missing) {
     case PTX_MISSING_NONE:
     case PTX_MISSING_ORDER:
@@ -65,10 +75,13 @@ static const char *explain(ptx_missing missing) {
         return "they are ordered, but one is of the generic proxy and the other of the async "
                "proxy, "
                "and no fence.proxy.async lies between";
+    case PTX_MISSING_MAP_FENCE:
+        return "they are ordered, but no fence.proxy.tensormap of a release and of an acquire lie "
+               "between";
     case PTX_MISSING_SCOPE:
         return "both are atomic, but the scope of one of them does not include the other's thread";
     case PTX_MISSING_TENSOR_FENCE:
-        return "they are ordered, but no tcgen05.fence lies at the ends of that order";
+        return "they are ordered, but no tcgen05.fence::after_thread_sync lies after that wait";
     }
     return "no barrier, fence or wait orders them";
 }
@@ -90,6 +103,7 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
+/* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
     const grout_ptx_module *module = machine->code->module;
@@ -106,7 +120,10 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
                     "'%s' %s %s memory that another access may not have done with: %s",
                     grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
-                    bytes->owner != NULL ? "shared" : "global", explain(race->missing));
+                    bytes == NULL          ? "tensor"
+                    : bytes->owner != NULL ? "shared"
+                                           : "global",
+                    explain(race->missing, bytes == NULL));
     note_earlier(machine, race);
     grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
                      by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
@@ -208,6 +225,30 @@ bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const pt
            observe(context, 1u << lane, bytes, how);
 }
 
+bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                            uint32_t size) {
+    const ptx_touch how = {
+        .inst = context->step->inst, .is_map = true, .span = get_span(bytes, size)};
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           touch(context, 1u << lane, bytes, how);
+}
+
+bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
+                                 const ptx_bytes *to, uint32_t size) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = get_actor(context, context->lanes);
+    const uint32_t first = 1u << __builtin_ctz(context->lanes);
+    ptx_touch read = {.inst = context->step->inst, .span = get_span(from, size)};
+    ptx_touch write = {.inst = context->step->inst, .is_write = true, .span = get_span(to, size)};
+    if (machine->order == NULL) {
+        return true;
+    }
+    return (from->cells == NULL || touch(context, first, from, read)) &&
+           (to->cells == NULL || touch(context, first, to, write)) &&
+           need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor) &&
+                                    grout_ptx__fence_maps(machine->order, &actor, true));
+}
+
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                                uint32_t size, bool is_written) {
     ptx_machine *machine = context->machine;
@@ -306,6 +347,49 @@ bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
         if (!write_part(machine, async, target, at, how)) {
             return false;
         }
+    }
+    return true;
+}
+
+bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
+                               bool is_write) {
+    const ptx_touch how = {.is_write = is_write,
+                           .span = {.cells = cell, .count = 1, .kind = PTX_SPAN_TENSOR}};
+    return machine->order == NULL || touch_async(machine, async, &async->flight, NULL, how);
+}
+
+bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count) {
+    ptx_machine *machine = context->machine;
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = true,
+                           .span = {.cells = cells, .count = count, .kind = PTX_SPAN_TENSOR}};
+    const uint32_t lane = (uint32_t)__builtin_ctz(context->lanes);
+    return machine->order == NULL || touch(context, 1u << lane, NULL, how);
+}
+
+/* ---- registers of wgmma ---- */
+
+void grout_ptx__observe_product_fence(const ptx_context *context) {
+    context->warp->fenced_at = context->machine->steps;
+}
+
+bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
+                                uint32_t count) {
+    const ptx_warp *warp = context->warp;
+    ptx_machine *machine = context->machine;
+    const grout_ptx_module *module = machine->code->module;
+    const ptx_inst *inst = &module->insts.items[context->step->inst];
+    for (uint32_t i = 0; warp->written != NULL && i < count; i++) {
+        if (warp->fenced_at > warp->written[items[i].id]) {
+            continue;
+        }
+        machine->is_failed = true;
+        return grout_diags_add(
+            machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
+            warp->fenced_at == 0 ? "no wgmma.fence is before the first wgmma of the warp"
+                                 : "register %u of this wgmma has been written since the last "
+                                   "wgmma.fence",
+            i);
     }
     return true;
 }
@@ -467,11 +551,15 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
         async->flight.lane = 0;
     } else if (async->kind == PTX_ASYNC_TENSOR) {
         kind = PTX_AGENT_TENSOR;
-        async->flight.time = warp->tensor_started[async->lane] += async->is_counted;
+        warp->tensor_started[async->lane] += async->pipe.kind != PTX_PIPE_NONE;
+        async->flight.time = warp->tensor_started[async->lane];
+        async->flight.pipe = async->pipe;
     } else if (async->kind == PTX_ASYNC_TENSOR_LOAD) {
         kind = PTX_AGENT_TENSOR_LOADS;
+        async->flight.time = ++warp->tensor_loads;
     } else if (async->kind == PTX_ASYNC_TENSOR_STORE) {
         kind = PTX_AGENT_TENSOR_STORES;
+        async->flight.time = ++warp->tensor_stores;
     }
     async->flight.agent = grout_ptx__get_agent(order, kind, context->cta->number, warp->index);
 }
@@ -487,7 +575,8 @@ bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     }
     async->flight.is_async_proxy = !async->is_generic;
     name_flight(context, async);
-    return true;
+    bool is_commit = async->kind == PTX_ASYNC_TENSOR && async->pipe.kind == PTX_PIPE_NONE;
+    return !is_commit || need_memory(machine, grout_ptx__seal_flight(&async->flight));
 }
 
 /* One lane's groups of copies. */
@@ -517,6 +606,14 @@ bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
     bool is_done = true;
     if (machine->order == NULL) {
         return true;
+    }
+    if (kind == PTX_ASYNC_TENSOR_LOAD || kind == PTX_ASYNC_TENSOR_STORE) {
+        bool is_load = kind == PTX_ASYNC_TENSOR_LOAD;
+        uint64_t agent = grout_ptx__get_agent(
+            machine->order, is_load ? PTX_AGENT_TENSOR_LOADS : PTX_AGENT_TENSOR_STORES, actor.cta,
+            actor.warp);
+        return need_memory(machine, grout_ptx__learn(machine->order, &actor, PTX_KNOWN_ADMITTED,
+                                                     agent, 1, *before));
     }
     if (kind == PTX_ASYNC_PRODUCT) {
         return need_memory(machine,

@@ -27,6 +27,12 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
                                uint32_t size, uint32_t repeats);
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write);
+/* A tensor map that a copy reads. */
+bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                            uint32_t size);
+/* One that the warp copies and releases at once: tensormap.cp_fenceproxy. */
+bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
+                                 const ptx_bytes *to, uint32_t size);
 /* An atomic operation, which may have left what was there. */
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                                uint32_t size, bool is_written);
@@ -37,6 +43,16 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
 bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction);
+
+/* A cell of tensor memory; and some that are given back. */
+bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
+                               bool is_write);
+bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
+
+/* wgmma.fence; and registers that a wgmma uses, which nothing may have written since. PTX ISA 9.1,
+ * 'wgmma.fence'. */
+void grout_ptx__observe_product_fence(const ptx_context *context);
+bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items, uint32_t count);
 
 /* ---- mbarriers ---- */
 
@@ -67,7 +83,9 @@ bool grout_ptx__observe_cluster_wait(const ptx_context *context);
 
 /* An operation starts: its kind, lanes, group and number are known. */
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
-/* Of each lane, the groups before a number are over; only_reads: they have read. */
+/* Of each lane, the groups before a number are over; only_reads: they have read. Of wgmma and of
+ * loads and stores of tensor memory there is one number for the warp, of the last ones the newest
+ * that is over. */
 bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
                                const uint32_t *before, bool only_reads);
 

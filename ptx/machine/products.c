@@ -305,6 +305,11 @@ static ptx_outcome run_wgmma(ptx_context *context) {
         (is_sparse && !grout_ptx__need(context, &step->sources[META], "the metadata of a"))) {
         return PTX_FAILED;
     }
+    if (!grout_ptx__observe_product(context, &items[step->first_item], step->item_count) ||
+        (is_a_register &&
+         !grout_ptx__observe_product(context, &items[step->first_item2], step->item_count2))) {
+        return PTX_FAILED;
+    }
     for (uint32_t i = 0; i < step->item_count; i++) {
         const ptx_plane *d = &items[step->first_item + i];
         if (warp->flying[d->id] == 0) {
@@ -400,13 +405,13 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
 
 /* ---- groups ---- */
 
-static ptx_outcome run_nothing(ptx_context *context) {
-    (void)context;
+static ptx_outcome run_fence(ptx_context *context) {
+    grout_ptx__observe_product_fence(context);
     return PTX_NEXT;
 }
 
 bool grout_ptx__decode_wgmma_fence(ptx_decoder *decoder) {
-    decoder->step->run = run_nothing;
+    decoder->step->run = run_fence;
     decoder->step->needs_all = true;
     return true;
 }

@@ -196,9 +196,9 @@ static void end_clusters(ptx_machine *machine) {
  * for them. False without memory. */
 static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
     uint32_t size = machine->cluster_size;
-    while (
-        machine->next_cta < machine->cta_count &&
-        (machine->resident.count == 0 || (machine->resident.count + 1) * size <= RESIDENT_CTAS)) {
+    while (machine->next_cta < machine->cta_count &&
+           (machine->resident.count == 0 ||
+            (machine->resident.count + 1) * size <= machine->resident_most)) {
         if (!grout_ptx__begin_cluster(machine)) {
             return false;
         }
@@ -325,6 +325,10 @@ static bool run_some(ptx_machine *machine, uint32_t *idle) {
 bool grout_ptx__run_all(ptx_machine *machine) {
     uint64_t most = machine->launch->steps_max > 0 ? machine->launch->steps_max : STEPS_MAX;
     uint32_t idle = 0;
+    /* Fewer, so that clusters are left for others to ask for. */
+    machine->resident_most = machine->code->has_requests
+                                 ? 1 + (uint32_t)grout_ptx__draw(machine, RESIDENT_CTAS)
+                                 : RESIDENT_CTAS;
     while (!machine->is_failed) {
         end_clusters(machine);
         if (machine->resident.count == 0 && machine->next_cta == machine->cta_count) {

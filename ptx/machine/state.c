@@ -4,6 +4,7 @@
 #include "state.h"
 
 #include "observe.h"
+#include "tensor_memory.h"
 
 #include <string.h>
 
@@ -43,10 +44,11 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
         grout__free(cta->warps[i].defined);
         grout__free(cta->warps[i].flying);
         grout__free(cta->warps[i].loaded);
+        grout__free(cta->warps[i].written);
         grout__free(cta->warps[i].local);
     }
     grout__free(cta->warps);
-    grout__free(cta->tensor);
+    grout_ptx__free_tensor(cta->tensor);
     cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);

@@ -31,6 +31,14 @@ static bool find_cell(const ptx_tensor_view *view, uint32_t cta, grout_ptx_tmem_
     return true;
 }
 
+/* Tells of an access to a cell; a race ends the instruction. */
+static bool observe_cell(const ptx_tensor_view *view, const ptx_tensor *tensor, size_t cell,
+                         bool is_write, grout_ptx_fault *fault) {
+    return tensor->shadow == NULL ||
+           grout_ptx__observe_tensor(view->machine, view->async, &tensor->shadow[cell], is_write) ||
+           grout_ptx__fail(fault, "a race");
+}
+
 static size_t get_cell(grout_ptx_tmem_cell cell) {
     return (size_t)cell.lane * GROUT_PTX_TMEM_COLUMNS + cell.column;
 }
@@ -41,7 +49,8 @@ static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uin
                       uint32_t *bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     ptx_tensor *tensor = NULL;
-    if (!find_cell(view, cta, cell, &tensor, fault)) {
+    if (!find_cell(view, cta, cell, &tensor, fault) ||
+        !observe_cell(view, tensor, get_cell(cell), false, fault)) {
         return false;
     }
     uint32_t missing = mask & ~tensor->known[get_cell(cell)];
@@ -66,7 +75,8 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
                        uint32_t bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     ptx_tensor *tensor = NULL;
-    if (!find_cell(view, cta, cell, &tensor, fault)) {
+    if (!find_cell(view, cta, cell, &tensor, fault) ||
+        !observe_cell(view, tensor, get_cell(cell), true, fault)) {
         return false;
     }
     uint32_t *value = &tensor->cells[get_cell(cell)], *known = &tensor->known[get_cell(cell)];
@@ -81,7 +91,8 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
 static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
                            uint32_t *known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
-    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+    if (!find_cell(machine, cta, cell, &tensor, fault) ||
+        !observe_cell(machine, tensor, get_cell(cell), false, fault)) {
         return false;
     }
     *bits = tensor->cells[get_cell(cell)];
@@ -92,7 +103,8 @@ static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell
 static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
                          uint32_t known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
-    if (!find_cell(machine, cta, cell, &tensor, fault)) {
+    if (!find_cell(machine, cta, cell, &tensor, fault) ||
+        !observe_cell(machine, tensor, get_cell(cell), true, fault)) {
         return false;
     }
     tensor->cells[get_cell(cell)] = bits;
@@ -152,11 +164,24 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
                               .move_to_tmem = move_to_cell};
 }
 
+void grout_ptx__free_tensor(ptx_tensor *tensor) {
+    if (tensor != NULL) {
+        grout__free(tensor->shadow);
+    }
+    grout__free(tensor);
+}
+
 ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta) {
     ptx_cta *owner = &machine->ctas[cta];
     if (owner->tensor == NULL) {
         owner->tensor = grout__new(NULL, 1, sizeof *owner->tensor);
-        if (owner->tensor == NULL) {
+        if (owner->tensor != NULL && machine->order != NULL) {
+            owner->tensor->shadow =
+                grout__new(NULL, PTX_TENSOR_CELLS, sizeof *owner->tensor->shadow);
+        }
+        if (owner->tensor == NULL || (machine->order != NULL && owner->tensor->shadow == NULL)) {
+            grout_ptx__free_tensor(owner->tensor);
+            owner->tensor = NULL;
             grout_diags_add_oom(machine->diags);
             machine->is_failed = true;
         }
@@ -253,6 +278,22 @@ static void forget(ptx_tensor *tensor, uint32_t place, uint32_t columns) {
     }
 }
 
+/* Whoever gives columns back knows that all accesses to them are over. */
+static bool leave(const ptx_context *context, const ptx_tensor *tensor, uint32_t place,
+                  uint32_t columns) {
+    bool is_right = true;
+    if (context->step->detail != DEALLOC || tensor->shadow == NULL ||
+        place > GROUT_PTX_TMEM_COLUMNS || columns > GROUT_PTX_TMEM_COLUMNS - place) {
+        return true; /* what is wrong with it is said elsewhere */
+    }
+    for (uint32_t lane = 0; is_right && lane < GROUT_PTX_TMEM_LANES; lane++) {
+        ptx_cell *cells = &tensor->shadow[lane * GROUT_PTX_TMEM_COLUMNS + place];
+        is_right = grout_ptx__observe_dealloc(context, cells, columns);
+        memset(cells, 0, columns * sizeof cells[0]);
+    }
+    return is_right;
+}
+
 /* In one CTA, or in both of a pair; all of them have the same columns then. */
 static ptx_outcome change_all(const ptx_context *context, uint32_t first, uint32_t ctas,
                               uint32_t *place, uint32_t columns) {
@@ -307,6 +348,9 @@ static ptx_outcome change_pair(const ptx_context *context, uint32_t *place, uint
         meeting->places[me] = *place;
         meeting->columns[me] = columns;
         machine->events++;
+        if (!leave(context, context->cta->tensor, *place, columns)) {
+            return PTX_FAILED;
+        }
     }
     if (!meeting->is_here[other]) {
         return PTX_STAY;
@@ -352,6 +396,9 @@ static ptx_outcome run_allocation(ptx_context *context) {
         return PTX_FAILED;
     }
     uint32_t place = step->detail == DEALLOC ? (uint32_t)address : 0;
+    if (step->more != 2 && !leave(context, context->cta->tensor, place, (uint32_t)columns)) {
+        return PTX_FAILED;
+    }
     ptx_outcome outcome =
         step->more == 2 ? change_pair(context, &place, (uint32_t)columns)
                         : change_all(context, context->cta->number, 1, &place, (uint32_t)columns);

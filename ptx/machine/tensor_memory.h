@@ -24,6 +24,7 @@ typedef struct ptx_tensor {
     grout_ptx_tmem state;
     ptx_meeting meeting; /* that of the pair's even CTA counts */
     uint32_t cells[PTX_TENSOR_CELLS], known[PTX_TENSOR_CELLS];
+    ptx_cell *shadow; /* of each cell; NULL if nobody looks for races */
 } ptx_tensor;
 
 /* An instruction's way to the memories of one CTA or of a pair. */
@@ -41,6 +42,7 @@ typedef struct ptx_tensor_view {
 ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, const ptx_async *async, uint32_t ctas);
 grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view);
 
+void grout_ptx__free_tensor(ptx_tensor *tensor);
 /* The tensor memory of a CTA, empty at first; NULL without memory, with a diagnostic. */
 ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta);
 

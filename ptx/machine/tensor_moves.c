@@ -4,6 +4,7 @@
  * memory some time before the wait.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
+#include "observe.h"
 #include "run_tcgen05.h"
 #include "tensor_memory.h"
 
@@ -194,6 +195,11 @@ static ptx_outcome run_wait(ptx_context *context) {
     if (grout_ptx__is_under_way(context, is_store ? PTX_ASYNC_TENSOR_STORE : PTX_ASYNC_TENSOR_LOAD,
                                 1, &before, false)) {
         return PTX_STAY;
+    }
+    if (!grout_ptx__observe_groups(context,
+                                   is_store ? PTX_ASYNC_TENSOR_STORE : PTX_ASYNC_TENSOR_LOAD,
+                                   is_store ? &warp->tensor_stores : &warp->tensor_loads, false)) {
+        return PTX_FAILED;
     }
     for (uint32_t i = 0; !is_store && i < context->machine->code->plane_count; i++) {
         warp->defined[i] |= warp->loaded[i];

@@ -138,19 +138,11 @@ static bool is_same_thread(const ptx_async *a, const ptx_async *b) {
 }
 
 /* Whether the later one waits for the earlier one: a commit, for all of its own thread. */
-static bool is_pipeline(const ptx_async *earlier, const ptx_async *later) {
+static bool waits_for(const ptx_async *later, const ptx_async *earlier) {
     if (later->run == commit || earlier->run == commit) {
         return later->run == commit && earlier->run != commit && is_same_thread(earlier, later);
     }
-    if (later->run == copy) {
-        return earlier->run == shift && (later->step->detail & 15) == GROUT_PTX_COPY_4X256B;
-    }
-    if (later->run == shift) {
-        return earlier->run == multiply;
-    }
-    return earlier->run == copy || earlier->run == shift ||
-           (earlier->run == multiply && earlier->numbers[D] == later->numbers[D] &&
-            ((earlier->numbers[INSTR] ^ later->numbers[INSTR]) & SHAPE_BITS) == 0);
+    return grout_ptx__is_pipeline(&earlier->pipe, &later->pipe);
 }
 
 bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
@@ -158,7 +150,7 @@ bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
     for (size_t i = 0; i < index; i++) {
         const ptx_async *other = &machine->asyncs.items[i];
         if (other->kind == PTX_ASYNC_TENSOR && is_same_core(machine, other, async) &&
-            is_pipeline(other, async)) {
+            waits_for(async, other)) {
             return false;
         }
     }
@@ -203,8 +195,7 @@ static ptx_outcome run_mma(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        ptx_async async = {
-            .kind = PTX_ASYNC_TENSOR, .run = multiply, .lane = lane, .is_counted = true};
+        ptx_async async = {.kind = PTX_ASYNC_TENSOR, .run = multiply, .lane = lane};
         async.numbers[D] = get_place(context, ITEM_D, lane);
         async.numbers[A] =
             words.is_a_tmem ? get_place(context, ITEM_A, lane) : get_item(context, ITEM_A, lane);
@@ -214,6 +205,9 @@ static ptx_outcome run_mma(ptx_context *context) {
         async.numbers[A_SCALES] = get_place(context, ITEM_A_SCALES, lane);
         async.numbers[B_SCALES] = get_place(context, ITEM_B_SCALES, lane);
         async.numbers[READS_D] = get_item(context, ITEM_READS_D, lane);
+        async.pipe =
+            (ptx_pipe){.kind = PTX_PIPE_MULTIPLY,
+                       .result = async.numbers[D] << 32 | (async.numbers[INSTR] & SHAPE_BITS)};
         for (uint32_t i = 0; i < step->more; i++) {
             async.numbers[MASKS + i / 2] |= (get_item(context, ITEM_MASKS + i, lane) & UINT32_MAX)
                                             << 32 * (i % 2);
@@ -327,13 +321,13 @@ bool grout_ptx__decode_tensor_mma(ptx_decoder *decoder) {
 /* ---- tcgen05.cp, shift, commit ---- */
 
 static ptx_outcome start_all(const ptx_context *context, ptx_async_routine *routine,
-                             uint32_t items) {
+                             ptx_pipe_kind pipe, uint32_t items) {
     if (!need_items(context, items)) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
         ptx_async async = {
-            .kind = PTX_ASYNC_TENSOR, .run = routine, .lane = lane, .is_counted = true};
+            .kind = PTX_ASYNC_TENSOR, .run = routine, .lane = lane, .pipe.kind = pipe};
         async.numbers[D] = get_place(context, ITEM_D, lane);
         async.numbers[A] = items > ITEM_A ? get_item(context, ITEM_A, lane) : 0;
         if (!grout_ptx__start(context, async)) {
@@ -344,14 +338,17 @@ static ptx_outcome start_all(const ptx_context *context, ptx_async_routine *rout
 }
 
 static ptx_outcome run_copy(ptx_context *context) {
+    bool is_4x256b = (context->step->detail & 15) == GROUT_PTX_COPY_4X256B;
     return check_pair(context, context->step->detail >> 6 & 3)
-               ? start_all(context, copy, ITEM_A + 1)
+               ? start_all(context, copy, is_4x256b ? PTX_PIPE_COPY_4X256B : PTX_PIPE_COPY,
+                           ITEM_A + 1)
                : PTX_FAILED;
 }
 
 static ptx_outcome run_shift(ptx_context *context) {
-    return check_pair(context, context->step->detail) ? start_all(context, shift, ITEM_A)
-                                                      : PTX_FAILED;
+    return check_pair(context, context->step->detail)
+               ? start_all(context, shift, PTX_PIPE_SHIFT, ITEM_A)
+               : PTX_FAILED;
 }
 
 /* The shape with its .warpx words, which belong to it. */

@@ -210,6 +210,9 @@ static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uin
         }
     }
     (void)grout_ptx__find_bytes(&generic, lane, address, GROUT_PTX_MAP_ALIGN, &bytes);
+    if (!grout_ptx__observe_map(&generic, lane, &bytes, GROUT_PTX_MAP_SIZE)) {
+        return NULL;
+    }
     uint8_t *copy = grout__new(NULL, GROUT_PTX_MAP_SIZE, 1);
     if (copy == NULL) {
         grout_diags_add_oom(context->machine->diags);
@@ -398,6 +401,9 @@ static ptx_outcome run_map_replace(ptx_context *context) {
                                     grout_ptx__get_arch(context->machine->code->module), &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
+        if (!grout_ptx__observe_lane(context, lane, &bytes, GROUT_PTX_MAP_SIZE, true)) {
+            return PTX_FAILED;
+        }
     }
     return PTX_NEXT;
 }
@@ -457,7 +463,8 @@ static ptx_outcome run_map_copy(ptx_context *context) {
     }
     memcpy(target.data, source.data, GROUT_PTX_MAP_SIZE);
     memcpy(target.known, source.known, GROUT_PTX_MAP_SIZE);
-    return PTX_NEXT;
+    return grout_ptx__observe_map_copy(context, &source, &target, GROUT_PTX_MAP_SIZE) ? PTX_NEXT
+                                                                                      : PTX_FAILED;
 }
 
 bool grout_ptx__decode_map_copy(ptx_decoder *decoder) {

@@ -8,12 +8,13 @@
 
 typedef enum ptx_agent_kind {
     PTX_AGENT_THREADS,
-    PTX_AGENT_INITS,       /* mbarrier.init, which has a fence of its own */
-    PTX_AGENT_COPIES,      /* cp.async, lane by lane; a time is a number of them */
-    PTX_AGENT_BULK_READS,  /* of bulk groups */
-    PTX_AGENT_BULK_WRITES, /* the same, when they have written */
-    PTX_AGENT_PRODUCTS,    /* wgmma, all by lane 0 */
-    PTX_AGENT_TENSOR,      /* tcgen05.mma, cp and shift */
+    PTX_AGENT_INITS,         /* mbarrier.init, which has a fence of its own */
+    PTX_AGENT_COPIES,        /* cp.async, lane by lane; a time is a number of them */
+    PTX_AGENT_BULK_READS,    /* of bulk groups */
+    PTX_AGENT_BULK_WRITES,   /* the same, when they have written */
+    PTX_AGENT_PRODUCTS,      /* wgmma, all by lane 0 */
+    PTX_AGENT_TENSOR,        /* tcgen05.mma, cp and shift; a time is a number of them */
+    PTX_AGENT_TENSOR_ISSUED, /* that they have been started */
     PTX_AGENT_TENSOR_LOADS,
     PTX_AGENT_TENSOR_STORES,
     PTX_AGENT_BARRIER, /* what an mbarrier hears of; a time is a phase; not of a warp */

@@ -98,7 +98,19 @@ bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_fligh
         .own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp),
         .own_lane = (uint32_t)__builtin_ctz(actor->lanes),
         .own_time = warp->now};
-    return grout_ptx__capture(order, actor, &flight_out->view);
+    if (!grout_ptx__capture(order, actor, &flight_out->view)) {
+        return false;
+    }
+    bool is_done = true;
+    FOR_LANES(lane, actor->lanes) {
+        is_done =
+            is_done && grout_ptx__join_clock(&flight_out->view.clocks[PTX_KNOWN_ADMITTED],
+                                             warp->lanes[lane].view.clocks[PTX_KNOWN_ADMITTED]);
+    }
+    if (!is_done) {
+        grout_ptx__drop_view(&flight_out->view);
+    }
+    return is_done;
 }
 
 void grout_ptx__end_flight(ptx_flight *flight) {
@@ -113,6 +125,16 @@ bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, u
         flight->time = phases->count + 1;
     }
     return phases != NULL;
+}
+
+bool grout_ptx__seal_flight(ptx_flight *flight) {
+    ptx_clock **clocks = flight->view.clocks;
+    const uint64_t issued = flight->agent + PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
+    const uint32_t lanes = 1u << flight->lane;
+    return grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
+           (flight->time == 0 ||
+            (grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], flight->agent, lanes, flight->time) &&
+             grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], issued, lanes, flight->time)));
 }
 
 /* What the thread that started it knew of engines goes with it. */

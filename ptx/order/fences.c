@@ -75,6 +75,24 @@ bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared
     return is_done;
 }
 
+bool grout_ptx__fence_maps(ptx_order *order, const ptx_actor *actor, bool is_release) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    bool is_done = true;
+    FOR_LANES(lane, actor->lanes) {
+        const ptx_actor one = {actor->cta, actor->warp, 1u << lane};
+        ptx_clock **clocks = warp->lanes[lane].view.clocks;
+        ptx_view known = {{NULL}};
+        is_done =
+            is_done && (is_release ? grout_ptx__capture(order, &one, &known) &&
+                                         grout_ptx__join_clock(&clocks[PTX_KNOWN_MAPS_OUT],
+                                                               known.clocks[PTX_KNOWN_THREADS])
+                                   : grout_ptx__join_clock(&clocks[PTX_KNOWN_MAPS],
+                                                           clocks[PTX_KNOWN_MAPS_OUT]));
+        grout_ptx__drop_view(&known);
+    }
+    return is_done;
+}
+
 /* The lanes' own inits are handed over by any arrival from here on. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
@@ -84,13 +102,17 @@ bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
                             0, time);
 }
 
-bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor) {
+bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor, const uint32_t *issued) {
+    const uint64_t agent =
+        grout_ptx__get_agent(order, PTX_AGENT_TENSOR_ISSUED, actor->cta, actor->warp);
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
         ptx_clock **clocks = warp->lanes[lane].view.clocks;
-        is_done =
-            is_done && grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]);
+        is_done = is_done &&
+                  grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
+                  (issued[lane] == 0 || grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], agent,
+                                                             1u << lane, issued[lane]));
     }
     return is_done;
 }

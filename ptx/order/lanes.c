@@ -144,15 +144,36 @@ bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view 
     return is_done;
 }
 
+/* One clock of each lane learns; lanes that had the same one have the same one again. */
+static bool learn_alike(ptx_lanes *warp, uint32_t lanes, ptx_known known, ptx_clock *news) {
+    ptx_clock *before = NULL, *after = NULL;
+    bool is_first = true, is_done = true;
+    FOR_LANES(lane, lanes) {
+        ptx_clock **clock = &warp->lanes[lane].view.clocks[known];
+        if (!is_first && *clock == before) {
+            grout_ptx__drop_clock(*clock);
+            *clock = grout_ptx__share_clock(after);
+            continue;
+        }
+        grout_ptx__drop_clock(before);
+        before = grout_ptx__share_clock(*clock);
+        is_done = is_done && grout_ptx__join_clock(clock, news);
+        after = *clock;
+        is_first = false;
+    }
+    grout_ptx__drop_clock(before);
+    return is_done;
+}
+
 bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known, uint64_t agent,
                       uint32_t lanes, uint32_t time) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    ptx_clock *news = NULL;
     bool is_done = true;
     if (lanes != 0) {
-        ptx_view view = {{NULL}};
-        is_done = grout_ptx__note_time(&view.clocks[known], agent, lanes, time) &&
-                  grout_ptx__absorb(order, actor, &view);
-        grout_ptx__drop_view(&view);
+        is_done = grout_ptx__note_time(&news, agent, lanes, time) &&
+                  learn_alike(warp, actor->lanes, known, news);
+        grout_ptx__drop_clock(news);
         return is_done;
     }
     FOR_LANES(lane, actor->lanes) {
@@ -242,6 +263,7 @@ static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {
                         .cta = cta,
                         .scope = (uint8_t)touch->ordering.scope,
                         .is_strong = touch->ordering.sem != PTX_SEM_WEAK,
+                        .is_map = touch->is_map,
                         .is_barrier = touch->is_barrier,
                         .is_write = touch->is_write};
 }
@@ -278,6 +300,7 @@ bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint
     access.record.agent = flight->agent;
     access.record.time = flight->time;
     access.record.is_async_proxy = flight->is_async_proxy;
+    access.record.pipe = flight->pipe;
     access.record.warp = (uint8_t)warp;
     access.views[flight->lane] = &flight->view;
     return grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);

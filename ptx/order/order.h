@@ -41,6 +41,7 @@ typedef struct ptx_flight {
     uint64_t agent;
     uint32_t lane, time;
     bool is_async_proxy;
+    ptx_pipe pipe; /* of the tensor core */
 } ptx_flight;
 
 typedef struct ptx_order ptx_order;
@@ -56,6 +57,7 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta);
 typedef struct ptx_touch {
     uint32_t inst;
     ptx_ordering ordering;
+    bool is_map;                        /* it reads a tensor map */
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
     bool is_repeat;                     /* it writes what is there already */
     ptx_span span;
@@ -87,10 +89,13 @@ bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_scope scope)
 /* fence.proxy.async: rank says for whose shared memory, PTX_ALL_RANKS for that of all. */
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
                         uint32_t rank);
+/* fence.proxy.tensormap: of a release, or of an acquire. */
+bool grout_ptx__fence_maps(ptx_order *order, const ptx_actor *actor, bool is_release);
 /* fence.mbarrier_init. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
-/* tcgen05.fence::before_thread_sync and after_thread_sync. */
-bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor);
+/* tcgen05.fence::before_thread_sync and after_thread_sync; issued: how many operations of the
+ * tensor core each lane has started. */
+bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor, const uint32_t *issued);
 bool grout_ptx__admit(ptx_order *order, const ptx_actor *actor);
 
 /* An atomic operation, or a load or store with an order, of one lane at cells: what it takes from
@@ -116,6 +121,9 @@ uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint3
                               uint32_t warp);
 /* The flight counts as what an mbarrier hears of in its present phase; and the mbarrier hears. */
 bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, uint32_t offset);
+/* tcgen05.commit hands over what its lane has started before it, sealed: PTX ISA 9.1, 'tcgen05
+ * Memory Consistency Model'. */
+bool grout_ptx__seal_flight(ptx_flight *flight);
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset);
 /* Lanes know what an agent's lanes have done up to a time. lanes 0: each lane of the actor its own.

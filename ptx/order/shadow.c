@@ -43,7 +43,12 @@ static bool is_own(const ptx_check *check, const ptx_record *record, uint32_t la
            record->time <= access->own_time;
 }
 
+static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record, uint32_t lane);
+
 static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (check->span->kind == PTX_SPAN_TENSOR) {
+        return is_before_in_tensor(check, record, lane);
+    }
     return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
            knows(check->view, PTX_KNOWN_ENGINES, record, lane);
 }
@@ -63,6 +68,48 @@ static bool is_fenced(const ptx_check *check, const ptx_record *record, uint32_t
     return knows(check->view, PTX_KNOWN_SHARED, &renamed, lane);
 }
 
+/* ---- tensor memory ---- */
+
+bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later) {
+    bool is_copy = earlier->kind == PTX_PIPE_COPY || earlier->kind == PTX_PIPE_COPY_4X256B;
+    switch (later->kind) {
+    case PTX_PIPE_COPY_4X256B:
+        return earlier->kind == PTX_PIPE_SHIFT;
+    case PTX_PIPE_SHIFT:
+        return earlier->kind == PTX_PIPE_MULTIPLY;
+    case PTX_PIPE_MULTIPLY:
+        return is_copy || earlier->kind == PTX_PIPE_SHIFT ||
+               (earlier->kind == PTX_PIPE_MULTIPLY && earlier->result == later->result);
+    case PTX_PIPE_COPY:
+    case PTX_PIPE_NONE:
+        break;
+    }
+    return false;
+}
+
+static bool is_same_operation(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    const ptx_access *access = check->access;
+    return record->agent == access->record.agent && record->time == access->record.time &&
+           (access->lanes >> lane & 1) != 0;
+}
+
+/* The tensor core's operations are known to be over by tcgen05.wait, or by a commit, a wait for its
+ * mbarrier and a fence; those of one pipeline only have to be started one after the other. */
+static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    ptx_record issued = *record;
+    if (is_same_operation(check, record, lane) ||
+        knows(check->view, PTX_KNOWN_ADMITTED, record, lane)) {
+        return true;
+    }
+    if (!grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe)) {
+        return false;
+    }
+    issued.agent += PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
+    return (record->agent == check->access->record.agent &&
+            (check->access->lanes >> lane & 1) != 0) ||
+           knows(check->view, PTX_KNOWN_ADMITTED, &issued, lane);
+}
+
 /* Both are atomic for each other: PTX ISA 9.1, 'Morally strong operations'. */
 static ptx_missing compare_strong(const ptx_check *check, const ptx_record *record) {
     const ptx_record *own = &check->access->record;
@@ -79,10 +126,28 @@ static ptx_missing compare_strong(const ptx_check *check, const ptx_record *reco
                : PTX_MISSING_SCOPE;
 }
 
+static ptx_missing compare_in_tensor(const ptx_check *check, const ptx_record *record,
+                                     uint32_t lane) {
+    return is_before_in_tensor(check, record, lane)             ? PTX_MISSING_NONE
+           : knows(check->view, PTX_KNOWN_SEALED, record, lane) ? PTX_MISSING_TENSOR_FENCE
+                                                                : PTX_MISSING_ORDER;
+}
+
+static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane);
+
+/* A tensor map is read by a proxy of its own. */
+static ptx_missing compare_map(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    return !is_before(check, record, lane)                    ? PTX_MISSING_ORDER
+           : knows(check->view, PTX_KNOWN_MAPS, record, lane) ? PTX_MISSING_NONE
+                                                              : PTX_MISSING_MAP_FENCE;
+}
+
 static bool is_same_record(const ptx_record *a, const ptx_record *b) {
     return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
            a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
-           a->is_barrier == b->is_barrier && a->is_async_proxy == b->is_async_proxy;
+           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
+           a->is_async_proxy == b->is_async_proxy && a->pipe.kind == b->pipe.kind &&
+           a->pipe.result == b->pipe.result;
 }
 
 /* Lanes of one instruction that write the same value: whichever comes last, it stays. */
@@ -91,6 +156,12 @@ static bool is_repeated(const ptx_check *check, const ptx_record *record) {
 }
 
 static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (check->access->record.is_map) {
+        return compare_map(check, record, lane);
+    }
+    if (check->span->kind == PTX_SPAN_TENSOR) {
+        return compare_in_tensor(check, record, lane);
+    }
     if (!is_before(check, record, lane)) {
         return is_repeated(check, record) ? PTX_MISSING_NONE : compare_strong(check, record);
     }
@@ -238,10 +309,15 @@ static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, co
                           const ptx_reads *reads) {
     const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
     if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
-        record->is_barrier != own->is_barrier || record->is_write != own->is_write ||
-        record->scope > own->scope ||
+        record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
+        record->is_write != own->is_write || record->scope > own->scope ||
+        record->pipe.kind != own->pipe.kind || record->pipe.result != own->pipe.result ||
         ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
         return false;
+    }
+    if (ptx_agent_get_kind(own->agent) > PTX_AGENT_INITS && record->agent == own->agent &&
+        reads->lanes == access->lanes && record->time <= own->time) {
+        return true; /* an engine's lane is known up to a time */
     }
     FOR_LANES(lane, access->lanes) {
         const ptx_check check = make_check(shadow, access, span, lane);

@@ -15,6 +15,20 @@ typedef struct ptx_cell {
     uint32_t write, reads;
 } ptx_cell;
 
+/* What an operation of the tensor core is in its pipeline. */
+typedef enum ptx_pipe_kind {
+    PTX_PIPE_NONE,
+    PTX_PIPE_MULTIPLY,
+    PTX_PIPE_COPY,
+    PTX_PIPE_COPY_4X256B,
+    PTX_PIPE_SHIFT
+} ptx_pipe_kind;
+
+typedef struct ptx_pipe {
+    ptx_pipe_kind kind;
+    uint64_t result; /* of a multiplication: where d is, and its shape */
+} ptx_pipe;
+
 /* One instruction of a warp or of an engine, that accesses memory. */
 typedef struct ptx_record {
     uint64_t agent;
@@ -24,6 +38,8 @@ typedef struct ptx_record {
     bool is_strong;      /* relaxed and stronger, atomics */
     bool is_barrier;     /* an operation on an mbarrier, beside its init and inval */
     bool is_write;
+    bool is_map; /* it reads a tensor map */
+    ptx_pipe pipe;
 } ptx_record;
 
 /* Where an access is. */
@@ -53,8 +69,9 @@ typedef struct ptx_access {
 typedef enum ptx_missing {
     PTX_MISSING_NONE,
     PTX_MISSING_ORDER,
-    PTX_MISSING_FENCE, /* of the proxies */
-    PTX_MISSING_SCOPE, /* both are strong, but for too few threads */
+    PTX_MISSING_FENCE,     /* of the proxies */
+    PTX_MISSING_MAP_FENCE, /* of the proxy of tensor maps */
+    PTX_MISSING_SCOPE,     /* both are strong, but for too few threads */
     PTX_MISSING_TENSOR_FENCE
 } ptx_missing;
 
@@ -74,6 +91,10 @@ typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_reads) reads;
     bool is_full; /* more accesses than numbers for them */
 } ptx_shadow;
+
+/* Whether the tensor core performs the later one after the earlier one, if it was started after it:
+ * PTX ISA 9.1, 'Pipelined tcgen05 Instructions'. */
+bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later);
 
 void grout_ptx__deinit_shadow(ptx_shadow *shadow);
 /* An access: false if it races, with race_out, or without memory (missing is none then). */

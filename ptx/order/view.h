@@ -17,7 +17,10 @@ typedef enum ptx_known {
     PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
     PTX_KNOWN_GLOBAL,   /* the same in global memory; agents as they are */
     PTX_KNOWN_SEALED,   /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
-    PTX_KNOWN_ADMITTED, /* and what tcgen05.fence::after_thread_sync has; is not handed over */
+    PTX_KNOWN_MAPS_OUT, /* in tensor maps, what fence.proxy.tensormap of a release has passed */
+    PTX_KNOWN_ADMITTED, /* of the tensor core, what tcgen05.fence::after_thread_sync has; is not
+                           handed over */
+    PTX_KNOWN_MAPS,     /* what that of an acquire has passed; is not handed over */
     PTX_KNOWN_COUNT
 } ptx_known;
 
