@@ -103,6 +103,17 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
+static void note_address(ptx_machine *machine, const ptx_race *race, const ptx_bytes *bytes) {
+    const grout_place nowhere = {.file = NULL};
+    if (bytes != NULL && bytes->owner != NULL) {
+        const uint32_t *cta = bytes->owner->index;
+        size_t offset = (size_t)(bytes->cells - bytes->owner->cells) + race->at;
+        grout_diags_note(machine->diags, nowhere,
+                         "at the address %u of the shared memory of CTA (%u, %u, %u)",
+                         (unsigned)offset + PTX_SHARED_FIRST, cta[0], cta[1], cta[2]);
+    }
+}
+
 /* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
@@ -117,16 +128,19 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
                                      "apart")
                    : grout_diags_add_oom(machine->diags);
     }
+    const ptx_inst *earlier = &module->insts.items[race->earlier.inst];
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-                    "'%s' %s %s memory that another access may not have done with: %s",
-                    grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
+                    "'%s' races with '%s' for %s memory: %s", grout_ptx__get_op(inst->op)->text,
+                    grout_ptx__get_op(earlier->op)->text,
                     bytes == NULL          ? "tensor"
                     : bytes->owner != NULL ? "shared"
                                            : "global",
                     explain(race->missing, bytes == NULL));
     note_earlier(machine, race);
-    grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
-                     by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
+    grout_diags_note(machine->diags, nowhere, "here a %s in CTA (%u, %u, %u), warp %u, lane %u",
+                     by->is_write ? "write" : "read", by->cta->index[0], by->cta->index[1],
+                     by->cta->index[2], by->warp, by->lane);
+    note_address(machine, race, bytes);
     return false;
 }
 
