@@ -61,7 +61,13 @@ static bool copy_lanes(ptx_machine *machine, ptx_async *async) {
     return true;
 }
 
-/* The copies of lanes that are in the same group; *lanes loses them. */
+/* Whether copies of two lanes are awaited together: by groups, and by arrivals between them. */
+static bool are_together(const ptx_warp *warp, uint32_t lane, uint32_t other) {
+    return warp->copy_groups[lane] == warp->copy_groups[other] &&
+           warp->copy_marks[lane] == warp->copy_marks[other];
+}
+
+/* The copies of lanes that are awaited together; *lanes loses them. */
 static bool start_lanes(ptx_context *context, uint32_t *lanes) {
     const ptx_step *step = context->step;
     uint32_t first = (uint32_t)__builtin_ctz(*lanes);
@@ -77,7 +83,7 @@ static bool start_lanes(ptx_context *context, uint32_t *lanes) {
     async.bytes = (uint8_t *)copies;
     async.numbers[SIZE] = step->detail;
     PTX_FOR_LANES(lane, *lanes) {
-        if (context->warp->copy_groups[lane] == async.group) {
+        if (are_together(context->warp, first, lane)) {
             async.lanes |= 1u << lane;
             copies[lane].to = ptx_address(context, &step->sources[0], lane);
             copies[lane].from = ptx_value(context, &step->sources[1], lane) + step->more;
@@ -129,11 +135,11 @@ bool grout_ptx__decode_cp_async(ptx_decoder *decoder) {
 }
 
 static ptx_outcome run_commit(ptx_context *context) {
-    uint32_t *groups =
-        context->step->detail != 0 ? context->warp->bulk_groups : context->warp->copy_groups;
+    const bool is_bulk = context->step->detail != 0;
+    uint32_t *groups = is_bulk ? context->warp->bulk_groups : context->warp->copy_groups;
     PTX_FOR_LANES(lane, context->lanes) {
         groups[lane]++;
-        context->warp->copy_marks[lane] = 0;
+        context->warp->copy_marks[lane] = is_bulk ? context->warp->copy_marks[lane] : 0;
     }
     return PTX_NEXT;
 }
@@ -252,6 +258,7 @@ static ptx_outcome run_cp_async_mbarrier(ptx_context *context) {
             !grout_ptx__start(context, async)) {
             return PTX_FAILED;
         }
+        context->warp->copy_marks[lane] += context->warp->copy_marks[lane] < PTX_MARKS - 1;
     }
     return PTX_NEXT;
 }

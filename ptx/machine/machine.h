@@ -37,6 +37,8 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
+enum { PTX_MARKS = 64 };
+
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
@@ -52,7 +54,8 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
-    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit */
+    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit, told
+                                           * apart up to PTX_MARKS */
     uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
     uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
@@ -191,8 +194,8 @@ static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *
         }
     }
 }
-/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence and
- * its wgmma: the registers of PTX are not yet the GPU's. */
+/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence
+ * and its wgmma: the registers of PTX are not yet the GPU's. */
 static inline void ptx_set_moved(const ptx_context *context, const ptx_plane *plane,
                                  uint32_t defined) {
     uint64_t *written = context->warp->written;

@@ -4,7 +4,7 @@
 
 #include "mbarrier.h"
 
-enum { MARKS = 64 }; /* arrivals of cp.async in a group that are told apart */
+#include <string.h>
 
 /* ---- the run ---- */
 
@@ -172,36 +172,38 @@ static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *b
 
 /* An access at a place; then what its order takes and hands over. */
 static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                    uint32_t size, bool is_write) {
-    const ptx_ordering ordering = context->step->ordering;
-    const ptx_touch how = {.inst = context->step->inst,
-                           .ordering = ordering,
-                           .is_write = is_write,
-                           .span = get_span(bytes, size)};
+                    ptx_touch how) {
+    how.inst = context->step->inst;
+    how.ordering = context->step->ordering;
     if (!touch(context, lanes, bytes, how)) {
         return false;
     }
-    PTX_FOR_LANES(lane, ordering.sem != PTX_SEM_WEAK || is_write ? lanes : 0) {
+    PTX_FOR_LANES(lane, how.ordering.sem != PTX_SEM_WEAK || how.is_write ? lanes : 0) {
         const ptx_actor one = get_actor(context, 1u << lane);
-        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, ordering,
-                                    !is_write, is_write)) {
+        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, how.ordering,
+                                    !how.is_write, how.is_write)) {
             return need_memory(context->machine, false);
         }
     }
     return true;
 }
 
-/* Lanes side by side that access the same place do so together. */
-bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                              uint32_t lanes, uint32_t size, bool is_write) {
+static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                 uint32_t size) {
+    return observe(context, lanes, bytes, (ptx_touch){.span = get_span(bytes, size)});
+}
+
+/* Lanes side by side that read the same place do so together. */
+bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                              uint32_t size) {
     uint32_t together = 0;
     const ptx_bytes *place = NULL;
     if (context->machine->order == NULL) {
         return true;
     }
-    PTX_FOR_LANES(lane, lanes) {
-        if (place != NULL && (place->cells != bytes[lane].cells || is_write)) {
-            if (!observe(context, together, place, size, is_write)) {
+    PTX_FOR_LANES(lane, context->lanes) {
+        if (place != NULL && place->cells != bytes[lane].cells) {
+            if (!load(context, together, place, size)) {
                 return false;
             }
             place = NULL;
@@ -211,13 +213,30 @@ bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[
             place = &bytes[lane];
         }
     }
-    return place == NULL || observe(context, together, place, size, is_write);
+    return place == NULL || load(context, together, place, size);
+}
+
+bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                               uint32_t size, uint32_t repeats) {
+    if (context->machine->order == NULL) {
+        return true;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        const ptx_touch how = {.is_write = true,
+                               .is_repeat = (repeats >> lane & 1) != 0,
+                               .span = get_span(&bytes[lane], size)};
+        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], how)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write) {
+    const ptx_touch how = {.is_write = is_write, .span = get_span(bytes, size)};
     return context->machine->order == NULL || bytes->cells == NULL ||
-           observe(context, 1u << lane, bytes, size, is_write);
+           observe(context, 1u << lane, bytes, how);
 }
 
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
@@ -245,19 +264,19 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size) {
+                               uint32_t size, bool is_written) {
     ptx_machine *machine = context->machine;
     const ptx_actor one = get_actor(context, 1u << lane);
     const ptx_touch how = {.inst = context->step->inst,
                            .ordering = context->step->ordering,
-                           .is_write = true,
+                           .is_write = is_written,
                            .span = get_span(bytes, size)};
     if (machine->order == NULL || bytes->cells == NULL) {
         return true;
     }
     return touch(context, 1u << lane, bytes, how) &&
            need_memory(machine, grout_ptx__synchronize(machine->order, &one, bytes->cells,
-                                                       context->step->ordering, true, true));
+                                                       context->step->ordering, true, is_written));
 }
 
 static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_flight *flight,
@@ -272,25 +291,78 @@ static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_
     return report(machine, &by, &race, bytes);
 }
 
-bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
-                              uint32_t size, bool is_write, bool is_reduction) {
+static bool observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                          ptx_touch how) {
     ptx_flight flight = async->flight;
     if (machine->order == NULL || bytes->cells == NULL) {
         return true;
     }
     if (async->kind == PTX_ASYNC_BULK) {
-        flight.agent = grout_ptx__get_agent(machine->order,
-                                            is_write ? PTX_AGENT_BULK_WRITES : PTX_AGENT_BULK_READS,
-                                            async->cta, async->warp);
+        flight.agent = grout_ptx__get_agent(
+            machine->order, how.is_write ? PTX_AGENT_BULK_WRITES : PTX_AGENT_BULK_READS, async->cta,
+            async->warp);
     } else if (async->kind == PTX_ASYNC_COPY) {
         flight.lane = flight.own_lane = async->lane;
-        flight.time += machine->ctas[async->cta].warps[async->warp].copy_marks[async->lane];
     }
-    const ptx_touch how = {.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
-                                        is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
-                           .is_write = is_write,
-                           .span = get_span(bytes, size)};
     return touch_async(machine, async, &flight, bytes, how);
+}
+
+static ptx_touch make_touch(const ptx_bytes *bytes, uint32_t size, bool is_write,
+                            bool is_reduction) {
+    return (ptx_touch){.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
+                                    is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
+                       .is_write = is_write,
+                       .span = get_span(bytes, size)};
+}
+
+bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                              uint32_t size, bool is_write, bool is_reduction) {
+    return observe_async(machine, async, bytes, make_touch(bytes, size, is_write, is_reduction));
+}
+
+enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
+
+static bool is_repeat(const ptx_bytes *source, const ptx_bytes *target, uint32_t at,
+                      uint32_t size) {
+    const uint32_t count = size - at < PIECE ? size - at : PIECE;
+    return memcmp(source->data + at, target->data + at, count) == 0 &&
+           memcmp(source->known + at, target->known + at, count) == 0;
+}
+
+static bool write_part(ptx_machine *machine, const ptx_async *async, const ptx_bytes *target,
+                       uint32_t at, ptx_touch how) {
+    ptx_bytes part = *target;
+    part.data += at;
+    part.known += at;
+    part.cells = target->cells != NULL ? target->cells + at : NULL;
+    how.span.cells = part.cells;
+    return observe_async(machine, async, &part, how);
+}
+
+bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
+                                 const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
+                                 bool is_reduction) {
+    ptx_touch how = make_touch(target, size, true, is_reduction);
+    if (machine->order == NULL) {
+        return true;
+    }
+    if (!grout_ptx__observe_async(machine, async, source, size, false, false)) {
+        return false;
+    }
+    for (uint32_t at = 0, end = 0; at < size; at = end) {
+        how.is_repeat = !is_reduction && is_repeat(source, target, at, size);
+        for (end = at + PIECE; end < size; end += PIECE) {
+            if (how.is_repeat != (!is_reduction && is_repeat(source, target, end, size))) {
+                break;
+            }
+        }
+        end = end < size ? end : size;
+        how.span.count = end - at;
+        if (!write_part(machine, async, target, at, how)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
@@ -486,7 +558,8 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     async->flight.time = async->group + 1;
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
-        async->flight.time = (warp->copy_groups[async->lane] + 1) * MARKS;
+        async->flight.time =
+            (warp->copy_groups[async->lane] + 1) * PTX_MARKS + warp->copy_marks[async->lane];
     } else if (async->kind == PTX_ASYNC_PRODUCT) {
         kind = PTX_AGENT_PRODUCTS;
         async->flight.lane = 0;
@@ -529,7 +602,7 @@ static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32
     if (kind == PTX_ASYNC_COPY) {
         return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                                 grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
-                                before * MARKS + MARKS - 1);
+                                before * PTX_MARKS + PTX_MARKS - 1);
     }
     return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                             grout_ptx__get_agent(order, PTX_AGENT_BULK_READS, cta, warp), 0,

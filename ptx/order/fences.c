@@ -191,21 +191,23 @@ static bool take(ptx_order *order, ptx_lane *lane, const ptx_location *location,
     if (ordering.sem == PTX_SEM_ACQUIRE || ordering.sem == PTX_SEM_ACQ_REL) {
         return grout_ptx__take_heads(&location->heads, &taker, &lane->view);
     }
+    const ptx_taker relaxed = {cta, order->cluster_size, PTX_SCOPE_NONE};
     ptx_fenced *fenced = location->heads.count == 0 ? NULL : grout_ptx__get_fenced(lane);
     return location->heads.count == 0 ||
-           (fenced != NULL && grout_ptx__add_heads(&fenced->seen, &location->heads));
+           (fenced != NULL && grout_ptx__take_heads(&location->heads, &relaxed, &lane->view) &&
+            grout_ptx__add_heads(&fenced->seen, &location->heads));
 }
 
+/* Of a relaxed write, that engines are done, and what a fence before it covers. */
 static bool give(ptx_order *order, const ptx_actor *actor, const ptx_lane *lane,
                  ptx_ordering ordering, ptx_heads *heads) {
-    ptx_head head = {.scope = ordering.scope, .is_release = true, .cta = actor->cta};
-    if (ordering.sem != PTX_SEM_RELEASE && ordering.sem != PTX_SEM_ACQ_REL) {
-        return grout_ptx__add_fenced(lane, actor->cta, heads);
-    }
+    ptx_head head = {.scope = ordering.scope, .cta = actor->cta};
+    head.is_release = ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL;
     if (!grout_ptx__capture(order, actor, &head.view)) {
         return false;
     }
-    bool is_done = grout_ptx__add_head(heads, &head);
+    bool is_done = grout_ptx__add_head(heads, &head) &&
+                   (head.is_release || grout_ptx__add_fenced(lane, actor->cta, heads));
     grout_ptx__drop_view(&head.view);
     return is_done;
 }

@@ -142,6 +142,19 @@ static ptx_missing compare_map(const ptx_check *check, const ptx_record *record,
                                                               : PTX_MISSING_MAP_FENCE;
 }
 
+static bool is_same_record(const ptx_record *a, const ptx_record *b) {
+    return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
+           a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
+           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
+           a->is_async_proxy == b->is_async_proxy && a->pipe.kind == b->pipe.kind &&
+           a->pipe.result == b->pipe.result;
+}
+
+/* Lanes of one instruction that write the same value: whichever comes last, it stays. */
+static bool is_repeated(const ptx_check *check, const ptx_record *record) {
+    return check->access->is_repeat && is_same_record(record, &check->access->record);
+}
+
 static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     if (check->access->record.is_map) {
         return compare_map(check, record, lane);
@@ -150,7 +163,7 @@ static ptx_missing compare(const ptx_check *check, const ptx_record *record, uin
         return compare_in_tensor(check, record, lane);
     }
     if (!is_before(check, record, lane)) {
-        return compare_strong(check, record);
+        return is_repeated(check, record) ? PTX_MISSING_NONE : compare_strong(check, record);
     }
     return record->is_async_proxy || !check->access->record.is_async_proxy ||
                    is_fenced(check, record, lane)
@@ -201,9 +214,10 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
 }
 
 /* Whether somebody has read what the last write left, and is before the access: then so is the
- * write, which was before that reader. */
+ * write, which was before that reader. Global memory has more than one copy: there an engine that
+ * is known to have read says nothing of what it was ordered after. */
 static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
-    for (uint32_t name = cell->reads; name != 0;) {
+    for (uint32_t name = check->span->kind == PTX_SPAN_GLOBAL ? 0 : cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
         const ptx_record *record = &check->shadow->records.items[reads.record];
         ptx_missing missing = PTX_MISSING_NONE;
@@ -243,14 +257,6 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
 }
 
 /* ---- new names ---- */
-
-static bool is_same_record(const ptx_record *a, const ptx_record *b) {
-    return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
-           a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
-           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
-           a->is_async_proxy == b->is_async_proxy && a->pipe.kind == b->pipe.kind &&
-           a->pipe.result == b->pipe.result;
-}
 
 /* The number of a record, which is the last one if that is the same; 0 without memory. */
 static uint32_t add_record(ptx_shadow *shadow, const ptx_record *record) {
@@ -340,21 +346,37 @@ static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_s
     return prepend(shadow, newest, &cell->reads);
 }
 
-/* An atomic write over others that it is not ordered after: who comes later has to be after all. */
-static bool keep_unordered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
+/* Whether a write that may be unordered with later ones, because both are atomic or the same,
+ * stands for an older access: who races with that races with this, or comes after both. */
+static bool is_covered(const ptx_check *check, const ptx_reads *older) {
+    const ptx_record *record = &check->shadow->records.items[older->record],
+                     *own = &check->access->record;
+    bool is_as_strong = record->is_strong && record->is_write && record->scope >= own->scope &&
+                        record->is_async_proxy == own->is_async_proxy;
+    return (is_as_strong || !own->is_strong) && are_before(check, older);
+}
+
+/* Those that such a write does not stand for: who comes later has to be after them, too. */
+static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
     uint32_t list = 0;
     ptx_reads last = get_reads(shadow, cell->write);
-    if (cell->write != 0 && !are_before(check, &last) && !prepend(shadow, last, &list)) {
+    bool is_same = cell->write == 0 || is_covered(check, &last);
+    if (!is_same && !prepend(shadow, last, &list)) {
         return false;
     }
-    for (uint32_t name = cell->reads; name != 0;) {
+    for (uint32_t name = cell->reads; name != 0 && is_same;) {
         ptx_reads reads = get_reads(shadow, name);
         name = reads.next;
-        if (!are_before(check, &reads) && !prepend(shadow, reads, &list)) {
+        is_same = !is_covered(check, &reads);
+    }
+    for (uint32_t name = is_same ? 0 : cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(shadow, name);
+        name = reads.next;
+        if (!is_covered(check, &reads) && !prepend(shadow, reads, &list)) {
             return false;
         }
     }
-    cell->reads = list;
+    cell->reads = is_same ? cell->reads : list;
     return true;
 }
 
@@ -372,9 +394,9 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
         return add_reader(shadow, access, span, record, cell);
     }
     const ptx_check check = make_check(shadow, access, span, first);
-    if (!access->record.is_strong) {
+    if (!access->record.is_strong && !access->is_repeat) {
         cell->reads = 0;
-    } else if (!keep_unordered(shadow, &check, cell)) {
+    } else if (!keep_uncovered(shadow, &check, cell)) {
         return false;
     }
     cell->write = record << LANE_BITS | first;

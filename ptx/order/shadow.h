@@ -60,6 +60,7 @@ typedef struct ptx_access {
     uint64_t own_agent;          /* whose accesses up to a time are before it in program order */
     uint32_t own_lane, own_time; /* the lane; PTX_OWN_LANE: each its own */
     uint32_t cluster_size;
+    bool is_repeat; /* it writes what is there already */
 } ptx_access;
 
 #define PTX_OWN_LANE UINT32_MAX
