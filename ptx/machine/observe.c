@@ -156,25 +156,70 @@ static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *b
     return report(machine, &by, &race, bytes);
 }
 
-/* An access at a place; then what its order takes and hands over. */
-static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                    uint32_t size, bool is_write) {
-    const ptx_ordering ordering = context->step->ordering;
-    const ptx_touch how = {.inst = context->step->inst,
-                           .ordering = ordering,
-                           .is_write = is_write,
-                           .span = get_span(bytes, size)};
+/* How an instruction reads and writes a value. */
+typedef struct ptx_manner {
+    bool is_read, is_write, is_reduction;
+} ptx_manner;
+
+/* A strong access to one value: what its order takes, the access, and what it hands over. */
+static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                          uint32_t size, ptx_manner manner) {
+    ptx_machine *machine = context->machine;
+    const ptx_value_access access = {
+        bytes->cells,       size, context->step->ordering, manner.is_read, manner.is_write,
+        manner.is_reduction};
+    ptx_touch how = {.inst = context->step->inst,
+                     .ordering = access.ordering,
+                     .is_write = manner.is_write,
+                     .size = size,
+                     .span = get_span(bytes, size)};
+    PTX_FOR_LANES(lane, lanes) {
+        const ptx_actor one = get_actor(context, 1u << lane);
+        if (!grout_ptx__take_over(machine->order, &one, &access, &how.mark)) {
+            return need_memory(machine, false);
+        }
+    }
     if (!touch(context, lanes, bytes, how)) {
         return false;
     }
-    PTX_FOR_LANES(lane, ordering.sem != PTX_SEM_WEAK || is_write ? lanes : 0) {
+    PTX_FOR_LANES(lane, lanes) {
         const ptx_actor one = get_actor(context, 1u << lane);
-        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, ordering,
-                                    !is_write, is_write)) {
-            return need_memory(context->machine, false);
+        if (!grout_ptx__hand_over(machine->order, &one, &access)) {
+            return need_memory(machine, false);
         }
     }
     return true;
+}
+
+/* Strong ones value by value: PTX ISA 9.1, 'Vector Data-types'. */
+static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                           uint32_t size, ptx_manner manner) {
+    const uint32_t value_size = context->step->size;
+    for (uint32_t at = 0; at < size; at += value_size) {
+        ptx_bytes value = *bytes;
+        value.cells += at;
+        if (!observe_value(context, lanes, &value, value_size, manner)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                    uint32_t size, bool is_write) {
+    const ptx_manner manner = {!is_write, is_write, false};
+    const ptx_touch how = {
+        .inst = context->step->inst, .is_write = is_write, .span = get_span(bytes, size)};
+    if (context->step->ordering.sem != PTX_SEM_WEAK) {
+        return observe_values(context, lanes, bytes, size, manner);
+    }
+    if (!touch(context, lanes, bytes, how)) {
+        return false;
+    }
+    const ptx_actor actor = get_actor(context, lanes);
+    const ptx_value_access access = {.cells = bytes->cells, .size = size, .is_write = is_write};
+    return !is_write || need_memory(context->machine,
+                                    grout_ptx__hand_over(context->machine->order, &actor, &access));
 }
 
 /* Lanes side by side that access the same place do so together. */
@@ -231,19 +276,10 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor one = get_actor(context, 1u << lane);
-    const ptx_touch how = {.inst = context->step->inst,
-                           .ordering = context->step->ordering,
-                           .is_write = true,
-                           .span = get_span(bytes, size)};
-    if (machine->order == NULL || bytes->cells == NULL) {
-        return true;
-    }
-    return touch(context, 1u << lane, bytes, how) &&
-           need_memory(machine, grout_ptx__synchronize(machine->order, &one, bytes->cells,
-                                                       context->step->ordering, true, true));
+                               uint32_t size, bool is_reduction) {
+    const ptx_manner manner = {true, true, is_reduction};
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           observe_values(context, 1u << lane, bytes, size, manner);
 }
 
 static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_flight *flight,
@@ -274,6 +310,7 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
     }
     const ptx_touch how = {.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
                                         is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
+                           .size = is_reduction && async->is_generic ? size : 0, /* red.async */
                            .is_write = is_write,
                            .span = get_span(bytes, size)};
     return touch_async(machine, async, &flight, bytes, how);
@@ -419,24 +456,13 @@ bool grout_ptx__observe_warp_sync(const ptx_context *context) {
            need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor));
 }
 
-bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor actor = get_actor(context, context->lanes);
-    if (machine->order == NULL) {
-        return true;
-    }
-    bool is_done = grout_ptx__come_to_bar(machine->order, &actor, bar);
-    if (is_end) {
-        grout_ptx__end_bar(machine->order, actor.cta, bar);
-    }
-    return need_memory(machine, is_done);
-}
-
-bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar) {
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool waits, bool is_end) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = get_actor(context, context->lanes);
     return machine->order == NULL ||
-           need_memory(machine, grout_ptx__leave_bar(machine->order, &actor, bar));
+           need_memory(machine,
+                       grout_ptx__come_to_bar(machine->order, &actor, bar, waits) &&
+                           (!is_end || grout_ptx__end_bar(machine->order, actor.cta, bar)));
 }
 
 bool grout_ptx__observe_cluster_arrival(const ptx_context *context) {
