@@ -170,27 +170,80 @@ static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *b
     return report(machine, &by, &race, bytes);
 }
 
-/* An access at a place; then what its order takes and hands over. */
-static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                    ptx_touch how) {
-    how.inst = context->step->inst;
-    how.ordering = context->step->ordering;
+/* How an instruction reads and writes a value. */
+typedef struct ptx_manner {
+    bool is_read, is_write, is_reduction;
+    bool is_repeat; /* it writes what is there already */
+} ptx_manner;
+
+/* A strong access to one value: what its order takes, the access, and what it hands over. */
+static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                          uint32_t size, ptx_manner manner) {
+    ptx_machine *machine = context->machine;
+    const ptx_value_access access = {
+        bytes->cells,       size, context->step->ordering, manner.is_read, manner.is_write,
+        manner.is_reduction};
+    ptx_touch how = {.inst = context->step->inst,
+                     .ordering = access.ordering,
+                     .is_write = manner.is_write,
+                     .is_repeat = manner.is_repeat,
+                     .size = size,
+                     .span = get_span(bytes, size)};
+    PTX_FOR_LANES(lane, lanes) {
+        const ptx_actor one = get_actor(context, 1u << lane);
+        if (!grout_ptx__take_over(machine->order, &one, &access, &how.mark)) {
+            return need_memory(machine, false);
+        }
+    }
     if (!touch(context, lanes, bytes, how)) {
         return false;
     }
-    PTX_FOR_LANES(lane, how.ordering.sem != PTX_SEM_WEAK || how.is_write ? lanes : 0) {
+    PTX_FOR_LANES(lane, lanes) {
         const ptx_actor one = get_actor(context, 1u << lane);
-        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, how.ordering,
-                                    !how.is_write, how.is_write)) {
-            return need_memory(context->machine, false);
+        if (!grout_ptx__hand_over(machine->order, &one, &access)) {
+            return need_memory(machine, false);
         }
     }
     return true;
 }
 
+/* Strong ones value by value: PTX ISA 9.1, 'Vector Data-types'. */
+static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                           uint32_t size, ptx_manner manner) {
+    const uint32_t value_size = context->step->size;
+    for (uint32_t at = 0; at < size; at += value_size) {
+        ptx_bytes value = *bytes;
+        value.cells += at;
+        if (!observe_value(context, lanes, &value, value_size, manner)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                    uint32_t size, ptx_manner manner) {
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = manner.is_write,
+                           .is_repeat = manner.is_repeat,
+                           .span = get_span(bytes, size)};
+    if (context->step->ordering.sem != PTX_SEM_WEAK) {
+        return observe_values(context, lanes, bytes, size, manner);
+    }
+    if (!touch(context, lanes, bytes, how)) {
+        return false;
+    }
+    const ptx_actor actor = get_actor(context, lanes);
+    const ptx_value_access access = {
+        .cells = bytes->cells, .size = size, .is_write = manner.is_write};
+    return !manner.is_write ||
+           need_memory(context->machine,
+                       grout_ptx__hand_over(context->machine->order, &actor, &access));
+}
+
 static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
                  uint32_t size) {
-    return observe(context, lanes, bytes, (ptx_touch){.span = get_span(bytes, size)});
+    return observe(context, lanes, bytes, size, (ptx_manner){.is_read = true});
 }
 
 /* Lanes side by side that read the same place do so together. */
@@ -222,10 +275,8 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
         return true;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        const ptx_touch how = {.is_write = true,
-                               .is_repeat = (repeats >> lane & 1) != 0,
-                               .span = get_span(&bytes[lane], size)};
-        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], how)) {
+        const ptx_manner how = {.is_write = true, .is_repeat = (repeats >> lane & 1) != 0};
+        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], size, how)) {
             return false;
         }
     }
@@ -234,9 +285,9 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
 
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write) {
-    const ptx_touch how = {.is_write = is_write, .span = get_span(bytes, size)};
+    const ptx_manner how = {.is_read = !is_write, .is_write = is_write};
     return context->machine->order == NULL || bytes->cells == NULL ||
-           observe(context, 1u << lane, bytes, how);
+           observe(context, 1u << lane, bytes, size, how);
 }
 
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
@@ -264,19 +315,11 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size, bool is_written) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor one = get_actor(context, 1u << lane);
-    const ptx_touch how = {.inst = context->step->inst,
-                           .ordering = context->step->ordering,
-                           .is_write = is_written,
-                           .span = get_span(bytes, size)};
-    if (machine->order == NULL || bytes->cells == NULL) {
-        return true;
-    }
-    return touch(context, 1u << lane, bytes, how) &&
-           need_memory(machine, grout_ptx__synchronize(machine->order, &one, bytes->cells,
-                                                       context->step->ordering, true, is_written));
+                               uint32_t size, bool is_written, bool is_reduction) {
+    const ptx_manner manner = {
+        .is_read = true, .is_write = is_written, .is_reduction = is_reduction};
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           observe_values(context, 1u << lane, bytes, size, manner);
 }
 
 static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_flight *flight,
@@ -307,9 +350,10 @@ static bool observe_async(ptx_machine *machine, const ptx_async *async, const pt
     return touch_async(machine, async, &flight, bytes, how);
 }
 
-static ptx_touch make_touch(const ptx_bytes *bytes, uint32_t size, bool is_write,
-                            bool is_reduction) {
-    return (ptx_touch){.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
+static ptx_touch make_touch(const ptx_async *async, const ptx_bytes *bytes, uint32_t size,
+                            bool is_write, bool is_reduction) {
+    return (ptx_touch){.size = is_reduction && async->is_generic ? size : 0, /* red.async */
+                       .ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
                                     is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
                        .is_write = is_write,
                        .span = get_span(bytes, size)};
@@ -317,7 +361,8 @@ static ptx_touch make_touch(const ptx_bytes *bytes, uint32_t size, bool is_write
 
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction) {
-    return observe_async(machine, async, bytes, make_touch(bytes, size, is_write, is_reduction));
+    return observe_async(machine, async, bytes,
+                         make_touch(async, bytes, size, is_write, is_reduction));
 }
 
 enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
@@ -342,7 +387,7 @@ static bool write_part(ptx_machine *machine, const ptx_async *async, const ptx_b
 bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction) {
-    ptx_touch how = make_touch(target, size, true, is_reduction);
+    ptx_touch how = make_touch(async, target, size, true, is_reduction);
     if (machine->order == NULL) {
         return true;
     }
@@ -505,24 +550,13 @@ bool grout_ptx__observe_warp_sync(const ptx_context *context) {
            need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor));
 }
 
-bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor actor = get_actor(context, context->lanes);
-    if (machine->order == NULL) {
-        return true;
-    }
-    bool is_done = grout_ptx__come_to_bar(machine->order, &actor, bar);
-    if (is_end) {
-        grout_ptx__end_bar(machine->order, actor.cta, bar);
-    }
-    return need_memory(machine, is_done);
-}
-
-bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar) {
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool waits, bool is_end) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = get_actor(context, context->lanes);
     return machine->order == NULL ||
-           need_memory(machine, grout_ptx__leave_bar(machine->order, &actor, bar));
+           need_memory(machine,
+                       grout_ptx__come_to_bar(machine->order, &actor, bar, waits) &&
+                           (!is_end || grout_ptx__end_bar(machine->order, actor.cta, bar)));
 }
 
 bool grout_ptx__observe_cluster_arrival(const ptx_context *context) {
