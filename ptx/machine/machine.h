@@ -50,7 +50,8 @@ struct ptx_warp {
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
     uint64_t products_started, products_done;
-    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
+    uint32_t register_count; /* of a lane; 0: setmaxnreg has no effect */
+    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
 
@@ -69,6 +70,7 @@ struct ptx_cta {
     struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;
+    uint32_t free_registers; /* that warps have given back */
     ptx_bar bars[PTX_BARRIERS];
     uint32_t cluster_arrived; /* threads; the cluster's first CTA has it */
     uint64_t cluster_generation;
@@ -120,6 +122,7 @@ struct ptx_machine {
     uint8_t *parameters;
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
+    uint32_t register_count;        /* of a lane at the start; 0: not said */
     ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
     uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
     GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */

@@ -164,6 +164,7 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     uint32_t lanes = machine->threads - index * PTX_LANES;
     warp->cta = cta;
     warp->index = index;
+    warp->register_count = machine->register_count;
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
     warp->registers = grout__new(NULL, code->register_bytes, 1);
     warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
