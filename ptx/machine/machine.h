@@ -49,6 +49,7 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
+    bool has_product_fence;
     uint64_t products_started, products_done;
     uint32_t register_count; /* of a lane; 0: setmaxnreg has no effect */
     uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */

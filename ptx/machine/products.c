@@ -292,6 +292,11 @@ static ptx_outcome run_wgmma(ptx_context *context) {
         return grout_ptx__fault(context, PTX_LANES,
                                 "a warp of a warpgroup needs all of its 32 lanes");
     }
+    if (!warp->has_product_fence) { /* PTX ISA 9.1, wgmma.fence */
+        return grout_ptx__fault(
+            context, PTX_LANES,
+            "the first wgmma.mma_async of a warp, without a wgmma.fence before");
+    }
     if ((!is_a_register && !grout_ptx__need_same(context, &step->sources[A_DESC],
                                                  "the descriptor of a", &async.numbers[A_DESC])) ||
         !grout_ptx__need_same(context, &step->sources[B_DESC], "the descriptor of b",
@@ -396,13 +401,15 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
 
 /* ---- groups ---- */
 
-static ptx_outcome run_nothing(ptx_context *context) {
-    (void)context;
+/* Which accesses of registers it stands between is the compiler's matter: it knows the registers.
+ */
+static ptx_outcome run_fence(ptx_context *context) {
+    context->warp->has_product_fence = true;
     return PTX_NEXT;
 }
 
 bool grout_ptx__decode_wgmma_fence(ptx_decoder *decoder) {
-    decoder->step->run = run_nothing;
+    decoder->step->run = run_fence;
     decoder->step->needs_all = true;
     return true;
 }

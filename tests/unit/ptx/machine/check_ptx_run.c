@@ -274,6 +274,9 @@ static const struct fault_case {
      "the result of 'ld' is not a register"},
     {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%tid.x}, [%r13];", GROUT_DIAG_PTX_UNSUPPORTED,
      "the result of 'ldmatrix' is not a register"},
+    {"mov.b64 %rd2, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3},"
+     " %rd2, %rd2, 0, 1, 1, 0, 0;",
+     GROUT_DIAG_PTX_FAULT, "the first wgmma.mma_async of a warp, without a wgmma.fence before"},
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %rd1}, %rd2, %rd3, 1, 1,"
      " 1, 0, 0;",
      GROUT_DIAG_PTX_UNSUPPORTED, "register 3 of d has not 32 bits"},
