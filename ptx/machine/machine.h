@@ -68,6 +68,7 @@ struct ptx_cta {
     ptx_machine *machine;
     uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
     uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
+    uint8_t *barriers;         /* of 8 bytes each: 1 from mbarrier.init to mbarrier.inval */
     struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "mbarrier.h"
+
 #include <string.h>
 
 static void set_index(uint32_t number, const uint32_t size[3], uint32_t index_out[3]) {
@@ -45,7 +47,9 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);
+    grout__free(cta->barriers);
     cta->warps = NULL;
+    cta->barriers = NULL;
     cta->shared = NULL;
     cta->known = NULL;
 }
@@ -185,9 +189,11 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
 static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
     cta->shared = grout__new(NULL, machine->shared_bytes, 1);
     cta->known = grout__new(NULL, machine->shared_bytes, 1);
+    cta->barriers = grout__new(NULL, machine->shared_bytes / GROUT_PTX_MBARRIER_SIZE + 1, 1);
     cta->warps = grout__new(NULL, machine->warp_count, sizeof *cta->warps);
     cta->live_warps = machine->warp_count;
-    bool has_room = cta->shared != NULL && cta->known != NULL && cta->warps != NULL;
+    bool has_room =
+        cta->shared != NULL && cta->known != NULL && cta->barriers != NULL && cta->warps != NULL;
     for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
         has_room = begin_warp(machine, cta, i);
     }

@@ -136,6 +136,10 @@ static const struct value_case {
     {"cvt.s64.s8 %rd0, %r15; cvt.s32.s8 %r1, 0x85; cvt.s64.s32 %rd0, %r1;",
      {0xffffffffffffff85, 0xffffffffffffff85, 0xffffffffffffff85}},
     {"mov.b64 %rd1, {%r15, 7}; mov.b64 {_, %r0}, %rd1;", {7, 7, 7}},
+    {"setp.eq.u32 %p0, %r15, 0; @!%p0 bra E; mbarrier.init.shared::cta.b64 [%r13], 1;"
+     " mbarrier.inval.shared::cta.b64 [%r13]; mbarrier.init.shared::cta.b64 [%r13], 2;"
+     " mbarrier.init.shared::cta.b64 [%r13+8], 2; mov.b32 %r0, 3; E:",
+     {3, 0, 0}},
     /* choices and branches */
     {"setp.lt.u32 %p0|%p1, %r15, 6; selp.b32 %r0, 1, 2, %p0; @%p1 add.s32 %r0, %r0, 8;",
      {1, 1, 10}},
@@ -263,6 +267,8 @@ static const struct fault_case {
     {"setp.eq.u32 %p0, %r15, 0; @%p0 mbarrier.init.shared::cta.b64 [%r13], 1; bar.sync 0;"
      " W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], 0; @!%p2 bra W;",
      GROUT_DIAG_PTX_HANG, NULL},
+    {"mov.b32 %r1, s; mbarrier.init.shared::cta.b64 [%r1], 1;", GROUT_DIAG_PTX_FAULT,
+     "an mbarrier is here, and no mbarrier.inval came before"},
     {"L: bra L;", GROUT_DIAG_PTX_HANG, "the run takes more than 100001 instructions"},
     {"trap;", GROUT_DIAG_PTX_FAULT, "the kernel has trapped"},
     {"shfl.sync.idx.b32 %r0, %r14, 0, 31, 1;", GROUT_DIAG_PTX_FAULT,
