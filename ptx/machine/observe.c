@@ -428,10 +428,6 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
 
 /* ---- registers of wgmma ---- */
 
-void grout_ptx__observe_product_fence(const ptx_context *context) {
-    context->warp->fenced_at = context->machine->steps;
-}
-
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
                                 uint32_t count) {
     const ptx_warp *warp = context->warp;
@@ -445,10 +441,7 @@ bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *ite
         machine->is_failed = true;
         return grout_diags_add(
             machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-            warp->fenced_at == 0 ? "no wgmma.fence is before the first wgmma of the warp"
-                                 : "register %u of this wgmma has been written since the last "
-                                   "wgmma.fence",
-            i);
+            "register %u of this wgmma has been written since the last wgmma.fence", i);
     }
     return true;
 }

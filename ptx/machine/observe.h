@@ -49,9 +49,8 @@ bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx
                                bool is_write);
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
 
-/* wgmma.fence; and registers that a wgmma uses, which nothing may have written since. PTX ISA 9.1,
- * 'wgmma.fence'. */
-void grout_ptx__observe_product_fence(const ptx_context *context);
+/* Registers that a wgmma uses, which nothing may have written since the last wgmma.fence. PTX ISA
+ * 9.1, 'wgmma.fence'. */
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items, uint32_t count);
 
 /* ---- mbarriers ---- */
