@@ -58,8 +58,9 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
             ptx_put(context, &items[step->first_item + i], lane, old);
         }
     }
+    const bool is_reduction = step->item_count == 0 || items[step->first_item].is_sink;
     return grout_ptx__observe_atomic(context, lane, &bytes, step->size * step->item_count2,
-                                     is_written);
+                                     is_written, is_reduction);
 }
 
 static ptx_outcome run_atomic(ptx_context *context) {

@@ -60,7 +60,8 @@ static bool arrive(const ptx_context *context, ptx_bar *bar, uint64_t count) {
     if (is_end) {
         complete_bar(bar);
     }
-    return grout_ptx__observe_bar(context, (uint32_t)(bar - context->cta->bars), is_end);
+    return grout_ptx__observe_bar(context, (uint32_t)(bar - context->cta->bars),
+                                  (step->detail & ARRIVES) == 0, is_end);
 }
 
 static ptx_outcome run_bar(ptx_context *context) {
@@ -80,9 +81,6 @@ static ptx_outcome run_bar(ptx_context *context) {
     }
     if ((step->detail & ARRIVES) == 0 && bar->generation == group->ticket) {
         return PTX_STAY;
-    }
-    if ((step->detail & ARRIVES) == 0 && !grout_ptx__observe_bar_end(context, (uint32_t)id)) {
-        return PTX_FAILED;
     }
     if ((step->detail & REDUCES) != 0) {
         uint64_t value = step->more == PTX_WORD_AND  ? bar->last_all

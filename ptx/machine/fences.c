@@ -18,8 +18,7 @@ static ptx_outcome end(const ptx_context *context, bool is_done) {
 static ptx_outcome run_fence(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
-    return end(context,
-               order == NULL || grout_ptx__fence(order, &actor, context->step->ordering.scope));
+    return end(context, order == NULL || grout_ptx__fence(order, &actor, context->step->ordering));
 }
 
 bool grout_ptx__decode_fence(ptx_decoder *decoder) {

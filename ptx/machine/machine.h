@@ -59,7 +59,8 @@ struct ptx_warp {
     uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
     uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
-    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
+    uint32_t register_count; /* of a lane; 0: setmaxnreg has no effect */
+    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
 
@@ -76,9 +77,11 @@ struct ptx_cta {
     uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
     uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
     ptx_cell *cells;           /* of each byte; NULL if nobody looks for races */
+    uint8_t *barriers;         /* of 8 bytes each: 1 from mbarrier.init to mbarrier.inval */
     struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;
+    uint32_t free_registers; /* that warps have given back */
     ptx_bar bars[PTX_BARRIERS];
     uint32_t cluster_arrived; /* threads; the cluster's first CTA has it */
     uint64_t cluster_generation;
@@ -135,6 +138,7 @@ struct ptx_machine {
     uint8_t *parameters;
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
+    uint32_t register_count;        /* of a lane at the start; 0: not said */
     ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
     uint32_t resident_most;         /* CTAs that run side by side while they get on */
     uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */

@@ -104,6 +104,17 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
+static void note_address(ptx_machine *machine, const ptx_race *race, const ptx_bytes *bytes) {
+    const grout_place nowhere = {.file = NULL};
+    if (bytes != NULL && bytes->owner != NULL) {
+        const uint32_t *cta = bytes->owner->index;
+        size_t offset = (size_t)(bytes->cells - bytes->owner->cells) + race->at;
+        grout_diags_note(machine->diags, nowhere,
+                         "at the address %u of the shared memory of CTA (%u, %u, %u)",
+                         (unsigned)offset + PTX_SHARED_FIRST, cta[0], cta[1], cta[2]);
+    }
+}
+
 /* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
@@ -118,16 +129,19 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
                                      "apart")
                    : grout_diags_add_oom(machine->diags);
     }
+    const ptx_inst *earlier = &module->insts.items[race->earlier.inst];
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-                    "'%s' %s %s memory that another access may not have done with: %s",
-                    grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
+                    "'%s' races with '%s' for %s memory: %s", grout_ptx__get_op(inst->op)->text,
+                    grout_ptx__get_op(earlier->op)->text,
                     bytes == NULL          ? "tensor"
                     : bytes->owner != NULL ? "shared"
                                            : "global",
                     explain(race->missing, bytes == NULL));
     note_earlier(machine, race);
-    grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
-                     by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
+    grout_diags_note(machine->diags, nowhere, "here a %s in CTA (%u, %u, %u), warp %u, lane %u",
+                     by->is_write ? "write" : "read", by->cta->index[0], by->cta->index[1],
+                     by->cta->index[2], by->warp, by->lane);
+    note_address(machine, race, bytes);
     return false;
 }
 
@@ -157,27 +171,80 @@ static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *b
     return report(machine, &by, &race, bytes);
 }
 
-/* An access at a place; then what its order takes and hands over. */
-static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                    ptx_touch how) {
-    how.inst = context->step->inst;
-    how.ordering = context->step->ordering;
+/* How an instruction reads and writes a value. */
+typedef struct ptx_manner {
+    bool is_read, is_write, is_reduction;
+    bool is_repeat; /* it writes what is there already */
+} ptx_manner;
+
+/* A strong access to one value: what its order takes, the access, and what it hands over. */
+static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                          uint32_t size, ptx_manner manner) {
+    ptx_machine *machine = context->machine;
+    const ptx_value_access access = {
+        bytes->cells,       size, context->step->ordering, manner.is_read, manner.is_write,
+        manner.is_reduction};
+    ptx_touch how = {.inst = context->step->inst,
+                     .ordering = access.ordering,
+                     .is_write = manner.is_write,
+                     .is_repeat = manner.is_repeat,
+                     .size = size,
+                     .span = get_span(bytes, size)};
+    PTX_FOR_LANES(lane, lanes) {
+        const ptx_actor one = get_actor(context, 1u << lane);
+        if (!grout_ptx__take_over(machine->order, &one, &access, &how.mark)) {
+            return need_memory(machine, false);
+        }
+    }
     if (!touch(context, lanes, bytes, how)) {
         return false;
     }
-    PTX_FOR_LANES(lane, how.ordering.sem != PTX_SEM_WEAK || how.is_write ? lanes : 0) {
+    PTX_FOR_LANES(lane, lanes) {
         const ptx_actor one = get_actor(context, 1u << lane);
-        if (!grout_ptx__synchronize(context->machine->order, &one, bytes->cells, how.ordering,
-                                    !how.is_write, how.is_write)) {
-            return need_memory(context->machine, false);
+        if (!grout_ptx__hand_over(machine->order, &one, &access)) {
+            return need_memory(machine, false);
         }
     }
     return true;
 }
 
+/* Strong ones value by value: PTX ISA 9.1, 'Vector Data-types'. */
+static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                           uint32_t size, ptx_manner manner) {
+    const uint32_t value_size = context->step->size;
+    for (uint32_t at = 0; at < size; at += value_size) {
+        ptx_bytes value = *bytes;
+        value.cells += at;
+        if (!observe_value(context, lanes, &value, value_size, manner)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                    uint32_t size, ptx_manner manner) {
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = manner.is_write,
+                           .is_repeat = manner.is_repeat,
+                           .span = get_span(bytes, size)};
+    if (context->step->ordering.sem != PTX_SEM_WEAK) {
+        return observe_values(context, lanes, bytes, size, manner);
+    }
+    if (!touch(context, lanes, bytes, how)) {
+        return false;
+    }
+    const ptx_actor actor = get_actor(context, lanes);
+    const ptx_value_access access = {
+        .cells = bytes->cells, .size = size, .is_write = manner.is_write};
+    return !manner.is_write ||
+           need_memory(context->machine,
+                       grout_ptx__hand_over(context->machine->order, &actor, &access));
+}
+
 static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
                  uint32_t size) {
-    return observe(context, lanes, bytes, (ptx_touch){.span = get_span(bytes, size)});
+    return observe(context, lanes, bytes, size, (ptx_manner){.is_read = true});
 }
 
 /* Lanes side by side that read the same place do so together. */
@@ -209,10 +276,8 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
         return true;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        const ptx_touch how = {.is_write = true,
-                               .is_repeat = (repeats >> lane & 1) != 0,
-                               .span = get_span(&bytes[lane], size)};
-        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], how)) {
+        const ptx_manner how = {.is_write = true, .is_repeat = (repeats >> lane & 1) != 0};
+        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], size, how)) {
             return false;
         }
     }
@@ -221,9 +286,9 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
 
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write) {
-    const ptx_touch how = {.is_write = is_write, .span = get_span(bytes, size)};
+    const ptx_manner how = {.is_read = !is_write, .is_write = is_write};
     return context->machine->order == NULL || bytes->cells == NULL ||
-           observe(context, 1u << lane, bytes, how);
+           observe(context, 1u << lane, bytes, size, how);
 }
 
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
@@ -251,19 +316,11 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size, bool is_written) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor one = get_actor(context, 1u << lane);
-    const ptx_touch how = {.inst = context->step->inst,
-                           .ordering = context->step->ordering,
-                           .is_write = is_written,
-                           .span = get_span(bytes, size)};
-    if (machine->order == NULL || bytes->cells == NULL) {
-        return true;
-    }
-    return touch(context, 1u << lane, bytes, how) &&
-           need_memory(machine, grout_ptx__synchronize(machine->order, &one, bytes->cells,
-                                                       context->step->ordering, true, is_written));
+                               uint32_t size, bool is_written, bool is_reduction) {
+    const ptx_manner manner = {
+        .is_read = true, .is_write = is_written, .is_reduction = is_reduction};
+    return context->machine->order == NULL || bytes->cells == NULL ||
+           observe_values(context, 1u << lane, bytes, size, manner);
 }
 
 static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_flight *flight,
@@ -294,9 +351,10 @@ static bool observe_async(ptx_machine *machine, const ptx_async *async, const pt
     return touch_async(machine, async, &flight, bytes, how);
 }
 
-static ptx_touch make_touch(const ptx_bytes *bytes, uint32_t size, bool is_write,
-                            bool is_reduction) {
-    return (ptx_touch){.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
+static ptx_touch make_touch(const ptx_async *async, const ptx_bytes *bytes, uint32_t size,
+                            bool is_write, bool is_reduction) {
+    return (ptx_touch){.size = is_reduction && async->is_generic ? size : 0, /* red.async */
+                       .ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
                                     is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
                        .is_write = is_write,
                        .span = get_span(bytes, size)};
@@ -304,7 +362,8 @@ static ptx_touch make_touch(const ptx_bytes *bytes, uint32_t size, bool is_write
 
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction) {
-    return observe_async(machine, async, bytes, make_touch(bytes, size, is_write, is_reduction));
+    return observe_async(machine, async, bytes,
+                         make_touch(async, bytes, size, is_write, is_reduction));
 }
 
 bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async) {
@@ -336,7 +395,7 @@ static bool write_part(ptx_machine *machine, const ptx_async *async, const ptx_b
 bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction) {
-    ptx_touch how = make_touch(target, size, true, is_reduction);
+    ptx_touch how = make_touch(async, target, size, true, is_reduction);
     if (machine->order == NULL) {
         return true;
     }
@@ -377,10 +436,6 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
 
 /* ---- registers of wgmma ---- */
 
-void grout_ptx__observe_product_fence(const ptx_context *context) {
-    context->warp->fenced_at = context->machine->steps;
-}
-
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
                                 uint32_t count) {
     const ptx_warp *warp = context->warp;
@@ -394,10 +449,7 @@ bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *ite
         machine->is_failed = true;
         return grout_diags_add(
             machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-            warp->fenced_at == 0 ? "no wgmma.fence is before the first wgmma of the warp"
-                                 : "register %u of this wgmma has been written since the last "
-                                   "wgmma.fence",
-            i);
+            "register %u of this wgmma has been written since the last wgmma.fence", i);
     }
     return true;
 }
@@ -499,24 +551,13 @@ bool grout_ptx__observe_warp_sync(const ptx_context *context) {
            need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor));
 }
 
-bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end) {
-    ptx_machine *machine = context->machine;
-    const ptx_actor actor = get_actor(context, context->lanes);
-    if (machine->order == NULL) {
-        return true;
-    }
-    bool is_done = grout_ptx__come_to_bar(machine->order, &actor, bar);
-    if (is_end) {
-        grout_ptx__end_bar(machine->order, actor.cta, bar);
-    }
-    return need_memory(machine, is_done);
-}
-
-bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar) {
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool waits, bool is_end) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = get_actor(context, context->lanes);
     return machine->order == NULL ||
-           need_memory(machine, grout_ptx__leave_bar(machine->order, &actor, bar));
+           need_memory(machine,
+                       grout_ptx__come_to_bar(machine->order, &actor, bar, waits) &&
+                           (!is_end || grout_ptx__end_bar(machine->order, actor.cta, bar)));
 }
 
 bool grout_ptx__observe_cluster_arrival(const ptx_context *context) {

@@ -34,9 +34,9 @@ bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async);
 /* One that the warp copies and releases at once: tensormap.cp_fenceproxy. */
 bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
                                  const ptx_bytes *to, uint32_t size);
-/* An atomic operation, which may have left what was there. */
+/* An atomic operation, which may have left what was there; a reduction has no result. */
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size, bool is_written);
+                               uint32_t size, bool is_written, bool is_reduction);
 /* By an operation that is under way; a reduction is atomic. */
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction);
@@ -50,9 +50,8 @@ bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx
                                bool is_write);
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
 
-/* wgmma.fence; and registers that a wgmma uses, which nothing may have written since. PTX ISA 9.1,
- * 'wgmma.fence'. */
-void grout_ptx__observe_product_fence(const ptx_context *context);
+/* Registers that a wgmma uses, which nothing may have written since the last wgmma.fence. PTX ISA
+ * 9.1, 'wgmma.fence'. */
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items, uint32_t count);
 
 /* ---- mbarriers ---- */
@@ -73,9 +72,8 @@ bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,
 /* ---- threads ---- */
 
 bool grout_ptx__observe_warp_sync(const ptx_context *context);
-/* Lanes come to a named barrier and may end its generation; and go on after it. */
-bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool is_end);
-bool grout_ptx__observe_bar_end(const ptx_context *context, uint32_t bar);
+/* Lanes come to a named barrier, to wait there or not, and may end its generation. */
+bool grout_ptx__observe_bar(const ptx_context *context, uint32_t bar, bool waits, bool is_end);
 bool grout_ptx__observe_cluster_arrival(const ptx_context *context);
 void grout_ptx__observe_cluster_end(const ptx_context *context);
 bool grout_ptx__observe_cluster_wait(const ptx_context *context);

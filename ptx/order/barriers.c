@@ -36,14 +36,7 @@ bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
     return true;
 }
 
-/* Of a relaxed arrival engines alone, and what a fence before it covers. */
-static bool arrive_lane(ptx_order *order, const ptx_actor *actor, uint32_t lane,
-                        ptx_ordering ordering, ptx_heads *heads) {
-    const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-    return ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL ||
-           grout_ptx__add_fenced(it, actor->cta, heads);
-}
-
+/* Of a relaxed arrival engines alone; and what a fence before it covers. */
 bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                   uint32_t offset, ptx_ordering ordering) {
     ptx_phases *phases = get_phases(order, cta, offset);
@@ -54,7 +47,8 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
     }
     bool is_done = grout_ptx__add_head(&phases->open, &head);
     FOR_LANES(lane, actor->lanes) {
-        is_done = is_done && arrive_lane(order, actor, lane, ordering, &phases->open);
+        const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
+        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, &phases->open);
     }
     grout_ptx__drop_view(&head.view);
     return is_done;
@@ -82,10 +76,9 @@ bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32
     bool is_done = phases != NULL;
     FOR_LANES(lane, is_done && phases->done.count > 0 ? actor->lanes : 0) {
         ptx_lane *it = &warp->lanes[lane];
-        ptx_fenced *fenced = is_acquire ? NULL : grout_ptx__get_fenced(it);
-        is_done =
-            is_done && grout_ptx__take_heads(&phases->done, &taker, &it->view) &&
-            (is_acquire || (fenced != NULL && grout_ptx__add_heads(&fenced->seen, &phases->done)));
+        is_done = is_done && grout_ptx__take_heads(&phases->done, &taker, &it->view) &&
+                  (grout_ptx__takes_all(&phases->done, &taker) ||
+                   grout_ptx__note_seen(it, &phases->done));
     }
     return is_done;
 }

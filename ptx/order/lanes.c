@@ -34,18 +34,13 @@ bool grout_ptx__begin_order(ptx_order *order, uint32_t cta) {
 
 static void drop_lane(ptx_lane *lane) {
     grout_ptx__drop_view(&lane->view);
-    if (lane->fenced != NULL) {
-        for (uint32_t i = 0; i < PTX_SCOPE_COUNT; i++) {
-            grout_ptx__drop_view(&lane->fenced->before[i]);
-        }
-        grout_ptx__drop_heads(&lane->fenced->seen);
-        grout__free(lane->fenced);
-    }
+    grout_ptx__free_fenced(lane->fenced);
 }
 
 static void drop_bar(ptx_bar_order *bar) {
     grout_ptx__drop_view(&bar->open);
     grout_ptx__drop_view(&bar->done);
+    grout__free(bar->waiting.items);
 }
 
 void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
@@ -206,22 +201,33 @@ static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, b
     return is_done;
 }
 
+bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar, bool waits) {
+    ptx_bar_order *it = &order->ctas[actor->cta].bars[bar];
+    if (waits) {
+        if (!GROUT_ARRAY_RESERVE(&it->waiting, NULL, 1)) {
+            return false;
+        }
+        it->waiting.items[it->waiting.count++] = *actor;
+    }
+    return come(order, actor, it, true);
+}
+
+/* Before they go on: until then others may have met there again. */
+bool grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar) {
+    ptx_bar_order *it = &order->ctas[cta].bars[bar];
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < it->waiting.count; i++) {
+        is_done = grout_ptx__absorb(order, &it->waiting.items[i], &it->open);
+    }
+    it->waiting.count = 0;
+    grout_ptx__drop_view(&it->open);
+    return is_done;
+}
+
 static void end_generation(ptx_bar_order *bar) {
     grout_ptx__drop_view(&bar->done);
     bar->done = bar->open;
     bar->open = (ptx_view){{NULL}};
-}
-
-bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar) {
-    return come(order, actor, &order->ctas[actor->cta].bars[bar], true);
-}
-
-void grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar) {
-    end_generation(&order->ctas[cta].bars[bar]);
-}
-
-bool grout_ptx__leave_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar) {
-    return grout_ptx__absorb(order, actor, &order->ctas[actor->cta].bars[bar].done);
 }
 
 static ptx_bar_order *get_cluster_bar(ptx_order *order, uint32_t cta) {
@@ -265,7 +271,9 @@ static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {
                         .is_strong = touch->ordering.sem != PTX_SEM_WEAK,
                         .is_map = touch->is_map,
                         .is_barrier = touch->is_barrier,
-                        .is_write = touch->is_write};
+                        .is_write = touch->is_write,
+                        .size = (uint8_t)touch->size,
+                        .mark = touch->mark};
 }
 
 bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch *touch,

@@ -5,11 +5,19 @@
 
 #include "order.h"
 
-/* Views before a fence of each scope, which a relaxed write after it hands over. */
+/* What concerns one location. */
+typedef struct ptx_local_heads {
+    const ptx_cell *cells;
+    ptx_heads heads;
+} ptx_local_heads;
+
+/* What the patterns of a lane are made of that begin or end with another instruction. */
 typedef struct ptx_fenced {
-    ptx_view before[PTX_SCOPE_COUNT];
+    ptx_view before[PTX_SCOPE_COUNT]; /* a fence of each scope; a strong write hands it over */
     bool is_fenced[PTX_SCOPE_COUNT];
-    ptx_heads seen; /* by relaxed reads; a fence takes them */
+    ptx_heads seen;                           /* by strong reads; a fence takes them */
+    GROUT_ARRAY(ptx_local_heads) seen_at;     /* the same; an acquire of that location does */
+    GROUT_ARRAY(ptx_local_heads) released_at; /* strong writes of that location hand it over */
 } ptx_fenced;
 
 typedef struct ptx_lane {
@@ -24,6 +32,7 @@ typedef struct ptx_lanes {
 
 typedef struct ptx_bar_order {
     ptx_view open, done; /* of those that have come; of the generation before */
+    GROUT_ARRAY(ptx_actor) waiting;
 } ptx_bar_order;
 
 /* An mbarrier since its init. */
@@ -43,8 +52,12 @@ typedef struct ptx_cta_order {
 /* Where an atomic operation, or one with an order, has been. */
 typedef struct ptx_location {
     const ptx_cell *cells; /* NULL: nobody's */
-    ptx_scope scope;       /* of the last write, and its CTA */
-    uint32_t cta;
+    uint32_t size;
+    ptx_scope scope; /* of the last write; NONE: a weak one */
+    ptx_actor writer;
+    uint32_t written_at; /* the writer's time */
+    uint64_t agent;      /* who knows of it has observed strong writes */
+    uint32_t number;     /* of the last write */
     ptx_heads heads;
 } ptx_location;
 
@@ -54,7 +67,7 @@ struct ptx_order {
     ptx_shadow shadow;
     ptx_location *locations; /* by a hash of the cell; a power of 2 */
     size_t location_count, location_capacity;
-    uint64_t barrier_count;
+    uint64_t barrier_count, location_agents;
 };
 
 #define FOR_LANES(lane, mask)                               \
@@ -69,7 +82,10 @@ bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view
 bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view *view);
 /* What lanes that a fence of theirs precedes hand over with a relaxed write; else nothing. */
 bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_heads *heads);
-/* The fences and reads of a lane; NULL without memory. */
+/* What a read sees that acquires nothing, or too little, is for a fence after it. */
+bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads);
+/* The patterns of a lane; NULL without memory. */
 ptx_fenced *grout_ptx__get_fenced(ptx_lane *lane);
+void grout_ptx__free_fenced(ptx_fenced *fenced);
 
 #endif

@@ -60,6 +60,8 @@ typedef struct ptx_touch {
     bool is_map;                        /* it reads a tensor map */
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
     bool is_repeat;                     /* it writes what is there already */
+    uint32_t size;                      /* of a strong access, in bytes */
+    ptx_mark mark;                      /* of a strong write */
     ptx_span span;
 } ptx_touch;
 
@@ -75,17 +77,17 @@ bool grout_ptx__is_order_full(const ptx_order *order);
 
 /* bar.warp.sync: the lanes know what each of them knows. */
 bool grout_ptx__sync_lanes(ptx_order *order, const ptx_actor *actor);
-/* bar: lanes come to a named barrier; its generation ends; lanes go on after it. */
-bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar);
-void grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar);
-bool grout_ptx__leave_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar);
+/* bar: lanes come to a named barrier, to wait there or not; its generation ends, and those that
+ * wait know what all knew that came. */
+bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar, bool waits);
+bool grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar);
 /* The same of the barrier of a cluster; with .relaxed the arrival hands over engines alone. */
 bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool is_release);
 void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta);
 bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor);
 
 /* fence and membar. */
-bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_scope scope);
+bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_ordering ordering);
 /* fence.proxy.async: rank says for whose shared memory, PTX_ALL_RANKS for that of all. */
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
                         uint32_t rank);
@@ -98,10 +100,21 @@ bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
 bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor, const uint32_t *issued);
 bool grout_ptx__admit(ptx_order *order, const ptx_actor *actor);
 
-/* An atomic operation, or a load or store with an order, of one lane at cells: what it takes from
- * those before it and hands over to those after it. */
-bool grout_ptx__synchronize(ptx_order *order, const ptx_actor *actor, const ptx_cell *cells,
-                            ptx_ordering ordering, bool is_read, bool is_write);
+/* One value that one lane loads, stores or updates. */
+typedef struct ptx_value_access {
+    const ptx_cell *cells;
+    uint32_t size;
+    ptx_ordering ordering;
+    bool is_read, is_write;
+    bool is_reduction; /* what red reads is no part of an acquire pattern */
+} ptx_value_access;
+
+/* What it takes from those before it, which counts for the access itself; of a strong write, how
+ * many of its location it is. */
+bool grout_ptx__take_over(ptx_order *order, const ptx_actor *actor, const ptx_value_access *access,
+                          ptx_mark *mark_out);
+/* What it observes, which counts for what its thread does next, and what it hands over. */
+bool grout_ptx__hand_over(ptx_order *order, const ptx_actor *actor, const ptx_value_access *access);
 
 /* ---- mbarriers, by the CTA that has them and where they are in its shared memory ---- */
 

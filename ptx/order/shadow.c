@@ -45,27 +45,43 @@ static bool is_own(const ptx_check *check, const ptx_record *record, uint32_t la
 
 static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record, uint32_t lane);
 
+/* PTX ISA 9.1, 'Causality Order': somebody before the access has observed the write. */
+static bool has_observed(const ptx_check *check, const ptx_record *record) {
+    return record->mark.number != 0 && grout_ptx__knows(check->view->clocks[PTX_KNOWN_THREADS],
+                                                        record->mark.agent, 0, record->mark.number);
+}
+
 static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     if (check->span->kind == PTX_SPAN_TENSOR) {
         return is_before_in_tensor(check, record, lane);
     }
     return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
-           knows(check->view, PTX_KNOWN_ENGINES, record, lane);
+           knows(check->view, PTX_KNOWN_ENGINES, record, lane) || has_observed(check, record);
+}
+
+/* Whether a lane of an agent, up to a time, is among what a fence of the proxies has passed. */
+static bool has_passed(const ptx_check *check, uint64_t agent, uint32_t lane, uint32_t time) {
+    const ptx_view *view = check->view;
+    if (check->span->kind == PTX_SPAN_GLOBAL) {
+        return grout_ptx__knows(view->clocks[PTX_KNOWN_GLOBAL], agent, lane, time);
+    }
+    const ptx_clock *clock = view->clocks[PTX_KNOWN_SHARED];
+    return grout_ptx__knows(clock, agent * PTX_RANKS + check->span->rank, lane, time) ||
+           grout_ptx__knows(clock, agent * PTX_RANKS + PTX_ALL_RANKS, lane, time);
 }
 
 /* Whether a fence of the proxies lies between an access by the generic proxy and one by the async
- * proxy. In global memory, what was read is in registers, and needs none. */
+ * proxy. */
 static bool is_fenced(const ptx_check *check, const ptx_record *record, uint32_t lane) {
-    ptx_record renamed = *record;
-    if (check->span->kind == PTX_SPAN_GLOBAL) {
-        return !record->is_write || knows(check->view, PTX_KNOWN_GLOBAL, record, lane);
-    }
-    renamed.agent = record->agent * PTX_RANKS + check->span->rank;
-    if (knows(check->view, PTX_KNOWN_SHARED, &renamed, lane)) {
-        return true;
-    }
-    renamed.agent = record->agent * PTX_RANKS + PTX_ALL_RANKS;
-    return knows(check->view, PTX_KNOWN_SHARED, &renamed, lane);
+    return has_passed(check, record->agent, lane, record->time) ||
+           (record->mark.number != 0 &&
+            has_passed(check, record->mark.agent, 0, record->mark.number));
+}
+
+/* In global memory, what was read is in registers, and needs no fence. */
+static bool needs_fence(const ptx_check *check, const ptx_record *record) {
+    return !record->is_async_proxy && check->access->record.is_async_proxy &&
+           (record->is_write || check->span->kind != PTX_SPAN_GLOBAL);
 }
 
 /* ---- tensor memory ---- */
@@ -117,7 +133,8 @@ static ptx_missing compare_strong(const ptx_check *check, const ptx_record *reco
     if (record->is_barrier && own->is_barrier) {
         return PTX_MISSING_NONE;
     }
-    if (!record->is_strong || !own->is_strong) {
+    if (!record->is_strong || !own->is_strong || record->size != own->size ||
+        record->is_async_proxy != own->is_async_proxy) {
         return PTX_MISSING_ORDER;
     }
     return grout_ptx__includes((ptx_scope)record->scope, record->cta, own->cta, size) &&
@@ -146,8 +163,9 @@ static bool is_same_record(const ptx_record *a, const ptx_record *b) {
     return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
            a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
            a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
-           a->is_async_proxy == b->is_async_proxy && a->pipe.kind == b->pipe.kind &&
-           a->pipe.result == b->pipe.result;
+           a->is_async_proxy == b->is_async_proxy && a->size == b->size &&
+           a->mark.agent == b->mark.agent && a->mark.number == b->mark.number &&
+           a->pipe.kind == b->pipe.kind && a->pipe.result == b->pipe.result;
 }
 
 /* Lanes of one instruction that write the same value: whichever comes last, it stays. */
@@ -165,10 +183,8 @@ static ptx_missing compare(const ptx_check *check, const ptx_record *record, uin
     if (!is_before(check, record, lane)) {
         return is_repeated(check, record) ? PTX_MISSING_NONE : compare_strong(check, record);
     }
-    return record->is_async_proxy || !check->access->record.is_async_proxy ||
-                   is_fenced(check, record, lane)
-               ? PTX_MISSING_NONE
-               : PTX_MISSING_FENCE;
+    return needs_fence(check, record) && !is_fenced(check, record, lane) ? PTX_MISSING_FENCE
+                                                                         : PTX_MISSING_NONE;
 }
 
 /* ---- lists of readers ---- */
@@ -213,15 +229,17 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
     return false;
 }
 
-/* Whether somebody has read what the last write left, and is before the access: then so is the
- * write, which was before that reader. Global memory has more than one copy: there an engine that
- * is known to have read says nothing of what it was ordered after. */
+/* Whether an engine has read what the last write left, and is done before the access: then so is
+ * the write, which was before that engine. Who knows of a thread's read knows of the write anyway.
+ * Global memory has more than one copy: there an engine that is known to have read says nothing of
+ * what it was ordered after. */
 static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
     for (uint32_t name = check->span->kind == PTX_SPAN_GLOBAL ? 0 : cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
         const ptx_record *record = &check->shadow->records.items[reads.record];
         ptx_missing missing = PTX_MISSING_NONE;
         if (!record->is_strong && !record->is_barrier && !record->is_write &&
+            ptx_agent_get_kind(record->agent) > PTX_AGENT_INITS &&
             compare_lanes(check, &reads, &missing) == LANES) {
             return true;
         }
@@ -240,7 +258,7 @@ static bool check_write(const ptx_check *check, const ptx_cell *cell, ptx_race *
            fail(check, record, lane, missing, race_out);
 }
 
-/* Those in the list: reads, and atomic writes that the last write was not ordered after. */
+/* Those in the list: reads, and what strong writes have left. */
 static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
     for (uint32_t name = cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
@@ -304,13 +322,21 @@ static ptx_check make_check(const ptx_shadow *shadow, const ptx_access *access,
                        access->own_lane == PTX_OWN_LANE ? lane : access->own_lane};
 }
 
+/* Whether whoever may access the place beside one of two strong accesses, because both are strong,
+ * may do so beside the older one, too. */
+static bool is_as_strong(const ptx_record *older, const ptx_record *newer) {
+    return older->is_strong && newer->is_strong && older->size == newer->size &&
+           older->cta == newer->cta && older->scope >= newer->scope &&
+           older->is_async_proxy == newer->is_async_proxy;
+}
+
 /* Whether the access stands for an older one: whoever is after it is after both. */
 static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                           const ptx_reads *reads) {
     const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
     if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
         record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
-        record->is_write != own->is_write || record->scope > own->scope ||
+        record->is_write != own->is_write || (own->is_strong && !is_as_strong(record, own)) ||
         record->pipe.kind != own->pipe.kind || record->pipe.result != own->pipe.result ||
         ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
         return false;
@@ -346,14 +372,12 @@ static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_s
     return prepend(shadow, newest, &cell->reads);
 }
 
-/* Whether a write that may be unordered with later ones, because both are atomic or the same,
+/* Whether a write that may be unordered with later ones, because both are strong or the same,
  * stands for an older access: who races with that races with this, or comes after both. */
 static bool is_covered(const ptx_check *check, const ptx_reads *older) {
     const ptx_record *record = &check->shadow->records.items[older->record],
                      *own = &check->access->record;
-    bool is_as_strong = record->is_strong && record->is_write && record->scope >= own->scope &&
-                        record->is_async_proxy == own->is_async_proxy;
-    return (is_as_strong || !own->is_strong) && are_before(check, older);
+    return (!own->is_strong || is_as_strong(record, own)) && are_before(check, older);
 }
 
 /* Those that such a write does not stand for: who comes later has to be after them, too. */

@@ -29,6 +29,12 @@ typedef struct ptx_pipe {
     uint64_t result; /* of a multiplication: where d is, and its shape */
 } ptx_pipe;
 
+/* A strong write among those of its location; who has observed a later one has observed it, too. */
+typedef struct ptx_mark {
+    uint64_t agent;
+    uint32_t number; /* from 1 */
+} ptx_mark;
+
 /* One instruction of a warp or of an engine, that accesses memory. */
 typedef struct ptx_record {
     uint64_t agent;
@@ -38,7 +44,9 @@ typedef struct ptx_record {
     bool is_strong;      /* relaxed and stronger, atomics */
     bool is_barrier;     /* an operation on an mbarrier, beside its init and inval */
     bool is_write;
-    bool is_map; /* it reads a tensor map */
+    bool is_map;   /* it reads a tensor map */
+    uint8_t size;  /* of a strong one, in bytes: those of one size overlap completely */
+    ptx_mark mark; /* of a strong write */
     ptx_pipe pipe;
 } ptx_record;
 

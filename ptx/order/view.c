@@ -68,16 +68,29 @@ bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others) {
     return is_done;
 }
 
+/* The first operation of the release pattern and the last one of the acquire pattern are morally
+ * strong. */
+static bool is_whole(const ptx_head *head, const ptx_taker *taker) {
+    return head->is_release &&
+           grout_ptx__includes(head->scope, head->cta, taker->cta, taker->cluster_size) &&
+           grout_ptx__includes(taker->scope, taker->cta, head->cta, taker->cluster_size);
+}
+
+bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker) {
+    for (size_t i = 0; i < heads->count; i++) {
+        if (!is_whole(&heads->items[i], taker)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < heads->count; i++) {
         const ptx_head *head = &heads->items[i];
-        bool is_whole =
-            head->is_release &&
-            grout_ptx__includes(head->scope, head->cta, taker->cta, taker->cluster_size) &&
-            grout_ptx__includes(taker->scope, taker->cta, head->cta, taker->cluster_size);
-        is_done = is_whole ? grout_ptx__join_view(view, &head->view)
-                           : grout_ptx__join_engines(view, &head->view);
+        is_done = is_whole(head, taker) ? grout_ptx__join_view(view, &head->view)
+                                        : grout_ptx__join_engines(view, &head->view);
     }
     return is_done;
 }

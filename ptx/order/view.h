@@ -67,6 +67,8 @@ void grout_ptx__drop_heads(ptx_heads *heads);
 /* A head more; the view is borrowed. False without memory. */
 bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
 bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
+/* Whether the taker gets all that the heads have, and not what engines are done with alone. */
+bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker);
 /* A view learns what the heads hand over to it. */
 bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view);
 
