@@ -11,7 +11,6 @@ tests/certificates, kernels of all families, with mistakes and without. --keep F
 """
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +21,7 @@ import comparing
 import drawn_ptx
 import races
 import tree
-from comparing import AGREES, DIFFERS, LEFT_OUT, Case, Result
+from comparing import DIFFERS, LEFT_OUT, Case, Result
 
 KINDS = ("rings", "clusters", "grids", "meetings", "tensors", "pairs", "cancels")  # of check_synchronised
 BATCH = 10  # kernels that are drawn at once
@@ -59,27 +58,9 @@ def list_batches(arguments):
                 yield draw, name, kind, number, min(BATCH, last - number)
 
 
-# (finding of the checker alone, what the text has, why nothing is wrong): as alone.txt has it, by classes.
-STRONGER = (
-    ("insufficient-scope", r"cluster_wait order\(relaxed\)", "the wait of barrier.cluster has no relaxed form"),
-    ("insufficient-scope", r"\.cluster\([^\n]*scope\(cta\)", "an arrival at another CTA's mbarrier is for the cluster"),
-    ("init-not-visible", r"semaphore_read", "a relaxed load learns what is over"),
-    ("tmem-load-not-awaited", r"async_load_tmem", "a load of tensor memory is waited for before its value is used"),
-    ("accumulator-in-flight", r"wgmma", "a wgmma.fence is before each wgmma"))
-
-
-def explain(result, text):
-    """A result that differs, with the class that it is of, if there is one."""
-    for code, pattern, why in STRONGER:
-        if result.why == f"[{code}] for the checker alone" and re.search(pattern, text):
-            return Result(AGREES, f"for the checker: {why}", "")
-    return result
-
-
 def judge_case(arguments, name, case):
     report, why = tree.check(arguments, case.path, case.options)
-    result = races.compare(arguments, tree.Judged(name, case, "", report, why), {})
-    return explain(result, tree.read(case.path)) if result.what == DIFFERS else result
+    return races.compare(arguments, tree.Judged(name, case, "", report, why))
 
 
 def judge_batch(arguments, tally, batch):
@@ -110,7 +91,10 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--keep")
     arguments = parser.parse_args()
-    arguments.grout = os.path.abspath(arguments.grout)
+    arguments.grout, arguments.synchronised = os.path.abspath(arguments.grout), os.path.abspath(arguments.synchronised)
+    arguments.keep = arguments.keep and os.path.abspath(arguments.keep)
+    os.chdir(tree.ROOT)
+    arguments.reasons = races.Reasons()
     tally = comparing.Tally(arguments.state, arguments.list)
     return comparing.run_all(list_batches(arguments), lambda batch: judge_batch(arguments, tally, batch), tally,
                              arguments.jobs, arguments.interleavings)

@@ -47,10 +47,10 @@ FEW = ("tests/behaviour/cluster_barriers/from-one-cta.grout", "tests/behaviour/g
        "tests/litmus/ordered_atomics/atomic-cas-fails.grout", "tests/litmus/tensor_maps/tm-again.grout",
        "tests/litmus/tensor_maps/tm-store-again.grout", "tests/litmus/tma_rows/tr-scatter-same-rows.grout")
 NO_END = {"deadlock", "step-limit"}
-RACE, ALONE = "ptx-race", "a race for the machine alone"
+RACE = "ptx-race"
 STOPPED = ("ptx-fault", "ptx-hang")
-MORE = 60  # interleavings, before a race that the machine does not find is a disagreement
-SCHEDULES = 12  # of the checker, before a race that it does not know is a disagreement
+MORE = 60  # interleavings, before a race that the machine does not find is a difference
+SCHEDULES = 12  # of the checker, before a race that it does not know is a difference
 
 
 OVERLAPS = re.compile(r"^[ \t]*launch @.*\bdependent\b", re.M)  # the machine runs launches one after the other
@@ -65,15 +65,30 @@ class Codes:
         self.maybe = self.all & (ORDER | MAYBE)
 
 
-def read_reasons():
-    """{kernel: 'WHO: REASON'} of lines '= WHO: REASON' and, below, the names of kernels."""
-    reasons, reason = {}, ""
-    for line in tree.read(os.path.join(HERE, "alone.txt")).split("\n"):
-        if line.startswith("= "):
-            reason = line[2:].strip()
-        elif line.strip() and not line.startswith("#"):
-            reasons[line.strip()] = reason
-    return reasons
+class Reasons:
+    """alone.txt: 'WHO: REASON' by the name of a kernel, and of classes (code, pattern)."""
+
+    def __init__(self):
+        self.of_names, self.of_classes, reason = {}, [], ""
+        for line in tree.read(os.path.join(HERE, "alone.txt")).split("\n"):
+            if line.startswith("= "):
+                reason = line[2:].strip()
+            elif line.startswith("class "):
+                self.of_classes.append((*line.split(" ", 2)[1:], reason))
+            elif line.strip() and not line.startswith("#"):
+                self.of_names[line.strip()] = reason
+                if not os.path.exists(re.sub("(?<=[.]grout)[@ ].*", "", line.strip())):
+                    sys.exit(f"alone.txt names {line.strip()}, which is not there")
+
+    def get(self, judged, codes):
+        """Why only one side may find a race; "": both have to, or none."""
+        if judged.name in self.of_names:
+            return self.of_names[judged.name]
+        text = tree.read(judged.case.path)
+        if codes.order and not judged.kernel and OVERLAPS.search(text):
+            return "checker: The machine runs launches one after the other, also those that overlap."
+        return next((reason for code, pattern, reason in self.of_classes
+                     if codes.order == {code} and re.search(pattern, text)), "")
 
 
 def run_machine(arguments, case, interleavings, seed=0):
@@ -112,13 +127,12 @@ def check_elsewhere(arguments, case, kernel):
     return codes & (ORDER | MAYBE)
 
 
-def judge_race(arguments, judged, codes, text, reasons):
+def judge_race(arguments, judged, codes, text, reason):
     """The machine has found a race."""
-    reason = reasons.get(judged.name, "")
-    if reason.startswith("checker"):
-        return Result(DIFFERS, "a race for both, which alone.txt has for the checker", text)
     if codes.order:
-        return Result(AGREES, "both find a race", "")
+        is_stale = judged.name in arguments.reasons.of_names
+        return Result(DIFFERS, "a race for both, which alone.txt names", text) if is_stale \
+            else Result(AGREES, "both find a race", "")
     if codes.maybe:
         return Result(AGREES, f"the machine finds a race where the checker says [{min(codes.maybe)}]", "")
     if reason:
@@ -126,25 +140,20 @@ def judge_race(arguments, judged, codes, text, reasons):
     elsewhere = check_elsewhere(arguments, judged.case, judged.kernel)
     if elsewhere:
         return Result(AGREES, f"both find a race, the checker under another schedule [{min(elsewhere)}]", "")
-    return Result(DIFFERS, ALONE, text)
+    return Result(DIFFERS, "a race for the machine alone", text)
 
 
-def judge_none(judged, codes, found, text, reasons):
+def judge_none(judged, codes, found, text, reason):
     """The machine has found none."""
-    reason = reasons.get(judged.name, "")
     if not codes.order:
-        return Result(DIFFERS, "no race, which alone.txt has", text) if reason else Result(AGREES, "neither finds a race", "")
+        return Result(DIFFERS, "no race, which alone.txt names", text) if reason else Result(AGREES, "neither finds a race", "")
     which = min(codes.order)
     if found in STOPPED:
         return Result(AGREES, f"another fault ends each run: [{which}], [{found}]", "")
-    if not judged.kernel and OVERLAPS.search(tree.read(judged.case.path)):
-        return Result(AGREES, "launches overlap, which the machine runs one after the other", "")
-    if reason.startswith("checker"):
-        return Result(AGREES, f"for the {reason}", "")
-    return Result(DIFFERS, f"[{which}] for the checker alone", text)
+    return Result(AGREES, f"for the {reason}", "") if reason else Result(DIFFERS, f"[{which}] for the checker alone", text)
 
 
-def compare(arguments, judged, reasons):
+def compare(arguments, judged):
     """What becomes of a kernel."""
     if judged.report is None:
         return Result(LEFT_OUT, judged.why, "")
@@ -153,14 +162,15 @@ def compare(arguments, judged, reasons):
     codes = Codes(judged)
     if NO_END & codes.all and not codes.order:
         return Result(LEFT_OUT, f"its run does not end [{min(NO_END & codes.all)}]", "")
-    found, text = search(arguments, judged.case, codes.order)
+    reason = arguments.reasons.get(judged, codes)
+    found, text = search(arguments, judged.case, codes.order and not reason)
     if found in comparing.NO_CODE or found == "ptx-unsupported":
         return Result(LEFT_OUT, f"no run [{found}]", text)
     if found == RACE:
-        return judge_race(arguments, judged, codes, text, reasons)
+        return judge_race(arguments, judged, codes, text, reason)
     if found and found not in STOPPED:
         return Result(DIFFERS, f"[{found}]", text)
-    return judge_none(judged, codes, found, text, reasons)
+    return judge_none(judged, codes, found, text, reason)
 
 
 def main():
@@ -169,16 +179,14 @@ def main():
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)
     os.chdir(tree.ROOT)
-    tally, reasons = comparing.Tally(arguments.state, arguments.list), read_reasons()
-    gone = [name for name in reasons if not os.path.exists(re.sub("(?<=[.]grout)[@ ].*", "", name))]
-    if gone:
-        sys.exit(f"alone.txt names {gone[0]}, which is not there")
+    arguments.reasons = Reasons()
+    tally = comparing.Tally(arguments.state, arguments.list)
 
     def work(path):
         text = tree.read(path)
         for run in tree.list_runs(text):
             for it in tree.judge_kernels(arguments, folder, path, text, run):
-                yield it.name, tally.get(it.name) or compare(arguments, it, reasons)
+                yield it.name, tally.get(it.name) or compare(arguments, it)
 
     with tempfile.TemporaryDirectory(prefix="grout-ptx-") as folder:
         return comparing.run_all(tree.find_files(arguments, FEW), work, tally, arguments.jobs, arguments.interleavings)
