@@ -127,6 +127,7 @@ struct ptx_async {
     ptx_pipe pipe;     /* of the tensor core; a commit has none */
     bool is_generic;   /* it accesses memory by the generic proxy */
     ptx_flight flight; /* what it is ordered after */
+    ptx_cell *map;     /* of its tensor map, if one is in global memory */
 };
 
 struct ptx_machine {

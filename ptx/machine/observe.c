@@ -3,6 +3,7 @@
 #include "observe.h"
 
 #include "mbarrier.h"
+#include "tensor_map.h"
 
 #include <string.h>
 
@@ -363,6 +364,13 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
                               uint32_t size, bool is_write, bool is_reduction) {
     return observe_async(machine, async, bytes,
                          make_touch(async, bytes, size, is_write, is_reduction));
+}
+
+bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async) {
+    const ptx_bytes bytes = {.cells = async->map};
+    ptx_async reader = *async;
+    reader.flight.is_async_proxy = false; /* its fence is that of the start */
+    return grout_ptx__observe_async(machine, &reader, &bytes, GROUT_PTX_MAP_SIZE, false, false);
 }
 
 enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
