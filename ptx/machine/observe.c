@@ -4,7 +4,9 @@
 
 #include "mbarrier.h"
 
-enum { MARKS = 64 }; /* arrivals of cp.async in a group that are told apart */
+/* Arrivals of cp.async in a group that are told apart, and groups: both make up the time of a copy.
+ */
+enum { MARKS = 1 << 16 };
 
 /* ---- the run ---- */
 
@@ -306,7 +308,6 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
                                             async->cta, async->warp);
     } else if (async->kind == PTX_ASYNC_COPY) {
         flight.lane = flight.own_lane = async->lane;
-        flight.time += machine->ctas[async->cta].warps[async->warp].copy_marks[async->lane];
     }
     const ptx_touch how = {.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
                                         is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
@@ -498,7 +499,8 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     async->flight.time = async->group + 1;
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
-        async->flight.time = (warp->copy_groups[async->lane] + 1) * MARKS;
+        async->flight.time =
+            (warp->copy_groups[async->lane] + 1) * MARKS + warp->copy_marks[async->lane];
     } else if (async->kind == PTX_ASYNC_PRODUCT) {
         kind = PTX_AGENT_PRODUCTS;
         async->flight.lane = 0;
@@ -517,13 +519,37 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     async->flight.agent = grout_ptx__get_agent(order, kind, context->cta->number, warp->index);
 }
 
+bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane) {
+    ptx_warp *warp = context->warp;
+    if (context->machine->order == NULL ||
+        (++warp->copy_marks[lane] < MARKS && warp->copy_groups[lane] < MARKS - 1)) {
+        return true;
+    }
+    grout_ptx__fault(context, lane,
+                     "the search for races tells %u groups of cp.async and as many arrivals in a "
+                     "group apart, and no more",
+                     MARKS - 1u);
+    return false;
+}
+
+bool grout_ptx__starts_alike(const ptx_context *context, uint32_t lane, uint32_t other) {
+    const ptx_warp *warp = context->warp;
+    const ptx_actor actor = get_actor(context, 1u << lane | 1u << other);
+    return warp->copy_groups[lane] == warp->copy_groups[other] &&
+           (context->machine->order == NULL ||
+            (warp->copy_marks[lane] == warp->copy_marks[other] &&
+             grout_ptx__know_alike(context->machine->order, &actor)));
+}
+
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = get_actor(context, async->lanes);
     if (machine->order == NULL) {
         return true;
     }
-    if (!grout_ptx__start_flight(machine->order, &actor, &async->flight)) {
+    if (async->kind == PTX_ASYNC_COPY) {
+        grout_ptx__start_lane_flights(machine->order, &actor, &async->flight);
+    } else if (!grout_ptx__start_flight(machine->order, &actor, &async->flight)) {
         return need_memory(machine, false);
     }
     async->flight.is_async_proxy = !async->is_generic;
@@ -539,9 +565,13 @@ static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32
     const ptx_actor one = get_actor(context, 1u << lane);
     const uint32_t cta = context->cta->number, warp = context->warp->index;
     if (kind == PTX_ASYNC_COPY) {
+        /* of the open group, those so far */
+        bool is_open = before > context->warp->copy_groups[lane];
+        uint32_t last = is_open ? context->warp->copy_marks[lane] : MARKS - 1;
         return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                                 grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
-                                before * MARKS + MARKS - 1);
+                                before * MARKS + last) &&
+               (!is_open || grout_ptx__observe_mark(context, lane));
     }
     return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                             grout_ptx__get_agent(order, PTX_AGENT_BULK_READS, cta, warp), 0,
