@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
 
+#include <string.h>
+
 /* ---- phases ---- */
 
 /* The mbarrier at a place; one that nobody has made is made here. NULL without memory. */
@@ -104,6 +106,28 @@ bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_fligh
         grout_ptx__drop_view(&flight_out->view);
     }
     return is_done;
+}
+
+bool grout_ptx__know_alike(ptx_order *order, const ptx_actor *actor) {
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const ptx_view *first = &warp->lanes[__builtin_ctz(actor->lanes)].view;
+    FOR_LANES(lane, actor->lanes) {
+        if (memcmp(warp->lanes[lane].view.clocks, first->clocks, sizeof first->clocks) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void grout_ptx__start_lane_flights(ptx_order *order, const ptx_actor *actor,
+                                   ptx_flight *flight_out) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const uint32_t first = (uint32_t)__builtin_ctz(actor->lanes);
+    *flight_out = (ptx_flight){
+        .view = grout_ptx__share_view(&warp->lanes[first].view),
+        .own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp),
+        .own_lane = first,
+        .own_time = warp->now++};
 }
 
 void grout_ptx__end_flight(ptx_flight *flight) {
