@@ -59,24 +59,20 @@ def list_batches(arguments):
                 yield draw, name, kind, number, min(BATCH, last - number)
 
 
-# (finding of the checker alone, what the text has, why nothing is wrong): as unfound.txt has it, by classes.
+# (finding of the checker alone, what the text has, why nothing is wrong): as alone.txt has it, by classes.
 STRONGER = (
     ("insufficient-scope", r"cluster_wait order\(relaxed\)", "the wait of barrier.cluster has no relaxed form"),
     ("insufficient-scope", r"\.cluster\([^\n]*scope\(cta\)", "an arrival at another CTA's mbarrier is for the cluster"),
     ("init-not-visible", r"semaphore_read", "a relaxed load learns what is over"),
     ("tmem-load-not-awaited", r"async_load_tmem", "a load of tensor memory is waited for before its value is used"),
     ("accumulator-in-flight", r"wgmma", "a wgmma.fence is before each wgmma"))
-# What the machine alone finds, by what it says and what the text has.
-NARROW = (r"both are atomic, but the scope", r"semaphore\[", "scopes of a semaphore's operations that do not include each other")
 
 
 def explain(result, text):
     """A result that differs, with the class that it is of, if there is one."""
-    if result.why == races.ALONE and re.search(NARROW[0], result.text) and re.search(NARROW[1], text):
-        return Result(AGREES, f"for the machine alone: {NARROW[2]}", "")
     for code, pattern, why in STRONGER:
         if result.why == f"[{code}] for the checker alone" and re.search(pattern, text):
-            return Result(AGREES, f"for the checker alone: {why}", "")
+            return Result(AGREES, f"for the checker: {why}", "")
     return result
 
 

@@ -11,8 +11,8 @@ are mistakes of one of them, or of the emitter:
 - the checker finds no fault of order under any of its schedules, and the machine a race;
 - the checker finds a fault of ORDER, and the machine no race in any interleaving.
 
-unfound.txt says of the second why, where nothing is wrong: mostly the PTX orders more than the kernel asks for. A fault
-or a hang that ends a run comes before what the run would have shown: then each interleaving runs by itself.
+alone.txt says why, where nothing is wrong: mostly the PTX orders more than the kernel asks for. A fault or a hang that
+ends a run comes before what the run would have shown: then each interleaving runs by itself.
 
 --share N takes every N-th file, chosen by its name, and those of FEW.
 """
@@ -66,9 +66,9 @@ class Codes:
 
 
 def read_reasons():
-    """{kernel: reason} of lines '= REASON' and, below, the names of kernels."""
+    """{kernel: 'WHO: REASON'} of lines '= WHO: REASON' and, below, the names of kernels."""
     reasons, reason = {}, ""
-    for line in tree.read(os.path.join(HERE, "unfound.txt")).split("\n"):
+    for line in tree.read(os.path.join(HERE, "alone.txt")).split("\n"):
         if line.startswith("= "):
             reason = line[2:].strip()
         elif line.strip() and not line.startswith("#"):
@@ -114,12 +114,15 @@ def check_elsewhere(arguments, case, kernel):
 
 def judge_race(arguments, judged, codes, text, reasons):
     """The machine has found a race."""
-    if judged.name in reasons:
-        return Result(DIFFERS, "a race, which unfound.txt says the machine does not find", text)
+    reason = reasons.get(judged.name, "")
+    if reason.startswith("checker"):
+        return Result(DIFFERS, "a race for both, which alone.txt has for the checker", text)
     if codes.order:
         return Result(AGREES, "both find a race", "")
     if codes.maybe:
         return Result(AGREES, f"the machine finds a race where the checker says [{min(codes.maybe)}]", "")
+    if reason:
+        return Result(AGREES, f"for the {reason}", "")
     elsewhere = check_elsewhere(arguments, judged.case, judged.kernel)
     if elsewhere:
         return Result(AGREES, f"both find a race, the checker under another schedule [{min(elsewhere)}]", "")
@@ -128,15 +131,16 @@ def judge_race(arguments, judged, codes, text, reasons):
 
 def judge_none(judged, codes, found, text, reasons):
     """The machine has found none."""
+    reason = reasons.get(judged.name, "")
     if not codes.order:
-        return Result(AGREES, "neither finds a race", "")
+        return Result(DIFFERS, "no race, which alone.txt has", text) if reason else Result(AGREES, "neither finds a race", "")
     which = min(codes.order)
     if found in STOPPED:
         return Result(AGREES, f"another fault ends each run: [{which}], [{found}]", "")
     if not judged.kernel and OVERLAPS.search(tree.read(judged.case.path)):
         return Result(AGREES, "launches overlap, which the machine runs one after the other", "")
-    if judged.name in reasons:
-        return Result(AGREES, f"for the checker alone: {reasons[judged.name]}", "")
+    if reason.startswith("checker"):
+        return Result(AGREES, f"for the {reason}", "")
     return Result(DIFFERS, f"[{which}] for the checker alone", text)
 
 
@@ -168,7 +172,7 @@ def main():
     tally, reasons = comparing.Tally(arguments.state, arguments.list), read_reasons()
     gone = [name for name in reasons if not os.path.exists(re.sub("(?<=[.]grout)[@ ].*", "", name))]
     if gone:
-        sys.exit(f"unfound.txt names {gone[0]}, which is not there")
+        sys.exit(f"alone.txt names {gone[0]}, which is not there")
 
     def work(path):
         text = tree.read(path)
