@@ -262,9 +262,12 @@ static bool encode_map(const ptx_launch *work, const json_t *map, uint8_t *bytes
                                .pixels_per_column = (uint32_t)get_number(map, "pixels_per_column")};
     uint32_t corners[2][3] = {{0, 0, 0}, {0, 0, 0}};
     uint64_t swizzle = get_number(map, "swizzle_bytes");
+    uint64_t promotion = get_number(map, "l2_promotion_bytes");
     const json_t *dims = json_object_get(map, "dims"),
                  *strides = json_object_get(map, "strides_bytes");
     tensor.address = get_map_address(work, map) + get_number(map, "start_bytes");
+    tensor.interleave = (uint32_t)get_number(map, "interleave_bytes") / 16;
+    tensor.promotion = promotion == 64 ? 1 : promotion == 128 ? 2 : promotion == 256 ? 3 : 0;
     tensor.swizzle = swizzle == 32 ? 1 : swizzle == 64 ? 2 : swizzle == 128 ? 3 : 0;
     for (size_t i = 0; i < 5 && i < json_array_size(dims); i++) {
         tensor.dims[i] = (uint64_t)json_integer_value(json_array_get(dims, i));
@@ -434,16 +437,17 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
     grout_ptx_result result = {0};
     bool is_done = add_arrays(work) && make_parameters(work);
     if (is_done) {
-        grout_ptx_launch plan = {.module = work->module,
-                                 .memory = work->memory,
-                                 .dynamic_shared_bytes =
-                                     (uint32_t)get_number(work->manifest, "dynamic_smem_bytes"),
-                                 .parameters = work->parameters,
-                                 .parameter_bytes = work->parameter_bytes,
-                                 .seed = order.seed,
-                                 .timing = order.timing,
-                                 .finds_races = grout_options__has(
-                                     &device->session->options, GROUT_OPTION_RUN_CHECK)};
+        grout_ptx_launch plan = {
+            .module = work->module,
+            .memory = work->memory,
+            .dynamic_shared_bytes = (uint32_t)get_number(work->manifest, "dynamic_smem_bytes"),
+            .parameters = work->parameters,
+            .parameter_bytes = work->parameter_bytes,
+            .seed = order.seed,
+            .timing = order.timing,
+            .steps_max =
+                grout_options__get_count(&work->session->options, GROUT_OPTION_MAX_STEPS, 0),
+            .finds_races = grout_options__has(&work->session->options, GROUT_OPTION_RUN_CHECK)};
         get_numbers(work->manifest, "grid", plan.grid, 3);
         get_numbers(work->manifest, "block", plan.block, 3);
         get_numbers(work->manifest, "cluster", plan.cluster, 3);

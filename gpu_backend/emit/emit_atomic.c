@@ -37,7 +37,7 @@ static const char *get_scope_name(const grout_emitter *e, const atomic *a) {
     const char *fallback = a->space[0] == 'g'          ? "GROUT_GPU"
                            : e->plan->cluster_size > 1 ? "GROUT_CLUSTER"
                                                        : "GROUT_CTA";
-    return grout_emit__scope(e, a->op, fallback, GROUT_FIELD_ATOMIC_SCOPE);
+    return grout_emit__scope(e, a->op, fallback, "GROUT_CTA", GROUT_FIELD_ATOMIC_SCOPE);
 }
 
 /* ---- arrays ---- */

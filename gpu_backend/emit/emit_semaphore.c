@@ -31,9 +31,12 @@ static void add_pointer(grout_emitter *e, const grout_view *semaphore) {
 /* "<GROUT_RELEASE, GROUT_SYS>(done + 1, units": units as u32. */
 static void add_call(grout_emitter *e, const grout_op *op, const grout_view *semaphore,
                      const char *strong, grout_gpu_field units) {
-    /* Any device may have the semaphore. */
-    grout_emit__add(e, "<%s, %s>(", grout_emit__choice(e, op, GROUT_ATTR_ORDER, strong),
-                    grout_emit__scope(e, op, "GROUT_SYS", GROUT_FIELD_SEMAPHORE_SCOPE));
+    /* Any device may have the semaphore. A written scope says for whom memory is ordered; the units
+     * are counted right for all CTAs in any case: PTX calls atomic operations whose scopes do not
+     * include each other's threads a race. */
+    grout_emit__add(
+        e, "<%s, %s>(", grout_emit__choice(e, op, GROUT_ATTR_ORDER, strong),
+        grout_emit__scope(e, op, "GROUT_SYS", "GROUT_GPU", GROUT_FIELD_SEMAPHORE_SCOPE));
     add_pointer(e, semaphore);
     grout_emit__add(e, ", (grout_u32)(");
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);

@@ -150,14 +150,16 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
 }
 
 /* Whether an op may serve barriers of other CTAs although its barrier has no '.cluster(..)':
- * several CTAs get the copy, or an engine reports to the barrier of the CTA that gets the data. */
+ * several CTAs get the copy, an engine reports to the barrier of the CTA that gets the data, or one
+ * CTA serves the barriers of others. */
 static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return (sync != NULL && sync->arrival == GROUT_SYNC_ARRIVAL_LATER &&
             sync->reach != GROUT_SYNC_REACH_OWN) ||
            grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
            grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0 ||
-           grout_module_find_attr(walk->module, op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL;
+           grout_module_find_attr(walk->module, op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL ||
+           grout_module_find_attr(walk->module, op, GROUT_ATTR_FROM_CTA) != NULL;
 }
 
 /* Whether an op needs the address of the array that an operand names. With a tensor map it does

@@ -154,17 +154,23 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
     return name == NULL ? fallback : name;
 }
 
-const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              grout_gpu_field field) {
-    /* The narrowest first, as the device header numbers them. */
-    static const char *const names[] = {"GROUT_CTA", "GROUT_CLUSTER", "GROUT_GPU", "GROUT_SYS"};
-    const char *name = grout_emit__choice(e, op, GROUT_ATTR_SCOPE, fallback);
+/* The narrowest first, as the device header numbers them. */
+static const char *const scopes[] = {"GROUT_CTA", "GROUT_CLUSTER", "GROUT_GPU", "GROUT_SYS"};
+
+static uint32_t find_scope(const char *name) {
     uint32_t number = 0;
-    while (strcmp(names[number], name) != 0) {
+    while (strcmp(scopes[number], name) != 0) {
         number++;
-        GROUT_ASSERT(number < sizeof names / sizeof *names);
+        GROUT_ASSERT(number < sizeof scopes / sizeof *scopes);
     }
-    return names[grout_emit__plant(e, field, number)];
+    return number;
+}
+
+const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
+                              const char *narrowest, grout_gpu_field field) {
+    const uint32_t written = find_scope(grout_emit__choice(e, op, GROUT_ATTR_SCOPE, fallback));
+    const uint32_t least = find_scope(narrowest);
+    return scopes[grout_emit__plant(e, field, written > least ? written : least)];
 }
 
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {

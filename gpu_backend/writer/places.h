@@ -51,9 +51,9 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
 /* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback);
-/* The same of its scope(..), which is written as a field. */
+/* The same of its scope(..), which is written as a field, or a wider one: narrowest. */
 const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              grout_gpu_field field);
+                              const char *narrowest, grout_gpu_field field);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */

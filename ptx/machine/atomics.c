@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* One value of one lane; what was there goes into old_out. */
+/* One value of one lane; what was there goes into old_out. A cas that fails writes nothing. */
 static bool update_one(const ptx_context *context, uint32_t lane, uint8_t *data, uint32_t item,
-                       uint64_t *old_out) {
+                       uint64_t *old_out, bool *is_written_out) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
     uint64_t value = ptx_value(context, &items[step->first_item2 + item], lane), result = 0;
@@ -21,6 +21,7 @@ static bool update_one(const ptx_context *context, uint32_t lane, uint8_t *data,
         return false;
     }
     memcpy(data, &result, step->size);
+    *is_written_out = step->detail != PTX_WORD_CAS || *old_out == value;
     return true;
 }
 
@@ -37,6 +38,7 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items;
     ptx_bytes bytes;
+    bool is_written = true;
     if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
                                step->size * step->item_count2, &bytes)) {
         return false;
@@ -48,7 +50,7 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
             grout_ptx__fault(context, lane, "an atomic operation on bytes that were never written");
             return false;
         }
-        if (!update_one(context, lane, bytes.data + (size_t)i * step->size, i, &old)) {
+        if (!update_one(context, lane, bytes.data + (size_t)i * step->size, i, &old, &is_written)) {
             return false;
         }
         memset(bytes.known + (size_t)i * step->size, 0xff, step->size);
@@ -58,7 +60,7 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
     }
     const bool is_reduction = step->item_count == 0 || items[step->first_item].is_sink;
     return grout_ptx__observe_atomic(context, lane, &bytes, step->size * step->item_count2,
-                                     is_reduction);
+                                     is_written, is_reduction);
 }
 
 static ptx_outcome run_atomic(ptx_context *context) {

@@ -168,18 +168,6 @@ bool grout_ptx__decode_yielding(ptx_decoder *decoder) {
     return true;
 }
 
-/* PTX ISA 9.1, setmaxnreg: 24 to 256, a multiple of 8. */
-bool grout_ptx__decode_setmaxnreg(ptx_decoder *decoder) {
-    const ptx_operand *count = grout_ptx__operand(decoder, 0);
-    decoder->step->run = run_nothing;
-    decoder->step->needs_all = true;
-    if (count->kind != PTX_OPERAND_IMMEDIATE || count->bits < 24 || count->bits > 256 ||
-        count->bits % 8 != 0) {
-        return grout_ptx__unknown(decoder, "setmaxnreg takes a multiple of 8 from 24 to 256");
-    }
-    return true;
-}
-
 /* ---- calls ---- */
 
 /* Variables that are copied, from and to: parameters before, results when the function leaves. */

@@ -37,6 +37,10 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
+/* What the search for races tells apart: groups of cp.async of a lane, and arrivals for its copies
+ * in a group. Both make up the time of a copy. */
+enum { PTX_MARKS = 1 << 16 };
+
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
@@ -56,7 +60,8 @@ struct ptx_warp {
     uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
     uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
-    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
+    uint32_t register_count; /* of a lane; 0: setmaxnreg has no effect */
+    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
 
@@ -73,9 +78,11 @@ struct ptx_cta {
     uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
     uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
     ptx_cell *cells;           /* of each byte; NULL if nobody looks for races */
+    uint8_t *barriers;         /* of 8 bytes each: 1 from mbarrier.init to mbarrier.inval */
     struct ptx_tensor *tensor; /* tensor_memory.h; NULL before the first allocation */
     ptx_warp *warps;
     uint32_t live_warps;
+    uint32_t free_registers; /* that warps have given back */
     ptx_bar bars[PTX_BARRIERS];
     uint32_t cluster_arrived; /* threads; the cluster's first CTA has it */
     uint64_t cluster_generation;
@@ -131,6 +138,7 @@ struct ptx_machine {
     uint8_t *parameters;
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
+    uint32_t register_count;        /* of a lane at the start; 0: not said */
     ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
     uint32_t resident_most;         /* CTAs that run side by side while they get on */
     uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
@@ -191,8 +199,8 @@ static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *
         }
     }
 }
-/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence and
- * its wgmma: the registers of PTX are not yet the GPU's. */
+/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence
+ * and its wgmma: the registers of PTX are not yet the GPU's. */
 static inline void ptx_set_moved(const ptx_context *context, const ptx_plane *plane,
                                  uint32_t defined) {
     uint64_t *written = context->warp->written;

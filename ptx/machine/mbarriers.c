@@ -70,6 +70,14 @@ bool grout_ptx__arrive_at(ptx_machine *machine, ptx_async *async, uint64_t addre
     return grout_ptx__observe_hearing(machine, async, &bytes, before, word);
 }
 
+/* Whether an mbarrier is there; NULL: the bytes are not the CTA's own. */
+static uint8_t *find_tag(const ptx_context *context, const ptx_bytes *bytes) {
+    const ptx_cta *cta = context->cta;
+    const bool is_own =
+        bytes->data >= cta->shared && bytes->data < cta->shared + context->machine->shared_bytes;
+    return is_own ? &cta->barriers[(bytes->data - cta->shared) / GROUT_PTX_MBARRIER_SIZE] : NULL;
+}
+
 static bool need_address(const ptx_context *context) {
     return grout_ptx__need(context, &context->step->sources[0], "the address of an mbarrier");
 }
@@ -90,6 +98,14 @@ static ptx_outcome run_init(ptx_context *context) {
         if (!grout_ptx__mbarrier_init(&word, (uint32_t)ptx_value(context, &step->sources[1], lane),
                                       &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
+        }
+        uint8_t *tag = find_tag(context, &bytes);
+        if (tag != NULL && *tag != 0) { /* PTX ISA 9.1, mbarrier.init */
+            return grout_ptx__fault(context, lane,
+                                    "an mbarrier is here, and no mbarrier.inval came before");
+        }
+        if (tag != NULL) {
+            *tag = 1;
         }
         write_word(context, &bytes, word);
         if (!grout_ptx__observe_init(context, lane, &bytes)) {
@@ -122,6 +138,10 @@ static ptx_outcome run_inval(ptx_context *context) {
         }
         write_word(context, &bytes, word);
         memset(bytes.known, 0, GROUT_PTX_MBARRIER_SIZE);
+        uint8_t *tag = find_tag(context, &bytes);
+        if (tag != NULL) {
+            *tag = 0;
+        }
         if (!grout_ptx__observe_init(context, lane, &bytes)) {
             return PTX_FAILED;
         }

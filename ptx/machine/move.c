@@ -214,10 +214,8 @@ static ptx_outcome run_load(ptx_context *context) {
     for (uint32_t i = 0; i < step->item_count; i++) {
         ptx_set_defined(context, &items[i], defined[i]);
     }
-    return grout_ptx__observe_lanes(context, found, context->lanes, step->size * step->item_count,
-                                    false)
-               ? PTX_NEXT
-               : PTX_FAILED;
+    return grout_ptx__observe_loads(context, found, step->size * step->item_count) ? PTX_NEXT
+                                                                                   : PTX_FAILED;
 }
 
 static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value) {
@@ -244,13 +242,37 @@ bool grout_ptx__decode_load(ptx_decoder *decoder) {
     return decode_access(decoder, 1, 0);
 }
 
-static ptx_outcome run_store(ptx_context *context) {
+/* Of one lane; false: the same was there already. */
+static bool store_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
+    bool is_new = false;
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        const ptx_plane *item = &items[i];
+        uint8_t *data = bytes->data + (size_t)i * step->size,
+                *known = bytes->known + (size_t)i * step->size;
+        const uint8_t is_defined = (ptx_defined(context, item) >> lane & 1) != 0 ? 0xff : 0;
+        uint64_t value[2] = {0};
+        if (item->bits == 128) {
+            memcpy(value, ptx_longs(context, item) + (size_t)2 * lane, sizeof value);
+        } else {
+            value[0] = ptx_value(context, item, lane);
+        }
+        is_new = is_new || is_known(known, step->size) != (is_defined != 0) ||
+                 memcmp(data, value, step->size) != 0;
+        memcpy(data, value, step->size);
+        memset(known, is_defined, step->size);
+    }
+    return is_new;
+}
+
+static ptx_outcome run_store(ptx_context *context) {
+    const ptx_step *step = context->step;
+    uint32_t repeats = 0;
+    ptx_bytes found[PTX_LANES];
     if (step->space == PTX_WORD_CONST || step->space == PTX_WORD_PARAM_ENTRY) {
         return grout_ptx__fault(context, PTX_LANES, "a store to a space that can only be read");
     }
-    ptx_bytes found[PTX_LANES];
     if (!grout_ptx__need(context, &step->sources[0], "the address of a store")) {
         return PTX_FAILED;
     }
@@ -259,22 +281,9 @@ static ptx_outcome run_store(ptx_context *context) {
                                    step->size * step->item_count, &found[lane])) {
             return PTX_FAILED;
         }
-        const ptx_bytes bytes = found[lane];
-        for (uint32_t i = 0; i < step->item_count; i++) {
-            const ptx_plane *item = &items[i];
-            uint32_t at = i * step->size;
-            if (item->bits == 128) {
-                memcpy(bytes.data + at, ptx_longs(context, item) + (size_t)2 * lane, 16);
-            } else {
-                uint64_t value = ptx_value(context, item, lane);
-                memcpy(bytes.data + at, &value, step->size < 8 ? step->size : 8);
-            }
-            memset(bytes.known + at, (ptx_defined(context, item) >> lane & 1) != 0 ? 0xff : 0,
-                   step->size);
-        }
+        repeats |= (uint32_t)!store_lane(context, lane, &found[lane]) << lane;
     }
-    return grout_ptx__observe_lanes(context, found, context->lanes, step->size * step->item_count,
-                                    true)
+    return grout_ptx__observe_stores(context, found, step->size * step->item_count, repeats)
                ? PTX_NEXT
                : PTX_FAILED;
 }

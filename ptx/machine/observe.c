@@ -4,9 +4,7 @@
 
 #include "mbarrier.h"
 
-/* Arrivals of cp.async in a group that are told apart, and groups: both make up the time of a copy.
- */
-enum { MARKS = 1 << 16 };
+#include <string.h>
 
 /* ---- the run ---- */
 
@@ -105,6 +103,17 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
+static void note_address(ptx_machine *machine, const ptx_race *race, const ptx_bytes *bytes) {
+    const grout_place nowhere = {.file = NULL};
+    if (bytes != NULL && bytes->owner != NULL) {
+        const uint32_t *cta = bytes->owner->index;
+        size_t offset = (size_t)(bytes->cells - bytes->owner->cells) + race->at;
+        grout_diags_note(machine->diags, nowhere,
+                         "at the address %u of the shared memory of CTA (%u, %u, %u)",
+                         (unsigned)offset + PTX_SHARED_FIRST, cta[0], cta[1], cta[2]);
+    }
+}
+
 /* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
@@ -119,16 +128,19 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
                                      "apart")
                    : grout_diags_add_oom(machine->diags);
     }
+    const ptx_inst *earlier = &module->insts.items[race->earlier.inst];
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-                    "'%s' %s %s memory that another access may not have done with: %s",
-                    grout_ptx__get_op(inst->op)->text, by->is_write ? "writes" : "reads",
+                    "'%s' races with '%s' for %s memory: %s", grout_ptx__get_op(inst->op)->text,
+                    grout_ptx__get_op(earlier->op)->text,
                     bytes == NULL          ? "tensor"
                     : bytes->owner != NULL ? "shared"
                                            : "global",
                     explain(race->missing, bytes == NULL));
     note_earlier(machine, race);
-    grout_diags_note(machine->diags, nowhere, "here in CTA (%u, %u, %u), warp %u, lane %u",
-                     by->cta->index[0], by->cta->index[1], by->cta->index[2], by->warp, by->lane);
+    grout_diags_note(machine->diags, nowhere, "here a %s in CTA (%u, %u, %u), warp %u, lane %u",
+                     by->is_write ? "write" : "read", by->cta->index[0], by->cta->index[1],
+                     by->cta->index[2], by->warp, by->lane);
+    note_address(machine, race, bytes);
     return false;
 }
 
@@ -161,6 +173,7 @@ static bool touch(const ptx_context *context, uint32_t lanes, const ptx_bytes *b
 /* How an instruction reads and writes a value. */
 typedef struct ptx_manner {
     bool is_read, is_write, is_reduction;
+    bool is_repeat; /* it writes what is there already */
 } ptx_manner;
 
 /* A strong access to one value: what its order takes, the access, and what it hands over. */
@@ -173,6 +186,7 @@ static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_
     ptx_touch how = {.inst = context->step->inst,
                      .ordering = access.ordering,
                      .is_write = manner.is_write,
+                     .is_repeat = manner.is_repeat,
                      .size = size,
                      .span = get_span(bytes, size)};
     PTX_FOR_LANES(lane, lanes) {
@@ -208,10 +222,11 @@ static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx
 }
 
 static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                    uint32_t size, bool is_write) {
-    const ptx_manner manner = {!is_write, is_write, false};
-    const ptx_touch how = {
-        .inst = context->step->inst, .is_write = is_write, .span = get_span(bytes, size)};
+                    uint32_t size, ptx_manner manner) {
+    const ptx_touch how = {.inst = context->step->inst,
+                           .is_write = manner.is_write,
+                           .is_repeat = manner.is_repeat,
+                           .span = get_span(bytes, size)};
     if (context->step->ordering.sem != PTX_SEM_WEAK) {
         return observe_values(context, lanes, bytes, size, manner);
     }
@@ -219,22 +234,29 @@ static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes 
         return false;
     }
     const ptx_actor actor = get_actor(context, lanes);
-    const ptx_value_access access = {.cells = bytes->cells, .size = size, .is_write = is_write};
-    return !is_write || need_memory(context->machine,
-                                    grout_ptx__hand_over(context->machine->order, &actor, &access));
+    const ptx_value_access access = {
+        .cells = bytes->cells, .size = size, .is_write = manner.is_write};
+    return !manner.is_write ||
+           need_memory(context->machine,
+                       grout_ptx__hand_over(context->machine->order, &actor, &access));
 }
 
-/* Lanes side by side that access the same place do so together. */
-bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                              uint32_t lanes, uint32_t size, bool is_write) {
+static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                 uint32_t size) {
+    return observe(context, lanes, bytes, size, (ptx_manner){.is_read = true});
+}
+
+/* Lanes side by side that read the same place do so together. */
+bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                              uint32_t size) {
     uint32_t together = 0;
     const ptx_bytes *place = NULL;
     if (context->machine->order == NULL) {
         return true;
     }
-    PTX_FOR_LANES(lane, lanes) {
-        if (place != NULL && (place->cells != bytes[lane].cells || is_write)) {
-            if (!observe(context, together, place, size, is_write)) {
+    PTX_FOR_LANES(lane, context->lanes) {
+        if (place != NULL && place->cells != bytes[lane].cells) {
+            if (!load(context, together, place, size)) {
                 return false;
             }
             place = NULL;
@@ -244,13 +266,28 @@ bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[
             place = &bytes[lane];
         }
     }
-    return place == NULL || observe(context, together, place, size, is_write);
+    return place == NULL || load(context, together, place, size);
+}
+
+bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                               uint32_t size, uint32_t repeats) {
+    if (context->machine->order == NULL) {
+        return true;
+    }
+    PTX_FOR_LANES(lane, context->lanes) {
+        const ptx_manner how = {.is_write = true, .is_repeat = (repeats >> lane & 1) != 0};
+        if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], size, how)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write) {
+    const ptx_manner how = {.is_read = !is_write, .is_write = is_write};
     return context->machine->order == NULL || bytes->cells == NULL ||
-           observe(context, 1u << lane, bytes, size, is_write);
+           observe(context, 1u << lane, bytes, size, how);
 }
 
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
@@ -278,8 +315,9 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size, bool is_reduction) {
-    const ptx_manner manner = {true, true, is_reduction};
+                               uint32_t size, bool is_written, bool is_reduction) {
+    const ptx_manner manner = {
+        .is_read = true, .is_write = is_written, .is_reduction = is_reduction};
     return context->machine->order == NULL || bytes->cells == NULL ||
            observe_values(context, 1u << lane, bytes, size, manner);
 }
@@ -296,25 +334,80 @@ static bool touch_async(ptx_machine *machine, const ptx_async *async, const ptx_
     return report(machine, &by, &race, bytes);
 }
 
-bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
-                              uint32_t size, bool is_write, bool is_reduction) {
+static bool observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                          ptx_touch how) {
     ptx_flight flight = async->flight;
     if (machine->order == NULL || bytes->cells == NULL) {
         return true;
     }
     if (async->kind == PTX_ASYNC_BULK) {
-        flight.agent = grout_ptx__get_agent(machine->order,
-                                            is_write ? PTX_AGENT_BULK_WRITES : PTX_AGENT_BULK_READS,
-                                            async->cta, async->warp);
+        flight.agent = grout_ptx__get_agent(
+            machine->order, how.is_write ? PTX_AGENT_BULK_WRITES : PTX_AGENT_BULK_READS, async->cta,
+            async->warp);
     } else if (async->kind == PTX_ASYNC_COPY) {
         flight.lane = flight.own_lane = async->lane;
     }
-    const ptx_touch how = {.ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
-                                        is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
-                           .size = is_reduction && async->is_generic ? size : 0, /* red.async */
-                           .is_write = is_write,
-                           .span = get_span(bytes, size)};
     return touch_async(machine, async, &flight, bytes, how);
+}
+
+static ptx_touch make_touch(const ptx_async *async, const ptx_bytes *bytes, uint32_t size,
+                            bool is_write, bool is_reduction) {
+    return (ptx_touch){.size = is_reduction && async->is_generic ? size : 0, /* red.async */
+                       .ordering = {is_reduction ? PTX_SEM_RELAXED : PTX_SEM_WEAK,
+                                    is_reduction ? PTX_SCOPE_GPU : PTX_SCOPE_NONE},
+                       .is_write = is_write,
+                       .span = get_span(bytes, size)};
+}
+
+bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
+                              uint32_t size, bool is_write, bool is_reduction) {
+    return observe_async(machine, async, bytes,
+                         make_touch(async, bytes, size, is_write, is_reduction));
+}
+
+enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
+
+static bool is_repeat(const ptx_bytes *source, const ptx_bytes *target, uint32_t at,
+                      uint32_t size) {
+    const uint32_t count = size - at < PIECE ? size - at : PIECE;
+    return memcmp(source->data + at, target->data + at, count) == 0 &&
+           memcmp(source->known + at, target->known + at, count) == 0;
+}
+
+static bool write_part(ptx_machine *machine, const ptx_async *async, const ptx_bytes *target,
+                       uint32_t at, ptx_touch how) {
+    ptx_bytes part = *target;
+    part.data += at;
+    part.known += at;
+    part.cells = target->cells != NULL ? target->cells + at : NULL;
+    how.span.cells = part.cells;
+    return observe_async(machine, async, &part, how);
+}
+
+bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
+                                 const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
+                                 bool is_reduction) {
+    ptx_touch how = make_touch(async, target, size, true, is_reduction);
+    if (machine->order == NULL) {
+        return true;
+    }
+    if (!grout_ptx__observe_async(machine, async, source, size, false, false)) {
+        return false;
+    }
+    for (uint32_t at = 0, end = 0; at < size; at = end) {
+        how.is_repeat = !is_reduction && is_repeat(source, target, at, size);
+        for (end = at + PIECE; end < size; end += PIECE) {
+            if (how.is_repeat != (!is_reduction && is_repeat(source, target, end, size))) {
+                break;
+            }
+        }
+        end = end < size ? end : size;
+        how.span.count = end - at;
+        if (!write_part(machine, async, target, at, how)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
@@ -335,10 +428,6 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
 
 /* ---- registers of wgmma ---- */
 
-void grout_ptx__observe_product_fence(const ptx_context *context) {
-    context->warp->fenced_at = context->machine->steps;
-}
-
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
                                 uint32_t count) {
     const ptx_warp *warp = context->warp;
@@ -352,10 +441,7 @@ bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *ite
         machine->is_failed = true;
         return grout_diags_add(
             machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-            warp->fenced_at == 0 ? "no wgmma.fence is before the first wgmma of the warp"
-                                 : "register %u of this wgmma has been written since the last "
-                                   "wgmma.fence",
-            i);
+            "register %u of this wgmma has been written since the last wgmma.fence", i);
     }
     return true;
 }
@@ -500,7 +586,7 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
         async->flight.time =
-            (warp->copy_groups[async->lane] + 1) * MARKS + warp->copy_marks[async->lane];
+            (warp->copy_groups[async->lane] + 1) * PTX_MARKS + warp->copy_marks[async->lane];
     } else if (async->kind == PTX_ASYNC_PRODUCT) {
         kind = PTX_AGENT_PRODUCTS;
         async->flight.lane = 0;
@@ -522,13 +608,13 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
 bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane) {
     ptx_warp *warp = context->warp;
     if (context->machine->order == NULL ||
-        (++warp->copy_marks[lane] < MARKS && warp->copy_groups[lane] < MARKS - 1)) {
+        (++warp->copy_marks[lane] < PTX_MARKS && warp->copy_groups[lane] < PTX_MARKS - 1)) {
         return true;
     }
     grout_ptx__fault(context, lane,
                      "the search for races tells %u groups of cp.async and as many arrivals in a "
                      "group apart, and no more",
-                     MARKS - 1u);
+                     PTX_MARKS - 1u);
     return false;
 }
 
@@ -567,10 +653,10 @@ static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32
     if (kind == PTX_ASYNC_COPY) {
         /* of the open group, those so far */
         bool is_open = before > context->warp->copy_groups[lane];
-        uint32_t last = is_open ? context->warp->copy_marks[lane] : MARKS - 1;
+        uint32_t last = is_open ? context->warp->copy_marks[lane] : PTX_MARKS - 1;
         return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                                 grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
-                                before * MARKS + last) &&
+                                before * PTX_MARKS + last) &&
                (!is_open || grout_ptx__observe_mark(context, lane));
     }
     return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,

@@ -19,9 +19,12 @@ ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 /* ---- accesses ---- */
 
-/* Of size bytes by each of some lanes, which have found them. */
-bool grout_ptx__observe_lanes(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                              uint32_t lanes, uint32_t size, bool is_write);
+/* Of size bytes by each of some lanes, which have found them. repeats: the lanes that write what
+ * is there already. */
+bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                              uint32_t size);
+bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
+                               uint32_t size, uint32_t repeats);
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write);
 /* A tensor map that a copy reads. */
@@ -30,21 +33,24 @@ bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx
 /* One that the warp copies and releases at once: tensormap.cp_fenceproxy. */
 bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
                                  const ptx_bytes *to, uint32_t size);
-/* An atomic operation; a reduction has no result. */
+/* An atomic operation, which may have left what was there; a reduction has no result. */
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                               uint32_t size, bool is_reduction);
+                               uint32_t size, bool is_written, bool is_reduction);
 /* By an operation that is under way; a reduction is atomic. */
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction);
+/* The same of a place that is read, and one that is written with it afterwards. */
+bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
+                                 const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
+                                 bool is_reduction);
 
 /* A cell of tensor memory; and some that are given back. */
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
                                bool is_write);
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
 
-/* wgmma.fence; and registers that a wgmma uses, which nothing may have written since. PTX ISA 9.1,
- * 'wgmma.fence'. */
-void grout_ptx__observe_product_fence(const ptx_context *context);
+/* Registers that a wgmma uses, which nothing may have written since the last wgmma.fence. PTX ISA
+ * 9.1, 'wgmma.fence'. */
 bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items, uint32_t count);
 
 /* ---- mbarriers ---- */

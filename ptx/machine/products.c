@@ -296,6 +296,11 @@ static ptx_outcome run_wgmma(ptx_context *context) {
         return grout_ptx__fault(context, PTX_LANES,
                                 "a warp of a warpgroup needs all of its 32 lanes");
     }
+    if (warp->fenced_at == 0) { /* PTX ISA 9.1, wgmma.fence */
+        return grout_ptx__fault(
+            context, PTX_LANES,
+            "the first wgmma.mma_async of a warp, without a wgmma.fence before");
+    }
     if ((!is_a_register && !grout_ptx__need_same(context, &step->sources[A_DESC],
                                                  "the descriptor of a", &async.numbers[A_DESC])) ||
         !grout_ptx__need_same(context, &step->sources[B_DESC], "the descriptor of b",
@@ -405,8 +410,10 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
 
 /* ---- groups ---- */
 
+/* Which accesses of registers it stands between is looked at with a search for races alone: PTX
+ * does not have the registers of the GPU. */
 static ptx_outcome run_fence(ptx_context *context) {
-    grout_ptx__observe_product_fence(context);
+    context->warp->fenced_at = context->machine->steps;
     return PTX_NEXT;
 }
 

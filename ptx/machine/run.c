@@ -1,6 +1,7 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "observe.h"
+#include "registers.h"
 #include "schedule.h"
 #include "state.h"
 
@@ -85,6 +86,7 @@ static bool check_sizes(ptx_machine *machine, const ptx_function *function) {
     }
     machine->threads = (uint32_t)threads;
     machine->warp_count = ((uint32_t)threads + PTX_LANES - 1) / PTX_LANES;
+    machine->register_count = grout_ptx__count_registers(function, (uint32_t)threads);
     machine->cta_count = (uint32_t)ctas;
     machine->cluster_size = (uint32_t)cluster;
     return true;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "mbarrier.h"
 #include "observe.h"
 #include "tensor_memory.h"
 
@@ -53,7 +54,9 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     grout__free(cta->shared);
     grout__free(cta->known);
     grout__free(cta->cells);
+    grout__free(cta->barriers);
     cta->warps = NULL;
+    cta->barriers = NULL;
     cta->shared = NULL;
     cta->known = NULL;
     cta->cells = NULL;
@@ -173,6 +176,7 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     uint32_t lanes = machine->threads - index * PTX_LANES;
     warp->cta = cta;
     warp->index = index;
+    warp->register_count = machine->register_count;
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
     warp->registers = grout__new(NULL, code->register_bytes, 1);
     warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
@@ -193,9 +197,11 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
 static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
     cta->shared = grout__new(NULL, machine->shared_bytes, 1);
     cta->known = grout__new(NULL, machine->shared_bytes, 1);
+    cta->barriers = grout__new(NULL, machine->shared_bytes / GROUT_PTX_MBARRIER_SIZE + 1, 1);
     cta->warps = grout__new(NULL, machine->warp_count, sizeof *cta->warps);
     cta->live_warps = machine->warp_count;
-    bool has_room = cta->shared != NULL && cta->known != NULL && cta->warps != NULL;
+    bool has_room =
+        cta->shared != NULL && cta->known != NULL && cta->barriers != NULL && cta->warps != NULL;
     for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
         has_room = begin_warp(machine, cta, i);
     }

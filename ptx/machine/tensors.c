@@ -73,9 +73,8 @@ static bool take(void *to, const grout_ptx_run *run) {
     }
     const ptx_bytes *source = walk->is_store ? &shared : &global,
                     *target = walk->is_store ? &global : &shared;
-    if (!grout_ptx__observe_async(walk->machine, walk->async, source, run->bytes, false, false) ||
-        !grout_ptx__observe_async(walk->machine, walk->async, target, run->bytes, true,
-                                  walk->operation != PTX_WORD_NONE)) {
+    if (!grout_ptx__observe_transfer(walk->machine, walk->async, source, target, run->bytes,
+                                     walk->operation != PTX_WORD_NONE)) {
         return false;
     }
     if (walk->operation != PTX_WORD_NONE) {

@@ -284,7 +284,8 @@ bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch 
                          .lanes = actor->lanes,
                          .cluster_size = order->cluster_size,
                          .own_lane = PTX_OWN_LANE,
-                         .own_time = warp->now};
+                         .own_time = warp->now,
+                         .is_repeat = touch->is_repeat};
     access.own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp);
     access.record.agent = grout_ptx__get_agent(order, kind, actor->cta, actor->warp);
     access.record.time = warp->now;
@@ -302,7 +303,8 @@ bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint
                          .own_agent = flight->own_agent,
                          .own_lane = flight->own_lane,
                          .own_time = flight->own_time,
-                         .cluster_size = order->cluster_size};
+                         .cluster_size = order->cluster_size,
+                         .is_repeat = touch->is_repeat};
     access.record.agent = flight->agent;
     access.record.time = flight->time;
     access.record.is_async_proxy = flight->is_async_proxy;

@@ -59,6 +59,7 @@ typedef struct ptx_touch {
     ptx_ordering ordering;
     bool is_map;                        /* it reads a tensor map */
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
+    bool is_repeat;                     /* it writes what is there already */
     uint32_t size;                      /* of a strong access, in bytes */
     ptx_mark mark;                      /* of a strong write */
     ptx_span span;

@@ -8,7 +8,8 @@
 /* A cell names a lane of a record, or, with the highest bit, a list of readers. */
 enum { LANE_BITS = 5, LANES = 32 };
 #define IS_LIST     UINT32_C(0x80000000)
-#define RECORDS_MAX (UINT32_C(1) << (31 - LANE_BITS))
+#define RECORDS_MAX (UINT32_C(1) << 24) /* 1 GiB; less than names can tell apart */
+#define READS_MAX   (UINT32_C(1) << 26)
 
 #define FOR_LANES(lane, mask)                     \
     for (uint32_t lane = 0; lane < LANES; lane++) \
@@ -159,6 +160,20 @@ static ptx_missing compare_map(const ptx_check *check, const ptx_record *record,
                                                               : PTX_MISSING_MAP_FENCE;
 }
 
+static bool is_same_record(const ptx_record *a, const ptx_record *b) {
+    return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
+           a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
+           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
+           a->is_async_proxy == b->is_async_proxy && a->size == b->size &&
+           a->mark.agent == b->mark.agent && a->mark.number == b->mark.number &&
+           a->pipe.kind == b->pipe.kind && a->pipe.result == b->pipe.result;
+}
+
+/* Lanes of one instruction that write the same value: whichever comes last, it stays. */
+static bool is_repeated(const ptx_check *check, const ptx_record *record) {
+    return check->access->is_repeat && is_same_record(record, &check->access->record);
+}
+
 static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     if (check->access->record.is_map) {
         return compare_map(check, record, lane);
@@ -167,7 +182,7 @@ static ptx_missing compare(const ptx_check *check, const ptx_record *record, uin
         return compare_in_tensor(check, record, lane);
     }
     if (!is_before(check, record, lane)) {
-        return compare_strong(check, record);
+        return is_repeated(check, record) ? PTX_MISSING_NONE : compare_strong(check, record);
     }
     return needs_fence(check, record) && !is_fenced(check, record, lane) ? PTX_MISSING_FENCE
                                                                          : PTX_MISSING_NONE;
@@ -216,17 +231,16 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
 }
 
 /* Whether an engine has read what the last write left, and is done before the access: then so is
- * the write, which was before that engine. Who knows of a thread's read knows of the write
- * anyway. */
+ * the write, which was before that engine. Who knows of a thread's read knows of the write anyway.
+ * Global memory has more than one copy: there an engine that is known to have read says nothing of
+ * what it was ordered after. */
 static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
-    for (uint32_t name = cell->reads; name != 0;) {
+    for (uint32_t name = check->span->kind == PTX_SPAN_GLOBAL ? 0 : cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
         const ptx_record *record = &check->shadow->records.items[reads.record];
         ptx_missing missing = PTX_MISSING_NONE;
         if (!record->is_strong && !record->is_barrier && !record->is_write &&
             ptx_agent_get_kind(record->agent) > PTX_AGENT_INITS &&
-            (record->is_async_proxy || !check->access->record.is_async_proxy ||
-             check->span->kind != PTX_SPAN_GLOBAL) &&
             compare_lanes(check, &reads, &missing) == LANES) {
             return true;
         }
@@ -263,28 +277,27 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
 
 /* ---- new names ---- */
 
-static bool is_same_record(const ptx_record *a, const ptx_record *b) {
-    return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
-           a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
-           a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
-           a->is_async_proxy == b->is_async_proxy && a->size == b->size &&
-           a->mark.agent == b->mark.agent && a->mark.number == b->mark.number &&
-           a->pipe.kind == b->pipe.kind && a->pipe.result == b->pipe.result;
+/* Where the number of a record like this may be. */
+static uint32_t *find_recent(ptx_shadow *shadow, const ptx_record *record) {
+    uint64_t hash = (record->agent * 31 + record->inst) * UINT64_C(0x9e3779b97f4a7c15);
+    return &shadow->recent[hash >> 32 & (PTX_RECENT - 1)];
 }
 
-/* The number of a record, which is the last one if that is the same; 0 without memory. */
+/* The number of a record, an old one if it is the same; 0 without memory. */
 static uint32_t add_record(ptx_shadow *shadow, const ptx_record *record) {
+    uint32_t *recent = find_recent(shadow, record);
     size_t count = shadow->records.count;
-    if (count > 1 && is_same_record(&shadow->records.items[count - 1], record)) {
-        return (uint32_t)count - 1;
+    if (*recent != 0 && is_same_record(&shadow->records.items[*recent], record)) {
+        return *recent;
     }
     if (count >= RECORDS_MAX || !GROUT_ARRAY_RESERVE(&shadow->records, NULL, 2)) {
         shadow->is_full = count >= RECORDS_MAX;
         return 0;
     }
     shadow->records.count += count == 0;
+    *recent = (uint32_t)shadow->records.count;
     shadow->records.items[shadow->records.count++] = *record;
-    return (uint32_t)shadow->records.count - 1;
+    return *recent;
 }
 
 /* A list with a reader in front; 0 without memory. */
@@ -296,8 +309,8 @@ static uint32_t add_reads(ptx_shadow *shadow, const ptx_reads *reads) {
     if (count > 0 && memcmp(&shadow->reads.items[count - 1], reads, sizeof *reads) == 0) {
         return IS_LIST | (uint32_t)(count - 1);
     }
-    if (count >= IS_LIST || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
-        shadow->is_full = count >= IS_LIST;
+    if (count >= READS_MAX || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
+        shadow->is_full = count >= READS_MAX;
         return 0;
     }
     shadow->reads.items[shadow->reads.count++] = *reads;
@@ -354,7 +367,11 @@ static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, co
 static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                        uint32_t record, ptx_cell *cell) {
     ptx_reads newest = {record, access->lanes, 0};
+    const ptx_reads first = get_reads(shadow, cell->reads);
     uint32_t list = 0;
+    if (cell->reads != 0 && first.record == record && (access->lanes & ~first.lanes) == 0) {
+        return true; /* it reads again, and knows no more */
+    }
     for (uint32_t name = cell->reads; name != 0;) {
         ptx_reads reads = get_reads(shadow, name);
         name = reads.next;
@@ -368,28 +385,35 @@ static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_s
     return prepend(shadow, newest, &cell->reads);
 }
 
-/* Whether a strong write does not stand for what was there before: it is in no order with it, or
- * others may race with that, but not with the write. */
-static bool is_left(const ptx_shadow *shadow, const ptx_check *check, const ptx_reads *reads) {
-    const ptx_record *record = &shadow->records.items[reads->record];
-    return !are_before(check, reads) || !is_as_strong(record, &check->access->record);
+/* Whether a write that may be unordered with later ones, because both are strong or the same,
+ * stands for an older access: who races with that races with this, or comes after both. */
+static bool is_covered(const ptx_check *check, const ptx_reads *older) {
+    const ptx_record *record = &check->shadow->records.items[older->record],
+                     *own = &check->access->record;
+    return (!own->is_strong || is_as_strong(record, own)) && are_before(check, older);
 }
 
-/* A strong write over others: who comes later has to be in order with all that are left. */
-static bool keep_left(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
+/* Those that such a write does not stand for: who comes later has to be after them, too. */
+static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
     uint32_t list = 0;
     ptx_reads last = get_reads(shadow, cell->write);
-    if (cell->write != 0 && is_left(shadow, check, &last) && !prepend(shadow, last, &list)) {
+    bool is_same = cell->write == 0 || is_covered(check, &last);
+    if (!is_same && !prepend(shadow, last, &list)) {
         return false;
     }
-    for (uint32_t name = cell->reads; name != 0;) {
+    for (uint32_t name = cell->reads; name != 0 && is_same;) {
         ptx_reads reads = get_reads(shadow, name);
         name = reads.next;
-        if (is_left(shadow, check, &reads) && !prepend(shadow, reads, &list)) {
+        is_same = !is_covered(check, &reads);
+    }
+    for (uint32_t name = is_same ? 0 : cell->reads; name != 0;) {
+        ptx_reads reads = get_reads(shadow, name);
+        name = reads.next;
+        if (!is_covered(check, &reads) && !prepend(shadow, reads, &list)) {
             return false;
         }
     }
-    cell->reads = list;
+    cell->reads = is_same ? cell->reads : list;
     return true;
 }
 
@@ -407,9 +431,9 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
         return add_reader(shadow, access, span, record, cell);
     }
     const ptx_check check = make_check(shadow, access, span, first);
-    if (!access->record.is_strong) {
+    if (!access->record.is_strong && !access->is_repeat) {
         cell->reads = 0;
-    } else if (!keep_left(shadow, &check, cell)) {
+    } else if (!keep_uncovered(shadow, &check, cell)) {
         return false;
     }
     cell->write = record << LANE_BITS | first;

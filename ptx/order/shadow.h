@@ -68,6 +68,7 @@ typedef struct ptx_access {
     uint64_t own_agent;          /* whose accesses up to a time are before it in program order */
     uint32_t own_lane, own_time; /* the lane; PTX_OWN_LANE: each its own */
     uint32_t cluster_size;
+    bool is_repeat; /* it writes what is there already */
 } ptx_access;
 
 #define PTX_OWN_LANE UINT32_MAX
@@ -93,10 +94,13 @@ typedef struct ptx_reads {
     uint32_t record, lanes, next;
 } ptx_reads;
 
+enum { PTX_RECENT = 1024 };
+
 typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
-    bool is_full; /* more accesses than numbers for them */
+    uint32_t recent[PTX_RECENT]; /* numbers of records, by a hash: who polls has the same again */
+    bool is_full;                /* more accesses than numbers for them */
 } ptx_shadow;
 
 /* Whether the tensor core performs the later one after the earlier one, if it was started after it:

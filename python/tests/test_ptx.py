@@ -41,6 +41,20 @@ AGAIN:
 """
 
 
+# 64 numbers turned round in shared memory, with or without a barrier between.
+TURN = BEGINNING + """.visible .entry turn(.param .u64 x)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<3>; .shared .align 4 .b8 tile[256];
+  ld.param.u64 %rd0, [x]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.u64 %rd0, %rd0, %rd1;
+  ld.global.b32 %r1, [%rd0]; mov.u32 %r2, tile; mad.lo.u32 %r3, %r0, 4, %r2; st.shared.b32 [%r3], %r1;
+  BARRIER
+  sub.u32 %r0, 63, %r0; mad.lo.u32 %r3, %r0, 4, %r2; ld.shared.b32 %r1, [%r3];
+  st.global.b32 [%rd0], %r1;
+  ret;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def add():
     return grout.ptx.parse(ADD, "add.ptx")
@@ -89,6 +103,18 @@ def test_what_no_gpu_could_run(add):
         add.run(x, x, 400, 0.5, grid=4, block=128)
     with pytest.raises(grout.RunError, match="ptx-hang"):
         grout.ptx.parse(BEGINNING + ".visible .entry k() { L: bra L; }").run(max_steps=1000)
+
+
+def test_races():
+    x = numpy.arange(64, dtype="int32")
+    grout.ptx.parse(TURN.replace("BARRIER", "bar.sync 0;"), "turn.ptx")["turn"].run(x, block=64, find_races=True)
+    assert (x == numpy.arange(64)[::-1]).all()
+    wrong = grout.ptx.parse(TURN.replace("BARRIER", ""), "turn.ptx")["turn"]
+    for seed in range(4):
+        with pytest.raises(grout.RunError) as error:
+            wrong.run(x, block=64, seed=seed, find_races=True)
+        assert error.value.diagnostics[0].code == "ptx-race"
+        assert "races with" in str(error.value) and "shared memory" in str(error.value)
 
 
 def test_texts_that_are_refused():
@@ -146,8 +172,18 @@ def test_tensor_maps_of_a_kernel(kernels):
     assert (found == expected).all() and found.any()
 
 
+def test_races_of_a_kernel(kernels):
+    wrong = grout.load(kernels / "bugs" / "add_tma_no_commit.grout")
+    with pytest.raises(grout.RunError) as error:
+        run_ptx(wrong, find_races=True)
+    assert error.value.diagnostics[0].code == "ptx-race" and "fence.proxy.async" in str(error.value)
+    run_ptx(grout.load(kernels / "add_tma.grout"), find_races=True)
+
+
 def test_options_that_the_machine_has_not(add_one):
     x = numpy.zeros(512, "float32")
+    with pytest.raises(ValueError, match="device='ptx'"):
+        add_one.run(x, find_races=True)
     with pytest.raises(ValueError, match="no option 'threads'"):
         add_one.run(x, device="ptx", threads=2)
     with pytest.raises(ValueError, match="'cpu' or 'ptx'"):

@@ -709,6 +709,8 @@ def test_interleavings(folder):
     run("run", kernel, *own, "--interleavings", "5", "--input", "c=ones", "--output", f"c={folder}/c.npy").expect(
         0, "equal, bit for bit\nin each of 5 interleavings\n")
     assert read(f"{folder}/c.npy")[-16:] == b"\2\0\0\0" * 4
+    run("run", kernel, *own, "--max-steps", "1000").expect(0, "equal, bit for bit")
+    run("run", kernel, *own, "--max-steps", "3").expect(2, "the run takes more than")
     false = write(f"{folder}/false.grout", """kernel @k(%y: out gmem i32[2]) grid(x = 2)
 {
   %x = axis_index x

@@ -412,7 +412,7 @@ class Kernel:
             progress: typing.Optional[typing.Callable[[Progress], object]] = None,
             print: typing.Optional[typing.Callable[[str], object]] = print,
             externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, device: str = "cpu",
-            extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords):
+            extern_source: str = "", nvrtc: typing.Optional[str] = None, find_races: bool = False, **keywords):
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
@@ -420,7 +420,8 @@ class Kernel:
         init(..) says, or small whole numbers.
 
         device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
-        interpreter; of the options it takes seed, timing, max_steps, extern_source and nvrtc.
+        interpreter; of the options it takes seed, timing, max_steps, extern_source, nvrtc and find_races, which makes two
+        accesses without an order a RunError (kernel.check looks for races of the kernel itself).
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
@@ -430,8 +431,10 @@ class Kernel:
         results = self._make_results(bound, arguments, views)
         array, keep, _ = self._make_arguments(bound, arguments, views, False)
         if device != "cpu":
-            self._run_on(device, bound, array, options, extern_source, nvrtc)
+            self._run_on(device, bound, array, options, extern_source, nvrtc, find_races)
             return pack_results(results)
+        if find_races:
+            raise ValueError("find_races goes with device='ptx': kernel.check looks for races of the kernel itself")
         asserted = ffi.NULL
         if non_finite or lib.grout_asserted_is_needed(bound.pointer, bound.kernel):
             asserted = lib.grout_asserted_new(bound.pointer, bound.kernel)
@@ -449,7 +452,7 @@ class Kernel:
         return pack_results(results)
 
     def _run_on(self, device: str, bound: Bound, arguments, options: Options, extern_source: str,
-                nvrtc: typing.Optional[str]) -> None:
+                nvrtc: typing.Optional[str], find_races: bool) -> None:
         """Runs the kernel's PTX."""
         if device != "ptx":
             raise ValueError(f"device={device!r}: it is 'cpu' or 'ptx'; kernel.launch is for a GPU")
@@ -465,7 +468,7 @@ class Kernel:
         places = {param.name: (int(ffi.cast("uintptr_t", argument.data)), argument.size)
                   for param, argument in zip(self.params, arguments)}
         made = Device(emitted.manifest, places)
-        made.run(module, options.seed, options.timing, options.max_steps)
+        made.run(module, options.seed, options.timing, options.max_steps, find_races)
         made.read_back()
 
     def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:

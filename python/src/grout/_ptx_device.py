@@ -84,13 +84,13 @@ class Device:
             return bytes(size)
         return self._find(parameter).to_bytes(8, "little")
 
-    def run(self, module: ptx.Module, seed: int, timing: str, max_steps: int) -> None:
+    def run(self, module: ptx.Module, seed: int, timing: str, max_steps: int, find_races: bool) -> None:
         entry = next(iter(module))
         data = b""
         for parameter, (offset, size) in zip(self.manifest["parameters"], entry.layout):
             data = data.ljust(offset, b"\0") + self.make_parameter(parameter, size)
         launch = ptx.Launch(self.manifest["grid"], self.manifest["block"], self.manifest["cluster"],
-                            self.manifest["dynamic_smem_bytes"], seed, timing, max_steps)
+                            self.manifest["dynamic_smem_bytes"], seed, timing, max_steps, find_races)
         launch.run(module, entry.name, self.memory, data)
 
     def read_back(self) -> None:

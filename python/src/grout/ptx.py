@@ -177,6 +177,7 @@ class Launch:
     seed: int = 0
     timing: str = "random"
     max_steps: int = 0
+    find_races: bool = False
 
     def run(self, module: "Module", entry: typing.Optional[str], memory: Memory, parameters: bytes) -> Stats:
         if self.timing not in TIMINGS:
@@ -187,6 +188,7 @@ class Launch:
             "module": module.pointer, "entry": name, "memory": memory.pointer, "grid": _make_sizes("grid", self.grid),
             "block": _make_sizes("block", self.block), "dynamic_shared_bytes": self.shared_bytes, "parameters": data,
             "parameter_bytes": len(parameters), "seed": self.seed, "steps_max": self.max_steps,
+            "finds_races": self.find_races,
             "timing": getattr(lib, f"GROUT_PTX_TIMING_{TIMINGS[self.timing]}")})
         if self.cluster is not None:
             launch.cluster = _make_sizes("cluster", self.cluster)
@@ -211,13 +213,16 @@ class Entry:
         return f"<grout.ptx.Entry {self.name}: parameters of {', '.join(str(size) for _, size in self.layout)} bytes>"
 
     def run(self, *arguments, grid: Size = 1, block: Size = 1, cluster: typing.Optional[Size] = None,
-            shared_bytes: int = 0, seed: int = 0, timing: str = "random", max_steps: int = 0) -> Stats:
+            shared_bytes: int = 0, seed: int = 0, timing: str = "random", max_steps: int = 0,
+            find_races: bool = False) -> Stats:
         """Runs the kernel to its end. Arrays that can be written are, where they lie.
 
         An argument is an array (its address goes into the parameter), a TensorMap, a number (of NumPy: with its own
         type; of Python: as wide as the parameter), or bytes. shared_bytes: dynamic shared memory. seed: of the order
         of the warps. timing: when what is asynchronous happens: "random", "lazy" or "eager". max_steps: instructions
         of warps, 0 for 4 * 10^9. A run that no GPU could do, or that hangs, is a RunError with the instruction's place.
+        find_races: so is a run in which two accesses of the same bytes have no order (code ptx-race), whatever the order
+        was in which they happened.
         """
         if len(arguments) != len(self.layout):
             raise ArgumentError(f"{self.name} has {len(self.layout)} parameters, and {len(arguments)} arguments are "
@@ -230,7 +235,7 @@ class Entry:
                 data[offset:offset + size] = made.make_bytes(name, argument, size)
             except ArgumentError as error:
                 raise ArgumentError(f"{self.name}, {name}: {error}") from error.__cause__
-        launch = Launch(grid, block, cluster, shared_bytes, seed, timing, max_steps)
+        launch = Launch(grid, block, cluster, shared_bytes, seed, timing, max_steps, find_races)
         stats = launch.run(self.module, self.name, made.memory, bytes(data))
         made.copy_back()
         return stats

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants a fault in each field of gpu_backend/plan/fields.def, in each kernel of kernels.txt that has the field, and
-asks whether the machine for PTX notices: by a fault, a hang, code that nobody takes, or another result than the
+asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another result than the
 interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
 usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
@@ -106,7 +106,7 @@ class Runner:
         is_gpu = self.arguments.device == "cuda"
         command = [self.arguments.grout, "run", kernel.path, "--kernel", "@" + kernel.name, *kernel.options, "--device",
                    self.arguments.device, "--compare", "cpu", "--no-cache"]
-        command += ["--timeout", str(GPU_SECONDS)] if is_gpu else ["--timing", timing, "--seed", str(seed)]
+        command += ["--timeout", str(GPU_SECONDS)] if is_gpu else ["--timing", timing, "--seed", str(seed), "--check"]
         command += ["--numerics", "exact"] + (["--plant", fault] if fault else [])
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -134,7 +134,7 @@ def classify(code, output):
         return "equal", ""
     if code < 0 or code > 128:
         return "crash", reason
-    for verdict, names in (("hang", ("ptx-hang", "gpu-hang", "gpu-timeout")),
+    for verdict, names in (("race", ("ptx-race",)), ("hang", ("ptx-hang", "gpu-hang", "gpu-timeout")),
                            ("refused", ("ptx-syntax", "ptx-unsupported", "nvrtc-failed", "bad-argument", "tma-box",
                                         "tma-inner-bytes", "tma-pitch", "tma-layout", "tma-bytes", "gpu-driver",
                                         "internal-error")),

@@ -9,9 +9,11 @@
 
 /* 64 threads in two warps. What a program leaves in %r0 (or %rd0 for the upper half too) is stored
  * by each thread: 8 bytes. */
+#define HEAD                                            \
+    ".version 9.0\n.target sm_100a\n.address_size 64\n" \
+    ".visible .entry k(.param .u64 out)"
 #define BEGINNING                                                                     \
-    ".version 9.0\n.target sm_100a\n.address_size 64\n"                               \
-    ".visible .entry k(.param .u64 out)\n{\n"                                         \
+    "\n{\n"                                                                           \
     ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>;\n"         \
     ".reg .b64 %rd<16>; .reg .f64 %fd<8>; .shared .align 16 .b8 s[1024];\n"           \
     "mov.u32 %r15, %tid.x; mov.b64 %rd0, 0; mov.b32 %r0, 0; mov.u32 %r14, %laneid;\n" \
@@ -29,9 +31,11 @@ enum { THREADS = 64 };
     " mov.b32 %f4, 0f00000000; "
 #define MMA "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, "
 
-static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *diags) {
+/* directives: of the entry, or "". */
+static bool run_with(const char *directives, const char *body, uint64_t seed, uint64_t *values,
+                     grout_diags *diags) {
     grout_text text = {0};
-    grout_text_add(&text, "%s%s%s", BEGINNING, body, END);
+    grout_text_add(&text, "%s%s%s%s%s", HEAD, directives, BEGINNING, body, END);
     grout_ptx_module *module = grout_ptx_parse("k.ptx", text.data, text.size, diags);
     grout_ptx_memory *memory = grout_ptx_memory_new();
     uint64_t address = grout_ptx_memory_add(memory, NULL, THREADS * sizeof *values);
@@ -51,6 +55,10 @@ static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *
     grout_ptx_module_free(module);
     grout_text_free(&text);
     return is_done;
+}
+
+static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *diags) {
+    return run_with("", body, seed, values, diags);
 }
 
 /* What threads 0, 5 and 40 have; the last is lane 8 of the second warp. */
@@ -128,6 +136,10 @@ static const struct value_case {
     {"cvt.s64.s8 %rd0, %r15; cvt.s32.s8 %r1, 0x85; cvt.s64.s32 %rd0, %r1;",
      {0xffffffffffffff85, 0xffffffffffffff85, 0xffffffffffffff85}},
     {"mov.b64 %rd1, {%r15, 7}; mov.b64 {_, %r0}, %rd1;", {7, 7, 7}},
+    {"setp.eq.u32 %p0, %r15, 0; @!%p0 bra E; mbarrier.init.shared::cta.b64 [%r13], 1;"
+     " mbarrier.inval.shared::cta.b64 [%r13]; mbarrier.init.shared::cta.b64 [%r13], 2;"
+     " mbarrier.init.shared::cta.b64 [%r13+8], 2; mov.b32 %r0, 3; E:",
+     {3, 0, 0}},
     /* choices and branches */
     {"setp.lt.u32 %p0|%p1, %r15, 6; selp.b32 %r0, 1, 2, %p0; @%p1 add.s32 %r0, %r0, 8;",
      {1, 1, 10}},
@@ -255,6 +267,8 @@ static const struct fault_case {
     {"setp.eq.u32 %p0, %r15, 0; @%p0 mbarrier.init.shared::cta.b64 [%r13], 1; bar.sync 0;"
      " W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], 0; @!%p2 bra W;",
      GROUT_DIAG_PTX_HANG, NULL},
+    {"mov.b32 %r1, s; mbarrier.init.shared::cta.b64 [%r1], 1;", GROUT_DIAG_PTX_FAULT,
+     "an mbarrier is here, and no mbarrier.inval came before"},
     {"L: bra L;", GROUT_DIAG_PTX_HANG, "the run takes more than 100001 instructions"},
     {"trap;", GROUT_DIAG_PTX_FAULT, "the kernel has trapped"},
     {"shfl.sync.idx.b32 %r0, %r14, 0, 31, 1;", GROUT_DIAG_PTX_FAULT,
@@ -266,6 +280,9 @@ static const struct fault_case {
      "the result of 'ld' is not a register"},
     {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%tid.x}, [%r13];", GROUT_DIAG_PTX_UNSUPPORTED,
      "the result of 'ldmatrix' is not a register"},
+    {"mov.b64 %rd2, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3},"
+     " %rd2, %rd2, 0, 1, 1, 0, 0;",
+     GROUT_DIAG_PTX_FAULT, "the first wgmma.mma_async of a warp, without a wgmma.fence before"},
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %rd1}, %rd2, %rd3, 1, 1,"
      " 1, 0, 0;",
      GROUT_DIAG_PTX_UNSUPPORTED, "register 3 of d has not 32 bits"},
@@ -311,12 +328,51 @@ START_TEST(slow_warps) {
 }
 END_TEST
 
+/* The first warp gives registers back, and the second one takes as many. */
+static const struct register_case {
+    const char *directives, *given, *taken;
+    bool is_enough;
+} register_cases[] = {{"\n.maxnreg 64", "24", "104", true},
+                      {"\n.maxnreg 64", "24", "112", false},
+                      {"\n.maxnreg 64", "32", "104", false},
+                      {"\n.maxnreg 64", "64", "64", true},
+                      {"\n.maxntid 64\n.minnctapersm 8", "24", "232", true}, /* 128 a lane */
+                      {"\n.maxntid 64\n.minnctapersm 8", "24", "240", false},
+                      {"\n.maxntid 64\n.minnctapersm 1", "248", "256", true}, /* 256, no more */
+                      {"\n.maxntid 64", "24", "256", true}, /* not known: no effect */
+                      {"", "24", "256", true}};
+
+START_TEST(registers) {
+    const struct register_case *it = &register_cases[_i];
+    uint64_t results[THREADS];
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        grout_diags *diags = grout_diags_new();
+        grout_text body = {0};
+        grout_text_add(
+            &body,
+            "setp.lt.u32 %%p0, %%r15, 32; @%%p0 bra FIRST; setmaxnreg.inc.sync.aligned.u32 "
+            "%s; mov.b32 %%r0, 7; bra OVER; FIRST: setmaxnreg.dec.sync.aligned.u32 %s; "
+            "mov.b32 %%r0, 7; OVER:",
+            it->taken, it->given);
+        ck_assert(run_with(it->directives, body.data, seed, results, diags) == it->is_enough);
+        if (it->is_enough) {
+            ck_assert_uint_eq(results[40], 7);
+        } else {
+            ck_assert_uint_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_PTX_HANG);
+        }
+        grout_text_free(&body);
+        grout_diags_free(diags);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_run");
     TCase *tcase = tcase_create("ptx_run");
     tcase_add_loop_test(tcase, values, 0, sizeof value_cases / sizeof value_cases[0]);
     tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
     tcase_add_loop_test(tcase, slow_warps, 0, 3);
+    tcase_add_loop_test(tcase, registers, 0, sizeof register_cases / sizeof register_cases[0]);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
