@@ -42,7 +42,7 @@ bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
 bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                   uint32_t offset, ptx_ordering ordering) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    ptx_head head = {.scope = ordering.scope, .cta = actor->cta};
+    ptx_head head = {.scope = ordering.scope, .carrier = ordering.scope, .cta = actor->cta};
     head.is_release = ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL;
     if (phases == NULL || !grout_ptx__capture(order, actor, &head.view)) {
         return false;
@@ -50,7 +50,7 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
     bool is_done = grout_ptx__add_head(&phases->open, &head);
     FOR_LANES(lane, actor->lanes) {
         const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, &phases->open);
+        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, ordering.scope, &phases->open);
     }
     grout_ptx__drop_view(&head.view);
     return is_done;
@@ -68,20 +68,27 @@ bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
     return true;
 }
 
+/* A lane's wait: what it acquires, and what is left for a fence after it. */
+static bool take_phase(ptx_lane *lane, const ptx_heads *observed, const ptx_taker *taker) {
+    return grout_ptx__take_heads(observed, taker, &lane->view) &&
+           (grout_ptx__takes_all(observed, taker) || grout_ptx__note_seen(lane, observed));
+}
+
 bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                 uint32_t offset, ptx_ordering ordering) {
-    ptx_phases *phases = get_phases(order, cta, offset);
+    const ptx_phases *phases = get_phases(order, cta, offset);
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
-    bool is_acquire = ordering.sem == PTX_SEM_ACQUIRE || ordering.sem == PTX_SEM_ACQ_REL;
-    const ptx_taker taker = {actor->cta, order->cluster_size,
-                             is_acquire ? ordering.scope : PTX_SCOPE_NONE};
-    bool is_done = phases != NULL;
-    FOR_LANES(lane, is_done && phases->done.count > 0 ? actor->lanes : 0) {
-        ptx_lane *it = &warp->lanes[lane];
-        is_done = is_done && grout_ptx__take_heads(&phases->done, &taker, &it->view) &&
-                  (grout_ptx__takes_all(&phases->done, &taker) ||
-                   grout_ptx__note_seen(it, &phases->done));
+    const ptx_taker wait = {actor->cta, order->cluster_size, ordering.scope};
+    ptx_taker taker = wait;
+    ptx_heads observed = {NULL, 0, 0};
+    if (ordering.sem != PTX_SEM_ACQUIRE && ordering.sem != PTX_SEM_ACQ_REL) {
+        taker.scope = PTX_SCOPE_NONE;
     }
+    bool is_done = phases != NULL && grout_ptx__add_observed(&observed, &phases->done, &wait);
+    FOR_LANES(lane, is_done && observed.count > 0 ? actor->lanes : 0) {
+        is_done = is_done && take_phase(&warp->lanes[lane], &observed, &taker);
+    }
+    grout_ptx__drop_heads(&observed);
     return is_done;
 }
 
