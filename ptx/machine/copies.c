@@ -61,13 +61,7 @@ static bool copy_lanes(ptx_machine *machine, ptx_async *async) {
     return true;
 }
 
-/* Whether copies of two lanes are awaited together: by groups, and by arrivals between them. */
-static bool are_together(const ptx_warp *warp, uint32_t lane, uint32_t other) {
-    return warp->copy_groups[lane] == warp->copy_groups[other] &&
-           warp->copy_marks[lane] == warp->copy_marks[other];
-}
-
-/* The copies of lanes that are awaited together; *lanes loses them. */
+/* The copies of lanes that start alike; *lanes loses them. */
 static bool start_lanes(ptx_context *context, uint32_t *lanes) {
     const ptx_step *step = context->step;
     uint32_t first = (uint32_t)__builtin_ctz(*lanes);
@@ -83,7 +77,7 @@ static bool start_lanes(ptx_context *context, uint32_t *lanes) {
     async.bytes = (uint8_t *)copies;
     async.numbers[SIZE] = step->detail;
     PTX_FOR_LANES(lane, *lanes) {
-        if (are_together(context->warp, first, lane)) {
+        if (grout_ptx__starts_alike(context, first, lane)) {
             async.lanes |= 1u << lane;
             copies[lane].to = ptx_address(context, &step->sources[0], lane);
             copies[lane].from = ptx_value(context, &step->sources[1], lane) + step->more;
@@ -134,12 +128,20 @@ bool grout_ptx__decode_cp_async(ptx_decoder *decoder) {
            grout_ptx__decode_source(decoder, count > 3 ? 3 : 2, PTX_WORD_U32, 2);
 }
 
-static ptx_outcome run_commit(ptx_context *context) {
-    const bool is_bulk = context->step->detail != 0;
-    uint32_t *groups = is_bulk ? context->warp->bulk_groups : context->warp->copy_groups;
+static ptx_outcome run_bulk_commit(ptx_context *context) {
     PTX_FOR_LANES(lane, context->lanes) {
-        groups[lane]++;
-        context->warp->copy_marks[lane] = is_bulk ? context->warp->copy_marks[lane] : 0;
+        context->warp->bulk_groups[lane]++;
+    }
+    return PTX_NEXT;
+}
+
+static ptx_outcome run_commit(ptx_context *context) {
+    PTX_FOR_LANES(lane, context->lanes) {
+        context->warp->copy_groups[lane]++;
+        context->warp->copy_marks[lane] = 0;
+        if (!grout_ptx__observe_mark(context, lane)) {
+            return PTX_FAILED;
+        }
     }
     return PTX_NEXT;
 }
@@ -150,8 +152,7 @@ bool grout_ptx__decode_cp_async_commit(ptx_decoder *decoder) {
 }
 
 bool grout_ptx__decode_bulk_commit(ptx_decoder *decoder) {
-    decoder->step->run = run_commit;
-    decoder->step->detail = 1;
+    decoder->step->run = run_bulk_commit;
     return true;
 }
 
@@ -255,10 +256,9 @@ static ptx_outcome run_cp_async_mbarrier(ptx_context *context) {
         if (!grout_ptx__find_bytes(context, lane, async.numbers[TO], GROUT_PTX_MBARRIER_SIZE,
                                    &bytes) ||
             (step->detail == 0 && !expect_one_more(context, lane, &bytes)) ||
-            !grout_ptx__start(context, async)) {
+            !grout_ptx__start(context, async) || !grout_ptx__observe_mark(context, lane)) {
             return PTX_FAILED;
         }
-        context->warp->copy_marks[lane] += context->warp->copy_marks[lane] < PTX_MARKS - 1;
     }
     return PTX_NEXT;
 }

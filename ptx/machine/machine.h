@@ -37,16 +37,13 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
-enum { PTX_MARKS = 64 };
-
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
     uint8_t *registers;
-    uint32_t *defined; /* a mask of lanes for each plane */
-    uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
-    uint64_t
-        *written; /* of each plane: the step that wrote it last; NULL: nobody looks for races */
+    uint32_t *defined;  /* a mask of lanes for each plane */
+    uint32_t *flying;   /* of each plane: the group of products that writes it, plus 1, or 0 */
+    uint64_t *written;  /* of each plane: the step that wrote it; NULL: nobody looks for races */
     uint64_t fenced_at; /* the step of the last wgmma.fence, or 0 */
     uint32_t *loaded;   /* of each plane: the lanes that have a value after the wait */
     uint8_t *local;     /* local_bytes for each lane, then whether each is defined */
@@ -54,8 +51,7 @@ struct ptx_warp {
     uint32_t group_count;
     uint32_t bulk_groups[PTX_LANES], copy_groups[PTX_LANES]; /* committed so far */
     uint32_t product_groups;                                 /* wgmma: committed so far */
-    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit, told
-                                           * apart up to PTX_MARKS */
+    uint32_t copy_marks[PTX_LANES];       /* cp.async.mbarrier.arrive since the last commit */
     uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
     uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;

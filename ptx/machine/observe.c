@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+/* Arrivals of cp.async in a group that are told apart, and groups: both make up the time of a copy.
+ */
+enum { MARKS = 1 << 12, GROUPS = 1 << 20 };
+
 /* ---- the run ---- */
 
 static bool need_memory(ptx_machine *machine, bool is_done) {
@@ -594,7 +598,7 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
         async->flight.time =
-            (warp->copy_groups[async->lane] + 1) * PTX_MARKS + warp->copy_marks[async->lane];
+            (warp->copy_groups[async->lane] + 1) * MARKS + warp->copy_marks[async->lane];
     } else if (async->kind == PTX_ASYNC_PRODUCT) {
         kind = PTX_AGENT_PRODUCTS;
         async->flight.lane = 0;
@@ -613,13 +617,38 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     async->flight.agent = grout_ptx__get_agent(order, kind, context->cta->number, warp->index);
 }
 
+bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane) {
+    ptx_warp *warp = context->warp;
+    if (context->machine->order == NULL ||
+        (++warp->copy_marks[lane] < MARKS && warp->copy_groups[lane] < GROUPS - 1)) {
+        return true;
+    }
+    grout_ptx__fault(
+        context, lane,
+        "the search for races tells at most %u groups of cp.async apart, and %u arrivals "
+        "in a group",
+        GROUPS - 1u, MARKS - 1u);
+    return false;
+}
+
+bool grout_ptx__starts_alike(const ptx_context *context, uint32_t lane, uint32_t other) {
+    const ptx_warp *warp = context->warp;
+    const ptx_actor actor = get_actor(context, 1u << lane | 1u << other);
+    return warp->copy_groups[lane] == warp->copy_groups[other] &&
+           (context->machine->order == NULL ||
+            (warp->copy_marks[lane] == warp->copy_marks[other] &&
+             grout_ptx__know_alike(context->machine->order, &actor)));
+}
+
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = get_actor(context, async->lanes);
     if (machine->order == NULL) {
         return true;
     }
-    if (!grout_ptx__start_flight(machine->order, &actor, &async->flight)) {
+    if (async->kind == PTX_ASYNC_COPY) {
+        grout_ptx__start_lane_flights(machine->order, &actor, &async->flight);
+    } else if (!grout_ptx__start_flight(machine->order, &actor, &async->flight)) {
         return need_memory(machine, false);
     }
     async->flight.is_async_proxy = !async->is_generic;
@@ -635,9 +664,13 @@ static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32
     const ptx_actor one = get_actor(context, 1u << lane);
     const uint32_t cta = context->cta->number, warp = context->warp->index;
     if (kind == PTX_ASYNC_COPY) {
+        /* of the open group, those so far */
+        bool is_open = before > context->warp->copy_groups[lane];
+        uint32_t last = is_open ? context->warp->copy_marks[lane] : MARKS - 1;
         return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                                 grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
-                                before * PTX_MARKS + PTX_MARKS - 1);
+                                before * MARKS + last) &&
+               (!is_open || grout_ptx__observe_mark(context, lane));
     }
     return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                             grout_ptx__get_agent(order, PTX_AGENT_BULK_READS, cta, warp), 0,

@@ -80,6 +80,11 @@ bool grout_ptx__observe_cluster_wait(const ptx_context *context);
 
 /* ---- engines ---- */
 
+/* A lane has told an mbarrier to wait for its copies so far, or has ended a group of them: false,
+ * with a fault, if that was too often. */
+bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane);
+/* Whether copies of two lanes are of one group and ordered after the same. */
+bool grout_ptx__starts_alike(const ptx_context *context, uint32_t lane, uint32_t other);
 /* An operation starts: its kind, lanes, group and number are known. */
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
 /* Of each lane, the groups before a number are over; only_reads: they have read. Of wgmma and of

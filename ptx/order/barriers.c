@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
 
+#include <string.h>
+
 /* ---- phases ---- */
 
 /* The mbarrier at a place; one that nobody has made is made here. NULL without memory. */
@@ -40,7 +42,7 @@ bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
 bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                   uint32_t offset, ptx_ordering ordering) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    ptx_head head = {.scope = ordering.scope, .cta = actor->cta};
+    ptx_head head = {.scope = ordering.scope, .carrier = ordering.scope, .cta = actor->cta};
     head.is_release = ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL;
     if (phases == NULL || !grout_ptx__capture(order, actor, &head.view)) {
         return false;
@@ -48,7 +50,7 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
     bool is_done = grout_ptx__add_head(&phases->open, &head);
     FOR_LANES(lane, actor->lanes) {
         const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, &phases->open);
+        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, ordering.scope, &phases->open);
     }
     grout_ptx__drop_view(&head.view);
     return is_done;
@@ -66,20 +68,27 @@ bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
     return true;
 }
 
+/* A lane's wait: what it acquires, and what is left for a fence after it. */
+static bool take_phase(ptx_lane *lane, const ptx_heads *observed, const ptx_taker *taker) {
+    return grout_ptx__take_heads(observed, taker, &lane->view) &&
+           (grout_ptx__takes_all(observed, taker) || grout_ptx__note_seen(lane, observed));
+}
+
 bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                 uint32_t offset, ptx_ordering ordering) {
-    ptx_phases *phases = get_phases(order, cta, offset);
+    const ptx_phases *phases = get_phases(order, cta, offset);
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
-    bool is_acquire = ordering.sem == PTX_SEM_ACQUIRE || ordering.sem == PTX_SEM_ACQ_REL;
-    const ptx_taker taker = {actor->cta, order->cluster_size,
-                             is_acquire ? ordering.scope : PTX_SCOPE_NONE};
-    bool is_done = phases != NULL;
-    FOR_LANES(lane, is_done && phases->done.count > 0 ? actor->lanes : 0) {
-        ptx_lane *it = &warp->lanes[lane];
-        is_done = is_done && grout_ptx__take_heads(&phases->done, &taker, &it->view) &&
-                  (grout_ptx__takes_all(&phases->done, &taker) ||
-                   grout_ptx__note_seen(it, &phases->done));
+    const ptx_taker wait = {actor->cta, order->cluster_size, ordering.scope};
+    ptx_taker taker = wait;
+    ptx_heads observed = {NULL, 0, 0};
+    if (ordering.sem != PTX_SEM_ACQUIRE && ordering.sem != PTX_SEM_ACQ_REL) {
+        taker.scope = PTX_SCOPE_NONE;
     }
+    bool is_done = phases != NULL && grout_ptx__add_observed(&observed, &phases->done, &wait);
+    FOR_LANES(lane, is_done && observed.count > 0 ? actor->lanes : 0) {
+        is_done = is_done && take_phase(&warp->lanes[lane], &observed, &taker);
+    }
+    grout_ptx__drop_heads(&observed);
     return is_done;
 }
 
@@ -104,6 +113,28 @@ bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_fligh
         grout_ptx__drop_view(&flight_out->view);
     }
     return is_done;
+}
+
+bool grout_ptx__know_alike(ptx_order *order, const ptx_actor *actor) {
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const ptx_view *first = &warp->lanes[__builtin_ctz(actor->lanes)].view;
+    FOR_LANES(lane, actor->lanes) {
+        if (memcmp(warp->lanes[lane].view.clocks, first->clocks, sizeof first->clocks) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void grout_ptx__start_lane_flights(ptx_order *order, const ptx_actor *actor,
+                                   ptx_flight *flight_out) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const uint32_t first = (uint32_t)__builtin_ctz(actor->lanes);
+    *flight_out = (ptx_flight){
+        .view = grout_ptx__share_view(&warp->lanes[first].view),
+        .own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp),
+        .own_lane = first,
+        .own_time = warp->now++};
 }
 
 void grout_ptx__end_flight(ptx_flight *flight) {

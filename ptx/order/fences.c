@@ -34,11 +34,13 @@ bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads) {
     return heads->count == 0 || (fenced != NULL && grout_ptx__add_heads(&fenced->seen, heads));
 }
 
-bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_heads *heads) {
+bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier,
+                           ptx_heads *heads) {
     bool is_done = true;
     for (uint32_t i = 0; lane->fenced != NULL && i < PTX_SCOPE_COUNT; i++) {
         if (lane->fenced->is_fenced[i]) {
             const ptx_head head = {.scope = (ptx_scope)i,
+                                   .carrier = carrier,
                                    .is_release = true,
                                    .cta = cta,
                                    .view = lane->fenced->before[i]};

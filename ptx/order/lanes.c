@@ -240,7 +240,8 @@ bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool i
     ptx_heads heads = {NULL, 0, 0};
     bool is_done = come(order, actor, bar, is_release);
     FOR_LANES(lane, is_release ? 0 : actor->lanes) {
-        is_done = is_done && grout_ptx__add_fenced(&warp->lanes[lane], actor->cta, &heads);
+        is_done = is_done &&
+                  grout_ptx__add_fenced(&warp->lanes[lane], actor->cta, PTX_SCOPE_NONE, &heads);
     }
     for (size_t i = 0; is_done && i < heads.count; i++) {
         is_done = heads.items[i].scope < PTX_SCOPE_CLUSTER ||

@@ -81,7 +81,7 @@ bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view
 /* Each of the lanes learns. */
 bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view *view);
 /* What lanes that a fence of theirs precedes hand over with a relaxed write; else nothing. */
-bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_heads *heads);
+bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier, ptx_heads *heads);
 /* What a read sees that acquires nothing, or too little, is for a fence after it. */
 bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads);
 /* The patterns of a lane; NULL without memory. */

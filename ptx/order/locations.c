@@ -223,7 +223,7 @@ static bool give(ptx_order *order, const ptx_actor *actor, const ptx_value_acces
                                        : find_local(lane->fenced->released_at.items,
                                                     lane->fenced->released_at.count, access->cells);
     return is_done && (local == NULL || grout_ptx__add_heads(heads, &local->heads)) &&
-           grout_ptx__add_fenced(lane, actor->cta, heads);
+           grout_ptx__add_fenced(lane, actor->cta, PTX_SCOPE_NONE, heads);
 }
 
 bool grout_ptx__hand_over(ptx_order *order, const ptx_actor *actor,

@@ -129,6 +129,11 @@ bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32
 
 /* An operation that lanes start; agent and time are 0. */
 bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_flight *flight_out);
+/* One for lanes that know the same, each of which does its own part: what the others have done
+ * themselves is not before it. */
+bool grout_ptx__know_alike(ptx_order *order, const ptx_actor *actor);
+void grout_ptx__start_lane_flights(ptx_order *order, const ptx_actor *actor,
+                                   ptx_flight *flight_out);
 void grout_ptx__end_flight(ptx_flight *flight);
 uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint32_t cta,
                               uint32_t warp);

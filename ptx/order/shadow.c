@@ -8,7 +8,8 @@
 /* A cell names a lane of a record, or, with the highest bit, a list of readers. */
 enum { LANE_BITS = 5, LANES = 32 };
 #define IS_LIST     UINT32_C(0x80000000)
-#define RECORDS_MAX (UINT32_C(1) << (31 - LANE_BITS))
+#define RECORDS_MAX (UINT32_C(1) << 24) /* 1 GiB; less than names can tell apart */
+#define READS_MAX   (UINT32_C(1) << 26)
 
 #define FOR_LANES(lane, mask)                     \
     for (uint32_t lane = 0; lane < LANES; lane++) \
@@ -276,19 +277,27 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
 
 /* ---- new names ---- */
 
-/* The number of a record, which is the last one if that is the same; 0 without memory. */
+/* Where the number of a record like this may be. */
+static uint32_t *find_recent(ptx_shadow *shadow, const ptx_record *record) {
+    uint64_t hash = (record->agent * 31 + record->inst) * UINT64_C(0x9e3779b97f4a7c15);
+    return &shadow->recent[hash >> 32 & (PTX_RECENT - 1)];
+}
+
+/* The number of a record, an old one if it is the same; 0 without memory. */
 static uint32_t add_record(ptx_shadow *shadow, const ptx_record *record) {
+    uint32_t *recent = find_recent(shadow, record);
     size_t count = shadow->records.count;
-    if (count > 1 && is_same_record(&shadow->records.items[count - 1], record)) {
-        return (uint32_t)count - 1;
+    if (*recent != 0 && is_same_record(&shadow->records.items[*recent], record)) {
+        return *recent;
     }
     if (count >= RECORDS_MAX || !GROUT_ARRAY_RESERVE(&shadow->records, NULL, 2)) {
         shadow->is_full = count >= RECORDS_MAX;
         return 0;
     }
     shadow->records.count += count == 0;
+    *recent = (uint32_t)shadow->records.count;
     shadow->records.items[shadow->records.count++] = *record;
-    return (uint32_t)shadow->records.count - 1;
+    return *recent;
 }
 
 /* A list with a reader in front; 0 without memory. */
@@ -300,8 +309,8 @@ static uint32_t add_reads(ptx_shadow *shadow, const ptx_reads *reads) {
     if (count > 0 && memcmp(&shadow->reads.items[count - 1], reads, sizeof *reads) == 0) {
         return IS_LIST | (uint32_t)(count - 1);
     }
-    if (count >= IS_LIST || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
-        shadow->is_full = count >= IS_LIST;
+    if (count >= READS_MAX || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
+        shadow->is_full = count >= READS_MAX;
         return 0;
     }
     shadow->reads.items[shadow->reads.count++] = *reads;
@@ -358,7 +367,11 @@ static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, co
 static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                        uint32_t record, ptx_cell *cell) {
     ptx_reads newest = {record, access->lanes, 0};
+    const ptx_reads first = get_reads(shadow, cell->reads);
     uint32_t list = 0;
+    if (cell->reads != 0 && first.record == record && (access->lanes & ~first.lanes) == 0) {
+        return true; /* it reads again, and knows no more */
+    }
     for (uint32_t name = cell->reads; name != 0;) {
         ptx_reads reads = get_reads(shadow, name);
         name = reads.next;

@@ -94,10 +94,13 @@ typedef struct ptx_reads {
     uint32_t record, lanes, next;
 } ptx_reads;
 
+enum { PTX_RECENT = 1024 };
+
 typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
-    bool is_full; /* more accesses than numbers for them */
+    uint32_t recent[PTX_RECENT]; /* numbers of records, by a hash: who polls has the same again */
+    bool is_full;                /* more accesses than numbers for them */
 } ptx_shadow;
 
 /* Whether the tensor core performs the later one after the earlier one, if it was started after it:

@@ -47,8 +47,8 @@ void grout_ptx__drop_heads(ptx_heads *heads) {
 bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
     for (size_t i = 0; i < heads->count; i++) {
         ptx_head *old = &heads->items[i];
-        if (old->scope == head->scope && old->is_release == head->is_release &&
-            (old->cta == head->cta || !head->is_release)) {
+        if (old->scope == head->scope && old->carrier == head->carrier &&
+            old->is_release == head->is_release && (old->cta == head->cta || !head->is_release)) {
             return grout_ptx__join_view(&old->view, &head->view);
         }
     }
@@ -64,6 +64,24 @@ bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
         is_done = grout_ptx__add_head(heads, &others->items[i]);
+    }
+    return is_done;
+}
+
+static bool is_observed(const ptx_head *head, const ptx_taker *wait) {
+    const uint32_t size = wait->cluster_size;
+    return head->carrier == PTX_SCOPE_NONE ||
+           (grout_ptx__includes(head->carrier, head->cta, wait->cta, size) &&
+            grout_ptx__includes(wait->scope, wait->cta, head->cta, size));
+}
+
+bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait) {
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < others->count; i++) {
+        ptx_head head = others->items[i];
+        head.is_release = head.is_release && is_observed(&head, wait);
+        head.carrier = PTX_SCOPE_NONE;
+        is_done = grout_ptx__add_head(heads, &head);
     }
     return is_done;
 }

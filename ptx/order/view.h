@@ -47,12 +47,16 @@ bool grout_ptx__join_engines(ptx_view *view, const ptx_view *other);
 /* What was handed over, by whom and for whom. */
 typedef struct ptx_head {
     ptx_scope scope;
-    bool is_release; /* else of engines alone */
+    ptx_scope carrier; /* of the write that hands it over, where that is an arrival; else NONE */
+    bool is_release;   /* else of engines alone */
     uint32_t cta;
     ptx_view view;
 } ptx_head;
 
 typedef GROUT_ARRAY(ptx_head) ptx_heads;
+
+/* Whether a scope, as a thread of a CTA writes it, includes the threads of another one. */
+bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size);
 
 /* Who takes: a thread of a CTA, with an acquire of a scope or without (PTX_SCOPE_NONE). */
 typedef struct ptx_taker {
@@ -60,13 +64,12 @@ typedef struct ptx_taker {
     ptx_scope scope;
 } ptx_taker;
 
-/* Whether a scope, as a thread of a CTA writes it, includes the threads of another one. */
-bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size);
-
 void grout_ptx__drop_heads(ptx_heads *heads);
 /* A head more; the view is borrowed. False without memory. */
 bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
 bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
+/* Those of arrivals that are morally strong with the taker's wait. */
+bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait);
 /* Whether the taker gets all that the heads have, and not what engines are done with alone. */
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker);
 /* A view learns what the heads hand over to it. */

@@ -76,11 +76,11 @@ orders(grout_f32 *y,
     // semaphore_signal %sem[0], 1 scope(cta)
     grout_thread_barrier(thread); // one lane signals for all
     if (warp == 0 && grout_elect()) {
-        grout_semaphore_signal<GROUT_RELEASE, GROUT_CTA>(sem, (grout_u32)(1));
+        grout_semaphore_signal<GROUT_RELEASE, GROUT_GPU>(sem, (grout_u32)(1));
     }
     // semaphore_wait %sem[0], 1 order(acquire) scope(cta)
     if (warp == 0 && grout_elect()) {
-        grout_semaphore_wait<GROUT_ACQUIRE, GROUT_CTA>(sem, (grout_u32)(1), dog, {0, (grout_u32)(0), 21});
+        grout_semaphore_wait<GROUT_ACQUIRE, GROUT_GPU>(sem, (grout_u32)(1), dog, {0, (grout_u32)(0), 21});
     }
     grout_thread_barrier(thread); // all lanes know
     // store %y[%c], (load %s)
