@@ -85,6 +85,7 @@ def judge_batch(arguments, tally, batch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     comparing.add_options(parser, 4)
+    parser.set_defaults(seconds=races.SECONDS)
     parser.add_argument("--synchronised", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=1)

@@ -48,7 +48,9 @@ FEW = ("tests/behaviour/cluster_barriers/from-one-cta.grout", "tests/behaviour/g
        "tests/litmus/tensor_maps/tm-store-again.grout", "tests/litmus/tma_rows/tr-scatter-same-rows.grout")
 NO_END = {"deadlock", "step-limit"}
 RACE = "ptx-race"
-STOPPED = ("ptx-fault", "ptx-hang")
+HANG = "ptx-hang"
+STOPPED = ("ptx-fault", HANG)
+SECONDS = 60  # of the processor, for a run: some wait for what a mistake has kept away
 MORE = 60  # interleavings, before a race that the machine does not find is a difference
 SCHEDULES = 12  # of the checker, before a race that it does not know is a difference
 
@@ -101,6 +103,8 @@ def run_machine(arguments, case, interleavings, seed=0):
     text = "\n".join(f"$ {' '.join(command)}\n{out}{err}".split("\n")[:comparing.LINES_SHOWN])
     if "[nvrtc-missing]" in out + err:
         raise comparing.NoNvrtc
+    if code == -9:  # past its time
+        return HANG, text
     return "" if code == 0 else comparing.get_code(out + err)[0] or str(code), text
 
 
@@ -176,6 +180,7 @@ def compare(arguments, judged):
 def main():
     parser = argparse.ArgumentParser()
     tree.add_options(parser, 6)
+    parser.set_defaults(seconds=SECONDS)
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)
     os.chdir(tree.ROOT)
