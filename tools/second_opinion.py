@@ -6,7 +6,9 @@ The other checker is SentryWard, which reads PTX and knows nothing of grout. It 
 a virtual environment below --work, once. PATH are .grout files or folders; by default kernels/,
 tests/corpus and tests/litmus. Each kernel is emitted as PTX with its manifest, which becomes
 SentryWard's input, and checked by both. The table counts how the verdicts meet; every kernel where
-one finds something and the other does not is listed, with the reason if it is a known one.
+one finds something and the other does not is listed, with the reason if it is a known one. A second
+table counts what grout's own search for races of the same PTX says ('grout run --device ptx --check'),
+which like SentryWard knows nothing of the kernel.
 
 Exit code: 0 if every difference has a reason, 1 if one has none, 2 if SentryWard cannot be had.
 
@@ -145,6 +147,7 @@ class Opinion:
         self.path, self.kernel = os.path.relpath(path, ROOT), kernel
         self.grout, self.codes = None, []       # verdict; codes of the findings
         self.other, self.reasons = None, []     # SentryWard's result; codes of its diagnostics
+        self.ptx = "not run"                    # the machine for PTX: clean, race, another fault, not run
 
     @property
     def meeting(self):
@@ -204,11 +207,21 @@ def ask_other(options, sentryward, opinion):
     opinion.reasons = [told["code"] for told in answer["diagnostics"]]
 
 
+def ask_machine(options, opinion):
+    done = run([options.grout, "run", "--device", "ptx", "--check", "--interleavings", "3", "--kernel",
+                "@" + opinion.kernel, opinion.path], options.seconds * 4)
+    said = re.findall(r"\[([a-z-]+)\]$", done.stderr, re.M)
+    opinion.ptx = ("clean" if done.returncode == 0 else "race" if "ptx-race" in said
+                   else "another fault" if {"ptx-fault", "ptx-hang"} & set(said) else "not run")
+
+
 def ask_both(options, sentryward, path, kernel):
     opinion = Opinion(path, kernel)
     try:
         ask_other(options, sentryward, opinion)
         ask_grout(options, opinion)
+        if opinion.other != "not emitted":
+            ask_machine(options, opinion)
     except subprocess.TimeoutExpired:
         opinion.other = opinion.other or "timeout"
     return opinion
@@ -236,6 +249,20 @@ def print_table(opinions):
             print(f"{count:6}  {': '.join(reason)}")
 
 
+def print_machine(opinions):
+    """What the search for races of the PTX says, beside SentryWard, and beside grout's checker."""
+    answers = ("clean", "race", "another fault", "not run")
+    rows = collections.defaultdict(collections.Counter)
+    for o in opinions:
+        if o.other != "not emitted":
+            other = "nothing" if o.other == "race_free" else "something" if o.other in FINDINGS else "not read"
+            rows["SentryWard: " + other][o.ptx] += 1
+            rows["grout check: " + ("something" if o.codes else "nothing")][o.ptx] += 1
+    print("\n| the same PTX | " + " | ".join(answers) + " |\n|---|" + "---|" * len(answers))
+    for row in sorted(rows):
+        print(f"| {row} | " + " | ".join(str(rows[row][answer]) for answer in answers) + " |")
+
+
 def print_differences(opinions, is_verbose):
     """Those without a known reason, and how many there are with one. Returns how many have none."""
     known, surprises = collections.Counter(), 0
@@ -249,7 +276,7 @@ def print_differences(opinions, is_verbose):
                 continue
         surprises += o.known is None
         print(f"  {o.meeting}: {o.path} @{o.kernel}: grout {o.grout} {','.join(o.codes)}; "
-              f"SentryWard {o.other} {','.join(o.reasons)}" + (f"  [{o.known}]" if o.known else ""))
+              f"SentryWard {o.other} {','.join(o.reasons)}; its PTX {o.ptx}" + (f"  [{o.known}]" if o.known else ""))
     for (meeting, reason), count in known.most_common():
         print(f"{count:6}  {meeting}: {reason}")
     return surprises
@@ -276,6 +303,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         opinions = list(pool.map(lambda k: ask_both(options, sentryward, *k), kernels))
     print_table(opinions)
+    print_machine(opinions)
     surprises = print_differences(opinions, options.v)
     print(f"\n{len(opinions)} kernels, {surprises} differences without a known reason")
     return 1 if surprises else 0

@@ -62,7 +62,7 @@ GROUT_RED_HALF(peer, "shared::cluster", grout_u32, "r")
 // else was in between.
 #define GROUT_CAS_LOOP(NAME, TYPE, SPACE, POINTER)                                                 \
     template <int scope> GROUT_DEVICE void grout_atomic_##NAME##_##SPACE(POINTER at, TYPE value) { \
-        TYPE seen = grout_load_##SPACE<TYPE>(at);                                                  \
+        TYPE seen = {grout_look_half_##SPACE<scope>(at)};                                          \
         while (true) {                                                                             \
             const TYPE wanted =                                                                    \
                 grout_cast<TYPE>(grout_##NAME(grout_widen(seen), grout_widen(value)));             \
@@ -92,6 +92,28 @@ GROUT_RED_HALF(peer, "shared::cluster", grout_u32, "r")
         }                                                                                          \
         return old;                                                                                \
     }
+// The first look, which others' exchanges may come between, so that it is atomic, too.
+#define GROUT_LOOK_HALF_IN(SCOPE, SPACE, ADDRESS)                                                  \
+    asm volatile("ld.relaxed." SCOPE "." SPACE ".b16 %0, [%1];" : "=h"(bits) : ADDRESS(at) : "memory")
+#define GROUT_LOOK_HALF(NAME, SPACE, POINTER, ADDRESS)                                             \
+    template <int scope> GROUT_DEVICE grout_u16 grout_look_half_##NAME(POINTER at) {               \
+        grout_u16 bits;                                                                            \
+        if (scope == GROUT_CTA) {                                                                  \
+            GROUT_LOOK_HALF_IN("cta", SPACE, ADDRESS);                                             \
+        } else if (scope == GROUT_CLUSTER) {                                                       \
+            GROUT_LOOK_HALF_IN("cluster", SPACE, ADDRESS);                                         \
+        } else if (scope == GROUT_GPU) {                                                           \
+            GROUT_LOOK_HALF_IN("gpu", SPACE, ADDRESS);                                             \
+        } else {                                                                                   \
+            GROUT_LOOK_HALF_IN("sys", SPACE, ADDRESS);                                             \
+        }                                                                                          \
+        return bits;                                                                               \
+    }
+GROUT_LOOK_HALF(gmem, "global", void *, "l")
+GROUT_LOOK_HALF(smem, "shared::cta", grout_u32, "r")
+GROUT_LOOK_HALF(peer, "shared::cluster", grout_u32, "r")
+#undef GROUT_LOOK_HALF
+#undef GROUT_LOOK_HALF_IN
 GROUT_SWAP_HALF(gmem, "global", void *, "l")
 GROUT_SWAP_HALF(smem, "shared::cta", grout_u32, "r")
 GROUT_SWAP_HALF(peer, "shared::cluster", grout_u32, "r")

@@ -37,18 +37,13 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
-/* What the search for races tells apart: groups of cp.async of a lane, and arrivals for its copies
- * in a group. Both make up the time of a copy. */
-enum { PTX_MARKS = 1 << 16 };
-
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
     uint8_t *registers;
-    uint32_t *defined; /* a mask of lanes for each plane */
-    uint32_t *flying;  /* of each plane: the group of products that writes it, plus 1, or 0 */
-    uint64_t
-        *written; /* of each plane: the step that wrote it last; NULL: nobody looks for races */
+    uint32_t *defined;  /* a mask of lanes for each plane */
+    uint32_t *flying;   /* of each plane: the group of products that writes it, plus 1, or 0 */
+    uint64_t *written;  /* of each plane: the step that wrote it; NULL: nobody looks for races */
     uint64_t fenced_at; /* the step of the last wgmma.fence, or 0 */
     uint32_t *loaded;   /* of each plane: the lanes that have a value after the wait */
     uint8_t *local;     /* local_bytes for each lane, then whether each is defined */
@@ -128,6 +123,7 @@ struct ptx_async {
     ptx_pipe pipe;     /* of the tensor core; a commit has none */
     bool is_generic;   /* it accesses memory by the generic proxy */
     ptx_flight flight; /* what it is ordered after */
+    ptx_cell *map;     /* of its tensor map, if one is in global memory */
 };
 
 struct ptx_machine {

@@ -242,7 +242,7 @@ bool grout_ptx__decode_load(ptx_decoder *decoder) {
     return decode_access(decoder, 1, 0);
 }
 
-/* Of one lane; false: the same was there already. */
+/* Stores a lane's values; false: they were there already. */
 static bool store_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;

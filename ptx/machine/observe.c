@@ -3,8 +3,13 @@
 #include "observe.h"
 
 #include "mbarrier.h"
+#include "tensor_map.h"
 
 #include <string.h>
+
+/* Arrivals of cp.async in a group that are told apart, and groups: both make up the time of a copy.
+ */
+enum { MARKS = 1 << 12, GROUPS = 1 << 20 };
 
 /* ---- the run ---- */
 
@@ -365,6 +370,13 @@ bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, cons
                          make_touch(async, bytes, size, is_write, is_reduction));
 }
 
+bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async) {
+    const ptx_bytes bytes = {.cells = async->map};
+    ptx_async reader = *async;
+    reader.flight.is_async_proxy = false; /* its fence is that of the start */
+    return grout_ptx__observe_async(machine, &reader, &bytes, GROUT_PTX_MAP_SIZE, false, false);
+}
+
 enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
 
 static bool is_repeat(const ptx_bytes *source, const ptx_bytes *target, uint32_t at,
@@ -586,7 +598,7 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
         async->flight.time =
-            (warp->copy_groups[async->lane] + 1) * PTX_MARKS + warp->copy_marks[async->lane];
+            (warp->copy_groups[async->lane] + 1) * MARKS + warp->copy_marks[async->lane];
     } else if (async->kind == PTX_ASYNC_PRODUCT) {
         kind = PTX_AGENT_PRODUCTS;
         async->flight.lane = 0;
@@ -608,13 +620,14 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
 bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane) {
     ptx_warp *warp = context->warp;
     if (context->machine->order == NULL ||
-        (++warp->copy_marks[lane] < PTX_MARKS && warp->copy_groups[lane] < PTX_MARKS - 1)) {
+        (++warp->copy_marks[lane] < MARKS && warp->copy_groups[lane] < GROUPS - 1)) {
         return true;
     }
-    grout_ptx__fault(context, lane,
-                     "the search for races tells %u groups of cp.async and as many arrivals in a "
-                     "group apart, and no more",
-                     PTX_MARKS - 1u);
+    grout_ptx__fault(
+        context, lane,
+        "the search for races tells at most %u groups of cp.async apart, and %u arrivals "
+        "in a group",
+        GROUPS - 1u, MARKS - 1u);
     return false;
 }
 
@@ -653,10 +666,10 @@ static bool learn_groups(const ptx_context *context, ptx_async_kind kind, uint32
     if (kind == PTX_ASYNC_COPY) {
         /* of the open group, those so far */
         bool is_open = before > context->warp->copy_groups[lane];
-        uint32_t last = is_open ? context->warp->copy_marks[lane] : PTX_MARKS - 1;
+        uint32_t last = is_open ? context->warp->copy_marks[lane] : MARKS - 1;
         return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,
                                 grout_ptx__get_agent(order, PTX_AGENT_COPIES, cta, warp), 0,
-                                before * PTX_MARKS + last) &&
+                                before * MARKS + last) &&
                (!is_open || grout_ptx__observe_mark(context, lane));
     }
     return grout_ptx__learn(order, &one, PTX_KNOWN_ENGINES,

@@ -27,9 +27,10 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
                                uint32_t size, uint32_t repeats);
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                              uint32_t size, bool is_write);
-/* A tensor map that a copy reads. */
+/* A tensor map that a copy reads from its start on; and that it has read until its end. */
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                             uint32_t size);
+bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async);
 /* One that the warp copies and releases at once: tensormap.cp_fenceproxy. */
 bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *from,
                                  const ptx_bytes *to, uint32_t size);

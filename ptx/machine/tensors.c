@@ -132,6 +132,7 @@ static bool load_to(ptx_walk *walk, const grout_ptx_tensor_map *map, const grout
                                                          << 24;
     walk->rank = rank;
     if (!grout_ptx__observe_target(walk->machine, walk->async, listener) ||
+        !grout_ptx__observe_map_end(walk->machine, walk->async) ||
         !grout_ptx__box_walk(map, box, take, walk, &fault) ||
         !grout_ptx__box_bytes(map, box, &bytes, &fault)) {
         return walk->machine->is_failed
@@ -173,7 +174,9 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
     walk.element_bytes = (grout_ptx__elem_bits(map.elem) + 7) / 8;
     walk.type = get_type(map.elem);
     if (walk.is_store) {
-        return grout_ptx__box_walk(&map, &box, take, &walk, &fault) || machine->is_failed
+        return (grout_ptx__observe_map_end(machine, async) &&
+                grout_ptx__box_walk(&map, &box, take, &walk, &fault)) ||
+                       machine->is_failed
                    ? !machine->is_failed
                    : grout_ptx__async_fault(machine, async, "%s", fault.text);
     }
@@ -190,9 +193,9 @@ static bool copy_box(ptx_machine *machine, ptx_async *async) {
     return true;
 }
 
-/* The 128 bytes at a generic address, or in the step's space. */
-static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uint64_t offset,
-                         uint32_t lane) {
+/* The 128 bytes at a generic address, or in the step's space, as they are when the copy starts. */
+static bool copy_map(const ptx_context *context, const ptx_plane *plane, uint64_t offset,
+                     uint32_t lane, ptx_async *async) {
     ptx_context generic = *context;
     ptx_step step = *context->step;
     ptx_bytes bytes;
@@ -202,24 +205,24 @@ static uint8_t *copy_map(const ptx_context *context, const ptx_plane *plane, uin
     if (address % GROUT_PTX_MAP_ALIGN != 0) {
         grout_ptx__fault(context, lane, "the tensor map at 0x%llx is not at a multiple of %d",
                          (unsigned long long)address, GROUT_PTX_MAP_ALIGN);
-        return NULL;
+        return false;
     }
     for (uint32_t i = 0; i < GROUT_PTX_MAP_SIZE; i += GROUT_PTX_MAP_ALIGN) {
         if (!grout_ptx__find_bytes(&generic, lane, address + i, GROUT_PTX_MAP_ALIGN, &bytes)) {
-            return NULL;
+            return false;
         }
     }
     (void)grout_ptx__find_bytes(&generic, lane, address, GROUT_PTX_MAP_ALIGN, &bytes);
     if (!grout_ptx__observe_map(&generic, lane, &bytes, GROUT_PTX_MAP_SIZE)) {
-        return NULL;
+        return false;
     }
-    uint8_t *copy = grout__new(NULL, GROUT_PTX_MAP_SIZE, 1);
-    if (copy == NULL) {
-        grout_diags_add_oom(context->machine->diags);
-        return NULL;
+    async->map = bytes.cells;
+    async->bytes = grout__new(NULL, GROUT_PTX_MAP_SIZE, 1);
+    if (async->bytes == NULL) {
+        return grout_diags_add_oom(context->machine->diags);
     }
-    memcpy(copy, bytes.data, GROUT_PTX_MAP_SIZE);
-    return copy;
+    memcpy(async->bytes, bytes.data, GROUT_PTX_MAP_SIZE);
+    return true;
 }
 
 /* Items: coordinates, then offsets. Sources: the map, shared memory, the mbarrier, CTAs. */
@@ -242,8 +245,10 @@ static ptx_outcome start_lane(const ptx_context *context, uint32_t lane) {
     for (uint32_t i = 0; i < step->item_count2; i++) {
         async.numbers[OFFSETS + i] = ptx_value(context, &items[step->first_item2 + i], lane);
     }
-    async.bytes = copy_map(context, &step->sources[0], step->offset, lane);
-    return async.bytes != NULL && grout_ptx__start(context, async) ? PTX_NEXT : PTX_FAILED;
+    return copy_map(context, &step->sources[0], step->offset, lane, &async) &&
+                   grout_ptx__start(context, async)
+               ? PTX_NEXT
+               : PTX_FAILED;
 }
 
 static ptx_outcome run_tensor_copy(ptx_context *context) {
@@ -361,11 +366,11 @@ static ptx_outcome run_prefetch_map(ptx_context *context) {
         return PTX_FAILED;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        uint8_t *bytes = copy_map(context, &step->sources[0], step->offset, lane);
-        if (bytes == NULL) {
+        ptx_async fetch = {.bytes = NULL};
+        if (!copy_map(context, &step->sources[0], step->offset, lane, &fetch)) {
             return PTX_FAILED;
         }
-        grout__free(bytes);
+        grout__free(fetch.bytes);
     }
     return PTX_NEXT;
 }

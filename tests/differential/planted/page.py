@@ -18,14 +18,14 @@ manifest or a launch, writes its fields by that list, and `--plant FIELD` of `gr
 
 [`planted.py`](../tests/differential/planted/planted.py) plants each field in each kernel of
 [`kernels.txt`](../tests/differential/planted/kernels.txt) that has it, and runs it on the machine for PTX ([ptx.md](ptx.md)), which has its own reading of the
-ISA. A fault is noticed if the machine (or NVRTC, or the check of a tensor map) refuses it, if it faults or hangs, or if an array differs from the interpreter's. What nobody
-notices has a line in [`unnoticed.txt`](../tests/differential/planted/unnoticed.txt) that says why it cannot matter there; the test fails if a
+ISA, and looks for races. A fault is noticed if the machine (or NVRTC, or the check of a tensor map) refuses it, if two accesses race, if it faults or hangs, or if an array differs from the interpreter's.
+What nobody notices has a line in [`unnoticed.txt`](../tests/differential/planted/unnoticed.txt) that says why it cannot matter there; the test fails if a
 fault is unnoticed without such a line, if a line covers nothing, and if no kernel has a field. `planted/part` is a kernel of them for each
 change, `planted/all` is slow. This page is written by [`page.py`](../tests/differential/planted/page.py).
 """
 
-GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. A wait for too few groups or phases, and a unit of a semaphore too many, is a race:
-the machine lets operations happen late and warps be slow, so that it shows, and the GPU won it that time. And `bar.sync 16` is none of
+GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. A scope that is too narrow, a fence that is not there, a wait for too few groups or phases, and a unit of a semaphore too many, are races:
+the machine says so whatever came first, and lets operations happen late and warps be slow, and the GPU won them that time. And `bar.sync 16` is none of
 the ISA's 16 barriers, which the machine says, while the GPU takes the low bits.
 
 Left out are faults that could read or write outside of the arrays: `MAP.START`, `MAP.TYPE`, `MAP.EXTENT`, `COPY.START`, and of `MAP.DIM_n`,

@@ -83,10 +83,10 @@ def depends_on_order(grout, case, seconds):
 NO_CODE = {"gpu-unsupported", "layout-conflict"}  # what the emitter says of a kernel without CUDA
 
 
-def compare(grout, case, interleavings, seconds):
-    """What becomes of a case."""
+def compare(grout, case, interleavings, seconds, checks=False):
+    """What becomes of a case. checks: races of its PTX are differences, too."""
     command = [grout, "run", case.path, *case.options, "--device", "ptx", "--compare", "cpu", "--numerics", "exact",
-               "--interleavings", str(interleavings)]
+               "--interleavings", str(interleavings), *(["--check"] if checks else [])]
     code, out, err = call(command, seconds)
     text = f"$ {' '.join(command)}\n{out}{err}"
     text = "\n".join(text.split("\n")[:LINES_SHOWN])

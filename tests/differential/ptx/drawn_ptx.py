@@ -3,11 +3,12 @@
 """Drawn kernels on the machine that knows PTX alone, held against the interpreter. Needs NVRTC: 77 without it.
 
 usage: drawn_ptx.py --grout PATH --random CHECK_RANDOM --synchronised CHECK_SYNCHRONISED [--arch hopper|blackwell|both]
-                    [--first 1] [--count 2000] [--interleavings 20] [--jobs 1] [--state FILE] [--keep FOLDER] [--list]
+                    [--first 1] [--count 2000] [--interleavings 20] [--check] [--jobs 1] [--state FILE] [--keep FOLDER]
+                    [--list]
 
 Of each architecture so many kernels that are right by construction, by their numbers alone: of check_synchronised and
 check_random, and of tests/certificates. Each is compiled once and runs in so many interleavings, and each of these has
-to leave what the interpreter leaves. --keep FOLDER keeps the kernels that differ.
+to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that differ.
 """
 import argparse
 import glob
@@ -132,7 +133,8 @@ def compare_batch(arguments, tally, batch):
             result = tally.get(name) or NOTHING
             if number in cases and result == NOTHING:
                 set_arch(cases[number].path, arch)
-                result = comparing.compare(arguments.grout, cases[number], arguments.interleavings, arguments.seconds)
+                result = comparing.compare(arguments.grout, cases[number], arguments.interleavings, arguments.seconds,
+                                           arguments.check)
             if result.what == DIFFERS and arguments.keep and number in cases:
                 os.makedirs(arguments.keep, exist_ok=True)
                 for path in glob.glob(cases[number].path[:-len("grout")] + "*"):
@@ -148,6 +150,7 @@ def main():
     parser.add_argument("--arch", choices=[*KINDS, "both"], default="both")
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--check", action="store_true", help="look for races of the PTX, too")
     parser.add_argument("--keep")
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)

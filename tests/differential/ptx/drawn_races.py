@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The races that the machine for PTX finds in drawn kernels with mistakes, held against the findings of the checker, as
+races.py does for the tree. Needs NVRTC: 77 without it.
+
+usage: drawn_races.py --grout PATH --synchronised CHECK_SYNCHRONISED [--only WORD] [--first 1] [--count 100]
+                      [--interleavings 4] [--jobs 1] [--state FILE] [--keep FOLDER] [--list]
+
+Of each kind so many numbers: of check_synchronised, kernels with one operation dropped, moved or changed; of
+tests/certificates, kernels of all families, with mistakes and without. --keep FOLDER keeps the kernels that differ.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+import comparing
+import drawn_ptx
+import races
+import tree
+from comparing import AGREES, DIFFERS, LEFT_OUT, Case, Result
+
+KINDS = ("rings", "clusters", "grids", "meetings", "tensors", "pairs", "cancels")  # of check_synchronised
+BATCH = 10  # kernels that are drawn at once
+
+
+def draw_synchronised(arguments, folder, kind, first, count):
+    """Case by number."""
+    done = subprocess.run([arguments.synchronised, "print-mistakes", kind, str(first), str(count)], capture_output=True,
+                          text=True, check=True)
+    cases = {}
+    for part in done.stdout.split(f"// {kind} ")[1:]:
+        number, _, text = part.partition("\n")
+        cases[int(number)] = Case(drawn_ptx.write(folder, f"{kind}_{number}", text), [])
+    return cases
+
+
+def draw_certificates(_, folder, kind, first, count):
+    cases = {}
+    for number in range(first, first + count):
+        kernel = drawn_ptx.certificates.draw_kernel(number, kind)
+        path = drawn_ptx.write(folder, f"{kind}_{number}", drawn_ptx.certificates.make_file([kernel])[0])
+        cases[number] = Case(path, kernel.options)
+    return cases
+
+
+def list_batches(arguments):
+    """(draw, name, kind, first number, count), the kinds in turn."""
+    sources = [(draw_synchronised, kind, kind) for kind in KINDS]
+    sources += [(draw_certificates, f"certificates {kind}", kind) for kind in drawn_ptx.certificates.FAMILIES]
+    last = arguments.first + arguments.count
+    for number in range(arguments.first, last, BATCH):
+        for draw, name, kind in sources:
+            if arguments.only in name:
+                yield draw, name, kind, number, min(BATCH, last - number)
+
+
+# (finding of the checker alone, what the text has, why nothing is wrong): as alone.txt has it, by classes.
+STRONGER = (
+    ("insufficient-scope", r"cluster_wait order\(relaxed\)", "the wait of barrier.cluster has no relaxed form"),
+    ("insufficient-scope", r"\.cluster\([^\n]*scope\(cta\)", "an arrival at another CTA's mbarrier is for the cluster"),
+    ("init-not-visible", r"semaphore_read", "a relaxed load learns what is over"),
+    ("tmem-load-not-awaited", r"async_load_tmem", "a load of tensor memory is waited for before its value is used"),
+    ("accumulator-in-flight", r"wgmma", "a wgmma.fence is before each wgmma"))
+
+
+def explain(result, text):
+    """A result that differs, with the class that it is of, if there is one."""
+    for code, pattern, why in STRONGER:
+        if result.why == f"[{code}] for the checker alone" and re.search(pattern, text):
+            return Result(AGREES, f"for the checker: {why}", "")
+    return result
+
+
+def judge_case(arguments, name, case):
+    report, why = tree.check(arguments, case.path, case.options)
+    result = races.compare(arguments, tree.Judged(name, case, "", report, why), {})
+    return explain(result, tree.read(case.path)) if result.what == DIFFERS else result
+
+
+def judge_batch(arguments, tally, batch):
+    """(name, Result) of each number of a batch."""
+    draw, name, kind, first, count = batch
+    names = {number: f"{name} {number}" for number in range(first, first + count)}
+    if all(tally.get(each) for each in names.values()):
+        yield from ((each, tally.get(each)) for each in names.values())
+        return
+    with tempfile.TemporaryDirectory(prefix="grout-drawn-") as folder:
+        cases = draw(arguments, folder, kind, first, count)
+        for number, each in names.items():
+            result = tally.get(each) or Result(LEFT_OUT, "its number draws nothing", "")
+            if number in cases and not tally.get(each):
+                result = judge_case(arguments, each, cases[number])
+            if result.what == DIFFERS and arguments.keep:
+                os.makedirs(arguments.keep, exist_ok=True)
+                shutil.copy(cases[number].path, arguments.keep)
+            yield each, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    comparing.add_options(parser, 4)
+    parser.add_argument("--synchronised", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--keep")
+    arguments = parser.parse_args()
+    arguments.grout = os.path.abspath(arguments.grout)
+    tally = comparing.Tally(arguments.state, arguments.list)
+    return comparing.run_all(list_batches(arguments), lambda batch: judge_batch(arguments, tally, batch), tally,
+                             arguments.jobs, arguments.interleavings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
