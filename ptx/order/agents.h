@@ -1,6 +1,5 @@
-/* agents.h - the numbers of who accesses memory: the lanes of a warp, and the engines that work for
- * them. Of each agent and lane, times go up.
- * SPDX-License-Identifier: Apache-2.0 */
+/* agents.h - numbers of agents that access memory: the lanes of a warp, and the engines that work
+ * for them. The times of an agent's lane go up. SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_PTX_AGENTS_H
 #define GROUT_PTX_AGENTS_H
 

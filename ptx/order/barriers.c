@@ -38,7 +38,8 @@ bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
     return true;
 }
 
-/* Of a relaxed arrival engines alone; and what a fence before it covers. */
+/* A relaxed arrival hands over what engines are done with alone, and what a fence before it
+ * covers. */
 bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                   uint32_t offset, ptx_ordering ordering) {
     ptx_phases *phases = get_phases(order, cta, offset);
@@ -56,8 +57,8 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
     return is_done;
 }
 
-/* Arrivals are atomic operations on one object: who waits for a phase takes what those before it
- * have handed over, too. */
+/* Arrivals are atomic operations on one object: a thread that waits for a phase takes what those
+ * before it have handed over, too. */
 bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
     ptx_phases *phases = get_phases(order, cta, offset);
     if (phases == NULL || !grout_ptx__add_heads(&phases->done, &phases->open)) {

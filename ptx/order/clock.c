@@ -7,7 +7,7 @@
 
 #include "alloc.h"
 
-/* Of one agent, the newest known time of each lane. */
+/* The newest known time of each lane of one agent. */
 typedef struct ptx_times {
     uint32_t owners;
     uint32_t lanes[PTX_CLOCK_LANES];

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An agent is a warp, or an engine that works for one (agents.h). A clock never changes once it is
- * shared: who learns more gets another one, and both have in common what did not change. NULL is
- * the clock of who knows nothing.
+ * shared: a thread that learns more gets another one, and both have in common what did not change.
+ * NULL is the clock of a thread that knows nothing.
  */
 #ifndef GROUT_PTX_CLOCK_H
 #define GROUT_PTX_CLOCK_H

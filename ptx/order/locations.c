@@ -58,7 +58,7 @@ static ptx_location *make_location(ptx_order *order, const ptx_cell *cells) {
 
 /* ---- patterns of one location ---- */
 
-/* Of the array; NULL: there is none. */
+/* The one of a location, in an array; NULL: there is none. */
 static ptx_local_heads *find_local(ptx_local_heads *items, size_t count, const ptx_cell *cells) {
     for (size_t i = 0; i < count; i++) {
         if (items[i].cells == cells) {

@@ -231,9 +231,9 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
 }
 
 /* Whether an engine has read what the last write left, and is done before the access: then so is
- * the write, which was before that engine. Who knows of a thread's read knows of the write anyway.
- * Global memory has more than one copy: there an engine that is known to have read says nothing of
- * what it was ordered after. */
+ * the write, which was before that engine. A thread that knows of another one's read knows of the
+ * write anyway. Global memory has more than one copy: there an engine that is known to have read
+ * says nothing of what it was ordered after. */
 static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
     for (uint32_t name = check->span->kind == PTX_SPAN_GLOBAL ? 0 : cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
@@ -339,7 +339,7 @@ static bool is_as_strong(const ptx_record *older, const ptx_record *newer) {
            older->is_async_proxy == newer->is_async_proxy;
 }
 
-/* Whether the access stands for an older one: whoever is after it is after both. */
+/* Whether the access is enough to know of an older one: whatever is after it is after both. */
 static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                           const ptx_reads *reads) {
     const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
@@ -386,14 +386,15 @@ static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_s
 }
 
 /* Whether a write that may be unordered with later ones, because both are strong or the same,
- * stands for an older access: who races with that races with this, or comes after both. */
+ * is enough to know of an older access: what races with that races with this, or comes after both.
+ */
 static bool is_covered(const ptx_check *check, const ptx_reads *older) {
     const ptx_record *record = &check->shadow->records.items[older->record],
                      *own = &check->access->record;
     return (!own->is_strong || is_as_strong(record, own)) && are_before(check, older);
 }
 
-/* Those that such a write does not stand for: who comes later has to be after them, too. */
+/* Those of which such a write is not enough to know: what comes later has to be after them, too. */
 static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
     uint32_t list = 0;
     ptx_reads last = get_reads(shadow, cell->write);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * FastTrack's scheme (Flanagan and Freund, PLDI 2009) with lanes: of each byte the last write, and
- * the reads that nothing newer stands for.
+ * the reads that are not known by a newer one.
  */
 #ifndef GROUT_PTX_SHADOW_H
 #define GROUT_PTX_SHADOW_H
@@ -10,7 +10,7 @@
 #include "agents.h"
 #include "view.h"
 
-/* Of one byte; 0: nobody. */
+/* What is known of one byte; 0: nobody. */
 typedef struct ptx_cell {
     uint32_t write, reads;
 } ptx_cell;
@@ -29,7 +29,8 @@ typedef struct ptx_pipe {
     uint64_t result; /* of a multiplication: where d is, and its shape */
 } ptx_pipe;
 
-/* A strong write among those of its location; who has observed a later one has observed it, too. */
+/* A strong write among those of its location; a thread that has observed a later one has observed
+ * it, too. */
 typedef struct ptx_mark {
     uint64_t agent;
     uint32_t number; /* from 1 */

@@ -80,9 +80,9 @@ static bool work(void *payload) {
 }
 
 START_TEST(texts_run_or_say_why_not) {
-    trial *it = read_text(names[_i / 2]);
-    /* with 128 threads; late, early and random in turn */
-    it->number = (uint64_t)_i / 2 % 3 * 2;
+    trial *it = read_text(names[_i / 4]);
+    /* with 128 threads; late, early and random in turn; with and without the search for races */
+    it->number = (uint64_t)_i / 4 % 3 * 2 + (uint64_t)_i / 2 % 2 * 6;
     failing_try_all(_i % 2 == 1, work, it);
     free(it);
 }
@@ -100,7 +100,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("nth allocation: ptx");
     TCase *tcase = tcase_create("ptx");
-    tcase_add_loop_test(tcase, texts_run_or_say_why_not, 0, 2 * NAME_COUNT);
+    tcase_add_loop_test(tcase, texts_run_or_say_why_not, 0, 4 * NAME_COUNT);
     tcase_add_loop_test(tcase, broken_texts_are_refused, 0, 2 * NAME_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

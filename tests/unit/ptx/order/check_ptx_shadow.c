@@ -1,0 +1,120 @@
+/* check_ptx_shadow.c - accesses of single lanes, one after the other, at four bytes: which of them
+ * races with those before. SPDX-License-Identifier: Apache-2.0 */
+#include "shadow.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { CELLS = 4, STEPS_MAX = 4 };
+
+/* Who: warp 0 of CTA 0, warp 1 of CTA 1. W, R: weak; s, l: strong write and read of the scope; P:
+ * the other warp learns of all that this one has done so far. */
+typedef struct step {
+    char what;
+    uint32_t warp;
+    ptx_scope scope;
+    uint32_t first, count, size;
+} step;
+
+static const struct shadow_case {
+    step steps[STEPS_MAX];
+    ptx_missing missing; /* at the last step */
+} shadow_cases[] = {
+    {{{'W', 0, 0, 0, 4, 0}, {'R', 1, 0, 0, 4, 0}}, PTX_MISSING_ORDER},
+    {{{'R', 0, 0, 0, 4, 0}, {'R', 1, 0, 0, 4, 0}}, PTX_MISSING_NONE},
+    {{{'R', 0, 0, 0, 4, 0}, {'W', 1, 0, 3, 1, 0}}, PTX_MISSING_ORDER},
+    {{{'W', 0, 0, 0, 2, 0}, {'W', 1, 0, 2, 2, 0}}, PTX_MISSING_NONE},
+    {{{'W', 0, 0, 0, 4, 0}, {'P', 0, 0, 0, 0, 0}, {'R', 1, 0, 0, 4, 0}}, PTX_MISSING_NONE},
+    {{{'P', 0, 0, 0, 0, 0}, {'W', 0, 0, 0, 4, 0}, {'R', 1, 0, 0, 4, 0}}, PTX_MISSING_ORDER},
+    {{{'W', 0, 0, 0, 4, 0}, {'W', 0, 0, 0, 4, 0}}, PTX_MISSING_NONE},
+    {{{'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'l', 1, PTX_SCOPE_GPU, 0, 4, 4}}, PTX_MISSING_NONE},
+    {{{'s', 0, PTX_SCOPE_CTA, 0, 4, 4}, {'l', 1, PTX_SCOPE_GPU, 0, 4, 4}}, PTX_MISSING_SCOPE},
+    {{{'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'l', 1, PTX_SCOPE_CTA, 0, 4, 4}}, PTX_MISSING_SCOPE},
+    {{{'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'l', 1, PTX_SCOPE_GPU, 0, 2, 2}}, PTX_MISSING_ORDER},
+    {{{'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'R', 1, 0, 0, 4, 0}}, PTX_MISSING_ORDER},
+    /* what a later strong access of the same lane does not cover */
+    {{{'W', 0, 0, 0, 4, 0}, {'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'l', 1, PTX_SCOPE_GPU, 0, 4, 4}},
+     PTX_MISSING_ORDER},
+    {{{'R', 0, 0, 0, 4, 0}, {'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'s', 1, PTX_SCOPE_GPU, 0, 4, 4}},
+     PTX_MISSING_ORDER},
+    {{{'s', 0, PTX_SCOPE_CTA, 0, 4, 4},
+      {'s', 0, PTX_SCOPE_GPU, 0, 4, 4},
+      {'l', 1, PTX_SCOPE_GPU, 0, 4, 4}},
+     PTX_MISSING_SCOPE},
+    {{{'l', 0, PTX_SCOPE_CTA, 0, 4, 4},
+      {'l', 0, PTX_SCOPE_GPU, 0, 4, 4},
+      {'s', 1, PTX_SCOPE_GPU, 0, 4, 4}},
+     PTX_MISSING_SCOPE},
+    {{{'s', 0, PTX_SCOPE_SYS, 0, 4, 4},
+      {'s', 0, PTX_SCOPE_GPU, 0, 4, 4},
+      {'l', 1, PTX_SCOPE_GPU, 0, 4, 4}},
+     PTX_MISSING_NONE},
+    /* two strong writes in no order: a reader after one of them still races with the other */
+    {{{'s', 0, PTX_SCOPE_GPU, 0, 4, 4}, {'s', 1, PTX_SCOPE_GPU, 0, 4, 4}, {'R', 1, 0, 0, 4, 0}},
+     PTX_MISSING_ORDER},
+};
+
+typedef struct trial {
+    ptx_shadow shadow;
+    ptx_cell cells[CELLS];
+    ptx_view views[2];
+    uint32_t now[2];
+} trial;
+
+static bool take_step(trial *it, const step *at, ptx_race *race_out) {
+    const bool is_strong = at->what == 's' || at->what == 'l';
+    const uint64_t agent = ptx_agent(PTX_AGENT_THREADS, at->warp);
+    if (at->what == 'P') {
+        ptx_clock **other = &it->views[1 - at->warp].clocks[PTX_KNOWN_THREADS];
+        ck_assert(grout_ptx__note_time(other, agent, 1, it->now[at->warp]++));
+        return true;
+    }
+    ptx_access access = {.record = {.agent = agent,
+                                    .time = it->now[at->warp],
+                                    .cta = at->warp,
+                                    .scope = (uint8_t)at->scope,
+                                    .is_strong = is_strong,
+                                    .size = (uint8_t)at->size,
+                                    .is_write = at->what == 'W' || at->what == 's'},
+                         .lanes = 1,
+                         .views = {&it->views[at->warp]},
+                         .own_agent = agent,
+                         .own_lane = PTX_OWN_LANE,
+                         .own_time = it->now[at->warp],
+                         .cluster_size = 1};
+    const ptx_span span = {&it->cells[at->first], at->count, PTX_SPAN_GLOBAL, 0};
+    return grout_ptx__note_access(&it->shadow, &access, &span, race_out);
+}
+
+START_TEST(accesses_race_or_not) {
+    const struct shadow_case *row = &shadow_cases[_i];
+    trial it = {.now = {1, 1}};
+    ptx_race race = {.missing = PTX_MISSING_NONE};
+    uint32_t count = 0;
+    while (count < STEPS_MAX && row->steps[count].what != '\0') {
+        count++;
+    }
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        ck_assert(take_step(&it, &row->steps[i], &race));
+    }
+    bool is_done = take_step(&it, &row->steps[count - 1], &race);
+    ck_assert_int_eq(race.missing, row->missing);
+    ck_assert_int_eq(is_done, row->missing == PTX_MISSING_NONE);
+    grout_ptx__drop_view(&it.views[0]);
+    grout_ptx__drop_view(&it.views[1]);
+    grout_ptx__deinit_shadow(&it.shadow);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("ptx shadow");
+    TCase *tcase = tcase_create("shadow");
+    tcase_add_loop_test(tcase, accesses_race_or_not, 0,
+                        (int)(sizeof shadow_cases / sizeof shadow_cases[0]));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,111 @@
+/* check_ptx_view.c - what is handed over to whom: PTX ISA 9.1, 'Morally strong operations'.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "view.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Two CTAs in a cluster. */
+enum { CLUSTER = 2, AGENT = 7, LANE = 3, TIME = 5 };
+
+static const struct scope_case {
+    ptx_scope scope;
+    uint32_t cta, other;
+    bool is_in;
+} scope_cases[] = {
+    {PTX_SCOPE_NONE, 1, 1, false},   {PTX_SCOPE_CTA, 1, 1, true},      {PTX_SCOPE_CTA, 1, 0, false},
+    {PTX_SCOPE_CLUSTER, 1, 0, true}, {PTX_SCOPE_CLUSTER, 1, 2, false}, {PTX_SCOPE_GPU, 1, 2, true},
+    {PTX_SCOPE_SYS, 1, 9, true},
+};
+
+START_TEST(scopes_include_threads) {
+    const struct scope_case *it = &scope_cases[_i];
+    ck_assert_int_eq(grout_ptx__includes(it->scope, it->cta, it->other, CLUSTER), it->is_in);
+}
+END_TEST
+
+/* CTA 1 takes what CTA 0 hands over. */
+static const struct head_case {
+    ptx_scope head, taker;
+    bool is_release, knows_threads;
+} head_cases[] = {
+    {PTX_SCOPE_CLUSTER, PTX_SCOPE_CLUSTER, true, true},
+    {PTX_SCOPE_GPU, PTX_SCOPE_CLUSTER, true, true},
+    {PTX_SCOPE_CTA, PTX_SCOPE_GPU, true, false},
+    {PTX_SCOPE_GPU, PTX_SCOPE_CTA, true, false},
+    {PTX_SCOPE_GPU, PTX_SCOPE_GPU, false, false},
+    {PTX_SCOPE_GPU, PTX_SCOPE_NONE, true, false},
+};
+
+static ptx_head make_head(ptx_scope scope, bool is_release) {
+    ptx_head head = {.scope = scope, .is_release = is_release};
+    ck_assert(grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_THREADS], AGENT, 1u << LANE, TIME));
+    ck_assert(
+        grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_ENGINES], AGENT + 1, 1u << LANE, TIME));
+    return head;
+}
+
+START_TEST(heads_are_taken_by_scope) {
+    const struct head_case *it = &head_cases[_i];
+    const ptx_taker taker = {1, CLUSTER, it->taker};
+    ptx_head head = make_head(it->head, it->is_release);
+    ptx_heads heads = {NULL, 0, 0};
+    ptx_view view = {{NULL}};
+    ck_assert(grout_ptx__add_head(&heads, &head));
+    grout_ptx__drop_view(&head.view);
+    ck_assert(grout_ptx__take_heads(&heads, &taker, &view));
+    ck_assert_int_eq(grout_ptx__takes_all(&heads, &taker), it->knows_threads);
+    ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_THREADS], AGENT, LANE, TIME),
+                     it->knows_threads);
+    /* that engines are done goes with any edge */
+    ck_assert(grout_ptx__knows(view.clocks[PTX_KNOWN_ENGINES], AGENT + 1, LANE, TIME));
+    grout_ptx__drop_view(&view);
+    grout_ptx__drop_heads(&heads);
+}
+END_TEST
+
+/* A wait in CTA 1 observes an arrival of CTA 0, if both scopes include both; a fence is wide. */
+static const struct observed_case {
+    ptx_scope carrier, wait;
+    bool is_observed;
+} observed_cases[] = {
+    {PTX_SCOPE_NONE, PTX_SCOPE_CTA, true},
+    {PTX_SCOPE_CLUSTER, PTX_SCOPE_CLUSTER, true},
+    {PTX_SCOPE_CTA, PTX_SCOPE_CLUSTER, false},
+    {PTX_SCOPE_CLUSTER, PTX_SCOPE_CTA, false},
+};
+
+START_TEST(arrivals_are_observed_by_scope) {
+    const struct observed_case *it = &observed_cases[_i];
+    const ptx_taker wait = {1, CLUSTER, it->wait}, fence = {1, CLUSTER, PTX_SCOPE_GPU};
+    ptx_head head = make_head(PTX_SCOPE_GPU, true);
+    ptx_heads heads = {NULL, 0, 0}, observed = {NULL, 0, 0};
+    ptx_view view = {{NULL}};
+    head.carrier = it->carrier;
+    ck_assert(grout_ptx__add_head(&heads, &head));
+    grout_ptx__drop_view(&head.view);
+    ck_assert(grout_ptx__add_observed(&observed, &heads, &wait));
+    ck_assert(grout_ptx__take_heads(&observed, &fence, &view));
+    ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_THREADS], AGENT, LANE, TIME),
+                     it->is_observed);
+    grout_ptx__drop_view(&view);
+    grout_ptx__drop_heads(&heads);
+    grout_ptx__drop_heads(&observed);
+}
+END_TEST
+
+#define COUNT(cases) (int)(sizeof(cases) / sizeof(cases)[0])
+
+int main(void) {
+    Suite *suite = suite_create("ptx view");
+    TCase *tcase = tcase_create("view");
+    tcase_add_loop_test(tcase, scopes_include_threads, 0, COUNT(scope_cases));
+    tcase_add_loop_test(tcase, heads_are_taken_by_scope, 0, COUNT(head_cases));
+    tcase_add_loop_test(tcase, arrivals_are_observed_by_scope, 0, COUNT(observed_cases));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
