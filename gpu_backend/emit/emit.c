@@ -50,19 +50,19 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
 }
 
 /* The lines of a header, but for its includes: they are there, or for C. */
-static void add_lines(grout_text *out, const char *text) {
+static void add_lines(grout_text *out, const grout_planted *planted, const char *text) {
     for (const char *line = text; *line != '\0';) {
         const char *end = strchr(line, '\n');
         end = end == NULL ? line + strlen(line) : end + 1;
         if (strncmp(line, "#include \"", 10) != 0) {
-            grout_text_add_bytes(out, line, (size_t)(end - line));
+            grout_gpu__add_planted(planted, line, (size_t)(end - line), out);
         }
         line = end;
     }
 }
 
 /* A device header, and those that it includes in their places. */
-static void add_header(grout_text *out, uint32_t index) {
+static void add_header(grout_text *out, const grout_planted *planted, uint32_t index) {
     static const char *const includes[] = {"#include \"grout_device.cuh\"\n",
                                            "#include \"grout_num.cuh\"\n",
                                            "#include \"grout/num.h\"\n"};
@@ -73,18 +73,18 @@ static void add_header(grout_text *out, uint32_t index) {
     const char *at = index < 3 ? strstr(text, includes[index]) : NULL;
     GROUT_ASSERT(index == 3 || at != NULL); /* each header includes the next one */
     if (at != NULL) {
-        grout_text_add_bytes(out, text, (size_t)(at - text));
-        add_header(out, index + 1);
+        grout_gpu__add_planted(planted, text, (size_t)(at - text), out);
+        add_header(out, planted, index + 1);
         text = at + strlen(includes[index]);
     }
-    add_lines(out, text);
+    add_lines(out, planted, text);
 }
 
 /* Those that stand beside each other, after all of the others; what they include is there. */
-static void add_last_headers(grout_text *out) {
-    add_lines(out, (const char *)grout_gpu__cluster_header);
-    add_lines(out, (const char *)grout_gpu__sync_header);
-    add_lines(out, (const char *)grout_gpu__atomic_header);
+static void add_last_headers(grout_text *out, const grout_planted *planted) {
+    add_lines(out, planted, (const char *)grout_gpu__cluster_header);
+    add_lines(out, planted, (const char *)grout_gpu__sync_header);
+    add_lines(out, planted, (const char *)grout_gpu__atomic_header);
 }
 
 /* Their source, and a declaration of each, which it has to agree with. */
@@ -139,6 +139,7 @@ static bool is_for(const grout_text *text, const char *arch) {
 
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
+    const grout_planted planted = options != NULL ? options->planted : (grout_planted){0};
     const bool has_watchdog = options != NULL && options->watchdog;
     const char *arch = grout_arch_get_text(grout_gpu__get_arch(bound, kernel));
     /* Kernels of one file may go to one text, which needs the header once. */
@@ -149,10 +150,10 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                        "#define GROUT_WATCHDOG %d\n"
                        "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
                        arch, has_watchdog ? 1 : 0);
-        add_header(out, 0);
-        add_last_headers(out);
+        add_header(out, &planted, 0);
+        add_last_headers(out, &planted);
         if (grout_arch_has(grout_gpu__get_arch(bound, kernel), GROUT_GENERATION_BLACKWELL)) {
-            add_lines(out, (const char *)grout_gpu__tensor_header);
+            add_lines(out, &planted, (const char *)grout_gpu__tensor_header);
         }
         add_externs(out, bound, options);
     }

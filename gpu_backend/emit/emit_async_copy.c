@@ -37,6 +37,13 @@ grout_register_layout grout_emit__deal_out(const grout_emitter *e, int64_t count
                                    .cols = 1};
 }
 
+/* "grout_async_copy<16>(" */
+static void add_copy(grout_emitter *e, uint32_t bytes) {
+    const int64_t power =
+        grout_emit__plant(e, GROUT_FIELD_PIECE_BYTES, __builtin_ctz(bytes | 1u << 31));
+    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", UINT32_C(1) << power);
+}
+
 /* The pieces of one lane. */
 static void write_pieces(grout_emitter *e, const grout_view *source, const grout_view *destination,
                          const grout_register_layout *layout, uint32_t bytes) {
@@ -48,10 +55,10 @@ static void write_pieces(grout_emitter *e, const grout_view *source, const grout
     grout_emit__begin(e);
     grout_emit__add(e, "const void *const x%" PRIu32 " = ", from);
     grout_emit__address(e, source, at);
-    grout_emit__end(e, ";");
+    grout_emit__end(e, "%s;", grout_emit__fault(e, GROUT_FIELD_PIECE_GMEM));
     grout_emit__prepare_address(e, destination, at);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", layout->vec * bytes / source->packed);
+    add_copy(e, layout->vec * bytes / source->packed);
     grout_emit__address(e, destination, at);
     grout_emit__end(e, "%s, x%" PRIu32 ");", grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
     grout_emit__close_registers(e, layout);
@@ -93,10 +100,10 @@ static void copy_place(grout_emitter *e, const grout_emit_pick *p, const grout_v
     grout_emit__begin(e);
     grout_emit__add(e, "const void *const x%" PRIu32 " = ", from);
     grout_emit__address(e, at, GROUT_EMIT_AT_FIRST);
-    grout_emit__end(e, ";");
+    grout_emit__end(e, "%s;", grout_emit__fault(e, GROUT_FIELD_PIECE_GMEM));
     grout_emit__prepare_address(e, &to, place);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", p->width * bytes);
+    add_copy(e, p->width * bytes);
     grout_emit__address(e, &to, place);
     grout_emit__add(e, "%s, x%" PRIu32, grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
     if (p->pick.mask != 0) {

@@ -40,6 +40,13 @@ static const char *get_scope_name(const grout_emitter *e, const atomic *a) {
     return grout_emit__scope(e, a->op, fallback, "GROUT_CTA", GROUT_FIELD_ATOMIC_SCOPE);
 }
 
+/* A pointer or an address in bytes. */
+static void add_place(grout_emitter *e, const atomic *a, const grout_view *view, grout_emit_at at) {
+    grout_emit__address(e, view, at);
+    grout_emit__add_step(e, GROUT_FIELD_ATOMIC_ADDRESS,
+                         a->space[0] == 'g' ? 1 : grout_dtype_get_info(a->dtype)->bytes);
+}
+
 /* ---- arrays ---- */
 
 /* How many elements one instruction takes at most. */
@@ -62,7 +69,7 @@ static uint32_t get_width(const grout_emitter *e, const atomic *a,
 static void begin_call(grout_emitter *e, const atomic *a, grout_emit_at at) {
     grout_emit__begin(e);
     grout_emit__add(e, "grout_%s_%s<%s>(", a->name, a->space, get_scope_name(e, a));
-    grout_emit__address(e, &a->view, at);
+    add_place(e, a, &a->view, at);
     grout_emit__add(e, ", ");
 }
 
@@ -131,9 +138,9 @@ static void fetch(grout_emitter *e, const grout_op *op) {
     grout_emit__prepare_address(e, &a.view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin_uniform(e, op->first_result);
     grout_emit__add(e, "grout_%s_%s<%s, %s>(", a.name, a.space,
-                    grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+                    grout_emit__order(e, op, "GROUT_RELAXED", GROUT_FIELD_ATOMIC_ORDER),
                     get_scope_name(e, &a));
-    grout_emit__address(e, &a.view, GROUT_EMIT_AT_FIRST);
+    add_place(e, &a, &a.view, GROUT_EMIT_AT_FIRST);
     for (uint32_t k = 1; k < op->operand_count; k++) {
         grout_emit__add(e, ", ");
         grout_emit__operand(e, grout_module_get_operand(e->module, op, k), NULL);
@@ -156,7 +163,7 @@ static void update_place(grout_emitter *e, const grout_emit_pick *p, const grout
     grout_emit__add(e, "%sgrout_atomic_%s_%s<%s%s>(", returns ? "(void)" : "",
                     a.name + sizeof prefix - 1, a.space, returns ? "GROUT_RELAXED, " : "",
                     get_scope_name(e, &a));
-    grout_emit__address(e, at, GROUT_EMIT_AT_FIRST);
+    add_place(e, &a, at, GROUT_EMIT_AT_FIRST);
     grout_emit__add(e, ", ");
     if (p->width > 1) {
         grout_emit__add(e, "chunk");
@@ -179,9 +186,9 @@ static void scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
 /* "grout_atomic_fetch_add_gmem<GROUT_RELAXED, GROUT_GPU>(address, v[reg])" */
 static void add_fetch(grout_emitter *e, const atomic *a, grout_emit_at at) {
     grout_emit__add(e, "grout_%s_%s<%s, %s>(", a->name, a->space,
-                    grout_emit__choice(e, a->op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+                    grout_emit__order(e, a->op, "GROUT_RELAXED", GROUT_FIELD_ATOMIC_ORDER),
                     get_scope_name(e, a));
-    grout_emit__address(e, &a->view, at);
+    add_place(e, a, &a->view, at);
     grout_emit__add(e, ", ");
     grout_emit__element(e, a->from, a->dtype, "reg");
     grout_emit__add(e, ")");

@@ -109,6 +109,8 @@ static void store_async(grout_emitter *e, const async_store *store) {
     grout_emit__begin(e);
     grout_emit__add(e, "grout_%s_async(", is_reduced ? get_reduction(store->reduce) : "store");
     grout_emit__address(e, &store->to, at);
+    grout_emit__add_step(e, GROUT_FIELD_ACCESS_STORE_ASYNC,
+                         (int64_t)store->width * grout_dtype_get_info(store->dtype)->bytes);
     grout_emit__add(e, ", ");
     if (store->width > 1) {
         grout_emit__add(e, "chunk");

@@ -197,12 +197,15 @@ static void add_rows(grout_emitter *e, const grout_emit_box *box, const grout_op
         grout_emit__add(e, "%s)", grout_emit__fault(e, GROUT_FIELD_COPY_ROW));
         return;
     }
-    grout_emit__add(e, ", grout_load_rows(exchange");
+    grout_emit__add(e, ", grout_load_rows(exchange%s", grout_emit__fault(e, GROUT_FIELD_COPY_ROWS));
     if (tma->band_count > 1) {
-        grout_emit__add(e, " + band * %" PRId64 "u", tma->band_elements * bytes);
+        grout_emit__add(
+            e, " + band * %" PRId64 "u",
+            grout_emit__plant(e, GROUT_FIELD_COPY_ROW_BAND, tma->band_elements * bytes));
     }
     if (tma->row_groups > 1) {
-        grout_emit__add(e, " + group * %" PRId64 "u", tma->box[1] * bytes);
+        grout_emit__add(e, " + group * %" PRId64 "u",
+                        grout_emit__plant(e, GROUT_FIELD_COPY_ROW_GROUP, tma->box[1] * bytes));
     }
     grout_emit__add(e, ")");
 }
@@ -309,10 +312,9 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     const uint32_t groups = tma->row_groups > 0 ? tma->row_groups : 1;
     const uint32_t size = grout_gpu__plan_get_arrival_size(load->entry);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
-                    load->entry->is_cluster_scope && !load->entry->is_narrow
-                        ? "<GROUT_RELEASE, GROUT_CLUSTER>"
-                        : "");
+    grout_emit__add(e, "grout_mbarrier_arrive_expect");
+    grout_emit__arming_order(e, load->entry);
+    grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRId64,
                     grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES,
@@ -339,7 +341,8 @@ static void load_bulk(grout_emitter *e, const tma_load *load) {
     add_bulk_start(e, &load->box);
     grout_emit__add(e, ", %" PRIu32 ", ", get_bulk_bytes(e, tma));
     if (is_clipped) {
-        grout_emit__add(e, "%" PRId64 "ll, ", tma->array_bytes);
+        grout_emit__add(e, "%" PRId64 "ll, ",
+                        grout_emit__plant(e, GROUT_FIELD_COPY_ARRAY_BYTES, tma->array_bytes));
     }
     grout_emit__barrier_address(e, &load->barrier);
     if (load->axes != 0) {

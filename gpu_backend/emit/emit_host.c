@@ -118,27 +118,26 @@ static const char maps_preamble[] =
     "    uint32_t spatial_count;\n"
     "    int lower[3], upper[3];\n"
     "    uint32_t steps[5];\n"
+    "    CUtensorMapInterleave interleave;\n"
+    "    CUtensorMapL2promotion promotion;\n"
     "};\n"
     "\n"
     "static CUtensorMap encode(const Map &map, CUdeviceptr address) {\n"
     "    alignas(64) CUtensorMap encoded;\n"
-    "    const uint32_t ones[5] = {1, 1, 1, 1, 1};\n"
     "    if (map.spatial_count > 0) {\n"
     "        check(cuTensorMapEncodeIm2col(&encoded, map.type, map.rank, (void *)address,\n"
     "                                      (const cuuint64_t *)map.dims,\n"
     "                                      (const cuuint64_t *)map.strides, map.lower,\n"
     "                                      map.upper, map.box[0], map.box[1], map.steps,\n"
-    "                                      CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
-    "                                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
+    "                                      map.interleave, map.swizzle, map.promotion,\n"
     "                                      map.oob_fill),\n"
     "              \"encode a tensor map\");\n"
     "        return encoded;\n"
     "    }\n"
     "    check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,\n"
     "                                 (const cuuint64_t *)map.dims,\n"
-    "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
-    "                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
-    "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
+    "                                 (const cuuint64_t *)map.strides, map.box, map.steps,\n"
+    "                                 map.interleave, map.swizzle, map.promotion,\n"
     "                                 map.oob_fill),\n"
     "          \"encode a tensor map\");\n"
     "    return encoded;\n"
@@ -225,14 +224,17 @@ static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
     grout_text_add(h->out, "}");
 }
 
-/* ", 2, {-1, -1}, {-1, -1}, {1, 2, 2, 1}": what a map in im2col mode has more; a tiled one zeros.
- */
-static void add_pixels(const host *h, const grout_tma *tma) {
+/* ", 2, {-1, -1}, {-1, -1}, {1, 2, 2, 1}": what a map in im2col mode has more, of a tiled one
+ * zeros; and the element strides. */
+static void add_pixels(const host *h, const grout_gpu_map *map) {
+    const grout_tma *tma = &map->tma;
     int64_t lower[3] = {0}, upper[3] = {0}, steps[5] = {1, 1, 1, 1, 1};
     for (uint32_t k = 0; k < tma->spatial_count; k++) {
         lower[k] = tma->lower[k];
         upper[k] = tma->upper[k];
-        steps[1 + k] = tma->pixel_steps[k];
+    }
+    for (uint32_t k = 0; k < tma->rank; k++) {
+        steps[k] = map->element_strides[k];
     }
     grout_text_add(h->out, ", %u, ", tma->spatial_count);
     add_numbers(h, lower, 3);
@@ -243,6 +245,9 @@ static void add_pixels(const host *h, const grout_tma *tma) {
 }
 
 static void add_maps(const host *h) {
+    /* The last one of the first is none that CUDA has: a test may plant it. */
+    static const char *const interleaves[] = {"NONE", "16B", "32B", "48B"};
+    static const char *const promotions[] = {"NONE", "L2_64B", "L2_128B", "L2_256B"};
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
         const grout_type type = grout_gpu__get_map_type(h->module, map);
@@ -261,8 +266,10 @@ static void add_maps(const host *h) {
         }
         grout_text_add(h->out, ",\n    CU_TENSOR_MAP_FLOAT_OOB_FILL_%s",
                        map->tma.oob == GROUT_CHOICE_OOB_NAN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
-        add_pixels(h, &map->tma);
-        grout_text_add(h->out, "};\n");
+        add_pixels(h, map);
+        grout_text_add(h->out,
+                       ",\n    CU_TENSOR_MAP_INTERLEAVE_%s, CU_TENSOR_MAP_L2_PROMOTION_%s};\n",
+                       interleaves[map->interleave], promotions[map->promotion]);
     }
 }
 
@@ -466,9 +473,11 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
                     .plan = &plan,
                     .out = out,
                     .diags = diags};
-    (void)options;
     bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
     if (is_planned) {
+        if (options != NULL) {
+            grout_gpu__plan_plant(&plan, &options->planted);
+        }
         grout_text_add(out,
                        "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
                        "// Arrays without a file are zeros%s; outputs without one are not kept.\n",

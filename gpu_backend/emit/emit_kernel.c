@@ -72,8 +72,13 @@ static void write_signature(grout_emitter *e) {
     grout_gpu__get_symbol(grout_module_get_string(e->module, e->kernel->name), symbol);
     write_axes(e);
     /* setmaxnreg takes effect only if the registers at the entry are known: one CTA an SM. */
-    grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 "%s)",
-                     e->plan->lane_count, e->plan->changes_registers ? ", 1" : "");
+    grout_emit__begin(e);
+    grout_emit__add(e, "extern \"C\" __global__ void __launch_bounds__(%" PRId64,
+                    grout_emit__plant(e, GROUT_FIELD_LAUNCH_BOUND, e->plan->lane_count));
+    if (e->plan->changes_registers) {
+        grout_emit__add(e, ", %d", (int)grout_emit__plant(e, GROUT_FIELD_LAUNCH_CTAS, 1));
+    }
+    grout_emit__end(e, ")");
     grout_emit__add(e, "%s(", symbol);
     for (uint32_t k = 0; k < e->plan->arg_count; k++) {
         grout_emit__add(e, "%s", k == 0 ? "" : ",\n    ");
@@ -209,8 +214,10 @@ void grout_emit__kernel(grout_emitter *e) {
         grout_emit__line(e, "const grout_u32 smem = grout_smem_base();");
     }
     if (plan->exchange_bytes > 0) {
-        grout_emit__line(e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
-                         plan->exchange_offset, plan->exchange_bytes);
+        grout_emit__line(
+            e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
+            grout_emit__plant(e, GROUT_FIELD_ACCESS_EXCHANGE, plan->exchange_offset),
+            grout_emit__plant(e, GROUT_FIELD_ACCESS_EXCHANGE_STEP, plan->exchange_bytes));
     }
     if (plan->cluster_size > 1) {
         grout_emit__line(e, "const grout_u32 rank = grout_cluster_rank();");

@@ -95,7 +95,7 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
 /* "<GROUT_RELAXED>": the order of what the barriers of other CTAs get, where the scope is the
  * cluster, or the scope. */
 static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
-    if (grout_emit__is_relaxed(e, op)) {
+    if (grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e)) {
         grout_emit__add(e, "<GROUT_RELAXED>");
     } else if (grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, !entry->is_narrow) == 0) {
         grout_emit__add(e, "<GROUT_RELEASE, GROUT_CTA>");
@@ -105,11 +105,11 @@ static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu
 /* ", mask, cluster size" of from_cta. */
 static void add_mask(grout_emitter *e, const grout_op *op) {
     grout_emit__add(
-        e, ", %" PRId64 "u, %" PRIu32,
+        e, ", %" PRId64 "u, %" PRId64,
         grout_emit__plant(e, GROUT_FIELD_MBARRIER_FROM,
                           grout_op_get_attr_integer(e->module, op, GROUT_ATTR_FROM_CTA, -1) &
                               (GROUT_CLUSTER_MAX - 1)),
-        e->plan->cluster_size);
+        grout_emit__plant(e, GROUT_FIELD_CLUSTER_SIZE, e->plan->cluster_size));
 }
 
 static bool has_mask(const grout_emitter *e, const grout_op *op) {

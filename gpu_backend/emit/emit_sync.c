@@ -66,7 +66,9 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     grout_emit__begin(e);
     grout_emit__add(e, "grout_arrive_%s%s<%s%s>(", object->is_leader_tracked ? "leader" : "peers",
                     e->is_alone ? "_alone" : "",
-                    grout_emit__is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE",
+                    grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e)
+                        ? "GROUT_RELAXED"
+                        : "GROUT_RELEASE",
                     is_wide ? "" : ", GROUT_CTA");
     grout_emit__barrier_address(e, barrier);
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {

@@ -366,6 +366,7 @@ void grout_emit__acc_store(grout_emitter *e, grout_op_id id, const grout_op *op)
 void grout_emit__set_max_registers(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const bool is_increase = grout_module_find_attr(e->module, op, GROUT_ATTR_INCREASE) != NULL;
     (void)id;
-    grout_emit__line(e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
-                     grout_emit__get_integer(e, op, 0));
+    grout_emit__line(
+        e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
+        grout_emit__plant(e, GROUT_FIELD_REGISTERS_COUNT, grout_emit__get_integer(e, op, 0)));
 }

@@ -92,6 +92,10 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
+static int get_sign(const grout_emitter *e, grout_gpu_field field) {
+    return grout_emit__plant(e, field, 0) != 0 ? -1 : 1;
+}
+
 /* What comes after the accumulator: A, B, of a sparse A its metadata and whose lanes have it,
  * whether the accumulator counts, for floats the signs, and for 16-bit elements which operand in
  * SMEM is MN-major. */
@@ -115,7 +119,10 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
     } else {
         grout_emit__add(e, ", %d", (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_USE, 1));
     }
-    grout_emit__add(e, is_integer(wgmma) ? "" : ", 1, 1");
+    if (!is_integer(wgmma)) {
+        grout_emit__add(e, ", %d, %d", get_sign(e, GROUT_FIELD_WGMMA_A_NEGATED),
+                        get_sign(e, GROUT_FIELD_WGMMA_B_NEGATED));
+    }
     if (has_transposes && !wgmma->a.is_register) {
         grout_emit__add(
             e, ", %d",
@@ -140,10 +147,11 @@ static void write_predicate(grout_emitter *e, const grout_wgmma *wgmma, uint32_t
 /* "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " */
 static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
     grout_emit__line(
-        e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRId64 "k%" PRIu32 ".%s.%s.%s%s \"",
+        e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRId64 "k%" PRId64 ".%s.%s.%s%s \"",
         wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "",
-        grout_emit__plant(e, GROUT_FIELD_WGMMA_N, wgmma->n), get_depth(wgmma),
-        get_accumulator(wgmma), grout_emit__get_ptx_type(wgmma->a_dtype, true),
+        grout_emit__plant(e, GROUT_FIELD_WGMMA_N, wgmma->n),
+        grout_emit__plant(e, GROUT_FIELD_WGMMA_K, get_depth(wgmma)), get_accumulator(wgmma),
+        grout_emit__get_ptx_type(wgmma->a_dtype, true),
         grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }
 

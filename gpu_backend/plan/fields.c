@@ -6,14 +6,27 @@
 
 #include <string.h>
 
-typedef enum unit { UNIT_ONE, UNIT_EIGHT, UNIT_SIXTEEN, UNIT_WARP, UNIT_BIT, UNIT_NARROWER } unit;
+typedef enum unit {
+    UNIT_ONE,
+    UNIT_EIGHT,
+    UNIT_SIXTEEN,
+    UNIT_WARP,
+    UNIT_ELEMENT,
+    UNIT_BIT,
+    UNIT_NARROWER,
+    UNIT_WEAKER,
+    UNIT_LEFT_OUT
+} unit;
 
 static const struct {
     const char *name;
     uint8_t first, width, unit;
+    const char *right, *wrong; /* where it stands as text; else NULL */
 } fields[GROUT_FIELD_COUNT] = {
 #define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, UNIT, SECTION, DOC) \
-    [GROUT_FIELD_##WORD##_##NAME] = {#WORD "." #NAME, FIRST, WIDTH, UNIT_##UNIT},
+    [GROUT_FIELD_##WORD##_##NAME] = {#WORD "." #NAME, FIRST, WIDTH, UNIT_##UNIT, NULL, NULL},
+#define GROUT_TEXT_FIELD(WORD, NAME, UNIT, RIGHT, WRONG, SECTION, DOC) \
+    [GROUT_FIELD_##WORD##_##NAME] = {#WORD "." #NAME, 0, 0, UNIT_##UNIT, RIGHT, WRONG},
 #include "fields.def"
 };
 
@@ -56,6 +69,10 @@ int64_t grout_gpu__plant(const grout_planted *planted, grout_gpu_field field, in
     if (its == UNIT_NARROWER) {
         return value > 0 ? value - 1 : 0;
     }
+    if (its == UNIT_WEAKER) {
+        return 0;
+    }
+    GROUT_ASSERT(its <= UNIT_WARP);
     return planted->is_less ? value - steps[its] : value + steps[its];
 }
 
@@ -68,8 +85,53 @@ const char *grout_gpu__plant_text(const grout_planted *planted, grout_gpu_field 
     if (!is_planted(planted, field)) {
         return "";
     }
-    GROUT_ASSERT(fields[field].unit != UNIT_NARROWER); /* known when the text is written */
+    GROUT_ASSERT(fields[field].unit <= UNIT_BIT); /* the others are known when text is written */
     return texts[fields[field].unit][planted->is_less ? 1 : 0];
+}
+
+int64_t grout_gpu__get_step(const grout_planted *planted, grout_gpu_field field, int64_t size) {
+    GROUT_ASSERT(fields[field].unit == UNIT_ELEMENT);
+    if (!is_planted(planted, field)) {
+        return 0;
+    }
+    return planted->is_less ? -size : size;
+}
+
+/* What goes in the place of the right text. */
+static void add_wrong(const grout_planted *planted, const char *wrong, grout_text *out) {
+    for (; *wrong != '\0'; wrong++) {
+        if (*wrong == '@') {
+            grout_text_add_bytes(out, planted->is_less ? "-" : "+", 1);
+        } else {
+            grout_text_add_bytes(out, wrong, 1);
+        }
+    }
+}
+
+/* Where the text stands among so many bytes, or NULL. */
+static const char *find(const char *bytes, size_t size, const char *text) {
+    const size_t length = strlen(text);
+    for (size_t k = 0; k + length <= size; k++) {
+        if (memcmp(bytes + k, text, length) == 0) {
+            return bytes + k;
+        }
+    }
+    return NULL;
+}
+
+void grout_gpu__add_planted(const grout_planted *planted, const char *text, size_t size,
+                            grout_text *out) {
+    const char *right = planted->field == 0 ? NULL : fields[planted->field - 1].right;
+    const char *at = right == NULL ? NULL : find(text, size, right);
+    while (at != NULL) {
+        const size_t before = (size_t)(at - text) + strlen(right);
+        grout_text_add_bytes(out, text, (size_t)(at - text));
+        add_wrong(planted, fields[planted->field - 1].wrong, out);
+        text += before;
+        size -= before;
+        at = find(text, size, right);
+    }
+    grout_text_add_bytes(out, text, size);
 }
 
 uint64_t grout_gpu__put_field(const grout_planted *planted, uint64_t word, grout_gpu_field field,

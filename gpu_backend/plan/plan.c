@@ -68,7 +68,9 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
                            .number = number,
                            .tma = *tma,
                            .dtype = grout_object_get_type(walk->module, object)->dtype,
-                           .element_strides = {1, 1, 1, 1, 1}};
+                           .element_strides = {1, 1, 1, 1, 1},
+                           .interleave = 0,
+                           .promotion = 2};
     for (uint32_t k = 0; k < tma->spatial_count; k++) {
         map->element_strides[1 + k] = tma->pixel_steps[k];
     }

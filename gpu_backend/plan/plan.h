@@ -48,6 +48,8 @@ typedef struct grout_gpu_map {
     uint8_t dtype;               /* grout_dtype of the elements */
     int64_t start_bytes;         /* from the array's first element to the map's */
     uint32_t element_strides[5]; /* every so many elements of a dimension */
+    uint32_t interleave;         /* 0 none, 1 of 16 bytes, 2 of 32 */
+    uint32_t promotion; /* what L2 fetches: 0 as much as is asked, 1 to 3: 64, 128, 256 bytes */
 } grout_gpu_map;
 
 typedef enum grout_gpu_arg_kind {

@@ -56,6 +56,10 @@ static void plant_map(grout_gpu_map *map, const grout_planted *planted) {
         tma->upper[k] = (int32_t)grout_gpu__plant(planted, UPPER_FIELDS[k], tma->upper[k]);
     }
     tma->swizzle = plant_swizzle(planted, tma->swizzle);
+    map->interleave =
+        (uint32_t)grout_gpu__put_field(planted, 0, GROUT_FIELD_MAP_INTERLEAVE, map->interleave);
+    map->promotion =
+        (uint32_t)grout_gpu__put_field(planted, 0, GROUT_FIELD_MAP_PROMOTION, map->promotion);
     if ((grout_gpu__plant(planted, GROUT_FIELD_MAP_FILL, is_nan) != 0) != is_nan) {
         tma->oob = is_nan ? GROUT_CHOICE_OOB_ZERO : GROUT_CHOICE_OOB_NAN;
     }

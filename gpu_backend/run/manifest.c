@@ -218,8 +218,12 @@ static void add_maps(const manifest *m) {
         if (map->start_bytes != 0) {
             grout_text_add(m->out, ", \"start_bytes\": %" PRId64, map->start_bytes);
         }
-        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
-                       map->tma.swizzle, map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
+        grout_text_add(m->out,
+                       ", \"interleave_bytes\": %" PRIu32 ", \"swizzle_bytes\": %" PRIu32
+                       ", \"l2_promotion_bytes\": %" PRIu32 ", \"oob_fill\": \"%s\"}",
+                       map->interleave * 16, map->tma.swizzle,
+                       map->promotion == 0 ? 0 : UINT32_C(32) << map->promotion,
+                       map->tma.oob == GROUT_CHOICE_OOB_NAN ? "nan" : "zeros");
     }
     grout_text_add(m->out, "%s],\n", m->plan->map_count == 0 ? "" : "\n  ");
 }

@@ -45,7 +45,8 @@ grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout
                                  .swizzle_bytes = map->tma.swizzle,
                                  .oob = map->tma.oob == GROUT_CHOICE_OOB_NAN ? GROUT_GPU_OOB_NAN
                                                                              : GROUT_GPU_OOB_ZERO,
-                                 .l2_promotion = GROUT_GPU_L2_128B};
+                                 .interleave = map->interleave,
+                                 .l2_promotion = (grout_gpu_l2_promotion)map->promotion};
     GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= GROUT_GPU_TENSOR_RANK_MAX);
     for (uint32_t k = 0; k < map->tma.rank; k++) {
         made.dims[k] = (uint64_t)map->tma.dims[k];

@@ -282,12 +282,13 @@ bool grout_gpu__tensor_map_encode(const grout_gpu_driver *driver, const grout_gp
     if (map->spatial_count > 0) {
         const grout_cu_result made = driver->cu.tensor_map_encode_im2col(
             out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->lower,
-            map->upper, map->box[0], map->box[1], steps, 0, swizzle_mode(map->swizzle_bytes),
-            (int)map->l2_promotion, (int)map->oob);
+            map->upper, map->box[0], map->box[1], steps, (int)map->interleave,
+            swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);
         return grout_gpu__driver_check(driver, made, "encode a tensor map", error);
     }
     grout_cu_result result = driver->cu.tensor_map_encode_tiled(
         out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->box, steps,
-        0, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);
+        (int)map->interleave, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion,
+        (int)map->oob);
     return grout_gpu__driver_check(driver, result, "encode a tensor map", error);
 }

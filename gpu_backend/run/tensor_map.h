@@ -49,6 +49,7 @@ typedef struct grout_gpu_tensor_map {
     uint32_t box[GROUT_GPU_TENSOR_RANK_MAX]; /* elements of the array that one copy spans */
     uint32_t element_strides[GROUT_GPU_TENSOR_RANK_MAX]; /* 0 means 1 */
     uint32_t swizzle_bytes;                              /* 0, 32, 64 or 128 */
+    uint32_t interleave;                                 /* as CUDA counts: 0 is none */
     grout_gpu_oob oob;
     grout_gpu_l2_promotion l2_promotion;
     /* In im2col mode, of so many spatial dimensions, 1 (w) to rank - 2; 0: tiled. box[0] is the

@@ -27,12 +27,17 @@ static int64_t get_place_of_address(const grout_emitter *e) {
     return e->plan->tensor_offset + 8;
 }
 
+uint32_t grout_tensor__get_group(const grout_emitter *e) {
+    return 1 + (uint32_t)grout_emit__plant(e, GROUT_FIELD_TMEM_GROUP, e->plan->tensor_group - 1);
+}
+
 void grout_tensor__allocate(grout_emitter *e) {
     grout_emit__begin(e);
     grout_emit__add(e, "if (warp == 0)");
     grout_emit__open(e);
     grout_emit__line(e, "grout_tensor_allocate<%" PRIu32 ">(smem + %" PRId64 ", %" PRId64 ");",
-                     e->plan->tensor_group, get_place_of_address(e),
+                     grout_tensor__get_group(e),
+                     get_place_of_address(e) + grout_emit__get_step(e, GROUT_FIELD_TMEM_PLACE, 4),
                      grout_emit__plant(e, GROUT_FIELD_TMEM_ALLOCATED, e->plan->tensor_columns));
     grout_emit__close(e, "");
     grout_emit__line(e, "grout_tensor_fence_before();");
@@ -51,7 +56,7 @@ void grout_tensor__drain(grout_emitter *e) {
     grout_emit__begin(e);
     grout_emit__add(
         e, "grout_tensor_drain<%" PRIu32 ">(smem + %" PRId64 ", dog, {%" PRIu32 ", 0, %" PRIu32,
-        e->plan->tensor_group, e->plan->tensor_offset, e->plan->barrier_count,
+        grout_tensor__get_group(e), e->plan->tensor_offset, e->plan->barrier_count,
         grout_emit__get_line(e, e->kernel->loc));
     grout_emit__actor(e, "");
     grout_emit__end(e, "});");
@@ -61,8 +66,9 @@ void grout_tensor__free_columns(grout_emitter *e) {
     grout_emit__begin(e);
     grout_emit__add(e, "if (warp == 0)");
     grout_emit__open(e);
-    grout_emit__line(e, "grout_tensor_free<%" PRIu32 ">(tmem, %" PRIu32 ");", e->plan->tensor_group,
-                     e->plan->tensor_columns);
+    grout_emit__line(e, "grout_tensor_free<%" PRIu32 ">(tmem, %" PRId64 ");",
+                     grout_tensor__get_group(e),
+                     grout_emit__plant(e, GROUT_FIELD_TMEM_FREED, e->plan->tensor_columns));
     grout_emit__close(e, "");
 }
 

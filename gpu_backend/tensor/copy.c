@@ -32,6 +32,11 @@ static void describe_table(copy *c, uint32_t part_bytes, uint32_t part_count) {
                                        .steps_per_panel = part_count};
 }
 
+/* Columns from one instruction to the next. */
+static int plant_step(const grout_emitter *e, int64_t columns) {
+    return (int)grout_emit__plant(e, GROUT_FIELD_TMEM_COPIED_STEP, columns);
+}
+
 static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy kind) {
     const grout_view *view = &c->destination;
     const uint32_t groups = (uint32_t)view->extent[view->rank - 1] / GROUT_TMEM_SCALES_STEP;
@@ -44,19 +49,20 @@ static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy 
     switch (kind) {
     case GROUT_TCGEN05_COPY_SCALES: /* of 256 rows, the two blocks of each group lie together */
         if (blocks == 1) {
-            grout_emit__add(e, " + part * %d", GROUT_TMEM_SCALES_STEP);
+            grout_emit__add(e, " + part * %d", plant_step(e, GROUT_TMEM_SCALES_STEP));
         } else {
             grout_emit__add(e, " + part %% %" PRIu32 " * %" PRId64 " + part / %" PRIu32 " * %d",
-                            groups, blocks * GROUT_TMEM_SCALES_STEP, groups,
+                            groups, (int64_t)plant_step(e, blocks * GROUT_TMEM_SCALES_STEP), groups,
                             GROUT_TMEM_SCALES_STEP);
         }
         return;
     case GROUT_TCGEN05_COPY_METADATA:
-        grout_emit__add(e, " + part * %d", ROW_BYTES / COLUMN_BYTES);
+        grout_emit__add(e, " + part * %d", plant_step(e, ROW_BYTES / COLUMN_BYTES));
         return;
     case GROUT_TCGEN05_COPY_PLAIN:
-        grout_emit__add(e, " + part * %d",
-                        (c->operand.swizzle == 0 ? 1 : 2) * ROW_BYTES / COLUMN_BYTES);
+        grout_emit__add(
+            e, " + part * %d",
+            plant_step(e, (c->operand.swizzle == 0 ? 1 : 2) * ROW_BYTES / COLUMN_BYTES));
         return;
     }
 }
@@ -108,7 +114,7 @@ static void write_copy(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const uint32_t start = grout_tensor__write_start(e, &c.source, matrix.low);
     grout_tensor__open_parts(e, c.part_count);
     grout_emit__begin(e);
-    grout_emit__add(e, "%s<%" PRIu32 ">(", c.function, e->plan->tensor_group);
+    grout_emit__add(e, "%s<%" PRIu32 ">(", c.function, grout_tensor__get_group(e));
     add_destination(e, &c, kind);
     grout_emit__add(e, ", ");
     grout_tensor__matrix(e, &c.operand, start, matrix.high, c.part_count);

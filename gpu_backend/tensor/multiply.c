@@ -219,7 +219,7 @@ static void write_part(grout_emitter *e, const product *p, uint32_t index) {
     const uint32_t steps = p->plan.product.step_count;
     grout_tensor__open_parts(e, steps);
     grout_emit__begin(e);
-    grout_emit__add(e, "%s<%" PRIu32 ">(", get_function(p).text, e->plan->tensor_group);
+    grout_emit__add(e, "%s<%" PRIu32 ">(", get_function(p).text, grout_tensor__get_group(e));
     grout_tensor__address(e, &p->acc, (int64_t)index * get_columns(p));
     grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_D));
     grout_emit__add(e, ", ");
@@ -352,7 +352,7 @@ void grout_emit__tcgen05_commit_arrive(grout_emitter *e, grout_op_id id, const g
     grout_emit__open_issuer(e);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_tensor_commit%s<%" PRIu32 ">(", is_multicast ? "_multicast" : "",
-                    e->plan->tensor_group);
+                    grout_tensor__get_group(e));
     grout_emit__barrier_address(e, &barrier);
     if (is_multicast) {
         grout_emit__add(e, ", ");

@@ -18,6 +18,8 @@
 void grout_tensor__init_drain(grout_emitter *e);
 void grout_tensor__allocate(grout_emitter *e);
 void grout_tensor__take_columns(grout_emitter *e);
+/* CTAs that multiply together: 1 or 2, in all instructions. */
+uint32_t grout_tensor__get_group(const grout_emitter *e);
 /* At its end: the tensor core has nothing left to do; then the columns go back. */
 void grout_tensor__drain(grout_emitter *e);
 void grout_tensor__free_columns(grout_emitter *e);

@@ -154,6 +154,13 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
     return name == NULL ? fallback : name;
 }
 
+const char *grout_emit__order(const grout_emitter *e, const grout_op *op, const char *fallback,
+                              grout_gpu_field field) {
+    return grout_emit__plant(e, field, 1) == 0
+               ? "GROUT_RELAXED"
+               : grout_emit__choice(e, op, GROUT_ATTR_ORDER, fallback);
+}
+
 /* The narrowest first, as the device header numbers them. */
 static const char *const scopes[] = {"GROUT_CTA", "GROUT_CLUSTER", "GROUT_GPU", "GROUT_SYS"};
 
@@ -177,15 +184,35 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
     return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
 }
 
-void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
-                               const char *strong) {
-    const bool is_relaxed = grout_emit__is_relaxed(e, op);
-    const bool is_meant = is_for_cluster(e, op, entry) && !entry->is_narrow;
-    const bool is_cluster = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_meant) != 0;
+bool grout_emit__is_weakened_arrival(const grout_emitter *e) {
+    return grout_emit__plant(e, GROUT_FIELD_MBARRIER_ARRIVE_ORDER, 1) == 0;
+}
+
+static bool is_weakened_wait(const grout_emitter *e) {
+    return grout_emit__plant(e, GROUT_FIELD_MBARRIER_WAIT_ORDER, 1) == 0;
+}
+
+/* "<GROUT_RELEASE, GROUT_CLUSTER>", or nothing for the default: strong, for the CTA. */
+static void add_order(grout_emitter *e, bool is_relaxed, bool is_for_cluster, const char *strong) {
+    const bool is_cluster = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_for_cluster) != 0;
     if (is_relaxed || is_cluster) {
         grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
                         is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");
     }
+}
+
+void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                               const char *strong) {
+    const bool is_weakened = strcmp(strong, "GROUT_ACQUIRE") == 0
+                                 ? is_weakened_wait(e)
+                                 : grout_emit__is_weakened_arrival(e);
+    add_order(e, grout_emit__is_relaxed(e, op) || is_weakened,
+              is_for_cluster(e, op, entry) && !entry->is_narrow, strong);
+}
+
+void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry) {
+    add_order(e, grout_emit__is_weakened_arrival(e), entry->is_cluster_scope && !entry->is_narrow,
+              "GROUT_RELEASE");
 }
 
 static bool orders_tensor(const grout_emitter *e, const grout_gpu_barrier *entry) {

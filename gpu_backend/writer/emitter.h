@@ -143,6 +143,9 @@ int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t
 void grout_emit__add_distance(grout_emitter *e, const char *index, uint32_t divisor,
                               uint32_t modulus, int64_t bytes, grout_gpu_field field);
 const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field);
+/* What an address of things of so many bytes gets: 0, 4 or -4; and as text nothing, or " + 4". */
+int64_t grout_emit__get_step(const grout_emitter *e, grout_gpu_field field, int64_t size);
+void grout_emit__add_step(grout_emitter *e, grout_gpu_field field, int64_t size);
 uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,
                          uint64_t value);
 

@@ -51,9 +51,14 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
 /* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback);
+/* The same of its order(..), which is written as a field. */
+const char *grout_emit__order(const grout_emitter *e, const grout_op *op, const char *fallback,
+                              grout_gpu_field field);
 /* The same of its scope(..), which is written as a field, or a wider one: narrowest. */
 const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
                               const char *narrowest, grout_gpu_field field);
+/* Whether arrivals are relaxed because a test has planted that. */
+bool grout_emit__is_weakened_arrival(const grout_emitter *e);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */
@@ -66,6 +71,8 @@ bool grout_emit__is_wide(const grout_emitter *e, const grout_op *op,
  * default's name; nothing where they are the default. */
 void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
                                const char *strong);
+/* The same of the arrival that says how many bytes a copy brings. */
+void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry);
 /* ", 12});": the end of a wait's site and of its call. */
 void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* ", warp % 4 + 1": who acts, as grout_site has it; in a kernel whose threads all have four warps,

@@ -14,7 +14,7 @@ static void add_list(grout_emitter *e, const char *format, va_list arguments) {
     GROUT_ASSERT(size >= 0 && (size_t)size < sizeof text); /* else the text would be cut */
     if (size > 0) {
         const size_t kept = (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
-        grout_text_add_bytes(e->out, text, kept);
+        grout_gpu__add_planted(&e->options.planted, text, kept, e->out);
     }
 }
 
@@ -102,6 +102,17 @@ int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t
 
 const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field) {
     return grout_gpu__plant_text(&e->options.planted, field);
+}
+
+int64_t grout_emit__get_step(const grout_emitter *e, grout_gpu_field field, int64_t size) {
+    return grout_gpu__get_step(&e->options.planted, field, size);
+}
+
+void grout_emit__add_step(grout_emitter *e, grout_gpu_field field, int64_t size) {
+    const int64_t step = grout_emit__get_step(e, field, size);
+    if (step != 0) {
+        grout_emit__add(e, " %c %" PRId64, step < 0 ? '-' : '+', step < 0 ? -step : step);
+    }
 }
 
 uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,

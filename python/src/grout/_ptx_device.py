@@ -69,6 +69,8 @@ class Device:
         fields.update((name, found[name]) for name in counts if name in found)
         return ptx.encode_map({**fields, "address": self._find(found), "rank": found["rank"],
                                "type": ptx.MAP_TYPES.get(found["dtype"], 0),
+                               "interleave": found.get("interleave_bytes", 0) // 16,
+                               "promotion": ptx.PROMOTIONS[found.get("l2_promotion_bytes", 128)],
                                "swizzle": ptx.SWIZZLES[found.get("swizzle_bytes", 0)],
                                "fill": found.get("oob_fill") == "nan", "is_im2col": found.get("mode") == "im2col"})
 

@@ -24,6 +24,7 @@ FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
 # The CUDA driver's numbers (CUtensorMapDataType); what has 8 bits or less goes as bytes.
 MAP_TYPES = {"u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+PROMOTIONS = {0: 0, 64: 1, 128: 2, 256: 3}
 
 Size = typing.Union[int, typing.Sequence[int]]
 

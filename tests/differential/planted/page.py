@@ -14,14 +14,23 @@ HEAD = """# Planted faults
 [`fields.def`](../gpu_backend/plan/fields.def) lists every field of a word that a kernel gives to the hardware: bits of descriptors, counts, masks,
 scopes, distances, addresses, shapes, of Hopper and of Blackwell, and what a launch needs beside the code. Whoever writes such a word, in the CUDA, the
 manifest or a launch, writes its fields by that list, and `--plant FIELD` of `grout run` and `grout emit` makes one of them one unit more everywhere,
-`--plant FIELD-` one unit less. It is for tests of who reads the code; the text without it is the same as before.
+`--plant FIELD-` one unit less. It is for tests of who reads the code; the text without it is the same as before. A scope becomes the next narrower one,
+an order relaxed, and a fence, a meeting of lanes or the end of a group, which have no number, is left out. Words of the device headers are fields as well:
+the list has the text that stands there, and the one that takes its place.
 
 [`planted.py`](../tests/differential/planted/planted.py) plants each field in each kernel of
 [`kernels.txt`](../tests/differential/planted/kernels.txt) that has it, and runs it on the machine for PTX ([ptx.md](ptx.md)), which has its own reading of the
 ISA, and looks for races. A fault is noticed if the machine (or NVRTC, or the check of a tensor map) refuses it, if two accesses race, if it faults or hangs, or if an array differs from the interpreter's.
 What nobody notices has a line in [`unnoticed.txt`](../tests/differential/planted/unnoticed.txt) that says why it cannot matter there; the test fails if a
 fault is unnoticed without such a line, if a line covers nothing, and if no kernel has a field. `planted/part` is a kernel of them for each
-change, `planted/all` is slow. This page is written by [`page.py`](../tests/differential/planted/page.py).
+change, `planted/all` is slow.
+
+[`instructions.txt`](../tests/differential/planted/instructions.txt) has a line for each instruction of the asm statements of headers and kernels, for each
+function of CUDA that they call and for each key of a manifest, which names the fields of each of its operands, or says why it has none. `planted/instructions`
+emits all kernels of `tests/ops`, `tests/differential` and `kernels`, and fails if an instruction has no line, if a line covers nothing, and if a field has no
+instruction. What remains are registers of values, and what a kernel computes.
+
+This page is written by [`page.py`](../tests/differential/planted/page.py).
 """
 
 GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. A scope that is too narrow, a fence that is not there, a wait for too few groups or phases, and a unit of a semaphore too many, are races:

@@ -12,6 +12,7 @@ outside of the arrays are left out there. --results writes a line for each fault
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
@@ -22,14 +23,21 @@ import typing
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-FIELD = re.compile(r'^GROUT_FIELD\((\w+),\s*(\w+),\s*(\d+),\s*(\d+),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"\)', re.M)
-ONE_WAY = ("BIT", "NARROWER")  # one unit more is one unit less, or there is no more
+FIELD = re.compile(r'^GROUT_(?:TEXT_)?FIELD\((\w+),\s*(\w+),\s*(?:(\d+),\s*(\d+),\s*)?(\w+),\s*'
+                   r'(?:("(?:[^"\\]|\\.)*"),\s*"(?:[^"\\]|\\.)*",\s*)?"([^"]*)",\s*"([^"]*)"\)$', re.M)
+ONE_WAY = ("BIT", "NARROWER", "WEAKER", "LEFT_OUT")  # one unit more is one unit less, or there is no more
+INSTRUCTION = re.compile(r"[\w.: ]+;?")  # words that PTX has as they stand in CUDA
 SECONDS = 120
 GPU_SECONDS = 20
+ORDERS = [("lazy", 0), ("random", 1), ("eager", 2), ("random", 4), ("lazy", 3), ("lazy", 8)]
+VARIANTS = 12  # NVRTC makes one code or another of some kernels, by where its memory lies
+STEPS, LEAST_STEPS = 200, 5_000_000  # a kernel without a fault takes so many times fewer instructions
 # On a GPU they could write outside of the arrays: where an array is, how much larger, how much farther its rows are
-# apart, where a run goes and how much more it has, how many more CTAs there are. An element stride of 0 counts as 1 in a
-# launch of ours.
-NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT)-?|MAP\.(DIM|STRIDE)_\d|MAP\.EVERY_\d-|COPY\.START-?|COPY\.BYTES|LAUNCH\.GRID")
+# apart, where a run goes and how much more it has, how many more CTAs there are; what lanes load and store. An element
+# stride of 0 counts as 1 in a launch of ours.
+NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT|EXTENT_DIM|ADDRESS|SLOT|ACQUIRED|INTERLEAVE)-?|MAP\.(DIM|STRIDE)_\d|MAP\.EVERY_\d-|"
+                        r"COPY\.(START|ROWS|ROW_GROUP|ROW_BAND)-?|COPY\.BYTES|LAUNCH\.GRID|"
+                        r"(ACCESS\.\w+|ATOMIC\.ADDRESS|SEMAPHORE\.ADDRESS|PIECE\.(GMEM|BYTES|TOUCHED))-?")
 
 
 class Field(typing.NamedTuple):
@@ -38,6 +46,7 @@ class Field(typing.NamedTuple):
     unit: str
     section: str
     doc: str
+    text: str  # "", or what a device header has where the field is
 
 
 class Kernel(typing.NamedTuple):
@@ -51,8 +60,8 @@ class Kernel(typing.NamedTuple):
 
 def read_fields(root):
     with open(os.path.join(root, "gpu_backend/plan/fields.def"), encoding="utf-8") as file:
-        return [Field(f"{word}.{name}", int(width), unit, section, doc)
-                for word, name, _, width, unit, section, doc in FIELD.findall(file.read())]
+        return [Field(f"{word}.{name}", int(width or 0), unit, section, doc, json.loads(text or '""'))
+                for word, name, _, width, unit, text, section, doc in FIELD.findall(file.read())]
 
 
 def read_kernels(folder):
@@ -89,6 +98,7 @@ class Runner:
     def __init__(self, arguments):
         self.arguments = arguments
         self.folder = tempfile.mkdtemp(prefix="grout-planted-")
+        self.limits = {}  # of a kernel: instructions after which it will not end any more
 
     def emit(self, kernel, fault, number):
         """The code and what its launch needs, as one text."""
@@ -101,6 +111,28 @@ class Runner:
         with open(manifest, encoding="utf-8") as file:
             return done.stdout + file.read()
 
+    def compile(self, kernel, fault):
+        """The PTX, or what NVRTC says against it."""
+        command = [self.arguments.grout, "emit", kernel.path, "--kernel", "@" + kernel.name, "--to", "ptx", "-q", "--no-cache"]
+        command += [word for word in kernel.options if word.startswith("-D")] + (["--plant", fault] if fault else [])
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if "[nvrtc-missing]" in done.stderr:
+            sys.exit(77)
+        if fault is None and done.returncode != 0:
+            sys.exit(f"{kernel}: {done.stderr}")
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    def has_field(self, kernel, field, number, right, variants):
+        """Whether a fault there changes what a launch gets. A device header has the functions of all kernels: of a text
+        in it the PTX says whether the kernel has it."""
+        if self.emit(kernel, field.name, number) == right:
+            return False
+        if not field.text:
+            return True
+        if INSTRUCTION.fullmatch(field.text):
+            return any(field.text in ptx for ptx in variants)
+        return self.compile(kernel, field.name) not in variants
+
     def run(self, kernel, fault, timing="lazy", seed=0):
         """(verdict, the first line that says why)"""
         is_gpu = self.arguments.device == "cuda"
@@ -108,6 +140,7 @@ class Runner:
                    self.arguments.device, "--compare", "cpu", "--no-cache"]
         command += ["--timeout", str(GPU_SECONDS)] if is_gpu else ["--timing", timing, "--seed", str(seed), "--check"]
         command += ["--numerics", "exact"] + (["--plant", fault] if fault else [])
+        command += ["--max-steps", str(self.limits[kernel])] if kernel in self.limits else []
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
@@ -115,11 +148,14 @@ class Runner:
         output = done.stdout + done.stderr
         if "[nvrtc-missing]" in output:
             sys.exit(77)
+        found = re.search(r"(\d+) instructions of warps", output)
+        if fault is None and found:
+            self.limits[kernel] = max(LEAST_STEPS, STEPS * int(found.group(1)))
         return classify(done.returncode, output)
 
     def judge(self, kernel, fault):
-        """Other orders are tried where the first run shows nothing."""
-        tries = [("lazy", 0)] if self.arguments.device == "cuda" else [("lazy", 0), ("random", 1), ("eager", 2)]
+        """Other orders are tried where the first run shows nothing: with seed k + 1 warp k is slow."""
+        tries = [("lazy", 0)] if self.arguments.device == "cuda" else ORDERS
         for timing, seed in tries:
             verdict = self.run(kernel, fault, timing, seed)
             if verdict[0] != "equal":
@@ -153,9 +189,10 @@ def find_jobs(runner, kernels, fields, jobs):
             right = runner.emit(kernel, None, "right")
             if runner.arguments.device == "cuda" and '"arch": "sm_90a"' not in right:
                 continue
-            texts = pool.map(lambda pair: runner.emit(kernel, pair[1].name, pair[0]), enumerate(fields))
-            for field, text in zip(fields, texts):
-                if text != right:
+            variants = set(pool.map(lambda _: runner.compile(kernel, None), range(VARIANTS)))
+            found_here = pool.map(lambda pair: runner.has_field(kernel, pair[1], pair[0], right, variants), enumerate(fields))
+            for field, is_there in zip(fields, found_here):
+                if is_there:
                     unused.discard(field.name)
                     found += [(kernel, fault) for fault in list_faults([field])]
     return found, unused

@@ -103,27 +103,26 @@ struct Map {
     uint32_t spatial_count;
     int lower[3], upper[3];
     uint32_t steps[5];
+    CUtensorMapInterleave interleave;
+    CUtensorMapL2promotion promotion;
 };
 
 static CUtensorMap encode(const Map &map, CUdeviceptr address) {
     alignas(64) CUtensorMap encoded;
-    const uint32_t ones[5] = {1, 1, 1, 1, 1};
     if (map.spatial_count > 0) {
         check(cuTensorMapEncodeIm2col(&encoded, map.type, map.rank, (void *)address,
                                       (const cuuint64_t *)map.dims,
                                       (const cuuint64_t *)map.strides, map.lower,
                                       map.upper, map.box[0], map.box[1], map.steps,
-                                      CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
-                                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                      map.interleave, map.swizzle, map.promotion,
                                       map.oob_fill),
               "encode a tensor map");
         return encoded;
     }
     check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,
                                  (const cuuint64_t *)map.dims,
-                                 (const cuuint64_t *)map.strides, map.box, ones,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                 (const cuuint64_t *)map.strides, map.box, map.steps,
+                                 map.interleave, map.swizzle, map.promotion,
                                  map.oob_fill),
           "encode a tensor map");
     return encoded;

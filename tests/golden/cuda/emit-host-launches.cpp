@@ -103,27 +103,26 @@ struct Map {
     uint32_t spatial_count;
     int lower[3], upper[3];
     uint32_t steps[5];
+    CUtensorMapInterleave interleave;
+    CUtensorMapL2promotion promotion;
 };
 
 static CUtensorMap encode(const Map &map, CUdeviceptr address) {
     alignas(64) CUtensorMap encoded;
-    const uint32_t ones[5] = {1, 1, 1, 1, 1};
     if (map.spatial_count > 0) {
         check(cuTensorMapEncodeIm2col(&encoded, map.type, map.rank, (void *)address,
                                       (const cuuint64_t *)map.dims,
                                       (const cuuint64_t *)map.strides, map.lower,
                                       map.upper, map.box[0], map.box[1], map.steps,
-                                      CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
-                                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                      map.interleave, map.swizzle, map.promotion,
                                       map.oob_fill),
               "encode a tensor map");
         return encoded;
     }
     check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,
                                  (const cuuint64_t *)map.dims,
-                                 (const cuuint64_t *)map.strides, map.box, ones,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                 (const cuuint64_t *)map.strides, map.box, map.steps,
+                                 map.interleave, map.swizzle, map.promotion,
                                  map.oob_fill),
           "encode a tensor map");
     return encoded;
@@ -210,7 +209,8 @@ static void *parameters[5];
 static const unsigned smem_bytes = 520;
 static const Map y_map = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 1,
     {256}, {}, {128}, CU_TENSOR_MAP_SWIZZLE_NONE,
-    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0, {0, 0, 0}, {0, 0, 0}, {1, 1, 1, 1, 1}};
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0, {0, 0, 0}, {0, 0, 0}, {1, 1, 1, 1, 1},
+    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B};
 static void prepare(CUmodule module, int argc, char **argv) {
     (void)argc, (void)argv;
     check(cuModuleGetFunction(&kernel, module, "second"), "find the kernel");

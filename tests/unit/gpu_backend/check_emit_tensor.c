@@ -224,8 +224,10 @@ static grout_text emit_planted(const char *path, uint32_t field) {
  * kind of descriptor does. */
 static void check_fields(const char *path, const char *word) {
     static const char *const descriptors[] = {"WGMMA", "MATRIX", "PLAIN", "SCALED"};
+    /* What stands as text is in the headers, whatever the kernel: "". */
     static const char *const words[] = {
-#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, UNIT, SECTION, DOC) #WORD,
+#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, UNIT, SECTION, DOC)      #WORD,
+#define GROUT_TEXT_FIELD(WORD, NAME, UNIT, RIGHT, WRONG, SECTION, DOC) "",
 #include "gpu_backend/plan/fields.def"
     };
     const grout_text right = emit_planted(path, 0);
@@ -246,6 +248,55 @@ static void check_fields(const char *path, const char *word) {
 START_TEST(every_field_is_in_the_text) {
     check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout", "PLAIN");
     check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma_scaled.grout", "SCALED");
+}
+END_TEST
+
+/* Where a field is text, the headers have it, and a fault takes its place everywhere. */
+START_TEST(text_fields_are_in_the_headers) {
+    static const char *const texts[][2] = {
+#define GROUT_FIELD(WORD, NAME, FIRST, WIDTH, UNIT, SECTION, DOC)      {NULL, NULL},
+#define GROUT_TEXT_FIELD(WORD, NAME, UNIT, RIGHT, WRONG, SECTION, DOC) {RIGHT, WRONG},
+#include "gpu_backend/plan/fields.def"
+    };
+    const char *path = GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout";
+    grout_text right = emit_planted(path, 0);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        if (texts[k][0] == NULL) {
+            continue;
+        }
+        grout_text wrong = emit_planted(path, k + 1);
+        ck_assert_msg(strstr(right.data, texts[k][0]) != NULL, "no header has '%s'", texts[k][0]);
+        ck_assert_msg(strstr(wrong.data, texts[k][0]) == NULL ||
+                          strstr(texts[k][1], texts[k][0]) != NULL,
+                      "'%s' stays in one place", texts[k][0]);
+        ck_assert_str_ne(right.data, wrong.data);
+        grout_text_free(&wrong);
+        count++;
+    }
+    ck_assert_uint_gt(count, 50);
+    grout_text_free(&right);
+}
+END_TEST
+
+START_TEST(one_unit_less_takes_away) {
+    const char *path = GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout";
+    grout_text text = read_file(path);
+    static const char *const holds[][2] = {
+        {"ACCESS.LOAD_SMEM", "::load_smem(address + (grout_u32)sizeof(T))"},
+        {"ACCESS.LOAD_SMEM-", "::load_smem(address - (grout_u32)sizeof(T))"},
+        {"FENCE.ASYNC_SMEM", "asm volatile(\"\" ::: \"memory\");"},
+        {"MBARRIER.ARRIVE_ORDER", "grout_mbarrier_arrive_expect<GROUT_RELAXED, GROUT_CTA>("},
+        {"TMEM.PLACE-", "grout_tensor_allocate<1>(smem + 10260, 32);"}};
+    for (size_t k = 0; k < sizeof holds / sizeof *holds; k++) {
+        grout_emit_options options = {.watchdog = false};
+        grout_text source = {0};
+        ck_assert(grout_planted_parse(holds[k][0], &options.planted));
+        emit_kernels(path, text.data, 1, &options, &source);
+        ck_assert_msg(strstr(source.data, holds[k][1]) != NULL, "%s", holds[k][0]);
+        grout_text_free(&source);
+    }
+    grout_text_free(&text);
 }
 END_TEST
 
@@ -433,6 +484,8 @@ int main(void) {
     tcase_add_test(tcase, kernels_of_ops_compile);
     tcase_add_test(tcase, every_kind_has_its_descriptor);
     tcase_add_test(tcase, every_field_is_in_the_text);
+    tcase_add_test(tcase, text_fields_are_in_the_headers);
+    tcase_add_test(tcase, one_unit_less_takes_away);
     tcase_add_test(tcase, fields_have_names);
     tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
     tcase_add_test(tcase, rows_go_to_the_lane_that_issues);
