@@ -24,11 +24,13 @@ enum { TIMINGS = sizeof timings / sizeof timings[0] };
 /* ---- what a run says ---- */
 
 static const char *get_missing(const char *message) {
-    return strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
-           : strstr(message, "no fence.proxy.async") != NULL ? "proxy"
-           : strstr(message, "but the scope of one") != NULL ? "scope"
-           : strstr(message, "no barrier, fence or") != NULL ? "order"
-                                                             : "?";
+    return strstr(message, "no fence.proxy.tensormap") != NULL ? "map"
+           : strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
+           : strstr(message, "no fence.proxy.async") != NULL   ? "proxy"
+           : strstr(message, "but the scope of one") != NULL   ? "scope"
+           : strstr(message, "no tcgen05.wait") != NULL        ? "order"
+           : strstr(message, "no barrier, fence or") != NULL   ? "order"
+                                                               : "?";
 }
 
 /* False if the run ended in another way; the reason is printed. */
