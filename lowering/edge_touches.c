@@ -56,6 +56,11 @@ static bool is_for_several(const grout_module *module, const grout_op *op) {
            grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0;
 }
 
+/* Whether it reads and writes in both CTAs of a pair. */
+static bool is_for_pair(const grout_module *module, const grout_op *op) {
+    return grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXIS) != NULL;
+}
+
 static bool is_data(const grout_effect *effect) {
     return effect->space != GROUT_EFFECT_SPACE_BARRIER &&
            effect->space != GROUT_EFFECT_SPACE_SEMAPHORE && effect->space != GROUT_EFFECT_SPACE_ACC;
@@ -79,7 +84,7 @@ static void add_touch(grout_actor_walk *walk, const grout_op *op, const grout_ef
                  .actor = walk->actor,
                  .is_write = is_write,
                  .is_generic = effect->proxy == GROUT_PROXY_GENERIC,
-                 .is_of_peer = view.cluster_index_count > 0 ||
+                 .is_of_peer = view.cluster_index_count > 0 || is_for_pair(walk->module, op) ||
                                (is_write && is_for_several(walk->module, op))};
     set_box(walk, &view, t);
 }

@@ -212,10 +212,16 @@ static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_
     return true;
 }
 
+/* PTX ISA 9.1, 'Packed Data-types': the halves of a packed value are accessed one by one. */
+static uint32_t get_value_size(const ptx_step *step) {
+    const bool is_packed = step->type == PTX_WORD_F16X2 || step->type == PTX_WORD_BF16X2;
+    return is_packed ? step->size / 2u : step->size;
+}
+
 /* Strong ones value by value: PTX ISA 9.1, 'Vector Data-types'. */
 static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
                            uint32_t size, ptx_manner manner) {
-    const uint32_t value_size = context->step->size;
+    const uint32_t value_size = get_value_size(context->step);
     for (uint32_t at = 0; at < size; at += value_size) {
         ptx_bytes value = *bytes;
         value.cells += at;
