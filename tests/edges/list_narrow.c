@@ -34,7 +34,7 @@ static grout_module *bind(const char *path, const grout_text *text) {
     grout_module *symbolic = grout_parse(path, text->data, text->size, diags);
     grout_module *bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
-    if (bound != NULL && !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
+    if (bound != NULL && !grout_verify(bound, GROUT_ARCH_OWN, diags)) {
         grout_module_free(bound);
         bound = NULL;
     }
