@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "machine.h"
+#include "observe.h"
 
 static ptx_actor get_actor(const ptx_context *context) {
     return (ptx_actor){context->cta->number, context->warp->index, context->lanes};
@@ -88,5 +89,24 @@ static ptx_outcome run_fence_tensor(ptx_context *context) {
 bool grout_ptx__decode_fence_tensor(ptx_decoder *decoder) {
     decoder->step->run = run_fence_tensor;
     decoder->step->detail = decoder->inst->op == PTX_OP_TCGEN05_FENCE_BEFORE;
+    return true;
+}
+
+/* Races for the registers of wgmma: PTX ISA 9.1, 'wgmma.fence'. */
+bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
+                                uint32_t count) {
+    const ptx_warp *warp = context->warp;
+    ptx_machine *machine = context->machine;
+    const grout_ptx_module *module = machine->code->module;
+    const ptx_inst *inst = &module->insts.items[context->step->inst];
+    for (uint32_t i = 0; warp->written != NULL && i < count; i++) {
+        if (warp->fenced_at > warp->written[items[i].id]) {
+            continue;
+        }
+        machine->is_failed = true;
+        return grout_diags_add(
+            machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
+            "register %u of this wgmma has been written since the last wgmma.fence", i);
+    }
     return true;
 }

@@ -444,26 +444,6 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
     return machine->order == NULL || touch(context, 1u << lane, NULL, how);
 }
 
-/* ---- registers of wgmma ---- */
-
-bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *items,
-                                uint32_t count) {
-    const ptx_warp *warp = context->warp;
-    ptx_machine *machine = context->machine;
-    const grout_ptx_module *module = machine->code->module;
-    const ptx_inst *inst = &module->insts.items[context->step->inst];
-    for (uint32_t i = 0; warp->written != NULL && i < count; i++) {
-        if (warp->fenced_at > warp->written[items[i].id]) {
-            continue;
-        }
-        machine->is_failed = true;
-        return grout_diags_add(
-            machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-            "register %u of this wgmma has been written since the last wgmma.fence", i);
-    }
-    return true;
-}
-
 /* ---- mbarriers ---- */
 
 static uint32_t get_offset(const ptx_bytes *bytes) {
