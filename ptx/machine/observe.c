@@ -1,5 +1,5 @@
-/* observe.c - the machine's accesses and orders, told to ptx/order; and what a race is called.
- * SPDX-License-Identifier: Apache-2.0 */
+/* observe.c - the machine's accesses and orders, as ptx/order hears of them; and what a race is
+ * called. SPDX-License-Identifier: Apache-2.0 */
 #include "observe.h"
 
 #include "mbarrier.h"
