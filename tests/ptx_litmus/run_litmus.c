@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 512, SEEDS = 8, STEPS_MAX = 2000000 };
+enum { WORDS = 512, SEEDS = 5, STEPS_MAX = 2000000 };
 
 static const grout_ptx_timing timings[] = {GROUT_PTX_TIMING_RANDOM, GROUT_PTX_TIMING_LATE,
                                            GROUT_PTX_TIMING_EARLY};
