@@ -82,7 +82,8 @@ static bool take_step(trial *it, const step *at, ptx_race *race_out) {
                          .own_lane = PTX_OWN_LANE,
                          .own_time = it->now[at->warp],
                          .cluster_size = 1};
-    const ptx_span span = {&it->cells[at->first], at->count, PTX_SPAN_GLOBAL, 0};
+    const ptx_span span = {
+        .cells = &it->cells[at->first], .count = at->count, .kind = PTX_SPAN_GLOBAL};
     return grout_ptx__note_access(&it->shadow, &access, &span, race_out);
 }
 
