@@ -115,10 +115,10 @@ static void copy_variable(const ptx_context *context, uint32_t from, uint32_t to
     }
 }
 
+/* detail: exit. The end of a function is a step of its own, and no instruction. */
 ptx_outcome grout_ptx__run_leave(ptx_context *context) {
     ptx_group *group = context->group;
-    const ptx_inst *inst = &context->machine->code->module->insts.items[context->step->inst];
-    if (group->call_count == 0 || inst->op == PTX_OP_EXIT) {
+    if (group->call_count == 0 || context->step->detail != 0) {
         end_lanes(context);
         return context->cta->live_warps > 0 || grout_ptx__end_tensor(context) ? PTX_MOVED
                                                                               : PTX_FAILED;
@@ -140,6 +140,7 @@ ptx_outcome grout_ptx__run_leave(ptx_context *context) {
 
 bool grout_ptx__decode_leave(ptx_decoder *decoder) {
     decoder->step->run = grout_ptx__run_leave;
+    decoder->step->detail = decoder->inst->op == PTX_OP_EXIT;
     return true;
 }
 

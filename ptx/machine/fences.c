@@ -30,10 +30,25 @@ bool grout_ptx__decode_fence(ptx_decoder *decoder) {
  * more: the CTA's memory alone. */
 enum { SHARED = 1, GLOBAL = 2, MAP_RELEASE = 4, MAP_ACQUIRE = 8 };
 
+static bool acquire_map(const ptx_context *context, ptx_order *order) {
+    PTX_FOR_LANES(lane, context->lanes) {
+        const ptx_actor one = {context->cta->number, context->warp->index, 1u << lane};
+        ptx_bytes bytes;
+        if (!grout_ptx__find_bytes(
+                context, lane, ptx_address(context, &context->step->sources[0], lane), 1, &bytes)) {
+            return false;
+        }
+        if (bytes.cells != NULL && !grout_ptx__acquire_map(order, &one, bytes.cells)) {
+            return grout_diags_add_oom(context->machine->diags);
+        }
+    }
+    return true;
+}
+
 static bool fence_proxy(const ptx_context *context, ptx_order *order, const ptx_actor *actor) {
     const ptx_step *step = context->step;
-    if ((step->detail & (MAP_RELEASE | MAP_ACQUIRE)) != 0) {
-        return grout_ptx__fence_maps(order, actor, step->detail == MAP_RELEASE);
+    if (step->detail == MAP_RELEASE) {
+        return grout_ptx__release_maps(order, actor);
     }
     return grout_ptx__publish(order, actor, (step->detail & SHARED) != 0,
                               (step->detail & GLOBAL) != 0,
@@ -43,6 +58,11 @@ static bool fence_proxy(const ptx_context *context, ptx_order *order, const ptx_
 static ptx_outcome run_fence_proxy(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
+    if (context->step->detail == MAP_ACQUIRE) {
+        bool is_known =
+            grout_ptx__need(context, &context->step->sources[0], "the address of a tensor map");
+        return is_known && (order == NULL || acquire_map(context, order)) ? PTX_NEXT : PTX_FAILED;
+    }
     return end(context,
                order == NULL || context->step->detail == 0 || fence_proxy(context, order, &actor));
 }
@@ -59,6 +79,11 @@ bool grout_ptx__decode_fence_proxy(ptx_decoder *decoder) {
                                               : SHARED;
     if (proxy == PTX_WORD_PROXY_TENSORMAP) {
         step->detail = grout_ptx__has(decoder, PTX_WORD_RELEASE) ? MAP_RELEASE : MAP_ACQUIRE;
+    }
+    if (step->detail == MAP_ACQUIRE &&
+        (decoder->inst->operand_count != 2 || !grout_ptx__decode_address(decoder, 0, 0))) {
+        return grout_ptx__unknown(decoder,
+                                  "fence.proxy.tensormap of an acquire names a tensor map");
     }
     step->more = space == PTX_WORD_SHARED_CTA || space == PTX_WORD_SHARED;
     return true;

@@ -1,5 +1,5 @@
-/* observe.c - the machine's accesses and orders, told to ptx/order; and what a race is called.
- * SPDX-License-Identifier: Apache-2.0 */
+/* observe.c - the machine's accesses and orders, as ptx/order hears of them; and what a race is
+ * called. SPDX-License-Identifier: Apache-2.0 */
 #include "observe.h"
 
 #include "mbarrier.h"
@@ -297,9 +297,12 @@ bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const pt
 
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                             uint32_t size) {
-    const ptx_touch how = {
-        .inst = context->step->inst, .is_map = true, .span = get_span(bytes, size)};
-    return context->machine->order == NULL || bytes->cells == NULL ||
+    ptx_touch how = {.inst = context->step->inst, .is_map = true, .span = get_span(bytes, size)};
+    if (context->machine->order == NULL || bytes->cells == NULL) {
+        return true;
+    }
+    how.span.map = grout_ptx__number_map(context->machine->order, bytes->cells);
+    return need_memory(context->machine, how.span.map != 0) &&
            touch(context, 1u << lane, bytes, how);
 }
 
@@ -316,7 +319,7 @@ bool grout_ptx__observe_map_copy(const ptx_context *context, const ptx_bytes *fr
     return (from->cells == NULL || touch(context, first, from, read)) &&
            (to->cells == NULL || touch(context, first, to, write)) &&
            need_memory(machine, grout_ptx__sync_lanes(machine->order, &actor) &&
-                                    grout_ptx__fence_maps(machine->order, &actor, true));
+                                    grout_ptx__release_maps(machine->order, &actor));
 }
 
 bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,

@@ -19,8 +19,8 @@ ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 /* ---- accesses ---- */
 
-/* Of size bytes by each of some lanes, which have found them. repeats: the lanes that write what
- * is there already. */
+/* Accesses of size bytes by each of some lanes, which have found them. repeats: the lanes that
+ * write what is there already. */
 bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
                               uint32_t size);
 bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
@@ -80,15 +80,15 @@ bool grout_ptx__observe_cluster_wait(const ptx_context *context);
 
 /* ---- engines ---- */
 
-/* A lane has told an mbarrier to wait for its copies so far, or has ended a group of them: false,
+/* A lane has made an mbarrier wait for its copies so far, or has ended a group of them: false,
  * with a fault, if that was too often. */
 bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane);
 /* Whether copies of two lanes are of one group and ordered after the same. */
 bool grout_ptx__starts_alike(const ptx_context *context, uint32_t lane, uint32_t other);
 /* An operation starts: its kind, lanes, group and number are known. */
 bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
-/* Of each lane, the groups before a number are over; only_reads: they have read. Of wgmma and of
- * loads and stores of tensor memory there is one number for the warp, of the last ones the newest
+/* The groups of each lane before a number are over; only_reads: they have read. For wgmma, and for
+ * loads and stores of tensor memory, there is one number for the warp, of the last ones the newest
  * that is over. */
 bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
                                const uint32_t *before, bool only_reads);

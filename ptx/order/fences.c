@@ -102,22 +102,44 @@ bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared
     return is_done;
 }
 
-bool grout_ptx__fence_maps(ptx_order *order, const ptx_actor *actor, bool is_release) {
+bool grout_ptx__release_maps(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
         const ptx_actor one = {actor->cta, actor->warp, 1u << lane};
-        ptx_clock **clocks = warp->lanes[lane].view.clocks;
         ptx_view known = {{NULL}};
-        is_done =
-            is_done && (is_release ? grout_ptx__capture(order, &one, &known) &&
-                                         grout_ptx__join_clock(&clocks[PTX_KNOWN_MAPS_OUT],
-                                                               known.clocks[PTX_KNOWN_THREADS])
-                                   : grout_ptx__join_clock(&clocks[PTX_KNOWN_MAPS],
-                                                           clocks[PTX_KNOWN_MAPS_OUT]));
+        is_done = is_done && grout_ptx__capture(order, &one, &known) &&
+                  grout_ptx__join_clock(&warp->lanes[lane].view.clocks[PTX_KNOWN_MAPS_OUT],
+                                        known.clocks[PTX_KNOWN_THREADS]);
         grout_ptx__drop_view(&known);
     }
     return is_done;
+}
+
+bool grout_ptx__acquire_map(ptx_order *order, const ptx_actor *actor, const ptx_cell *map) {
+    ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    const uint32_t number = grout_ptx__number_map(order, map);
+    bool is_done = number != 0;
+    FOR_LANES(lane, actor->lanes) {
+        ptx_clock **clocks = warp->lanes[lane].view.clocks;
+        is_done =
+            is_done && grout_ptx__join_renamed(&clocks[PTX_KNOWN_MAPS], clocks[PTX_KNOWN_MAPS_OUT],
+                                               PTX_MAPS_MAX, number);
+    }
+    return is_done;
+}
+
+uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
+    for (size_t i = 0; i < order->maps.count; i++) {
+        if (order->maps.items[i] == map) {
+            return (uint32_t)i + 1;
+        }
+    }
+    if (order->maps.count + 1 >= PTX_MAPS_MAX || !GROUT_ARRAY_RESERVE(&order->maps, NULL, 1)) {
+        return 0;
+    }
+    order->maps.items[order->maps.count++] = map;
+    return (uint32_t)order->maps.count;
 }
 
 /* The lanes' own inits are handed over by any arrival from here on. */

@@ -74,6 +74,7 @@ void grout_ptx__free_order(ptx_order *order) {
         grout_ptx__drop_heads(&order->locations[i].heads);
     }
     grout__free(order->locations);
+    grout__free(order->maps.items);
     grout__free(order->ctas);
     grout_ptx__deinit_shadow(&order->shadow);
     grout__free(order);

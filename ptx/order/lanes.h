@@ -67,6 +67,7 @@ struct ptx_order {
     ptx_shadow shadow;
     ptx_location *locations; /* by a hash of the cell; a power of 2 */
     size_t location_count, location_capacity;
+    GROUT_ARRAY(const ptx_cell *) maps; /* tensor maps that are acquired or copied by */
     uint64_t barrier_count, location_agents;
 };
 

@@ -91,8 +91,12 @@ bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_ordering ord
 /* fence.proxy.async: rank says for whose shared memory, PTX_ALL_RANKS for that of all. */
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
                         uint32_t rank);
-/* fence.proxy.tensormap: of a release, or of an acquire. */
-bool grout_ptx__fence_maps(ptx_order *order, const ptx_actor *actor, bool is_release);
+/* fence.proxy.tensormap: of a release, and of an acquire of one tensor map. */
+bool grout_ptx__release_maps(ptx_order *order, const ptx_actor *actor);
+bool grout_ptx__acquire_map(ptx_order *order, const ptx_actor *actor, const ptx_cell *map);
+/* The number of a tensor map, from 1, by where it is; 0 without memory, and if there are too many.
+ */
+uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map);
 /* fence.mbarrier_init. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
 /* tcgen05.fence::before_thread_sync and after_thread_sync; issued: how many operations of the

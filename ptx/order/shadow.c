@@ -155,9 +155,11 @@ static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t
 
 /* A tensor map is read by a proxy of its own. */
 static ptx_missing compare_map(const ptx_check *check, const ptx_record *record, uint32_t lane) {
-    return !is_before(check, record, lane)                    ? PTX_MISSING_ORDER
-           : knows(check->view, PTX_KNOWN_MAPS, record, lane) ? PTX_MISSING_NONE
-                                                              : PTX_MISSING_MAP_FENCE;
+    ptx_record renamed = *record;
+    renamed.agent = record->agent * PTX_MAPS_MAX + check->span->map;
+    return !is_before(check, record, lane)                      ? PTX_MISSING_ORDER
+           : knows(check->view, PTX_KNOWN_MAPS, &renamed, lane) ? PTX_MISSING_NONE
+                                                                : PTX_MISSING_MAP_FENCE;
 }
 
 static bool is_same_record(const ptx_record *a, const ptx_record *b) {

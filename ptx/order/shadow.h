@@ -58,6 +58,7 @@ typedef struct ptx_span {
     ptx_cell *cells;
     uint32_t count;
     ptx_span_kind kind;
+    uint32_t map;  /* the number of the tensor map that it is; of an access that reads one */
     uint32_t rank; /* of the CTA in its cluster, whose shared memory it is */
 } ptx_span;
 

@@ -6,8 +6,8 @@
  *   // expect: race order A B
  *   // with 'st.relaxed' for 'st.release': race order A B
  *
- * A race names what is missing (order, scope, proxy, tensor) and the two accesses: the lines that
- * end with the comments // A and // B. Each line "with" is one more program: the text with one
+ * A race names what is missing (order, scope, proxy, tensor, map) and the two accesses: the lines
+ * that end with the comments // A and // B. Each line "with" is one more program: the text with one
  * piece replaced, which has to be there exactly once.
  */
 #ifndef GROUT_TESTS_PTX_LITMUS_TEXT_H
@@ -21,7 +21,7 @@ enum { LITMUS_TEXT_MAX = 16384, LITMUS_WORD_MAX = 128, LITMUS_TWINS_MAX = 16 };
 
 typedef struct litmus_verdict {
     bool is_race;
-    char missing[LITMUS_WORD_MAX]; /* order, scope, proxy, tensor */
+    char missing[LITMUS_WORD_MAX]; /* order, scope, proxy, tensor, map */
     char marks[2][LITMUS_WORD_MAX];
 } litmus_verdict;
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 512, SEEDS = 8, STEPS_MAX = 2000000 };
+enum { WORDS = 512, SEEDS = 5, STEPS_MAX = 2000000 };
 
 static const grout_ptx_timing timings[] = {GROUT_PTX_TIMING_RANDOM, GROUT_PTX_TIMING_LATE,
                                            GROUT_PTX_TIMING_EARLY};
@@ -24,11 +24,13 @@ enum { TIMINGS = sizeof timings / sizeof timings[0] };
 /* ---- what a run says ---- */
 
 static const char *get_missing(const char *message) {
-    return strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
-           : strstr(message, "no fence.proxy.async") != NULL ? "proxy"
-           : strstr(message, "but the scope of one") != NULL ? "scope"
-           : strstr(message, "no barrier, fence or") != NULL ? "order"
-                                                             : "?";
+    return strstr(message, "no fence.proxy.tensormap") != NULL ? "map"
+           : strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
+           : strstr(message, "no fence.proxy.async") != NULL   ? "proxy"
+           : strstr(message, "but the scope of one") != NULL   ? "scope"
+           : strstr(message, "no tcgen05.wait") != NULL        ? "order"
+           : strstr(message, "no barrier, fence or") != NULL   ? "order"
+                                                               : "?";
 }
 
 /* False if the run ended in another way; the reason is printed. */

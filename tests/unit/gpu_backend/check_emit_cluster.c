@@ -103,6 +103,11 @@ static const text_case text_cases[] = {
      CLUSTER "{\n  scratch %b : barrier[1]\n  store %y[0, 0], 1.0\n"
              "  barrier_arrive %b[0].cluster(0, 1)\n  barrier_wait %b[0]\n}\n",
      "grout_barrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(b", NULL},
+    {"so is one for what a CTA brings to the barriers of others",
+     ALONE "{\n  scratch %b : mbarrier[1]\n  mbarrier_init %b[0], 1\n"
+           "  store %y[0, 0], 1.0\n  mbarrier_arrive %b[0] from_cta(0)\n"
+           "  mbarrier_wait %b[0], 0\n}\n",
+     "grout_mbarrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(b", NULL},
     {"what it cannot have to tell is for the CTA alone",
      CLUSTER "{\n  scratch %b : barrier[1]\n  barrier_arrive %b[0].cluster(0, 1)\n"
              "  barrier_wait %b[0]\n}\n",
