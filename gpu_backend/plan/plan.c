@@ -343,6 +343,21 @@ static uint32_t count_tensor_columns(const grout_module *module, grout_kernel_id
     return columns > 0 ? allocated : 0;
 }
 
+/* Whether columns that one CTA of a pair has used become an array of both without a meeting of
+ * both. */
+static bool has_pair_scopes(const grout_module *module) {
+    for (grout_object_id k = 1; k < grout_module_get_object_count(module); k++) {
+        const grout_object *object = grout_module_get_object(module, k);
+        const grout_value *value = grout_module_get_value(module, object->value);
+        if (object->space == GROUT_SPACE_TMEM && object->is_collective &&
+            value->kind == GROUT_VALUE_OBJECT &&
+            grout_module_get_op(module, value->op)->opcode == GROUT_OP_SCOPED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
@@ -428,6 +443,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                                .diags = diags};
     *plan = (grout_gpu_plan){.arch = (uint8_t)grout_gpu__get_arch(module, kernel),
                              .tensor_columns = count_tensor_columns(module, kernel),
+                             .has_pair_scopes = has_pair_scopes(module),
                              .tensor_group = 1,
                              .grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};

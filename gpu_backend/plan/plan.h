@@ -114,6 +114,7 @@ typedef struct grout_gpu_plan {
     /* Tensor memory: columns that the kernel allocates at once, a power of two, 0: it has none; the
      * CTAs that multiply together, 1 or 2; and where in SMEM GROUT_GPU_TENSOR_BYTES are for it: the
      * mbarrier of the end, then the address of the columns. */
+    bool has_pair_scopes; /* a scope makes arrays in the tensor memory of both CTAs of a pair */
     uint32_t tensor_columns, tensor_group;
     int64_t tensor_offset;
     int64_t grid_size;     /* CTAs */

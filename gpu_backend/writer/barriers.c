@@ -215,9 +215,11 @@ void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry) 
               "GROUT_RELEASE");
 }
 
+/* The start of a scope is no meeting of a pair: what the other CTA did in columns that become an
+ * array of both is known by whatever barrier tells of it. */
 static bool orders_tensor(const grout_emitter *e, const grout_gpu_barrier *entry) {
     return e->plan->tensor_columns > 0 &&
-           (entry->is_explicit ||
+           (entry->is_explicit || e->plan->has_pair_scopes ||
             grout_module_get_object(e->module, entry->object)->orders_tensor_core);
 }
 

@@ -4,6 +4,7 @@
 #define GROUT_PTX_CODE_H
 
 #include "module.h"
+#include "number.h"
 #include "order.h"
 
 enum {
@@ -105,6 +106,8 @@ bool grout_ptx__decode_items(const ptx_decoder *decoder, const ptx_operand *oper
 const ptx_operand *grout_ptx__operand(const ptx_decoder *decoder, uint32_t i);
 ptx_word grout_ptx__word(const ptx_decoder *decoder, ptx_class class, uint32_t i);
 bool grout_ptx__has(const ptx_decoder *decoder, ptx_word_id id);
+/* A type as the tensor cores have it; false if they have no such type. */
+bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out);
 /* The i-th type of the instruction; PTX_WORD_NONE if there are not so many. */
 uint16_t grout_ptx__type(const ptx_decoder *decoder, uint32_t i);
 

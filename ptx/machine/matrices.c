@@ -2,7 +2,6 @@
  * ptx/tensor/fragment.h has which lane holds what.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
-#include "formats.h"
 #include "fragment.h"
 #include "machine.h"
 #include "observe.h"

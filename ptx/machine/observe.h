@@ -9,6 +9,20 @@
 
 #include "machine.h"
 
+/* ---- for those who observe ---- */
+
+/* The diagnostic, if there was no memory. */
+bool grout_ptx__need_memory(ptx_machine *machine, bool is_done);
+ptx_actor grout_ptx__get_actor(const ptx_context *context, uint32_t lanes);
+ptx_span grout_ptx__get_span(const ptx_bytes *bytes, uint32_t size);
+/* An access, by lanes at one place or by an operation as it is in flight; bytes NULL: of tensor
+ * memory.
+ */
+bool grout_ptx__touch_by_lanes(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
+                               ptx_touch how);
+bool grout_ptx__touch_by_async(ptx_machine *machine, const ptx_async *async,
+                               const ptx_flight *flight, const ptx_bytes *bytes, ptx_touch how);
+
 /* ---- the run ---- */
 
 bool grout_ptx__begin_observing(ptx_machine *machine);

@@ -3,7 +3,6 @@
  * and the wait for its group; until then what it writes has no value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
-#include "formats.h"
 #include "fragment.h"
 #include "machine.h"
 #include "matrix_desc.h"

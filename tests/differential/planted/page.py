@@ -33,9 +33,9 @@ instruction. What remains are registers of values, and what a kernel computes.
 This page is written by [`page.py`](../tests/differential/planted/page.py).
 """
 
-GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. A scope that is too narrow, a fence that is not there, a wait for too few groups or phases, and a unit of a semaphore too many, are races:
-the machine says so whatever came first, and lets operations happen late and warps be slow, and the GPU won them that time. And `bar.sync 16` is none of
-the ISA's 16 barriers, which the machine says, while the GPU takes the low bits.
+GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. Most are races: a scope that is too narrow, a fence, barrier or group that is not there, an mbarrier whose
+init is not awaited, a wait for too few. The machine says so whatever came first, and the GPU won them that time. The others are what the ISA forbids, and the GPU does anyway: a mask that leaves out a lane, a wgmma
+without a fence before, `bar.sync 16`, two arrivals at the barrier of the cluster without a wait between, a run that is longer than its array.
 
 Left out are faults that could read or write outside of the arrays: `MAP.START`, `MAP.TYPE`, `MAP.EXTENT`, `COPY.START`, and of `MAP.DIM_n`,
 `MAP.STRIDE_n`, `COPY.BYTES` and `LAUNCH.GRID` one unit more; and `MAP.EVERY_n-`, since an element stride of 0 counts as 1 in a launch of grout's."""

@@ -48,10 +48,10 @@ static const text_case text_cases[] = {
     {"it releases to the system by itself",
      ONE "  scratch %s : semaphore[2]\n  semaphore_signal %s[1], 3\n" END,
      "grout_semaphore_signal<GROUT_RELEASE, GROUT_SYS>(s + (1), (grout_u32)(3));", NULL},
-    {"order and scope as written",
+    {"the order as written, and a scope that holds all CTAs",
      ONE
      "  scratch %s : semaphore[1]\n  semaphore_signal %s[0], 1 order(relaxed) scope(cluster)\n" END,
-     "<GROUT_RELAXED, GROUT_CLUSTER>(s, ", NULL},
+     "<GROUT_RELAXED, GROUT_GPU>(s, ", NULL},
     {"a wait is one lane's, and all hear of it",
      ONE "  scratch %s : semaphore[1]\n  semaphore_wait %s[0], 1 scope(gpu)\n" END,
      "        grout_semaphore_wait<GROUT_ACQUIRE, GROUT_GPU>(s, (grout_u32)(1), dog, {0, "
