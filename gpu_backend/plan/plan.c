@@ -351,7 +351,8 @@ static bool has_pair_scopes(const grout_module *module) {
         const grout_value *value = grout_module_get_value(module, object->value);
         if (object->space == GROUT_SPACE_TMEM && object->is_collective &&
             value->kind == GROUT_VALUE_OBJECT &&
-            grout_module_get_op(module, value->op)->opcode == GROUT_OP_SCOPED) {
+            grout_op_get_region((grout_opcode)grout_module_get_op(module, value->op)->opcode)
+                    ->kind == GROUT_REGION_SCOPE) {
             return true;
         }
     }

@@ -1,5 +1,6 @@
-/* observe_order.c - what orders accesses, told to ptx/order: mbarriers, meetings of threads, and
- * the starts and ends of what engines do. SPDX-License-Identifier: Apache-2.0 */
+/* observe_order.c - what orders accesses, as ptx/order hears of it: mbarriers, meetings of threads,
+ * the starts and ends of what engines do.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "mbarrier.h"
 #include "observe.h"
 

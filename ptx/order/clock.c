@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "invariant.h"
 
 /* The newest known time of each lane of one agent. */
 typedef struct ptx_times {
@@ -106,10 +107,10 @@ static ptx_times *join_times(ptx_times *a, ptx_times *b) {
 /* The next entry of a join; NULL if there was no memory. *a and *b go on. */
 static ptx_times *join_next(const ptx_clock *first, const ptx_clock *second, uint32_t *a,
                             uint32_t *b, uint64_t *agent_out) {
-    const ptx_entry *one = *a < first->count ? &first->entries[*a] : NULL;
-    const ptx_entry *two = *b < second->count ? &second->entries[*b] : NULL;
-    bool is_one = two == NULL || (one != NULL && one->agent <= two->agent);
-    bool is_two = one == NULL || (two != NULL && two->agent <= one->agent);
+    static const ptx_entry none = {.agent = UINT64_MAX};
+    const ptx_entry *one = *a < first->count ? &first->entries[*a] : &none;
+    const ptx_entry *two = *b < second->count ? &second->entries[*b] : &none;
+    const bool is_one = one->agent <= two->agent, is_two = two->agent <= one->agent;
     *agent_out = is_one ? one->agent : two->agent;
     *a += is_one;
     *b += is_two;
@@ -117,6 +118,7 @@ static ptx_times *join_next(const ptx_clock *first, const ptx_clock *second, uin
         return join_times(one->times, two->times);
     }
     ptx_times *times = is_one ? one->times : two->times;
+    GROUT_ASSERT(times != NULL); /* one of the clocks has an entry left */
     times->owners++;
     return times;
 }

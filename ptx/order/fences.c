@@ -131,14 +131,14 @@ bool grout_ptx__acquire_map(ptx_order *order, const ptx_actor *actor, const ptx_
 
 uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
     for (size_t i = 0; i < order->maps.count; i++) {
-        if (order->maps.items[i] == map) {
+        if (order->maps.items[i].cells == map) {
             return (uint32_t)i + 1;
         }
     }
     if (order->maps.count + 1 >= PTX_MAPS_MAX || !GROUT_ARRAY_RESERVE(&order->maps, NULL, 1)) {
         return 0;
     }
-    order->maps.items[order->maps.count++] = map;
+    order->maps.items[order->maps.count++].cells = map;
     return (uint32_t)order->maps.count;
 }
 

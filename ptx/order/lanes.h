@@ -42,6 +42,11 @@ typedef struct ptx_phases {
     ptx_heads open, done;
 } ptx_phases;
 
+/* Where a tensor map begins. */
+typedef struct ptx_map_place {
+    const ptx_cell *cells;
+} ptx_map_place;
+
 typedef struct ptx_cta_order {
     ptx_lanes *warps; /* NULL: not resident */
     ptx_bar_order bars[PTX_NAMED_BARRIERS];
@@ -67,7 +72,7 @@ struct ptx_order {
     ptx_shadow shadow;
     ptx_location *locations; /* by a hash of the cell; a power of 2 */
     size_t location_count, location_capacity;
-    GROUT_ARRAY(const ptx_cell *) maps; /* tensor maps that are acquired or copied by */
+    GROUT_ARRAY(ptx_map_place) maps; /* tensor maps that are acquired or copied by */
     uint64_t barrier_count, location_agents;
 };
 

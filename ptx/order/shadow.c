@@ -151,8 +151,6 @@ static ptx_missing compare_in_tensor(const ptx_check *check, const ptx_record *r
                                                                 : PTX_MISSING_ORDER;
 }
 
-static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane);
-
 /* A tensor map is read by a proxy of its own. */
 static ptx_missing compare_map(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     ptx_record renamed = *record;

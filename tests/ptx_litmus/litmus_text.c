@@ -3,6 +3,7 @@
 #include "litmus_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_verdict(const char *at, litmus_verdict *verdict_out) {
@@ -25,10 +26,25 @@ static bool read_twin(const char *at, litmus_file *file) {
            end > 0 && read_verdict(at + end, &twin->expected);
 }
 
+/* A number after a word and a blank; *at goes on. */
+static bool read_number(const char **at, const char *word, uint32_t *number_out) {
+    const size_t length = strlen(word);
+    char *end = NULL;
+    if (strncmp(*at, word, length) != 0 || (*at)[length] != ' ') {
+        return false;
+    }
+    *number_out = (uint32_t)strtoul(*at + length + 1, &end, 10);
+    bool is_number = end != *at + length + 1;
+    *at = *end == ' ' ? end + 1 : end;
+    return is_number;
+}
+
 static bool read_comment(const char *at, litmus_file *file) {
     if (strncmp(at, "// launch: ", 11) == 0) {
-        return sscanf(at + 11, "grid %u cluster %u block %u", &file->grid, &file->cluster,
-                      &file->block) == 3;
+        at += 11;
+        return read_number(&at, "grid", &file->grid) &&
+               read_number(&at, "cluster", &file->cluster) &&
+               read_number(&at, "block", &file->block);
     }
     if (strncmp(at, "// expect: ", 11) == 0) {
         return read_verdict(at + 11, &file->twins[0].expected);
