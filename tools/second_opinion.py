@@ -210,7 +210,7 @@ def ask_other(options, sentryward, opinion):
 def ask_machine(options, opinion):
     done = run([options.grout, "run", "--device", "ptx", "--check", "--interleavings", "3", "--kernel",
                 "@" + opinion.kernel, opinion.path], options.seconds * 4)
-    said = re.findall(r"\[([a-z-]+)\]$", done.stderr, re.M)
+    said = re.findall(r"\[([a-z-]+)\]$", done.stdout + done.stderr, re.M)
     opinion.ptx = ("clean" if done.returncode == 0 else "race" if "ptx-race" in said
                    else "another fault" if {"ptx-fault", "ptx-hang"} & set(said) else "not run")
 
