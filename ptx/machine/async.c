@@ -21,6 +21,7 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     }
     async.lanes = async.lanes != 0 ? async.lanes : 1u << async.lane;
     if (!grout_ptx__observe_start(context, &async)) {
+        grout_ptx__end_flight(&async.flight);
         grout__free(async.bytes);
         return false;
     }
