@@ -16,14 +16,34 @@ static ptx_outcome end(const ptx_context *context, bool is_done) {
     return is_done ? PTX_NEXT : PTX_FAILED;
 }
 
+/* .sync_restrict: for memory of a part of the threads alone. mask_source: it has that word. */
+static bool is_restricted(const ptx_decoder *decoder) {
+    return grout_ptx__has(decoder, PTX_WORD_SYNC_RESTRICT_CTA) ||
+           grout_ptx__has(decoder, PTX_WORD_SYNC_RESTRICT_CLUSTER);
+}
+
+static ptx_outcome refuse(const ptx_context *context) {
+    ptx_machine *machine = context->machine;
+    const grout_ptx_module *module = machine->code->module;
+    machine->is_failed = true;
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_UNSUPPORTED,
+                    grout_ptx__get_place(module, module->insts.items[context->step->inst].place),
+                    "the search for races does not know '.sync_restrict' yet: run without it");
+    return PTX_FAILED;
+}
+
 static ptx_outcome run_fence(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
+    if (order != NULL && context->step->mask_source != 0) {
+        return refuse(context);
+    }
     return end(context, order == NULL || grout_ptx__fence(order, &actor, context->step->ordering));
 }
 
 bool grout_ptx__decode_fence(ptx_decoder *decoder) {
     decoder->step->run = run_fence;
+    decoder->step->mask_source = is_restricted(decoder);
     return true;
 }
 
@@ -59,6 +79,9 @@ static bool fence_proxy(const ptx_context *context, ptx_order *order, const ptx_
 static ptx_outcome run_fence_proxy(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = get_actor(context);
+    if (order != NULL && context->step->mask_source != 0) {
+        return refuse(context);
+    }
     if (context->step->detail == MAP_ACQUIRE) {
         bool is_known =
             grout_ptx__need(context, &context->step->sources[0], "the address of a tensor map");
@@ -74,6 +97,7 @@ bool grout_ptx__decode_fence_proxy(ptx_decoder *decoder) {
     uint16_t proxy = grout_ptx__word(decoder, PTX_CLASS_PROXY, 0).id;
     bool is_async = proxy == PTX_WORD_PROXY_ASYNC;
     step->run = run_fence_proxy;
+    step->mask_source = is_restricted(decoder);
     step->detail = !is_async                  ? 0
                    : space == PTX_WORD_GLOBAL ? GLOBAL
                    : space == PTX_WORD_NONE   ? SHARED | GLOBAL

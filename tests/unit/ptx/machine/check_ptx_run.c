@@ -31,11 +31,16 @@ enum { THREADS = 64 };
     " mov.b32 %f4, 0f00000000; "
 #define MMA "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, "
 
-/* directives: of the entry, or "". */
-static bool run_with(const char *directives, const char *body, uint64_t seed, uint64_t *values,
-                     grout_diags *diags) {
+/* How an entry runs; directives: of the entry, or "". */
+typedef struct manner {
+    const char *directives;
+    uint64_t seed;
+    bool finds_races;
+} manner;
+
+static bool run_with(manner how, const char *body, uint64_t *values, grout_diags *diags) {
     grout_text text = {0};
-    grout_text_add(&text, "%s%s%s%s%s", HEAD, directives, BEGINNING, body, END);
+    grout_text_add(&text, "%s%s%s%s%s", HEAD, how.directives, BEGINNING, body, END);
     grout_ptx_module *module = grout_ptx_parse("k.ptx", text.data, text.size, diags);
     grout_ptx_memory *memory = grout_ptx_memory_new();
     uint64_t address = grout_ptx_memory_add(memory, NULL, THREADS * sizeof *values);
@@ -44,8 +49,9 @@ static bool run_with(const char *directives, const char *body, uint64_t seed, ui
                                .block = {THREADS, 1, 1},
                                .parameters = &address,
                                .parameter_bytes = sizeof address,
-                               .seed = seed,
-                               .steps_max = 100000};
+                               .seed = how.seed,
+                               .steps_max = 100000,
+                               .finds_races = how.finds_races};
     size_t undefined = 0;
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     is_done = is_done &&
@@ -58,7 +64,7 @@ static bool run_with(const char *directives, const char *body, uint64_t seed, ui
 }
 
 static bool run(const char *body, uint64_t seed, uint64_t *values, grout_diags *diags) {
-    return run_with("", body, seed, values, diags);
+    return run_with((manner){"", seed, false}, body, values, diags);
 }
 
 /* What threads 0, 5 and 40 have; the last is lane 8 of the second warp. */
@@ -354,7 +360,8 @@ START_TEST(registers) {
             "%s; mov.b32 %%r0, 7; bra OVER; FIRST: setmaxnreg.dec.sync.aligned.u32 %s; "
             "mov.b32 %%r0, 7; OVER:",
             it->taken, it->given);
-        ck_assert(run_with(it->directives, body.data, seed, results, diags) == it->is_enough);
+        ck_assert(run_with((manner){it->directives, seed, false}, body.data, results, diags) ==
+                  it->is_enough);
         if (it->is_enough) {
             ck_assert_uint_eq(results[40], 7);
         } else {
@@ -366,6 +373,25 @@ START_TEST(registers) {
 }
 END_TEST
 
+/* What the search for races does not know is no race, and not right either. */
+START_TEST(restricted_fences) {
+    static const char *const fences[] = {
+        "fence.acquire.sync_restrict::shared::cluster.cluster;",
+        "fence.release.sync_restrict::shared::cta.cluster;",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"};
+    uint64_t results[THREADS];
+    grout_text body = {0};
+    grout_diags *diags = grout_diags_new();
+    grout_text_add(&body, "%s mov.b32 %%r0, 7;", fences[_i]);
+    ck_assert(run(body.data, 1, results, diags));
+    ck_assert(!run_with((manner){"", 1, true}, body.data, results, diags));
+    ck_assert_uint_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_PTX_UNSUPPORTED);
+    grout_text_free(&body);
+    grout_diags_free(diags);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_run");
     TCase *tcase = tcase_create("ptx_run");
@@ -373,6 +399,7 @@ int main(void) {
     tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
     tcase_add_loop_test(tcase, slow_warps, 0, 3);
     tcase_add_loop_test(tcase, registers, 0, sizeof register_cases / sizeof register_cases[0]);
+    tcase_add_loop_test(tcase, restricted_fences, 0, 4);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
