@@ -5,15 +5,8 @@
 #include "machine.h"
 #include "observe.h"
 
-static ptx_actor get_actor(const ptx_context *context) {
-    return (ptx_actor){context->cta->number, context->warp->index, context->lanes};
-}
-
 static ptx_outcome end(const ptx_context *context, bool is_done) {
-    if (!is_done) {
-        grout_diags_add_oom(context->machine->diags);
-    }
-    return is_done ? PTX_NEXT : PTX_FAILED;
+    return grout_ptx__need_memory(context->machine, is_done) ? PTX_NEXT : PTX_FAILED;
 }
 
 /* .sync_restrict: for memory of a part of the threads alone. mask_source: it has that word. */
@@ -34,7 +27,7 @@ static ptx_outcome refuse(const ptx_context *context) {
 
 static ptx_outcome run_fence(ptx_context *context) {
     ptx_order *order = context->machine->order;
-    const ptx_actor actor = get_actor(context);
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
     if (order != NULL && context->step->mask_source != 0) {
         return refuse(context);
     }
@@ -53,14 +46,14 @@ enum { SHARED = 1, GLOBAL = 2, MAP_RELEASE = 4, MAP_ACQUIRE = 8 };
 
 static bool acquire_map(const ptx_context *context, ptx_order *order) {
     PTX_FOR_LANES(lane, context->lanes) {
-        const ptx_actor one = {context->cta->number, context->warp->index, 1u << lane};
+        const ptx_actor one = grout_ptx__get_actor(context, 1u << lane);
         ptx_bytes bytes;
         if (!grout_ptx__find_bytes(
                 context, lane, ptx_address(context, &context->step->sources[0], lane), 1, &bytes)) {
             return false;
         }
         if (bytes.cells != NULL && !grout_ptx__acquire_map(order, &one, bytes.cells)) {
-            return grout_diags_add_oom(context->machine->diags);
+            return grout_ptx__need_memory(context->machine, false);
         }
     }
     return true;
@@ -78,7 +71,7 @@ static bool fence_proxy(const ptx_context *context, ptx_order *order, const ptx_
 
 static ptx_outcome run_fence_proxy(ptx_context *context) {
     ptx_order *order = context->machine->order;
-    const ptx_actor actor = get_actor(context);
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
     if (order != NULL && context->step->mask_source != 0) {
         return refuse(context);
     }
@@ -116,7 +109,7 @@ bool grout_ptx__decode_fence_proxy(ptx_decoder *decoder) {
 
 static ptx_outcome run_fence_inits(ptx_context *context) {
     ptx_order *order = context->machine->order;
-    const ptx_actor actor = get_actor(context);
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
     return end(context, order == NULL || grout_ptx__fence_inits(order, &actor));
 }
 
@@ -128,7 +121,7 @@ bool grout_ptx__decode_fence_inits(ptx_decoder *decoder) {
 /* detail: before_thread_sync. */
 static ptx_outcome run_fence_tensor(ptx_context *context) {
     ptx_order *order = context->machine->order;
-    const ptx_actor actor = get_actor(context);
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
     return end(context,
                order == NULL || (context->step->detail != 0
                                      ? grout_ptx__seal(order, &actor, context->warp->tensor_started)

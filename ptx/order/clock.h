@@ -13,6 +13,12 @@
 
 enum { PTX_CLOCK_LANES = 32 };
 
+/* Each lane of a mask. */
+#define FOR_LANES(lane, mask)                               \
+    for (uint32_t lane = 0; lane < PTX_CLOCK_LANES; lane++) \
+        if (((mask) >> lane & 1) == 0) {                    \
+        } else
+
 typedef struct ptx_clock ptx_clock;
 
 /* One more owner, or one less. */

@@ -76,11 +76,6 @@ struct ptx_order {
     uint64_t barrier_count, location_agents;
 };
 
-#define FOR_LANES(lane, mask)                               \
-    for (uint32_t lane = 0; lane < PTX_ORDER_LANES; lane++) \
-        if (((mask) >> lane & 1) == 0) {                    \
-        } else
-
 ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor);
 /* What the lanes know, and all that they have done themselves, whose later accesses are newer. */
 bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view_out);

@@ -11,11 +11,6 @@ enum { LANE_BITS = 5, LANES = 32 };
 #define RECORDS_MAX (UINT32_C(1) << 24) /* 1 GiB; less than names can tell apart */
 #define READS_MAX   (UINT32_C(1) << 26)
 
-#define FOR_LANES(lane, mask)                     \
-    for (uint32_t lane = 0; lane < LANES; lane++) \
-        if (((mask) >> lane & 1) == 0) {          \
-        } else
-
 void grout_ptx__deinit_shadow(ptx_shadow *shadow) {
     grout__free(shadow->records.items);
     grout__free(shadow->reads.items);
