@@ -169,7 +169,7 @@ void grout_emit__async_copy_arrive(grout_emitter *e, grout_op_id id, const grout
     }
     grout_emit__begin(e);
     grout_emit__add(e, "grout_async_copy_arrive");
-    grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+    grout_emit__copies_order(e, op, entry);
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &barrier);
     if (e->warps < GROUT_GPU_WARPS) { /* for the lanes that the thread does not have, too */

@@ -9,6 +9,7 @@
 void grout_emit__cluster_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     grout_emit__check_common(e, op);
+    grout_emit__fence_engines(e, op);
     grout_emit__line(e, "grout_cluster_arrive%s();",
                      grout_emit__is_relaxed(e, op) ? "_relaxed" : "");
 }
@@ -24,6 +25,7 @@ void grout_emit__cluster_barrier(grout_emitter *e, grout_op_id id, const grout_o
     (void)id;
     grout_emit__check_common(e, op);
     if (grout_emit__is_relaxed(e, op)) {
+        grout_emit__fence_engines(e, op);
         grout_emit__line(e, "grout_cluster_arrive_relaxed();");
         grout_emit__line(e, "grout_cluster_wait();");
         return;

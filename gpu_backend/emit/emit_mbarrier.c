@@ -95,9 +95,10 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
 /* "<GROUT_RELAXED>": the order of what the barriers of other CTAs get, where the scope is the
  * cluster, or the scope. */
 static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
-    if (grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e)) {
+    const bool is_wide = !entry->is_narrow && !grout_emit__is_relaxed(e, op);
+    if (grout_emit__is_without_order(e, op) || grout_emit__is_weakened_arrival(e)) {
         grout_emit__add(e, "<GROUT_RELAXED>");
-    } else if (grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, !entry->is_narrow) == 0) {
+    } else if (grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_wide) == 0) {
         grout_emit__add(e, "<GROUT_RELEASE, GROUT_CTA>");
     }
 }

@@ -52,6 +52,7 @@ void grout_emit__semaphore_signal(grout_emitter *e, grout_op_id id, const grout_
     }
     grout_emit__before_issue(e, "one lane signals for all");
     grout_emit__open_issuer(e);
+    grout_emit__fence_engines(e, op);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_semaphore_signal");
     add_call(e, op, &semaphore, "GROUT_RELEASE", GROUT_FIELD_SEMAPHORE_SIGNAL_ORDER,
@@ -77,6 +78,7 @@ void grout_emit__semaphore_wait(grout_emitter *e, grout_op_id id, const grout_op
     grout_emit__slot(e, &semaphore);
     grout_emit__add(e, ")");
     grout_emit__end_site(e, op);
+    grout_emit__fence_engines(e, op);
     grout_emit__close_issuer(e);
     grout_emit__thread_barrier(e, "all lanes know");
 }

@@ -50,7 +50,8 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
                          const grout_gpu_barrier *entry, int64_t count) {
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
-    const bool is_meant = grout_emit__is_relaxed(e, op) || grout_emit__is_wide(e, op, entry);
+    const bool is_bare = grout_emit__is_without_order(e, op);
+    const bool is_meant = is_bare || grout_emit__is_wide(e, op, entry);
     const bool is_wide = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_meant) != 0;
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__seal_tensor(e, entry);
@@ -66,9 +67,8 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     grout_emit__begin(e);
     grout_emit__add(e, "grout_arrive_%s%s<%s%s>(", object->is_leader_tracked ? "leader" : "peers",
                     e->is_alone ? "_alone" : "",
-                    grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e)
-                        ? "GROUT_RELAXED"
-                        : "GROUT_RELEASE",
+                    is_bare || grout_emit__is_weakened_arrival(e) ? "GROUT_RELAXED"
+                                                                  : "GROUT_RELEASE",
                     is_wide ? "" : ", GROUT_CTA");
     grout_emit__barrier_address(e, barrier);
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {

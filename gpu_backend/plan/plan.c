@@ -359,6 +359,30 @@ static bool has_pair_scopes(const grout_module *module) {
     return false;
 }
 
+/* Whether an operation goes on after its issue, or tells of a grid before this one, which ends as
+ * such operations do. */
+static bool is_of_engine(const grout_op *op) {
+    const grout_effect_row row =
+        (grout_effect_row)grout_op_get_info((grout_opcode)op->opcode)->effect_row;
+    uint32_t count = 0;
+    const grout_effect *effects = grout_effect_row_get_effects(row, &count);
+    bool is_later = row == GROUT_EFFECT_ROW_GRID_WAIT;
+    for (uint32_t k = 0; k < count; k++) {
+        is_later = is_later || effects[k].milestone != GROUT_MILESTONE_ISSUE;
+    }
+    return is_later;
+}
+
+static bool has_engines(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (is_of_engine(op) && grout_module_get_block(module, op->parent)->kernel == kernel) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
@@ -445,6 +469,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     *plan = (grout_gpu_plan){.arch = (uint8_t)grout_gpu__get_arch(module, kernel),
                              .tensor_columns = count_tensor_columns(module, kernel),
                              .has_pair_scopes = has_pair_scopes(module),
+                             .has_engines = has_engines(module, kernel),
                              .tensor_group = 1,
                              .grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};

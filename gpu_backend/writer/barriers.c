@@ -184,6 +184,10 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
     return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
 }
 
+bool grout_emit__is_without_order(const grout_emitter *e, const grout_op *op) {
+    return grout_emit__is_relaxed(e, op) && !e->plan->has_engines;
+}
+
 bool grout_emit__is_weakened_arrival(const grout_emitter *e) {
     return grout_emit__plant(e, GROUT_FIELD_MBARRIER_ARRIVE_ORDER, 1) == 0;
 }
@@ -206,8 +210,22 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
     const bool is_weakened = strcmp(strong, "GROUT_ACQUIRE") == 0
                                  ? is_weakened_wait(e)
                                  : grout_emit__is_weakened_arrival(e);
-    add_order(e, grout_emit__is_relaxed(e, op) || is_weakened,
-              is_for_cluster(e, op, entry) && !entry->is_narrow, strong);
+    const bool is_bare = grout_emit__is_without_order(e, op);
+    const bool is_wide = is_for_cluster(e, op, entry) && !entry->is_narrow;
+    add_order(e, is_bare || is_weakened, is_wide && (is_bare || !grout_emit__is_relaxed(e, op)),
+              strong);
+}
+
+void grout_emit__copies_order(grout_emitter *e, const grout_op *op,
+                              const grout_gpu_barrier *entry) {
+    add_order(e, grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e),
+              is_for_cluster(e, op, entry) && !entry->is_narrow, "GROUT_RELEASE");
+}
+
+void grout_emit__fence_engines(grout_emitter *e, const grout_op *op) {
+    if (grout_emit__is_relaxed(e, op) && e->plan->has_engines) {
+        grout_emit__line(e, "grout_fence_engines();");
+    }
 }
 
 void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry) {

@@ -61,6 +61,10 @@ const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const 
 bool grout_emit__is_weakened_arrival(const grout_emitter *e);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
+/* Whether it says that in a kernel without engines, where PTX's relaxed operation will do. Else it
+ * still has to tell that engines are done (docs/memory_model.md), which PTX's does not ('Release
+ * and Acquire Patterns'): it is a release or an acquire for the CTA. */
+bool grout_emit__is_without_order(const grout_emitter *e, const grout_op *op);
 /* Whether a barrier's operation that is meant for the cluster is emitted for the CTA alone. */
 bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
                              const grout_gpu_barrier *entry);
@@ -73,6 +77,11 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
                                const char *strong);
 /* The same of the arrival that says how many bytes a copy brings. */
 void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry);
+/* The same of async_copy_arrive, whose relaxed form is another instruction, and tells of copies. */
+void grout_emit__copies_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry);
+/* Beside a relaxed arrival or wait that is no mbarrier's: the fence by which it still tells that
+ * engines are done. Nothing for others. */
+void grout_emit__fence_engines(grout_emitter *e, const grout_op *op);
 /* ", 12});": the end of a wait's site and of its call. */
 void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* ", warp % 4 + 1": who acts, as grout_site has it; in a kernel whose threads all have four warps,

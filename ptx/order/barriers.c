@@ -38,13 +38,14 @@ bool grout_ptx__init_barrier(ptx_order *order, uint32_t cta, uint32_t offset) {
     return true;
 }
 
-/* A relaxed arrival hands over what engines are done with alone, and what a fence before it
- * covers. */
+/* A relaxed arrival hands over what fences before it cover, and no more. */
 bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
                                   uint32_t offset, ptx_ordering ordering) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    ptx_head head = {.scope = ordering.scope, .carrier = ordering.scope, .cta = actor->cta};
-    head.is_release = ordering.sem == PTX_SEM_RELEASE || ordering.sem == PTX_SEM_ACQ_REL;
+    ptx_head head = {.scope = ordering.scope,
+                     .carrier = ordering.scope,
+                     .handed = grout_ptx__get_released(ordering.sem),
+                     .cta = actor->cta};
     if (phases == NULL || !grout_ptx__capture(order, actor, &head.view)) {
         return false;
     }
@@ -166,8 +167,9 @@ bool grout_ptx__seal_flight(ptx_flight *flight) {
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .cta = cta};
-    bool is_done = phases != NULL && grout_ptx__join_engines(&head.view, &flight->view) &&
+    ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .handed = PTX_HANDED_ENGINES, .cta = cta};
+    bool is_done = phases != NULL &&
+                   grout_ptx__join_handed(&head.view, &flight->view, PTX_HANDED_ENGINES) &&
                    grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_ENGINES], flight->agent,
                                         1u << flight->lane, flight->time) &&
                    grout_ptx__add_head(&phases->open, &head);

@@ -34,6 +34,10 @@ bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads) {
     return heads->count == 0 || (fenced != NULL && grout_ptx__add_heads(&fenced->seen, heads));
 }
 
+ptx_handed grout_ptx__get_released(ptx_sem sem) {
+    return sem == PTX_SEM_RELEASE || sem == PTX_SEM_ACQ_REL ? PTX_HANDED_ALL : PTX_HANDED_FENCED;
+}
+
 bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier,
                            ptx_heads *heads) {
     bool is_done = true;
@@ -41,7 +45,7 @@ bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier
         if (lane->fenced->is_fenced[i]) {
             const ptx_head head = {.scope = (ptx_scope)i,
                                    .carrier = carrier,
-                                   .is_release = true,
+                                   .handed = PTX_HANDED_ALL,
                                    .cta = cta,
                                    .view = lane->fenced->before[i]};
             is_done = is_done && grout_ptx__add_head(heads, &head);
@@ -81,7 +85,8 @@ bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_ordering ord
 
 static bool publish(ptx_clock **clock, const ptx_view *known, uint64_t factor, uint64_t term) {
     return grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_THREADS], factor, term) &&
-           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_ENGINES], factor, term);
+           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_ENGINES], factor, term) &&
+           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_INITS], factor, term);
 }
 
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
@@ -146,7 +151,7 @@ uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     const uint32_t time = warp->now++;
-    return grout_ptx__learn(order, actor, PTX_KNOWN_ENGINES,
+    return grout_ptx__learn(order, actor, PTX_KNOWN_INITS,
                             grout_ptx__get_agent(order, PTX_AGENT_INITS, actor->cta, actor->warp),
                             0, time);
 }

@@ -191,13 +191,12 @@ bool grout_ptx__sync_lanes(ptx_order *order, const ptx_actor *actor) {
     return is_done;
 }
 
-static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, bool is_release) {
+static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, ptx_handed handed) {
     ptx_view own;
     if (!grout_ptx__capture(order, actor, &own)) {
         return false;
     }
-    bool is_done = is_release ? grout_ptx__join_view(&bar->open, &own)
-                              : grout_ptx__join_engines(&bar->open, &own);
+    bool is_done = grout_ptx__join_handed(&bar->open, &own, handed);
     grout_ptx__drop_view(&own);
     return is_done;
 }
@@ -210,7 +209,7 @@ bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t b
         }
         it->waiting.items[it->waiting.count++] = *actor;
     }
-    return come(order, actor, it, true);
+    return come(order, actor, it, PTX_HANDED_ALL);
 }
 
 /* Before they go on: until then others may have met there again. */
@@ -239,14 +238,16 @@ bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool i
     ptx_bar_order *bar = get_cluster_bar(order, actor->cta);
     const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     ptx_heads heads = {NULL, 0, 0};
-    bool is_done = come(order, actor, bar, is_release);
+    bool is_done = come(order, actor, bar, is_release ? PTX_HANDED_ALL : PTX_HANDED_FENCED);
     FOR_LANES(lane, is_release ? 0 : actor->lanes) {
         is_done = is_done &&
                   grout_ptx__add_fenced(&warp->lanes[lane], actor->cta, PTX_SCOPE_NONE, &heads);
     }
     for (size_t i = 0; is_done && i < heads.count; i++) {
-        is_done = heads.items[i].scope < PTX_SCOPE_CLUSTER ||
-                  grout_ptx__join_view(&bar->open, &heads.items[i].view);
+        const ptx_head *head = &heads.items[i];
+        is_done = grout_ptx__join_handed(&bar->open, &head->view,
+                                         head->scope < PTX_SCOPE_CLUSTER ? PTX_HANDED_ENGINES
+                                                                         : head->handed);
     }
     grout_ptx__drop_heads(&heads);
     return is_done;

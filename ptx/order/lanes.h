@@ -81,6 +81,8 @@ ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor);
 bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view_out);
 /* Each of the lanes learns. */
 bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view *view);
+/* What an operation hands over of what its lanes know. */
+ptx_handed grout_ptx__get_released(ptx_sem sem);
 /* What lanes that a fence of theirs precedes hand over with a relaxed write; else nothing. */
 bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier, ptx_heads *heads);
 /* What a read sees that acquires nothing, or too little, is for a fence after it. */

@@ -125,16 +125,14 @@ static bool read_heads(ptx_order *order, const ptx_actor *actor, const ptx_value
                        const ptx_heads *heads) {
     const uint32_t lane = (uint32_t)__builtin_ctz(actor->lanes);
     ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-    const ptx_taker taker = {actor->cta, order->cluster_size, access->ordering.scope};
+    const ptx_taker taker = {actor->cta, order->cluster_size,
+                             acquires(access) ? access->ordering.scope : PTX_SCOPE_NONE};
     if (access->is_reduction) {
         return true;
     }
-    const ptx_taker engines = {actor->cta, order->cluster_size, PTX_SCOPE_NONE};
-    if (!grout_ptx__take_heads(heads, acquires(access) ? &taker : &engines, &it->view)) {
-        return false;
-    }
-    return (acquires(access) && grout_ptx__takes_all(heads, &taker)) ||
-           (grout_ptx__note_seen(it, heads) && note_seen_at(it, access->cells, heads));
+    return grout_ptx__take_heads(heads, &taker, &it->view) &&
+           (grout_ptx__takes_all(heads, &taker) ||
+            (grout_ptx__note_seen(it, heads) && note_seen_at(it, access->cells, heads)));
 }
 
 /* What strong reads of the location saw before this acquire of it. */
@@ -206,17 +204,16 @@ bool grout_ptx__take_over(ptx_order *order, const ptx_actor *actor, const ptx_va
 
 /* ---- writing ---- */
 
-/* What a strong write hands over: what it releases itself, or of a relaxed one that engines are
- * done, what fences before it do, and what its lane's releases of the location did before. */
+/* What a strong write hands over: what it releases itself, what fences before it do, and what its
+ * lane's releases of the location did before. */
 static bool give(ptx_order *order, const ptx_actor *actor, const ptx_value_access *access,
                  ptx_heads *heads) {
     ptx_lane *lane = &grout_ptx__get_lanes(order, actor)->lanes[__builtin_ctz(actor->lanes)];
-    ptx_head head = {.scope = access->ordering.scope, .cta = actor->cta};
-    head.is_release =
-        access->ordering.sem == PTX_SEM_RELEASE || access->ordering.sem == PTX_SEM_ACQ_REL;
+    const ptx_handed handed = grout_ptx__get_released(access->ordering.sem);
+    ptx_head head = {.scope = access->ordering.scope, .handed = handed, .cta = actor->cta};
     bool is_done = grout_ptx__capture(order, actor, &head.view) &&
-                   (head.is_release ? note_release(lane, access->cells, &head)
-                                    : grout_ptx__add_head(heads, &head));
+                   (handed == PTX_HANDED_ALL ? note_release(lane, access->cells, &head)
+                                             : grout_ptx__add_head(heads, &head));
     grout_ptx__drop_view(&head.view);
     const ptx_local_heads *local = lane->fenced == NULL
                                        ? NULL

@@ -81,7 +81,8 @@ bool grout_ptx__sync_lanes(ptx_order *order, const ptx_actor *actor);
  * wait know what all knew that came. */
 bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar, bool waits);
 bool grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar);
-/* The same of the barrier of a cluster; with .relaxed the arrival hands over engines alone. */
+/* The same of the barrier of a cluster; with .relaxed the arrival hands over what fences
+ * have prepared. */
 bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool is_release);
 void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta);
 bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor);

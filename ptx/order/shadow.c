@@ -52,7 +52,10 @@ static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t
         return is_before_in_tensor(check, record, lane);
     }
     return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
-           knows(check->view, PTX_KNOWN_ENGINES, record, lane) || has_observed(check, record);
+           knows(check->view, PTX_KNOWN_ENGINES, record, lane) ||
+           (ptx_agent_get_kind(record->agent) == PTX_AGENT_INITS &&
+            knows(check->view, PTX_KNOWN_INITS, record, lane)) ||
+           has_observed(check, record);
 }
 
 /* Whether a lane of an agent, up to a time, is among what a fence of the proxies has passed. */

@@ -24,10 +24,17 @@ bool grout_ptx__join_view(ptx_view *view, const ptx_view *other) {
     return is_done;
 }
 
-bool grout_ptx__join_engines(ptx_view *view, const ptx_view *other) {
-    return grout_ptx__join_clock(&view->clocks[PTX_KNOWN_ENGINES],
-                                 other->clocks[PTX_KNOWN_ENGINES]) &&
-           grout_ptx__join_clock(&view->clocks[PTX_KNOWN_SEALED], other->clocks[PTX_KNOWN_SEALED]);
+bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed handed) {
+    static const ptx_known fenced[] = {PTX_KNOWN_INITS, PTX_KNOWN_SEALED, PTX_KNOWN_ENGINES};
+    const uint32_t count = handed == PTX_HANDED_FENCED ? 2 : 3;
+    bool is_done = true;
+    if (handed == PTX_HANDED_ALL) {
+        return grout_ptx__join_view(view, other);
+    }
+    for (uint32_t i = 0; is_done && i < count; i++) {
+        is_done = grout_ptx__join_clock(&view->clocks[fenced[i]], other->clocks[fenced[i]]);
+    }
+    return is_done;
 }
 
 bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size) {
@@ -48,7 +55,8 @@ bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
     for (size_t i = 0; i < heads->count; i++) {
         ptx_head *old = &heads->items[i];
         if (old->scope == head->scope && old->carrier == head->carrier &&
-            old->is_release == head->is_release && (old->cta == head->cta || !head->is_release)) {
+            old->handed == head->handed &&
+            (old->cta == head->cta || head->handed == PTX_HANDED_FENCED)) {
             return grout_ptx__join_view(&old->view, &head->view);
         }
     }
@@ -79,7 +87,9 @@ bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const pt
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
         ptx_head head = others->items[i];
-        head.is_release = head.is_release && is_observed(&head, wait);
+        if (head.handed == PTX_HANDED_ALL && !is_observed(&head, wait)) {
+            head.handed = PTX_HANDED_ENGINES;
+        }
         head.carrier = PTX_SCOPE_NONE;
         is_done = grout_ptx__add_head(heads, &head);
     }
@@ -88,15 +98,20 @@ bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const pt
 
 /* The first operation of the release pattern and the last one of the acquire pattern are morally
  * strong. */
-static bool is_whole(const ptx_head *head, const ptx_taker *taker) {
-    return head->is_release &&
-           grout_ptx__includes(head->scope, head->cta, taker->cta, taker->cluster_size) &&
+static bool is_strong(const ptx_head *head, const ptx_taker *taker) {
+    return grout_ptx__includes(head->scope, head->cta, taker->cta, taker->cluster_size) &&
            grout_ptx__includes(taker->scope, taker->cta, head->cta, taker->cluster_size);
+}
+
+static ptx_handed get_handed(const ptx_head *head, const ptx_taker *taker) {
+    return taker->scope == PTX_SCOPE_NONE                              ? PTX_HANDED_FENCED
+           : head->handed == PTX_HANDED_ALL && !is_strong(head, taker) ? PTX_HANDED_ENGINES
+                                                                       : head->handed;
 }
 
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker) {
     for (size_t i = 0; i < heads->count; i++) {
-        if (!is_whole(&heads->items[i], taker)) {
+        if (get_handed(&heads->items[i], taker) != heads->items[i].handed) {
             return false;
         }
     }
@@ -107,8 +122,7 @@ bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_v
     bool is_done = true;
     for (size_t i = 0; is_done && i < heads->count; i++) {
         const ptx_head *head = &heads->items[i];
-        is_done = is_whole(head, taker) ? grout_ptx__join_view(view, &head->view)
-                                        : grout_ptx__join_engines(view, &head->view);
+        is_done = grout_ptx__join_handed(view, &head->view, get_handed(head, taker));
     }
     return is_done;
 }

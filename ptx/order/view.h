@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * PTX ISA 9.1, 'Memory Consistency Model'. A release hands over a view, an acquire takes it, if
- * the scopes of both include both threads ('Morally strong operations'). That an engine is done
- * with its operation is known to whoever knows of it through any arrival, relaxed ones too.
+ * the scopes of both include both threads ('Morally strong operations'). Of a release and an
+ * acquire that are too narrow for that, grout says that they still tell what engines are done
+ * with, as CUTLASS has it: a consumer gives a stage back to the CTA that fills it by an arrival
+ * for its own CTA. Between relaxed operations goes what fences have prepared, and no more.
  */
 #ifndef GROUT_PTX_VIEW_H
 #define GROUT_PTX_VIEW_H
@@ -13,7 +15,8 @@
 
 typedef enum ptx_known {
     PTX_KNOWN_THREADS,  /* accesses of threads */
-    PTX_KNOWN_ENGINES,  /* what engines are done with; inits of mbarriers after their fence */
+    PTX_KNOWN_ENGINES,  /* what engines are done with */
+    PTX_KNOWN_INITS,    /* inits of mbarriers, what fence.mbarrier_init has passed */
     PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
     PTX_KNOWN_GLOBAL,   /* the same in global memory; agents as they are */
     PTX_KNOWN_SEALED,   /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
@@ -41,14 +44,22 @@ ptx_view grout_ptx__share_view(const ptx_view *view);
 void grout_ptx__drop_view(ptx_view *view);
 /* All of another view, but for what is not handed over; false without memory. */
 bool grout_ptx__join_view(ptx_view *view, const ptx_view *other);
-/* What engines are done with, alone. */
-bool grout_ptx__join_engines(ptx_view *view, const ptx_view *other);
+
+/* How much of a view is handed over; each has those before it. */
+typedef enum ptx_handed {
+    PTX_HANDED_FENCED,  /* inits of mbarriers, and what the fences of tcgen05 have sealed */
+    PTX_HANDED_ENGINES, /* what engines are done with */
+    PTX_HANDED_ALL
+} ptx_handed;
+
+/* A part of another view; false without memory. */
+bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed handed);
 
 /* What was handed over, by whom and for whom. */
 typedef struct ptx_head {
     ptx_scope scope;
     ptx_scope carrier; /* of the write that hands it over, where that is an arrival; else NONE */
-    bool is_release;   /* else of engines alone */
+    ptx_handed handed; /* FENCED: by a relaxed operation; ALL: by a release */
     uint32_t cta;
     ptx_view view;
 } ptx_head;
@@ -58,7 +69,8 @@ typedef GROUT_ARRAY(ptx_head) ptx_heads;
 /* Whether a scope, as a thread of a CTA writes it, includes the threads of another one. */
 bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size);
 
-/* Who takes: a thread of a CTA, with an acquire of a scope or without (PTX_SCOPE_NONE). */
+/* Who takes: a thread of a CTA, with an acquire of a scope or by a relaxed operation
+ * (PTX_SCOPE_NONE). */
 typedef struct ptx_taker {
     uint32_t cta, cluster_size;
     ptx_scope scope;
@@ -68,9 +80,9 @@ void grout_ptx__drop_heads(ptx_heads *heads);
 /* A head more; the view is borrowed. False without memory. */
 bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
 bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
-/* Those of arrivals that are morally strong with the taker's wait. */
+/* Of arrivals that are not morally strong with the taker's wait, no more than engines. */
 bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait);
-/* Whether the taker gets all that the heads have, and not what engines are done with alone. */
+/* Whether the taker gets all that the heads have, and not a part. */
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker);
 /* A view learns what the heads hand over to it. */
 bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view);

@@ -3,7 +3,7 @@
 """The races that the machine for PTX finds, held against the findings of the checker, for every kernel of the tree. Needs
 NVRTC: 77 without it.
 
-usage: races.py --grout PATH [--interleavings 6] [--jobs 1] [--share N] [--only WORD] [--state FILE] [--list]
+usage: races.py --grout PATH [--interleavings 6] [--jobs 1] [--share N] [--only WORD,..] [--state FILE] [--list]
 
 The checker looks at the kernel, the machine at the PTX that the kernel becomes, and neither knows the other. Two things
 are mistakes of one of them, or of the emitter:

@@ -105,7 +105,7 @@ def find_files(arguments, always=()):
     for folder in FOLDERS:
         for path in sorted(glob.glob(os.path.join(folder, "**", "*.grout"), recursive=True)):
             is_chosen = path in always or zlib.crc32(path.encode()) % arguments.share == 0
-            if arguments.only in path and is_chosen:
+            if any(word in path for word in arguments.only.split(",")) and is_chosen:
                 yield path
 
 
@@ -117,4 +117,4 @@ def read(path):
 def add_options(parser, interleavings):
     comparing.add_options(parser, interleavings)
     parser.add_argument("--share", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a word of the path, or several, with commas")

@@ -53,6 +53,7 @@ peers(const grout_f32 *a,
         v[reg] = grout_load_peer<grout_f32>(x2 + flat * 4u);
     }
     // cluster_barrier order(relaxed)
+    grout_fence_engines();
     grout_cluster_arrive_relaxed();
     grout_cluster_wait();
     // async_store_smem %v, %s.cluster(1, %yy), %full[0]

@@ -27,38 +27,53 @@ END_TEST
 /* CTA 1 takes what CTA 0 hands over. */
 static const struct head_case {
     ptx_scope head, taker;
-    bool is_release, knows_threads;
+    ptx_handed handed, taken;
 } head_cases[] = {
-    {PTX_SCOPE_CLUSTER, PTX_SCOPE_CLUSTER, true, true},
-    {PTX_SCOPE_GPU, PTX_SCOPE_CLUSTER, true, true},
-    {PTX_SCOPE_CTA, PTX_SCOPE_GPU, true, false},
-    {PTX_SCOPE_GPU, PTX_SCOPE_CTA, true, false},
-    {PTX_SCOPE_GPU, PTX_SCOPE_GPU, false, false},
-    {PTX_SCOPE_GPU, PTX_SCOPE_NONE, true, false},
+    {PTX_SCOPE_CLUSTER, PTX_SCOPE_CLUSTER, PTX_HANDED_ALL, PTX_HANDED_ALL},
+    {PTX_SCOPE_GPU, PTX_SCOPE_CLUSTER, PTX_HANDED_ALL, PTX_HANDED_ALL},
+    {PTX_SCOPE_CTA, PTX_SCOPE_GPU, PTX_HANDED_ALL, PTX_HANDED_ENGINES},
+    {PTX_SCOPE_GPU, PTX_SCOPE_CTA, PTX_HANDED_ALL, PTX_HANDED_ENGINES},
+    {PTX_SCOPE_GPU, PTX_SCOPE_GPU, PTX_HANDED_ENGINES, PTX_HANDED_ENGINES},
+    {PTX_SCOPE_GPU, PTX_SCOPE_GPU, PTX_HANDED_FENCED, PTX_HANDED_FENCED},
+    {PTX_SCOPE_GPU, PTX_SCOPE_NONE, PTX_HANDED_ALL, PTX_HANDED_FENCED},
+    {PTX_SCOPE_CLUSTER, PTX_SCOPE_NONE, PTX_HANDED_ENGINES, PTX_HANDED_FENCED},
 };
 
-static ptx_head make_head(ptx_scope scope, bool is_release) {
-    ptx_head head = {.scope = scope, .is_release = is_release};
-    ck_assert(grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_THREADS], AGENT, 1u << LANE, TIME));
-    ck_assert(
-        grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_ENGINES], AGENT + 1, 1u << LANE, TIME));
+/* What is known, and by which part it is handed over. */
+static const struct known_case {
+    ptx_known known;
+    ptx_handed least;
+} known_cases[] = {
+    {PTX_KNOWN_THREADS, PTX_HANDED_ALL},     {PTX_KNOWN_SHARED, PTX_HANDED_ALL},
+    {PTX_KNOWN_GLOBAL, PTX_HANDED_ALL},      {PTX_KNOWN_MAPS_OUT, PTX_HANDED_ALL},
+    {PTX_KNOWN_ENGINES, PTX_HANDED_ENGINES}, {PTX_KNOWN_INITS, PTX_HANDED_FENCED},
+    {PTX_KNOWN_SEALED, PTX_HANDED_FENCED},
+};
+#define COUNT(cases) (int)(sizeof(cases) / sizeof(cases)[0])
+
+static ptx_head make_head(ptx_scope scope, ptx_handed handed) {
+    ptx_head head = {.scope = scope, .handed = handed};
+    for (int i = 0; i < COUNT(known_cases); i++) {
+        ck_assert(
+            grout_ptx__note_time(&head.view.clocks[known_cases[i].known], AGENT, 1u << LANE, TIME));
+    }
     return head;
 }
 
 START_TEST(heads_are_taken_by_scope) {
     const struct head_case *it = &head_cases[_i];
     const ptx_taker taker = {1, CLUSTER, it->taker};
-    ptx_head head = make_head(it->head, it->is_release);
+    ptx_head head = make_head(it->head, it->handed);
     ptx_heads heads = {NULL, 0, 0};
     ptx_view view = {{NULL}};
     ck_assert(grout_ptx__add_head(&heads, &head));
     grout_ptx__drop_view(&head.view);
     ck_assert(grout_ptx__take_heads(&heads, &taker, &view));
-    ck_assert_int_eq(grout_ptx__takes_all(&heads, &taker), it->knows_threads);
-    ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_THREADS], AGENT, LANE, TIME),
-                     it->knows_threads);
-    /* that engines are done goes with any edge */
-    ck_assert(grout_ptx__knows(view.clocks[PTX_KNOWN_ENGINES], AGENT + 1, LANE, TIME));
+    ck_assert_int_eq(grout_ptx__takes_all(&heads, &taker), it->taken == it->handed);
+    for (int i = 0; i < COUNT(known_cases); i++) {
+        ck_assert_int_eq(grout_ptx__knows(view.clocks[known_cases[i].known], AGENT, LANE, TIME),
+                         known_cases[i].least <= it->taken);
+    }
     grout_ptx__drop_view(&view);
     grout_ptx__drop_heads(&heads);
 }
@@ -78,7 +93,7 @@ static const struct observed_case {
 START_TEST(arrivals_are_observed_by_scope) {
     const struct observed_case *it = &observed_cases[_i];
     const ptx_taker wait = {1, CLUSTER, it->wait}, fence = {1, CLUSTER, PTX_SCOPE_GPU};
-    ptx_head head = make_head(PTX_SCOPE_GPU, true);
+    ptx_head head = make_head(PTX_SCOPE_GPU, PTX_HANDED_ALL);
     ptx_heads heads = {NULL, 0, 0}, observed = {NULL, 0, 0};
     ptx_view view = {{NULL}};
     head.carrier = it->carrier;
@@ -93,8 +108,6 @@ START_TEST(arrivals_are_observed_by_scope) {
     grout_ptx__drop_heads(&observed);
 }
 END_TEST
-
-#define COUNT(cases) (int)(sizeof(cases) / sizeof(cases)[0])
 
 int main(void) {
     Suite *suite = suite_create("ptx view");
