@@ -208,10 +208,6 @@ GROUT_DEVICE void grout_fence_async_gmem() {
 GROUT_DEVICE void grout_fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-// Before a relaxed arrival and after a relaxed wait: what engines are done with is told along them.
-GROUT_DEVICE void grout_fence_engines() {
-    asm volatile("fence.acq_rel.cta;" ::: "memory");
-}
 // Programmatic dependent launch: waits for the end of the grid before and sees all that it did;
 // lets the grid after begin. Without the launch attribute neither does anything.
 GROUT_DEVICE void grout_grid_wait() {

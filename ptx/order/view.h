@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * PTX ISA 9.1, 'Memory Consistency Model'. A release hands over a view, an acquire takes it, if
- * the scopes of both include both threads ('Morally strong operations'). Of a release and an
- * acquire that are too narrow for that, grout says that they still tell what engines are done
- * with, as CUTLASS has it: a consumer gives a stage back to the CTA that fills it by an arrival
- * for its own CTA. Between relaxed operations goes what fences have prepared, and no more.
+ * the scopes of both include both threads ('Morally strong operations'). A release and an
+ * acquire that are too narrow for that still make known what engines are done with. That is a
+ * ruling of grout, and what CUTLASS does: a consumer gives a stage back to the CTA that fills it by
+ * an arrival for its own CTA. Relaxed operations hand over what fences have prepared, and no more.
  */
 #ifndef GROUT_PTX_VIEW_H
 #define GROUT_PTX_VIEW_H
@@ -80,7 +80,8 @@ void grout_ptx__drop_heads(ptx_heads *heads);
 /* A head more; the view is borrowed. False without memory. */
 bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
 bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
-/* Of arrivals that are not morally strong with the taker's wait, no more than engines. */
+/* Those of a phase; arrivals that are not morally strong with the taker's wait hand over what
+ * engines are done with, and no more. */
 bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait);
 /* Whether the taker gets all that the heads have, and not a part. */
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker);
