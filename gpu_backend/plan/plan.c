@@ -195,10 +195,14 @@ static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
     }
 }
 
+/* Columns that one CTA of a pair has used may become an array of both there, without a meeting. */
 static bool plan_scope(grout_gpu_planning *walk, const grout_block *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
-        const grout_value_id value = block->first_arg + i;
-        if (!plan_object(walk, grout_module_get_value(walk->module, value)->object)) {
+        const grout_value *value = grout_module_get_value(walk->module, block->first_arg + i);
+        const grout_object *object = grout_module_get_object(walk->module, value->object);
+        walk->plan->has_pair_scopes = walk->plan->has_pair_scopes ||
+                                      (object->space == GROUT_SPACE_TMEM && object->is_collective);
+        if (!plan_object(walk, value->object)) {
             return false;
         }
     }
@@ -247,6 +251,19 @@ static bool plan_mma(grout_gpu_planning *walk, const grout_op *op) {
     return is_done;
 }
 
+/* Whether it goes on after its issue, or tells of a grid before this one, which ends as such
+ * operations do. */
+static bool is_of_engine(const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
+    bool is_later = info->effect_row == GROUT_EFFECT_ROW_GRID_WAIT;
+    for (uint32_t k = 0; k < count; k++) {
+        is_later = is_later || effects[k].milestone != GROUT_MILESTONE_ISSUE;
+    }
+    return is_later;
+}
+
 /* The objects that an op makes. */
 static bool plan_objects(grout_gpu_planning *walk, const grout_op *op) {
     const grout_opcode opcode = (grout_opcode)op->opcode;
@@ -273,6 +290,7 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS) {
         plan->changes_registers = true;
     }
+    plan->has_engines = plan->has_engines || is_of_engine(op);
     return plan_map(walk, id, op) && plan_mma(walk, op) && plan_objects(walk, op);
 }
 
@@ -341,46 +359,6 @@ static uint32_t count_tensor_columns(const grout_module *module, grout_kernel_id
         allocated *= 2;
     }
     return columns > 0 ? allocated : 0;
-}
-
-/* Whether columns that one CTA of a pair has used become an array of both without a meeting of
- * both. */
-static bool has_pair_scopes(const grout_module *module) {
-    for (grout_object_id k = 1; k < grout_module_get_object_count(module); k++) {
-        const grout_object *object = grout_module_get_object(module, k);
-        const grout_value *value = grout_module_get_value(module, object->value);
-        if (object->space == GROUT_SPACE_TMEM && object->is_collective &&
-            value->kind == GROUT_VALUE_OBJECT &&
-            grout_op_get_region((grout_opcode)grout_module_get_op(module, value->op)->opcode)
-                    ->kind == GROUT_REGION_SCOPE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether an operation goes on after its issue, or tells of a grid before this one, which ends as
- * such operations do. */
-static bool is_of_engine(const grout_op *op) {
-    const grout_effect_row row =
-        (grout_effect_row)grout_op_get_info((grout_opcode)op->opcode)->effect_row;
-    uint32_t count = 0;
-    const grout_effect *effects = grout_effect_row_get_effects(row, &count);
-    bool is_later = row == GROUT_EFFECT_ROW_GRID_WAIT;
-    for (uint32_t k = 0; k < count; k++) {
-        is_later = is_later || effects[k].milestone != GROUT_MILESTONE_ISSUE;
-    }
-    return is_later;
-}
-
-static bool has_engines(const grout_module *module, grout_kernel_id kernel) {
-    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
-        const grout_op *op = grout_module_get_op(module, id);
-        if (is_of_engine(op) && grout_module_get_block(module, op->parent)->kernel == kernel) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
@@ -468,8 +446,6 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                                .diags = diags};
     *plan = (grout_gpu_plan){.arch = (uint8_t)grout_gpu__get_arch(module, kernel),
                              .tensor_columns = count_tensor_columns(module, kernel),
-                             .has_pair_scopes = has_pair_scopes(module),
-                             .has_engines = has_engines(module, kernel),
                              .tensor_group = 1,
                              .grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};

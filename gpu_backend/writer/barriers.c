@@ -133,9 +133,15 @@ bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
     return entry->is_narrow && !grout_emit__is_relaxed(e, op) && is_for_cluster(e, op, entry);
 }
 
+/* Whether it is emitted for the cluster, if it is no relaxed one that is for the CTA. */
+static bool reaches_peers(const grout_emitter *e, const grout_op *op,
+                          const grout_gpu_barrier *entry) {
+    return !entry->is_narrow && is_for_cluster(e, op, entry);
+}
+
 bool grout_emit__is_wide(const grout_emitter *e, const grout_op *op,
                          const grout_gpu_barrier *entry) {
-    return !entry->is_narrow && !grout_emit__is_relaxed(e, op) && is_for_cluster(e, op, entry);
+    return !grout_emit__is_relaxed(e, op) && reaches_peers(e, op, entry);
 }
 
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
@@ -211,19 +217,18 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
                                  ? is_weakened_wait(e)
                                  : grout_emit__is_weakened_arrival(e);
     const bool is_bare = grout_emit__is_without_order(e, op);
-    const bool is_wide = is_for_cluster(e, op, entry) && !entry->is_narrow;
-    add_order(e, is_bare || is_weakened, is_wide && (is_bare || !grout_emit__is_relaxed(e, op)),
-              strong);
+    add_order(e, is_bare || is_weakened,
+              is_bare ? reaches_peers(e, op, entry) : grout_emit__is_wide(e, op, entry), strong);
 }
 
 void grout_emit__copies_order(grout_emitter *e, const grout_op *op,
                               const grout_gpu_barrier *entry) {
     add_order(e, grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e),
-              is_for_cluster(e, op, entry) && !entry->is_narrow, "GROUT_RELEASE");
+              reaches_peers(e, op, entry), "GROUT_RELEASE");
 }
 
 void grout_emit__fence_engines(grout_emitter *e, const grout_op *op) {
-    if (grout_emit__is_relaxed(e, op) && e->plan->has_engines) {
+    if (grout_emit__is_relaxed(e, op) && !grout_emit__is_without_order(e, op)) {
         grout_emit__line(e, "grout_fence_engines();");
     }
 }

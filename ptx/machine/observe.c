@@ -115,6 +115,18 @@ static void note_address(ptx_machine *machine, const ptx_race *race, const ptx_b
     }
 }
 
+/* An access that could not be noted: there are too many, or no memory. */
+static bool refuse_more(ptx_machine *machine, const ptx_inst *inst) {
+    if (!grout_ptx__is_order_full(machine->order)) {
+        return grout_diags_add_oom(machine->diags);
+    }
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_UNSUPPORTED,
+                    grout_ptx__get_place(machine->code->module, inst->place),
+                    "the run has more accesses than the search for races can tell apart");
+    grout_diags_help(machine->diags, "search with smaller sizes or fewer CTAs, or run without it");
+    return false;
+}
+
 /* bytes NULL: of tensor memory. */
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
@@ -123,11 +135,7 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
     const grout_place nowhere = {.file = NULL};
     machine->is_failed = true;
     if (race->missing == PTX_MISSING_NONE) {
-        return grout_ptx__is_order_full(machine->order)
-                   ? grout_diags_add(machine->diags, GROUT_DIAG_PTX_UNSUPPORTED, nowhere,
-                                     "the run has more accesses than the search for races can tell "
-                                     "apart")
-                   : grout_diags_add_oom(machine->diags);
+        return refuse_more(machine, inst);
     }
     const ptx_inst *earlier = &module->insts.items[race->earlier.inst];
     grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
