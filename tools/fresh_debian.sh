@@ -15,13 +15,8 @@ unmount_fresh() {
     done
 }
 
-# The mirror this machine uses, where apt names one for Debian itself.
-find_mirror() {
-    mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-        sed -n -e 's/^URIs: *\([^ ]*\).*/\1/p' -e 's/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' |
-        grep -E '/debian/?$' | head -n 1 || true)
-    echo "${mirror:-http://deb.debian.org/debian}"
-}
+# shellcheck source=tools/debian_mirror.sh
+. tools/debian_mirror.sh
 
 make_fresh() {
     if [ "$(id -u)" -ne 0 ]; then
@@ -37,6 +32,7 @@ make_fresh() {
     mkdir -p "$root"
     suite=bookworm
     mirror=$(find_mirror)
+    mirror=${mirror:-http://deb.debian.org/debian}
     echo "$1: Debian $suite from $mirror into $root"
     debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" \
         >"$fresh/debootstrap.log" 2>&1 || { tail -n 20 "$fresh/debootstrap.log" >&2; exit 1; }
