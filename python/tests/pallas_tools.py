@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of grout.pallas share."""
+import inspect
+
 import numpy
 
 import jax
@@ -18,6 +20,12 @@ def kernel(body, out_type, **options):
 def count(*shape, dtype="float32"):
     """0, 1, 2 .. in this shape."""
     return numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype)
+
+
+def load(ref, **options):
+    """plgpu.load of a whole reference: before JAX 0.12 it takes indices, too."""
+    takes_indices = "idx" in inspect.signature(plgpu.load).parameters
+    return plgpu.load(ref, *[()] * takes_indices, **options)
 
 
 def check(function, *arrays, verdict="clean", **options):

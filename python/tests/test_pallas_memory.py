@@ -12,7 +12,7 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
+from pallas_tools import S, assert_same, check, count, kernel, load  # noqa: E402
 
 SMEM, Barrier = plgpu.SMEM, plgpu.Barrier
 TILES = (plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(128))
@@ -216,8 +216,8 @@ def test_loads_with_layouts():
     def body(x_ref, out, room, barrier):
         plgpu.copy_gmem_to_smem(x_ref, room, barrier)
         plgpu.barrier_wait(barrier)
-        out[0] = plgpu.load(room, (), layout=plgpu.Layout.WGMMA)
-        out[1] = plgpu.load(x_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
+        out[0] = load(room, layout=plgpu.Layout.WGMMA)
+        out[1] = load(x_ref, layout=plgpu.Layout.WGMMA, optimized=False)
 
     x = count(64, 32)
     assert_same(tma(body, S((2, 64, 32), F32), x, [SMEM((64, 32), F32, transforms=TILES), Barrier()]),
@@ -398,7 +398,7 @@ def test_wgmma(wgmma):
 
         whole, part = pl.run_scoped(scope, plgpu.ACC((64, 64), F32))
         out[0] = whole
-        start = plgpu.load(start_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
+        start = load(start_ref, layout=plgpu.Layout.WGMMA, optimized=False)
 
         def state(acc):
             plgpu.wgmma(acc, a[...], b)

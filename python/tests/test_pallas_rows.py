@@ -9,7 +9,7 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count  # noqa: E402
+from pallas_tools import S, assert_same, check, count, load  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(plgpu.Layout, "TMA_INDICES"), reason="JAX without rows by TMA")
 X = count(24, 128)
@@ -27,7 +27,7 @@ def gather(body, dtype="int32", **options):
 @pytest.mark.parametrize("dtype", ("int32", "uint32", "uint8"))
 def test_rows_are_gathered(dtype):
     def body(x_ref, indices, out, smem, barrier):
-        rows = plgpu.load(indices, (), layout=plgpu.Layout.TMA_INDICES)
+        rows = load(indices, layout=plgpu.Layout.TMA_INDICES)
         plgpu.copy_gmem_to_smem(x_ref.at[rows, pl.ds(64, 64)], smem, barrier)
         plgpu.barrier_wait(barrier)
         out[...] = smem[...]
@@ -41,7 +41,7 @@ def test_rows_are_scattered():
     def body(x_ref, indices, out, smem, barrier):
         plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(0, 8), pl.ds(0, 64)], smem, barrier)
         plgpu.barrier_wait(barrier)
-        rows = plgpu.load(indices, (), layout=plgpu.Layout.TMA_INDICES_4)
+        rows = load(indices, layout=plgpu.Layout.TMA_INDICES_4)
         plgpu.copy_smem_to_gmem(smem, out.at[rows, pl.ds(0, 64)])
         plgpu.wait_smem_to_gmem(0)
 
@@ -57,7 +57,7 @@ def test_rows_are_scattered():
 
 def test_rows_that_are_not_awaited():
     def body(x_ref, indices, out, smem, barrier):
-        rows = plgpu.load(indices, (), layout=plgpu.Layout.TMA_INDICES)
+        rows = load(indices, layout=plgpu.Layout.TMA_INDICES)
         plgpu.copy_gmem_to_smem(x_ref.at[rows, pl.ds(0, 64)], smem, barrier)
         out[...] = smem[...]
         plgpu.barrier_wait(barrier)
@@ -70,7 +70,7 @@ def test_rows_that_are_not_awaited():
 
 def test_rows_of_what_is_no_copy():
     def body(x_ref, indices, out):
-        rows = plgpu.load(indices, (), layout=plgpu.Layout.TMA_INDICES)
+        rows = load(indices, layout=plgpu.Layout.TMA_INDICES)
         out[...] = x_ref[rows]
 
     function = plgpu.kernel(body, out_type=S((16, 128), "float32"))

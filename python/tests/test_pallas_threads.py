@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
+from pallas_tools import S, assert_same, check, count, kernel, load  # noqa: E402
 
 SMEM, Barrier, F32 = plgpu.SMEM, plgpu.Barrier, jnp.float32
 TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -204,10 +204,10 @@ def test_async_stores():
     """JAX' own test_cluster_ref_write: nothing but the sender's arrival and its bytes complete the phase."""
     def body(x_ref, out, room, full):
         own = lax.axis_index("c")
-        value = plgpu.load(x_ref.at[own], (), layout=plgpu.Layout.WGMMA, optimized=False)
+        value = load(x_ref.at[own], layout=plgpu.Layout.WGMMA, optimized=False)
         plgpu.async_store_smem(value, room, full, cluster_idx=1 - own, cluster_dim="c")
         plgpu.barrier_wait(full)
-        out[own] = plgpu.load(room, (), layout=plgpu.Layout.WGMMA)
+        out[own] = load(room, layout=plgpu.Layout.WGMMA)
 
     x = count(2, 64, 32)
     f = kernel(body, S(x.shape, F32), scratch_types=[SMEM((64, 32), F32, transforms=(plgpu.TilingTransform(

@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check  # noqa: E402
+from pallas_tools import S, assert_same, check, load  # noqa: E402
 
 TRANSFORMS = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 RNG = numpy.random.default_rng(1)
@@ -22,7 +22,7 @@ def operand():
     return plgpu.SMEM((128, 128), jnp.float16, transforms=TRANSFORMS)
 
 
-def load(a, b, a_smem, b_smem, full):
+def load_both(a, b, a_smem, b_smem, full):
     plgpu.copy_gmem_to_smem(a, a_smem, full)
     plgpu.copy_gmem_to_smem(b, b_smem, full)
     plgpu.barrier_wait(full)
@@ -37,7 +37,7 @@ def make(body, *more):
 @pytest.mark.parametrize("waits", (True, False))
 def test_product(waits):
     def body(a, b, out, a_smem, b_smem, acc, full, done):
-        load(a, b, a_smem, b_smem, full)
+        load_both(a, b, a_smem, b_smem, full)
         plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)
         if waits:
             plgpu.barrier_wait(done)
@@ -57,8 +57,8 @@ def test_product(waits):
 @pytest.mark.parametrize("commits", (True, False))
 def test_a_in_tensor_memory(commits):
     def body(a, b, out, a_smem, b_smem, acc, full, done, a_tmem):
-        load(a, b, a_smem, b_smem, full)
-        plgpu.async_store_tmem(a_tmem, plgpu.load(a_smem, (), layout=plgpu.Layout.TCGEN05))
+        load_both(a, b, a_smem, b_smem, full)
+        plgpu.async_store_tmem(a_tmem, load(a_smem, layout=plgpu.Layout.TCGEN05))
         plgpu.async_store_tmem(acc, jnp.zeros((128, 128), jnp.float32))
         if commits:
             plgpu.commit_tmem()
@@ -77,7 +77,7 @@ def test_a_in_tensor_memory(commits):
 
 def test_copy_to_tensor_memory():
     def body(a, b, out, a_smem, b_smem, acc, full, done, a_tmem):
-        load(a, b, a_smem, b_smem, full)
+        load_both(a, b, a_smem, b_smem, full)
         plgpu.async_copy_smem_to_tmem(a_smem, a_tmem)
         plgpu.tcgen05_mma(acc, a_tmem, b_smem, done, accumulate=False)
         plgpu.barrier_wait(done)
@@ -90,7 +90,7 @@ def test_copy_to_tensor_memory():
 def test_union(waits):
     def body(a, b, out, a_smem, b_smem, acc, full, done, union):
         sums, terms = union
-        load(a, b, a_smem, b_smem, full)
+        load_both(a, b, a_smem, b_smem, full)
         plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
         plgpu.barrier_wait(done)
         value = plgpu.async_load_tmem(sums)
@@ -115,7 +115,7 @@ def test_union(waits):
 def test_union_of_members_beside_each_other():
     def body(a, b, out, a_smem, b_smem, acc, full, done, union):
         sums, (first, second) = union
-        load(a, b, a_smem, b_smem, full)
+        load_both(a, b, a_smem, b_smem, full)
         plgpu.tcgen05_mma(sums, a_smem, b_smem, done, accumulate=False)
         plgpu.barrier_wait(done)
         value = plgpu.async_load_tmem(sums)

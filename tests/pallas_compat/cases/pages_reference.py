@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What JAX' page pallas/gpu/reference shows, as whole kernels written anew."""
 import functools
+import inspect
 
 import jax
 import jax.numpy as jnp
@@ -172,6 +173,8 @@ def make_wgmma_ring(refill_slot):
 @case("page_wgmma_transposed", PAGE, "wgmma on a transposed reference, accumulator from run_scoped and from run_state")
 def make_transposed(m=64, n=128, k=64):
     """[k, m] by transpose_ref."""
+    takes_indices = "idx" in inspect.signature(plgpu.load).parameters  # before JAX 0.12
+
     def body(a_gmem, b_gmem, c_gmem, out_gmem, a_smem, b_smem, barrier):
         plgpu.copy_gmem_to_smem(a_gmem, a_smem, barrier)
         plgpu.copy_gmem_to_smem(b_gmem, b_smem, barrier)
@@ -183,7 +186,7 @@ def make_transposed(m=64, n=128, k=64):
             return acc[...]
 
         once = pl.run_scoped(compute, plgpu.ACC((m, n), np.float32))
-        start = plgpu.load(c_gmem, (), layout=plgpu.Layout.WGMMA, optimized=False)
+        start = plgpu.load(c_gmem, *[()] * takes_indices, layout=plgpu.Layout.WGMMA, optimized=False)
         again = pl.run_state(lambda acc: plgpu.wgmma(acc, a_turned, b_smem))(plgpu.ACC.init(start))
         out_gmem[0] = once
         out_gmem[1] = again

@@ -8,7 +8,7 @@ import html
 import typing
 
 from .._report import Report
-from . import _jax
+from . import _jax, _series
 from ._device import pretend
 from ._importer import Imported, Options
 from ._session import Session, enter, find_cause, leave
@@ -176,4 +176,4 @@ def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optio
     return emitted
 
 
-VERSION = _jax.VERSION
+VERSION = _series.VERSION

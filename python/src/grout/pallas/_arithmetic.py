@@ -273,7 +273,7 @@ def import_multiple_of(importer, equation, a):
     return importer.op("multiple_of", a.dtype, a.shape, a.built, number)
 
 
-@rule("copy", "copy_p", "stop_gradient", "pvary", "reshard")
+@rule("copy", "stop_gradient", "pvary", "reshard")
 def import_same(importer, equation, a):
     """The value itself."""
     del importer, equation

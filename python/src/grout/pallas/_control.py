@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import typing
 
-from . import _jax
+from . import _jax, _series
 from ._arithmetic import binary
 from ._rules import rule
 from ._values import Val, View, const, index
@@ -208,7 +208,7 @@ def builder_name(importer) -> int:
 def import_scan(importer, equation, *arguments):
     """A loop of so many turns."""
     params = equation.params
-    const_count, carry_count = _jax.count_scan(params)
+    const_count, carry_count = _series.count_scan(params)
     jaxpr = params["jaxpr"]
     if params["reverse"] or len(arguments) > const_count + carry_count or len(equation.outvars) > carry_count:
         raise importer.unsupported("a scan over arrays, or in reverse: Pallas on Mosaic GPU takes fori_loop alone")
@@ -332,9 +332,6 @@ def import_warp_mesh(importer, equation, *arguments):
     with _deeper(importer):
         with importer.builder.warp_map() as warp:
             importer.warps[meshes[0].axis_name] = Val("i32", (), warp)
-            if jaxpr.invars:
-                importer.walk(jaxpr, arguments, consts)
-            else:
-                importer.walk(jaxpr, [], arguments)
+            importer.walk(jaxpr, arguments, consts)
     importer.warps.clear()
     return []

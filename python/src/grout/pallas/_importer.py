@@ -13,7 +13,7 @@ from .._diagnostics import KernelError
 from .._kernel import Module
 from ..builder import Builder
 from ..builder._operations import TABLE
-from . import _jax
+from . import _jax, _series
 from ._errors import UnsupportedError
 from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
@@ -136,7 +136,7 @@ class Importer:
         if frames:
             known = len(frames) >= len(outer) and frames[len(frames) - len(outer):] == outer
             self.where = (frames if known else frames + outer)[:FRAMES_MAX]
-        self.current = equation.primitive.name
+        self.current = _series.name_of(equation.primitive)
         try:
             with self.builder.at(*(self.where or self.home)):
                 yield
@@ -165,7 +165,7 @@ class Importer:
         """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
-        self.env.update(zip(jaxpr.invars, arguments))
+        self.env.update(zip(_series.list_inputs(jaxpr)[len(consts):], arguments))
         jaxpr = _jax.drop_dead(jaxpr, dropped)
         outer_users, self._users = self._users, _list_users(jaxpr)
         outer, scopes = self._scopes_here, sum(_opens_scope(equation) for equation in jaxpr.eqns)
@@ -182,7 +182,7 @@ class Importer:
         return self.walk(opened, arguments, consts, dropped)
 
     def _import(self, equation) -> None:
-        name = equation.primitive.name
+        name = _series.name_of(equation.primitive)
         with self._at(equation):
             if self.source.skips_floats and _makes_floats_alone(equation):
                 self.env.update((variable, self._skipped(variable.aval)) for variable in equation.outvars)
@@ -202,8 +202,7 @@ class Importer:
                 raise self.unsupported(error.message) from None
             except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
                 raise self.unsupported(f"the importer does not get on with it ({type(error).__name__}: {error}); it "
-                                       f"was tested with JAX {' and '.join(_jax.TESTED)}, this is "
-                                       f"{_jax.VERSION}") from error
+                                       f"is JAX {_series.VERSION}; {_series.SAY_TESTED}") from error
         results = [] if result is None else result if isinstance(result, list) else [result]
         if self.source.skips_floats:
             results = [self._skipped(variable.aval) if isinstance(value, Val) and is_float(value.dtype) else value
@@ -252,8 +251,9 @@ class Importer:
         return int(value.const)
 
     def get_count(self, equation, operands, what: str) -> int:
-        """The number n of an equation: an operand in JAX 0.10, a parameter in 0.11."""
-        return self.get_static(operands[0], what) if operands else int(equation.params["n"])
+        """The number n of an equation."""
+        number = _series.find_number(equation, operands)
+        return number if isinstance(number, int) else self.get_static(number, what)
 
     def axis(self, name) -> Val:
         """The index along an axis, or along several as one."""
@@ -448,7 +448,8 @@ def _list_tmem(equation) -> list:
     """What an equation allocates in tensor memory."""
     if equation.primitive.name != "run_scoped":
         return []
-    return [variable.aval for variable in _jax.open_jaxpr(equation.params["jaxpr"])[0].invars
+    jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
+    return [variable.aval for variable in _series.list_allocated(jaxpr, len(equation.invars))[0]
             if "tmem" in str(getattr(variable.aval, "memory_space", "")).lower()]
 
 
@@ -459,7 +460,7 @@ def _shares_tmem(jaxpr) -> bool:
 
 def _is_of_blackwell(equation) -> bool:
     """Whether the operation of a primitive is of Blackwell; they have one name, but for loads of tensor memory."""
-    name = equation.primitive.name
+    name = _series.name_of(equation.primitive)
     operation = TABLE.get("async_load_tmem" if name == "async_load" else name)
     return operation is not None and operation.is_of_blackwell
 

@@ -1,43 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that grout.pallas knows of the inside of JAX, and where its versions differ.
+"""All that grout.pallas knows of the inside of JAX, but where its series differ.
 
-Pallas has no public form of its kernels: what is read here are private names, which move from release to release. The
-versions that it was tried with are in TESTED.
+Pallas has no public form of its kernels: what is read here are private names, which move from release to release. Where
+series of JAX differ, _series.py has both.
 """
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import typing
-import warnings
 
 from ..builder._places import make_frame
-
-TESTED = ("0.10.2", "0.11.2")
-SERIES = ((0, 10), (0, 11))
-
-
-def _fail(why: str) -> typing.NoReturn:
-    raise ImportError(f"grout.pallas: {why}")
-
-
-def _read_version():
-    try:
-        import jax  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise ImportError("grout.pallas: JAX is missing: pip install 'grout[pallas]', or jax and absl-py") from error
-    version = jax.__version__
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    if numbers not in SERIES:
-        _fail(f"this is JAX {version}; it reads kernels of JAX 0.10 and 0.11: pip install 'jax=={TESTED[0]}'")
-    if version not in TESTED:
-        warnings.warn(f"grout.pallas was tested with JAX {' and '.join(TESTED)}; this is {version}", stacklevel=3)
-    return version, numbers
-
-
-VERSION, SERIES_HERE = _read_version()
+from . import _series
+from ._series import VERSION, open_jaxpr
 
 try:
     import jax
@@ -59,14 +35,11 @@ try:
     from jax.experimental.mosaic.gpu import tcgen05
 except ModuleNotFoundError as missing:
     if missing.name and missing.name.split(".")[0] == "absl":
-        _fail("absl-py is missing, which Pallas needs and jax does not bring: pip install absl-py")
-    raise ImportError(f"grout.pallas: JAX {VERSION} lacks {missing.name}; it reads kernels of JAX {TESTED[0]} and "
-                      f"{TESTED[1]}") from missing
+        raise ImportError("grout.pallas: absl-py is missing, which Pallas needs and jax does not bring: pip install "
+                          "absl-py") from missing
+    raise ImportError(f"grout.pallas: JAX {VERSION} lacks {missing.name}; {_series.SAY_TESTED}") from missing
 
-try:
-    from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
-except ImportError:
-    InterpretGPUParams = ()
+InterpretGPUParams = _series.find_interpret_params()
 
 KERNEL_PRIMITIVES = (mpmd.mpmd_map_p, pallas_call.pallas_call_p)
 _JAX = os.path.dirname(jax.__file__) + os.sep
@@ -78,21 +51,9 @@ _RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "plugg
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
-    """A jaxpr, and the values of its constvars where it has them."""
-    if isinstance(jaxpr, core.ClosedJaxpr) and hasattr(jaxpr, "jaxpr"):
-        return jaxpr.jaxpr, jaxpr.consts
-    return jaxpr, getattr(jaxpr, "consts", ())
-
-
-def _keep(used_outputs, equation):
-    del used_outputs
-    return [True] * len(equation.invars), equation
-
-
 # The body of a pallas_call writes references, but JAX does not count that as an effect.
 if hasattr(pallas_primitives, "jaxpr_call_p"):
-    partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _keep)
+    partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _series.keep)
 
 
 def read_check(tree, operands) -> typing.Tuple[object, str]:
@@ -132,7 +93,7 @@ def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
             if _hides_effects(equation):
                 reads, left = [True] * len(equation.invars), equation
             elif equation.primitive in partial_eval.dce_rules:
-                reads, left = partial_eval.dce_rules[equation.primitive](wanted, equation)
+                reads, left = _series.apply_dce(partial_eval.dce_rules[equation.primitive], wanted, equation)
             else:
                 is_kept = any(wanted) or partial_eval.has_effects(equation)
                 reads, left = [is_kept] * len(equation.invars), equation if is_kept else None
@@ -156,15 +117,6 @@ def forget_effects() -> None:
     with contextlib.suppress(Exception):
         dispatch.runtime_tokens.block_until_ready()
     dispatch.runtime_tokens.clear()
-
-
-def count_scan(params) -> typing.Tuple[int, int]:
-    """How many consts and how many carries a scan has."""
-    if "num_consts" in params:
-        return params["num_consts"], params["num_carry"]
-    shape = params["ft_in"]
-    consts, carry, _ = shape.update([None] * len(params["jaxpr"].invars)).unpack()
-    return len(list(consts)), len(list(carry))
 
 
 def _is_users(file: str) -> bool:

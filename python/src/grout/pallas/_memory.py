@@ -2,9 +2,10 @@
 """Loads, stores, copies and what orders them."""
 from __future__ import annotations
 
+import contextlib
 import re
 
-from . import _jax
+from . import _jax, _series
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
 from ._views import apply, at_object, find_places, split_leaves, to_val
@@ -48,6 +49,13 @@ def import_swap(importer, equation, ref, value, *leaves):
     old = load(importer, view, value.dtype) if importer.is_used(equation) else None
     store(importer, view, value)
     return old
+
+
+@rule("store")
+def import_store(importer, equation, ref, value, *leaves):
+    """plgpu.store: optimized= asks JAX' lowering for wide stores, which changes no value."""
+    (transforms,), _ = split_leaves(leaves, equation.params["tree"])
+    store(importer, apply(importer, ref, transforms), value)
 
 
 def store(importer, view: View, value: Val) -> None:
@@ -124,12 +132,14 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     if predicate is None or predicate.is_const and predicate.const:
         copy()
     elif predicate.is_const:
-        importer.builder.op("barrier_arrive", barrier)
-    else:  # the arrival is made all the same
+        if _series.PREDICATED_COPY_ARRIVES:
+            importer.builder.op("barrier_arrive", barrier)
+    else:
         with importer.builder.if_(importer.operand(predicate)) as branch:
             copy()
-        with branch.else_():
-            importer.builder.op("barrier_arrive", barrier)
+        if _series.PREDICATED_COPY_ARRIVES:
+            with branch.else_():
+                importer.builder.op("barrier_arrive", barrier)
 
 
 @rule("copy_smem_to_gmem")
@@ -190,29 +200,47 @@ def import_wait_smem_to_gmem(importer, equation, *count):
     importer.builder.op("wait_smem_to_gmem", importer.get_count(equation, count, "the number of groups"), **attributes)
 
 
+def when(importer, predicate):
+    """A region that runs where the predicate holds. None: it always does."""
+    if predicate is None or predicate.is_const and predicate.const:
+        return contextlib.nullcontext()
+    return importer.builder.if_(importer.operand(predicate))
+
+
 def _on(importer, equation, barrier, leaves):
+    """The barrier, and the predicate where there is one."""
     (transforms,), rest = split_leaves(leaves, equation.params["transforms_treedef"])
-    if rest:
+    if len(rest) > bool(equation.params.get("has_user_predicate")):
         raise importer.unsupported("an operand more than it has in the versions that were tried")
-    return at_object(importer, barrier, transforms)
+    return at_object(importer, barrier, transforms), rest[0] if rest else None
 
 
 @rule("barrier_wait")
 def import_barrier_wait(importer, equation, barrier, *leaves):
     """Waits for the phase that comes next."""
-    importer.builder.op("barrier_wait", _on(importer, equation, barrier, leaves))
+    importer.builder.op("barrier_wait", _on(importer, equation, barrier, leaves)[0])
 
 
 @rule("barrier_test")
 def import_barrier_test(importer, equation, barrier, *leaves):
     """Whether the phase is complete."""
-    return importer.op("barrier_test", "bool", (), _on(importer, equation, barrier, leaves))
+    return importer.op("barrier_test", "bool", (), _on(importer, equation, barrier, leaves)[0])
 
 
 @rule("barrier_arrive")
 def import_barrier_arrive(importer, equation, barrier, *leaves):
     """An arrival."""
-    importer.builder.op("barrier_arrive", _on(importer, equation, barrier, leaves))
+    barrier, predicate = _on(importer, equation, barrier, leaves)
+    with when(importer, predicate):
+        importer.builder.op("barrier_arrive", barrier)
+
+
+@rule("barrier_arrive_and_wait")
+def import_barrier_arrive_and_wait(importer, equation, barrier, *leaves):
+    """Both."""
+    barrier, _ = _on(importer, equation, barrier, leaves)
+    importer.builder.op("barrier_arrive", barrier)
+    importer.builder.op("barrier_wait", barrier)
 
 
 @rule("async_store_smem")
@@ -297,7 +325,7 @@ def import_atomic_store(importer, equation, *operands):
                         importer.builder.typed(value.const, value.dtype) if value.is_const else value.built)
 
 
-@rule("set_max_registers_p", "set_max_registers")
+@rule("set_max_registers")
 def import_set_max_registers(importer, equation, *count):
     """Moves registers between warpgroups."""
     importer.builder.op("set_max_registers", importer.get_count(equation, count, "the number of registers"),

@@ -10,7 +10,7 @@ import numpy
 
 from .. import builder as grout_builder
 from ..builder import Object
-from . import _jax
+from . import _jax, _series
 from ._names import short_name
 from ._rules import rule
 from ._values import Cell, View, after_region, dtype_of, lay_out
@@ -297,17 +297,16 @@ def import_run_scoped(importer, equation, *consts):
     """Objects for the time of a body."""
     params = equation.params
     jaxpr = params["jaxpr"]
-    names = list(getattr(jaxpr.debug_info, "arg_names", None) or [])
-    names = (names + [None] * len(jaxpr.invars))[:len(jaxpr.invars)]
-    undo = params.get("ref_transforms") or [()] * len(jaxpr.invars)
+    variables, names = _series.list_allocated(jaxpr, len(consts))
+    undo = params.get("ref_transforms") or [()] * len(variables)
     collective = params["collective_axes"]
     collective = collective if isinstance(collective, (tuple, list)) else (collective,)
-    _check_collective(importer, collective, [variable.aval for variable in jaxpr.invars])
+    _check_collective(importer, collective, [variable.aval for variable in variables])
     declared = [describe(importer, variable.aval, tuple(back), short_name(name))
-                for variable, back, name in zip(jaxpr.invars, undo, names)]
+                for variable, back, name in zip(variables, undo, names)]
 
     def body(views):
-        return importer.walk(jaxpr, views, consts)
+        return importer.walk(jaxpr, [*consts, *views])
 
     is_shared = bool(collective) and importer.source.threads is not None
     if importer.depth == 0 and importer.is_last_scope(equation):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 
-from . import _jax
+from . import _jax, _series
 from ._errors import UnsupportedError
 from ._importer import Source
 
@@ -70,7 +70,7 @@ def _of_plain_pallas_call(params, frames) -> Source:
     """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
     if any(size != 1 for size in mapping.grid) or not all(block.has_trivial_window() for block in mapping.block_mappings):
-        raise UnsupportedError(f"JAX {_jax.VERSION} has no pallas_call with a grid or blocks for Mosaic GPU: use "
+        raise UnsupportedError(f"JAX {_series.VERSION} has no pallas_call with a grid or blocks for Mosaic GPU: use "
                                "plgpu.kernel, or plgpu.pallas_call")
     if any("smem" in str(getattr(variable.aval, "memory_space", "")).lower() for variable in jaxpr.invars) and \
             params.get("mesh") is not None:

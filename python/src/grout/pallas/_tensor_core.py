@@ -34,7 +34,7 @@ def import_wgmma_wait(importer, equation, *count):
     importer.builder.op("wgmma_wait", importer.get_count(equation, count, "the number of groups"))
 
 
-@rule("wgmma_accumulator_deref_p")
+@rule("wgmma_accumulator_deref")
 def import_acc_load(importer, equation, acc, *leaves):
     """The elements of an accumulator."""
     del leaves
@@ -43,7 +43,7 @@ def import_acc_load(importer, equation, acc, *leaves):
     return importer.op("acc_load", acc.dtype, acc.shape, acc.ref, **attributes)
 
 
-@rule("wgmma_accumulator_store_p")
+@rule("wgmma_accumulator_store")
 def import_acc_store(importer, equation, acc, value):
     """Sets an accumulator."""
     del equation
@@ -87,7 +87,7 @@ def _name_of(function) -> str:
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
 
 
-@rule("inline_mgpu_p", "inline_mgpu")
+@rule("inline_mgpu")
 def import_inline(importer, equation, *operands):
     """Known code by its name."""
     params = equation.params

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import typing
 
+from ._memory import when
 from ._rules import rule
 from ._values import Val, View, index
 from ._views import apply, at_object, split_leaves
@@ -52,11 +53,12 @@ def import_mma(importer, equation, *operands):
 @rule("tcgen05_commit_arrive")
 def import_commit_arrive(importer, equation, barrier, *leaves):
     """An arrival when all before is done."""
-    (transforms,), _ = split_leaves(leaves, equation.params["barrier_transforms_tree"])
+    (transforms,), rest = split_leaves(leaves, equation.params["barrier_transforms_tree"])
     barrier = at_object(importer, barrier, transforms)
-    attributes, region = _of_pair(importer, equation.params["collective_axis"])
-    with region:
-        importer.builder.op("tcgen05_commit_arrive", barrier, **attributes)
+    with when(importer, rest[0] if equation.params.get("has_user_predicate") else None):
+        attributes, region = _of_pair(importer, equation.params["collective_axis"])
+        with region:
+            importer.builder.op("tcgen05_commit_arrive", barrier, **attributes)
     return []
 
 

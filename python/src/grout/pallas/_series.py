@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where series of JAX differ inside, as far as kernels are read: this is the one place that asks for a version.
+
+Each function says what the difference is. It asks what JAX has, not which number it has, where that can be seen.
+"""
+from __future__ import annotations
+
+import re
+import typing
+import warnings
+
+# The newest release of each series that all tests have run with, and for the oldest and the newest series CI does.
+TESTED = ("0.10.2", "0.11.2", "0.12.0.1")
+OLDEST = (0, 10)
+SAY_TESTED = f"tested are {', '.join(TESTED[:-1])} and {TESTED[-1]}"
+
+
+def _read_numbers(version: str) -> typing.Tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+
+
+def _read_version() -> str:
+    try:
+        import jax  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise ImportError("grout.pallas: JAX is missing: pip install 'grout-gpu[pallas]', or jax and absl-py") from error
+    version = jax.__version__
+    if _read_numbers(version) < OLDEST:
+        raise ImportError(f"grout.pallas: JAX {version} is too old: {SAY_TESTED}. Try: pip install 'jax>={TESTED[0]}'")
+    if _read_numbers(version) not in map(_read_numbers, TESTED):
+        warnings.warn(f"grout.pallas is not tested with JAX {version}, and tries: {SAY_TESTED}", stacklevel=5)
+    return version
+
+
+VERSION = _read_version()
+NUMBERS = _read_numbers(VERSION)
+
+from jax._src import core  # noqa: E402  pylint: disable=wrong-import-position
+
+
+# ---- jaxprs ---------------------------------------------------------------------------------------------------------
+
+# Since 0.12 a jaxpr has the values of its constants itself, and there is no ClosedJaxpr around it.
+_ClosedJaxpr = getattr(core, "ClosedJaxpr", ())
+
+
+def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
+    """A jaxpr, and the values of its constvars where it has them."""
+    if _ClosedJaxpr and isinstance(jaxpr, _ClosedJaxpr) and hasattr(jaxpr, "jaxpr"):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, getattr(jaxpr, "consts", ())
+
+
+def list_inputs(jaxpr) -> list:
+    """All variables that a jaxpr gets from outside. Those without values of what it closes over are constvars before 0.12,
+    and the first invars since then."""
+    return [*jaxpr.constvars, *jaxpr.invars]
+
+
+def list_allocated(jaxpr, const_count: int) -> typing.Tuple[list, typing.List[typing.Optional[str]]]:
+    """Of the jaxpr of a run_scoped: the variables of what it allocates, and the names of the body's parameters.
+
+    const_count: how many values it closes over, which come first.
+    """
+    variables = list_inputs(jaxpr)[const_count:]
+    names = list(getattr(jaxpr.debug_info, "arg_names", None) or [])[-len(variables):] if variables else []
+    return variables, names + [None] * (len(variables) - len(names))
+
+
+def apply_dce(function, wanted: typing.Sequence[bool], equation):
+    """Calls a DCE rule: which operands are read, and the equation that is left. Since 0.12 rules ask which references are
+    read later, too: here all are."""
+    if NUMBERS >= (0, 12):
+        return function(wanted, [True] * len(equation.invars), equation)
+    return function(wanted, equation)
+
+
+def keep(*arguments):
+    """A DCE rule of an equation that stays whatever is wanted of it."""
+    equation = arguments[-1]
+    return [True] * len(equation.invars), equation
+
+
+def count_scan(params) -> typing.Tuple[int, int]:
+    """How many consts and how many carries a scan has: two numbers, or a tree since 0.11."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    shape = params["ft_in"]
+    consts, carry, _ = shape.update([None] * len(params["jaxpr"].invars)).unpack()
+    return len(list(consts)), len(list(carry))
+
+
+# ---- primitives -----------------------------------------------------------------------------------------------------
+
+def name_of(primitive) -> str:
+    """What a primitive is called. Some were called like their variable before 0.12: 'wgmma_accumulator_deref_p'."""
+    name = primitive.name
+    return name[:-2] if name.endswith("_p") else name
+
+
+def find_number(equation, operands):
+    """The number n of a wait or of registers: an operand in 0.10, a parameter since 0.11."""
+    return operands[0] if operands else int(equation.params["n"])
+
+
+# With predicate=False of copy_gmem_to_smem the arrival is made all the same before 0.12, with no bytes; since then it is
+# not made.
+PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
+
+
+def find_interpret_params():
+    """The parameters of JAX' interpreter for GPUs, which 0.10.0 and 0.10.1 lack."""
+    try:
+        from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams  # pylint: disable=import-outside-toplevel
+        return InterpretGPUParams
+    except ImportError:
+        return ()

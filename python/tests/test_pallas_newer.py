@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What JAX has since 0.12: plgpu.store, barrier_arrive_and_wait, reductions with accumulator_ilp, predicates."""
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+
+from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
+
+needs_0_12 = pytest.mark.skipif(not hasattr(plgpu, "store"), reason="JAX 0.12")
+
+
+@needs_0_12
+@pytest.mark.parametrize("optimized", (True, False))
+def test_store(optimized):
+    def body(x, out, room):
+        plgpu.store(room, x[...] * 2, optimized=optimized)
+        out[...] = room[...]
+
+    f = kernel(body, S((2, 64), jnp.float32), scratch_types=[plgpu.SMEM((2, 64), jnp.float32)])
+    x = count(2, 64)
+    assert_same(check(f, x).result, x * 2)
+
+
+@needs_0_12
+def test_store_of_a_part():
+    def body(x, out):
+        plgpu.store(out.at[0], x[1], optimized=False)
+        plgpu.store(out.at[1], x[0], optimized=False)
+
+    x = count(2, 64)
+    assert_same(check(kernel(body, S((2, 64), jnp.float32)), x).result, x[::-1])
+
+
+@needs_0_12
+@pytest.mark.parametrize("arrivals, verdict", ((2, "clean"), (1, "error")))
+def test_arrive_and_wait(arrivals, verdict):
+    """Two warpgroups meet. With one arrival expected a barrier is too early: the values are not there yet."""
+    def body(x, out, room, barrier):
+        own = lax.axis_index("wg")
+        room[own] = x[own]
+        plgpu.barrier_arrive_and_wait(barrier)
+        out[own] = room[1 - own]
+
+    f = kernel(body, S((2, 128), jnp.float32), num_threads=2, thread_name="wg",
+               scratch_types=[plgpu.SMEM((2, 128), jnp.float32), plgpu.Barrier(num_arrivals=arrivals)])
+    x = count(2, 128)
+    report = check(f, x, verdict=verdict)
+    if verdict == "clean":
+        assert_same(report.result, x[::-1])
+    else:
+        assert {finding.code for finding in report.findings} & {"smem-race", "barrier-overrun"}
+
+
+@needs_0_12
+@pytest.mark.parametrize("name", ("sum", "max", "min", "prod"))
+def test_reductions(name):
+    def body(x, out):
+        out[...] = getattr(plgpu, name)(x[...], axis=1, accumulator_ilp=2)
+
+    x = numpy.random.default_rng(3).integers(1, 3, (64, 16)).astype("float32")
+    layout = S((64,), jnp.float32)
+    assert_same(check(kernel(body, layout), x).result, getattr(numpy, name)(x, axis=1))
+
+
+@pytest.mark.skipif("predicate" not in plgpu.barrier_arrive.__code__.co_varnames, reason="JAX 0.11")
+@pytest.mark.parametrize("arrives, verdict", ((0, "clean"), (5, "error")))
+def test_arrival_with_a_predicate(arrives, verdict):
+    """The arrival that one of two threads does not make is waited for without end, where the other does not make it."""
+    def body(x, out, barrier):
+        own = lax.axis_index("wg")
+        plgpu.barrier_arrive(barrier, predicate=(own == 0) & (x[0] == arrives))
+        plgpu.barrier_wait(barrier)
+        out[own] = own
+
+    f = kernel(body, S((2,), jnp.int32), num_threads=2, thread_name="wg", scratch_types=[plgpu.Barrier()])
+    report = check(f, numpy.zeros(1, "int32"), verdict=verdict)
+    if verdict == "error":
+        assert [finding.code for finding in report.findings] == ["deadlock"]
