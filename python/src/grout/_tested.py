@@ -5,11 +5,11 @@ It imports nothing: setup.py and the scripts under tests/python read it without 
 last one; tests/python/every_series.py says when PyPI has a newer one.
 """
 
-# Release of JAX, oldest first: the oldest Python that it runs on.
+# The newest release of each series that all tests have run with, oldest first: the oldest Python that it runs on.
 JAX = {"0.10.2": "3.11", "0.11.2": "3.12", "0.12.0.1": "3.12"}
 
 
-def name_all(last: str = "and") -> str:
+def name_all() -> str:
     """'A, B and C'."""
     *others, newest = JAX
-    return f"{', '.join(others)} {last} {newest}"
+    return f"{', '.join(others)} and {newest}"
