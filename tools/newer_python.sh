@@ -83,8 +83,7 @@ unpack() {
     done
     mirror=$(find_mirror)
     [ -n "$mirror" ] || give_up "no Python $minimum here, and apt names no mirror of Debian"
-    rm -rf "$here/root" "$here/apt"
-    mkdir -p "$here/root"
+    rm -rf "$here/apt"
     write_settings "$mirror"
     APT_CONFIG=$here/apt/apt.conf
     export APT_CONFIG
@@ -94,6 +93,8 @@ unpack() {
         >"$here/log" 2>&1; then
         give_up "Debian 13's Python is out of reach: $(grep -E '^[EW]:' "$here/log" | head -n 1), see $here/log"
     fi
+    rm -rf "$here/root"
+    mkdir -p "$here/root"
     for package in "$here"/apt/cache/archives/*.deb; do
         dpkg-deb -x "$package" "$here/root"
     done
@@ -107,12 +108,16 @@ unpack() {
 found=
 [ -z "$search" ] || found=$(find_here)
 if [ -z "$found" ]; then
+    case $minimum in
+        3.? | 3.1[0-3]) ;;
+        *) give_up "no Python $minimum here, and Debian 13 has 3.13" ;;
+    esac
     mkdir -p "$here"
     exec 9>"$here/lock"
     flock 9
     if [ -z "$(probe "$python")" ]; then
         unpack
-        [ -n "$(probe "$python")" ] || give_up "Debian 13's Python does not start, or is older than $minimum: $python"
+        [ -n "$(probe "$python")" ] || give_up "Debian 13's Python does not start: $python"
     fi
     found=$python
 fi
