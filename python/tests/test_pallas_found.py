@@ -38,11 +38,17 @@ def loads_at_the_end(module, is_right):
     return codes(module.kernel_for(2, waits=is_right), numpy.ones((1, module.ROWS, module.COLUMNS), F32))
 
 
+def meeting(module, is_right):
+    ones = numpy.ones((module.M, module.K), F16), numpy.ones((module.K, module.N), F16)
+    return codes(module.kernel_for(orders=is_right), *ones)
+
+
 @pytest.mark.parametrize("name, try_kernel, code", [
     ("plain_loads_then_refill", plain_loads, "missing-commit-smem-war"),
     ("plain_loads_one_thread", plain_loads, "missing-commit-smem-war"),
     ("wgmma_then_refill", wgmmas, "mma-operand-reuse"),
-    ("exit_with_loads", loads_at_the_end, "async-at-exit")])
+    ("exit_with_loads", loads_at_the_end, "async-at-exit"),
+    ("collective_lhs_in_tmem", meeting, "tensor-core-order")])
 def test_found(name, try_kernel, code):
     module = importlib.import_module(name)
     found, verdict = try_kernel(module, False)
