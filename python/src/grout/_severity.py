@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The option severity={"CODE": "warning"}: other severities for the findings of a code.
 
-A finding may be an error or a warning, and never nothing: what is lowered is still reported, and a verdict with a lowered
-error is 'warning', not 'clean'.
+A finding may be an error or a warning, and never nothing: what is lowered is still reported, and a verdict with a
+lowered error is 'warning', not 'clean'.
 """
 from __future__ import annotations
 
