@@ -188,3 +188,32 @@ def test_suites_without_jax(tmp_path):
     assert done.returncode == 0 and "grout" not in done.stdout, done.stdout
     outcomes, text, code = run(tmp_path, PLAIN, "--grout")
     assert code == 0 and "grout: 0 kernels read, 0 calls checked" in text and outcomes.by_test == {"test_plain": "passed"}
+
+
+def test_a_severity(tmp_path):
+    tests = """
+def test_wrong():
+    copy(False)(X)
+
+def test_right():
+    copy(True)(X)
+"""
+    outcomes, text, code = run(tmp_path, tests, "--grout", "--grout-severity", "missing-commit-smem=warning")
+    assert outcomes.by_test == {"test_wrong": "passed", "test_right": "passed"} and code == 0, text
+    assert "0 with errors, 0 incomplete, 1 with a warning in place of an error (--grout-severity)" in text
+    # Warnings fail tests where they are to, and another code lowers nothing.
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-warnings", "--grout-severity", "missing-commit-smem=warning")
+    assert outcomes.by_test == {"test_wrong": "failed", "test_right": "passed"}
+    assert "warning: TMA may read stale bytes" in text and "@body: warning, 1 warning" in text
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-severity", "smem-race=warning")
+    assert outcomes.by_test == {"test_wrong": "failed", "test_right": "passed"}
+
+
+@pytest.mark.parametrize("options, why", [
+    (["--grout", "--grout-severity", "missing-commit-smem"], "write CODE=warning or CODE=error"),
+    (["--grout", "--grout-severity", "missing-commit-smem=off"], "can be 'error' or 'warning', not 'off'"),
+    (["--grout", "--grout-severity", "missing=warning"], "--grout-severity: there is no code 'missing'"),
+    (["--grout-run", "--grout-severity", "smem-race=warning"], "goes with --grout")])
+def test_severities_that_are_none(tmp_path, capsys, options, why):
+    _, _, code = run(tmp_path, "def test_it():\n    pass\n", *options)
+    assert code == pytest.ExitCode.USAGE_ERROR and why in capsys.readouterr().err
