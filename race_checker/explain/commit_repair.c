@@ -6,14 +6,16 @@
 
 /* The commit that an actor would have to execute for these bytes. */
 static const char *name_commit(const grout_wording *wording, const grout_origin *actor) {
-    grout_text text = {.allocator = wording->checker->allocator};
+    const bool is_fence = grout_wording__takes_fence(wording);
+    grout_spelling_id spelling =
+        is_fence ? GROUT_SPELLING_FENCE_SHARED : GROUT_SPELLING_COMMIT_SMEM;
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        grout_text_add(&text, "commit_gmem");
-    } else {
-        grout_text_add(&text, "%s%s", grout_wording__get_smem_commit(wording),
-                       actor->cta == wording->facts->owner ? "" : " cluster");
+        spelling = GROUT_SPELLING_COMMIT_GMEM;
+    } else if (actor->cta != wording->facts->owner) {
+        spelling =
+            is_fence ? GROUT_SPELLING_FENCE_SHARED_CLUSTER : GROUT_SPELLING_COMMIT_SMEM_CLUSTER;
     }
-    return grout_wording__keep(wording, &text);
+    return grout_wording__spell(wording, spelling, NULL);
 }
 
 static const char *get_beside(bool is_after) {
@@ -84,6 +86,44 @@ static void add_owners(const grout_wording *wording, const char *commit, const g
     }
 }
 
+/* Pallas has no fence for what lies in GMEM, or in another CTA. */
+static bool add_without_fence(const grout_wording *wording, grout_text *out) {
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    if (!grout_wording__is_pallas(wording)) {
+        return false;
+    }
+    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_NO_FENCE_HELP, NULL);
+        return true;
+    }
+    if (access->cta != wording->facts->owner) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_NO_PEER_HELP,
+                            &(grout_words){.op = name_commit(wording, access)});
+        return true;
+    }
+    return false;
+}
+
+/* Right before the copy; where the copy is made inside of what its line calls, at the nearest place
+ * that can be written at. */
+static void add_before_copy(const grout_wording *wording, const char *commit, grout_text *out) {
+    const grout_side *copy = &wording->facts->sides[0];
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    const uint32_t line = grout_wording__get_line(wording, &copy->origin);
+    const char *by = grout_wording__name_by(wording, &copy->origin);
+    if (grout_wording__is_within_call(wording, &copy->origin)) {
+        const char *place = grout_wording__name_place(wording, access, &copy->origin, line);
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
+                            &(grout_words){.op = commit, .place = place, .by = by});
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
+                        &(grout_words){.op = commit,
+                                       .access = grout_wording__get_access(wording, copy),
+                                       .line = line,
+                                       .by = by});
+}
+
 /*
  * Right before the copy a commit always helps: what it lacks is known there. Where threads meet
  * between the two, the custom is that each that made the access publishes it before; what an engine
@@ -94,6 +134,9 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[1];
     if (wording->facts->near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         repair_strictly(wording, out);
+        return;
+    }
+    if (add_without_fence(wording, out)) {
         return;
     }
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
@@ -110,11 +153,7 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
     } else {
         commit = name_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
-                            &(grout_words){.op = commit,
-                                           .access = grout_wording__get_access(wording, copy),
-                                           .line = grout_wording__get_line(wording, &copy->origin),
-                                           .by = grout_wording__name_by(wording, &copy->origin)});
+        add_before_copy(wording, commit, out);
     }
     grout_wording__set_edit(wording, &spot, commit);
 }

@@ -39,6 +39,8 @@ const char *grout_phrase__get(grout_phrase_id phrase);
 /* "s" where there are several, "" where there is one. */
 const char *grout_phrase__get_plural(int64_t count);
 
+/* Appends a text with its placeholders filled: of a sentence, or of spellings.def. */
+void grout_sentence__fill(grout_text *out, const char *text, const grout_words *words);
 /* The sentence as the table has it. */
 const char *grout_sentence__get(grout_sentence_id sentence);
 /* Whether {name} is a placeholder. */

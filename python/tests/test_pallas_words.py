@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings of a Pallas kernel speak Pallas: what a help says to write can be typed, and mends the kernel."""
+import importlib
+import linecache
+import pathlib
+import re
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
+from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+
+import grout.pallas  # noqa: E402
+import test_pallas_mistakes  # noqa: E402
+from pallas_tools import S, kernel  # noqa: E402
+
+SMEM, Barrier, F32, BF16 = plgpu.SMEM, plgpu.Barrier, jnp.float32, jnp.bfloat16
+HALVES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+THREADS = {"num_threads": 2, "thread_name": "wg"}
+PAIR = {"cluster": (2,), "cluster_names": ("x",)}
+X = numpy.arange(1024, dtype="float32")
+# What is written in the text format alone.
+TEXT = re.compile(r"%\w|\battr |\barrivals\(|\border\(|\bscope\(|\boob\(|\blanes\b|read_only\b(?!=)|"
+                  r"'(commit_smem|commit_group|commit_gmem|commit_tmem|wait_load_tmem|wgmma_wait \d|barrier_wait|"
+                  r"barrier_arrive|wait_smem_to_gmem|tcgen05_commit_arrive|orders_tensor_core|cluster_barrier|"
+                  r"semaphore_wait|semaphore_signal|atomic_\w+)\b|\bcluster_barrier\b|\bblock_barrier\b|\bmbarrier|"
+                  r"\bcommit_gmem\b|\bset_max_registers n\b|\bcluster_exit\b|\baxis_index with\b")
+
+
+def list_findings(report):
+    """All that a report may show, those that follow from others too."""
+    return [finding for one in report.reports for finding in one.findings]
+
+
+def assert_speaks_pallas(report):
+    for finding in list_findings(report):
+        words = [finding.message, finding.repair, *(note.message for note in finding.notes)]
+        for text in words:
+            assert not TEXT.search(text), f"{TEXT.search(text).group()!r} is of the text format: {text}\n{report}"
+
+
+def check(function, *arrays):
+    report = grout.pallas.check(function)(*arrays)
+    assert_speaks_pallas(report)
+    return report
+
+
+def find(report, code):
+    found = [finding for finding in list_findings(report) if finding.code == code]
+    assert found, str(report)
+    return found[0]
+
+
+def line_with(mark):
+    """The number of the line of this file that ends in the comment."""
+    lines = pathlib.Path(__file__).read_text(encoding="utf-8").splitlines()
+    found = [number for number, line in enumerate(lines, 1) if line.endswith("# " + mark)]
+    assert len(found) == 1, mark
+    return found[0]
+
+
+# ---- pipelines: only the body can be written in -----------------------------------------------------------------------
+
+def sum_by_pipeline(is_right):
+    def step(_, xs, acc):
+        acc = acc + xs[...]  # SUM
+        if is_right:
+            plgpu.commit_smem()
+        return acc
+
+    def body(x, o):
+        pipeline = plgpu.emit_pipeline(
+            step, grid=(8,), in_specs=[plgpu.BlockSpec((128,), lambda k: (k,))], max_concurrent_steps=2,
+            init_carry=jnp.zeros((128,), F32))
+        o[...] = pipeline(x)  # SUM PIPELINE
+    return kernel(body, S((128,), F32)), (X,)
+
+
+def copy_by_pipeline(is_right):
+    def step(_, xs, ys):
+        ys[...] = xs[...] + 1  # COPY
+        if is_right:
+            plgpu.commit_smem()
+
+    def body(x, o):
+        plgpu.emit_pipeline(
+            step, grid=(8,), in_specs=[plgpu.BlockSpec((128,), lambda k: (k,))],
+            out_specs=[plgpu.BlockSpec((128,), lambda k: (k,))], max_concurrent_steps=2)(x, o)
+    return kernel(body, S((1024,), F32)), (X,)
+
+
+def wgmma_by_pipeline(is_right):
+    def body(a, b, o):
+        def scope(acc):
+            def step(_, a_smem, b_smem):
+                plgpu.wgmma(acc, a_smem, b_smem)  # WGMMA
+                if is_right:
+                    plgpu.wgmma_wait(0)
+            pipeline = plgpu.emit_pipeline(
+                step, grid=(4,), max_concurrent_steps=2, in_specs=[
+                    plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=HALVES),
+                    plgpu.BlockSpec((64, 64), lambda k: (k, 0), transforms=HALVES)])
+            pipeline(a, b)  # WGMMA PIPELINE
+            return acc[...]
+        o[...] = pl.run_scoped(scope, plgpu.ACC((64, 64), F32))
+    return kernel(body, S((64, 64), F32)), (numpy.ones((64, 256), "float16"), numpy.ones((256, 64), "float16"))
+
+
+@pytest.mark.parametrize("make, code, op, line, call", [
+    (sum_by_pipeline, "missing-commit-smem-war", "plgpu.commit_smem()", "SUM", "SUM PIPELINE"),
+    (wgmma_by_pipeline, "mma-operand-reuse", "plgpu.wgmma_wait(0)", "WGMMA", "WGMMA PIPELINE")])
+def test_what_a_pipeline_lacks_is_written_in_its_body(make, code, op, line, call):
+    function, arrays = make(False)
+    repair = find(check(function, *arrays), code).repair
+    assert repair == (f"insert '{op}' as the last line of the body that line {line_with(call)} calls, behind line "
+                      f"{line_with(line)}")
+    function, arrays = make(True)
+    assert check(function, *arrays).verdict == "clean"
+
+
+def test_what_a_pipeline_copies_out_is_committed_in_its_body():
+    function, arrays = copy_by_pipeline(False)
+    repair = find(check(function, *arrays), "missing-commit-smem").repair
+    assert repair.startswith("insert 'plgpu.commit_smem()' as the last line of the body that line ")
+    assert repair.endswith(f"behind line {line_with('COPY')}")
+    function, arrays = copy_by_pipeline(True)
+    assert check(function, *arrays).verdict == "clean"
+
+
+def specialised(is_right):
+    """A pipeline with a thread of its own for the copies: who reads is let go on inside of JAX' code."""
+    def body(x, o):
+        def step(_, xs, acc):
+            acc = acc + xs[...]  # SPECIALISED
+            if is_right:
+                plgpu.commit_smem()
+            return acc
+
+        def compute(pipeline):
+            o[lax.axis_index("wg")] = pipeline(jnp.zeros((128,), F32))
+        pipeline = plgpu.emit_pipeline_warp_specialized(
+            step, grid=(8,), in_specs=[plgpu.BlockSpec((128,), lambda k: (k,))], max_concurrent_steps=2,
+            num_compute_wgs=1, memory_registers=40, wg_axis="wg", compute_context=compute)
+        pipeline(x)
+    return kernel(body, S((1, 128), F32), num_threads=2, thread_name="wg"), (X,)
+
+
+def test_who_reads_in_a_pipeline_with_a_thread_for_copies_commits_in_its_body():
+    function, arrays = specialised(False)
+    repair = find(check(function, *arrays), "missing-commit-smem-war").repair
+    assert repair.startswith(f"insert 'plgpu.commit_smem()' after line {line_with('SPECIALISED')}")
+    function, arrays = specialised(True)
+    assert check(function, *arrays).verdict == "clean"
+
+
+# ---- helps that say what the note does not deny -----------------------------------------------------------------------
+
+def load_under_mma(is_right):
+    def body(a, b, o, a_smem, b_smem, o_smem, acc, full, mma):
+        plgpu.copy_gmem_to_smem(a, a_smem, full)
+        plgpu.copy_gmem_to_smem(b, b_smem, full)
+        plgpu.barrier_wait(full)
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, mma, accumulate=False)
+        if is_right:
+            plgpu.barrier_wait(mma)
+        o_smem[...] = plgpu.async_load_tmem(acc).astype(BF16)  # UNSEEN
+        plgpu.wait_load_tmem()
+        plgpu.commit_smem()
+        plgpu.copy_smem_to_gmem(o_smem, o)
+        plgpu.wait_smem_to_gmem(0)
+        if not is_right:
+            pass
+    tiles = [SMEM(shape, BF16, transforms=HALVES) for shape in ((128, 64), (64, 128), (128, 128))]
+    scratch = [*tiles, plgpu.TMEM((128, 128), F32), Barrier(num_arrivals=2), Barrier(orders_tensor_core=True)]
+    return kernel(body, S((128, 128), BF16), scratch_types=scratch), (jnp.ones((128, 64), BF16), jnp.ones((64, 128), BF16))
+
+
+def test_a_commit_that_is_there_is_not_written_again():
+    function, arrays = load_under_mma(False)
+    report = check(function, *arrays)
+    finding = find(report, "accumulator-in-flight")
+    assert finding.repair == f"insert 'plgpu.barrier_wait(mma)' before line {line_with('UNSEEN')}"
+    assert "comes behind it, and no wait for that lies between the two" in finding.missing_edge
+    assert find(report, "barrier-unobserved-phase").repair.endswith("add 'plgpu.barrier_wait(mma)' for phase 0")
+    function, arrays = load_under_mma(True)
+    assert check(function, *arrays).verdict == "clean"
+
+
+def double_buffered(left):
+    """How many groups each wait leaves."""
+    def body(y, ys):
+        def step(t, _):
+            plgpu.wait_smem_to_gmem(left, wait_read_only=True)  # LEFT
+            ys[lax.rem(t, 2)] = jnp.full((256,), 1.0) * t
+            plgpu.commit_smem()
+            plgpu.copy_smem_to_gmem(ys.at[lax.rem(t, 2)], y.at[pl.ds(t * 256, 256)])
+            return 0
+        lax.fori_loop(0, 6, step, 0)
+        plgpu.wait_smem_to_gmem(0)
+    return kernel(body, S((1536,), F32), scratch_types=[SMEM((2, 256), F32)])
+
+
+@pytest.mark.parametrize("left", (2, 3))
+def test_a_wait_that_leaves_too_many_groups_is_lowered(left):
+    finding = find(check(double_buffered(left)), "smem-source-reuse")
+    assert finding.repair == f"lower the {left} of the wait_smem_to_gmem at line {line_with('LEFT')} to 1"
+    assert f"plgpu.wait_smem_to_gmem({left}) leaves" in finding.missing_edge
+    assert finding.missing_edge.startswith("group off by one") == (left == 2)
+    assert check(double_buffered(1)).verdict == "clean"
+
+
+# ---- what the text format has and Pallas has not ----------------------------------------------------------------------
+
+def exit_of_peer(is_right):
+    def body(x, y, s, bar, both, end):
+        i = lax.axis_index("x")
+        plgpu.copy_gmem_to_smem(x.at[i], s, bar)
+        plgpu.barrier_wait(bar)
+        plgpu.barrier_arrive(both)
+        plgpu.barrier_wait(both)
+        y[i] = plgpu.cluster_ref(s, {"x": 1 - i})[...]
+        if is_right:
+            plgpu.barrier_arrive(end)
+            plgpu.barrier_wait(end)
+    over = plgpu.ClusterBarrier(collective_axes=("x",))
+    return kernel(body, S((2, 128), F32), scratch_types=[SMEM((128,), F32), Barrier(), over, over], **PAIR)
+
+
+def test_a_cluster_meets_by_a_barrier_before_it_ends():
+    x = jnp.ones((2, 128), F32)
+    repair = find(check(exit_of_peer(False), x), "cluster-exit").repair
+    assert repair == ("end the kernel with plgpu.barrier_arrive(b) and then plgpu.barrier_wait(b) by every thread, where b "
+                      'is a plgpu.ClusterBarrier(collective_axes=("x",))')
+    assert check(exit_of_peer(True), x).verdict == "clean"
+
+
+def two_axes(is_right):
+    """Two threads a CTA, and a cluster of two axes."""
+    def body(x, y, s, both, end):
+        i, j, wg = lax.axis_index("x"), lax.axis_index("y"), lax.axis_index("wg")
+        s[wg] = x[i, j, wg]
+        plgpu.barrier_arrive(both)
+        plgpu.barrier_wait(both)
+        y[i, j, wg] = plgpu.cluster_ref(s, {"x": 1 - i, "y": 1 - j})[wg]
+        if is_right:
+            plgpu.barrier_arrive(end)
+            plgpu.barrier_wait(end)
+    over = plgpu.ClusterBarrier(collective_axes=(("x", "y"),), num_arrivals=2)
+    return kernel(body, S((2, 2, 2, 64), F32), scratch_types=[SMEM((2, 64), F32), over, over], cluster=(2, 2),
+                  cluster_names=("x", "y"), **THREADS)
+
+
+def test_the_barrier_is_of_all_axes_and_threads():
+    x = jnp.ones((2, 2, 2, 64), F32)
+    repair = find(check(two_axes(False), x), "cluster-exit").repair
+    assert repair.endswith('plgpu.ClusterBarrier(collective_axes=(("x", "y"),), num_arrivals=2)')
+    assert check(two_axes(True), x).verdict == "clean"
+
+
+def own_arrivals(is_right):
+    def body(x, y, bar):
+        plgpu.barrier_arrive(bar)
+        plgpu.barrier_arrive(bar)
+        plgpu.barrier_wait(bar)
+        if not is_right:
+            plgpu.barrier_wait(bar)
+        y[...] = x[...]
+    return kernel(body, S((1024,), F32), scratch_types=[Barrier(num_arrivals=2 if is_right else 1)])
+
+
+def test_arrivals_are_declared_as_pallas_does():
+    repair = find(check(own_arrivals(False), X), "barrier-overrun").repair
+    assert repair.endswith("declare num_arrivals of more than 1 for bar")
+    assert check(own_arrivals(True), X).verdict == "clean"
+
+
+def stores_then_loads(is_right):
+    """Pallas has no fence between stores of threads to GMEM and TMA."""
+    def body(x, o, room, stage, bar):
+        if is_right:
+            room[...] = x[...]
+            plgpu.commit_smem()
+            plgpu.copy_smem_to_gmem(room, o)
+            plgpu.wait_smem_to_gmem(0)
+        else:
+            o[...] = x[...]
+        plgpu.copy_gmem_to_smem(o, stage, bar)
+        plgpu.barrier_wait(bar)
+    return kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32)] * 2 + [Barrier()])
+
+
+def test_no_fence_is_asked_for_that_pallas_has_not():
+    x = jnp.ones((128,), F32)
+    repair = find(check(stores_then_loads(False), x), "missing-commit-gmem").repair
+    assert repair.startswith("let both go by TMA, or both by loads and stores of threads")
+    assert check(stores_then_loads(True), x).verdict == "clean"
+
+
+def barriers_of_an_array(is_right):
+    def body(x, o, rooms, full):
+        for slot in range(2):
+            plgpu.copy_gmem_to_smem(x.at[pl.ds(slot * 128, 128)], rooms.at[slot], full.at[slot])
+        plgpu.barrier_wait(full.at[0])
+        if is_right:
+            plgpu.barrier_wait(full.at[1])
+        o[...] = rooms[0] + rooms[1]  # SLOTS
+        if not is_right:
+            plgpu.barrier_wait(full.at[1])
+    return kernel(body, S((128,), F32), scratch_types=[SMEM((2, 128), F32), Barrier(num_barriers=2)])
+
+
+def test_a_barrier_of_several_is_named_by_at():
+    repair = find(check(barriers_of_an_array(False), X), "async-not-awaited").repair
+    assert "full.at[1]" in repair or "full[1]" in repair, repair
+    assert check(barriers_of_an_array(True), X).verdict == "clean"
+
+
+def no_wait_at_all(x):
+    def body(x, o, rooms, full):
+        plgpu.copy_gmem_to_smem(x, rooms.at[1], full.at[1])
+        o[...] = rooms[1]  # NO WAIT
+    return kernel(body, S((128,), F32), scratch_types=[SMEM((2, 128), F32), Barrier(num_barriers=2)])(x)
+
+
+def test_the_wait_is_written_as_pallas_takes_it():
+    repair = find(check(no_wait_at_all, X[:128]), "async-not-awaited").repair
+    assert repair == f"insert 'plgpu.barrier_wait(full.at[1])' before line {line_with('NO WAIT')}"
+
+
+# ---- all ---------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("make", test_pallas_mistakes.MISTAKES, ids=lambda make: make.__name__)
+def test_mistakes_speak_pallas(make):
+    function, arrays = make(False)
+    report = grout.pallas.check(function)(*arrays)
+    assert list_findings(report)
+    assert_speaks_pallas(report)
+
+
+def test_the_list_of_the_text_format_is_known_to_match():
+    for text in ("insert 'commit_smem' before the copy at line 10", "wait for phase 0 of %mma[0]",
+                 "declare more than arrivals(1)", "write 'attr cluster_exit = sync'", "(wgmma_wait 0) %x",
+                 "'wait_smem_to_gmem 0 read_only'", "end it with cluster_barrier"):
+        assert TEXT.search(text), text
+    assert not TEXT.search("insert 'plgpu.wait_smem_to_gmem(0, wait_read_only=True)' before line 3")
+
+
+# ---- names that are there -----------------------------------------------------------------------------------------------
+
+MODULES = {"plgpu": plgpu, "pl": pl, "jnp": jnp, "jax.lax": lax}
+NAME = re.compile(r"(?<![\w.])(plgpu|pl|jnp|jax\.lax)((?:\.\w+)+)")
+
+
+def list_hints():
+    """Where words for a reader stand: the package's own, and the table of the library where its sources are at hand."""
+    folder = pathlib.Path(grout.pallas.__file__).parent
+    files = sorted(folder.glob("*.py"))
+    table = pathlib.Path(__file__).resolve().parents[2] / "race_checker" / "explain" / "spellings.def"
+    return [*files, table] if table.exists() else files
+
+
+def test_hints_name_nothing_that_jax_lacks():
+    count = 0
+    for file in list_hints():
+        for module, path in NAME.findall(file.read_text(encoding="utf-8")):
+            at = MODULES[module]
+            for name in path.split(".")[1:]:
+                if isinstance(at, type(plgpu)) or isinstance(at, type):
+                    assert hasattr(at, name), f"{file.name}: this JAX has no {module}{path}"
+                    at = getattr(at, name)
+            count += 1
+    assert count > 10
+
+
+def test_the_places_of_pallas_kernels_exist():
+    assert importlib.util.find_spec("jax._src.pallas.mosaic_gpu.pipeline") is not None
+    assert linecache.getline(__file__, line_with("SUM")).strip().startswith("acc = acc")
