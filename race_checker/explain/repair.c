@@ -482,13 +482,17 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
         repair_unordered_wgmma(wording, out);
         return;
     }
-    if (!op) {
+    const grout_side *sides = wording->facts->sides;
+    const bool is_in_body =
+        grout_wording__is_in_body(wording, &sides[1].origin, &sides[0].origin);
+    if (!op && !is_in_body) {
         repair_wgmma_anywhere(wording, out);
         return;
     }
     if (lower_wait(wording, out)) {
         return;
     }
+    op = op ? op : sides[0].origin.op; /* several at one place: what a pipeline copies */
     op = grout_statement__find(wording->module, op);
     grout_spot spot = grout_statement__get_before(wording->module, op);
     const char *wait = spell_wgmma_wait(wording, cover->allowed);
