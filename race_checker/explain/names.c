@@ -339,8 +339,7 @@ const char *grout_wording__name_time(const grout_wording *wording, const grout_o
 
 /* ---- waits ---- */
 
-/* "full.at[1]": what Pallas takes for an element; the name of it in text. */
-static const char *name_operand(const grout_wording *wording, uint32_t element) {
+const char *grout_wording__name_operand(const grout_wording *wording, uint32_t element) {
     grout_text text = {.allocator = wording->checker->allocator};
     grout_text name = {.allocator = wording->checker->allocator};
     grout_wording__add_element(wording, element, &name);
@@ -354,8 +353,9 @@ static const char *name_operand(const grout_wording *wording, uint32_t element) 
 }
 
 const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t element) {
-    return grout_wording__spell(wording, GROUT_SPELLING_BARRIER_WAIT,
-                                &(grout_words){.element = name_operand(wording, element)});
+    return grout_wording__spell(
+        wording, GROUT_SPELLING_BARRIER_WAIT,
+        &(grout_words){.element = grout_wording__name_operand(wording, element)});
 }
 
 /* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */

@@ -200,9 +200,9 @@ static bool repair_near_wait(const grout_wording *wording, grout_text *out) {
     if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
         grout_sentence__add(
             out, GROUT_SENTENCE_AWAIT_ELSEWHERE_HELP,
-            &(grout_words){.element = grout_wording__name_element(wording, near->element),
+            &(grout_words){.element = grout_wording__name_operand(wording, near->element),
                            .line = grout_wording__get_line(wording, &near->origin),
-                           .other_element = grout_wording__name_element(wording, near->number)});
+                           .other_element = grout_wording__name_operand(wording, near->number)});
         return true;
     }
     if (near->kind == GROUT_NEAR_WAIT_FRESH) {
@@ -483,8 +483,7 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
         return;
     }
     const grout_side *sides = wording->facts->sides;
-    const bool is_in_body =
-        grout_wording__is_in_body(wording, &sides[1].origin, &sides[0].origin);
+    const bool is_in_body = grout_wording__is_in_body(wording, &sides[1].origin, &sides[0].origin);
     if (!op && !is_in_body) {
         repair_wgmma_anywhere(wording, out);
         return;

@@ -112,6 +112,8 @@ const char *grout_wording__name_place(const grout_wording *wording, const grout_
 /* The same without saying where: "before this". */
 const char *grout_wording__name_time(const grout_wording *wording, const grout_origin *earlier,
                                      const grout_origin *later);
+/* "%full[1]"; "full.at[1]": a barrier as an operation takes it. */
+const char *grout_wording__name_operand(const grout_wording *wording, uint32_t element);
 /* "barrier_wait %full[1]", "plgpu.barrier_wait(full.at[1])" */
 const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t element);
 /* "'cluster_barrier'", or what to write in Pallas for all threads of the cluster to meet */
