@@ -305,25 +305,35 @@ static grout_expr_id find_number(const grout_wording *wording) {
                : 0;
 }
 
-/* "lower the 2 of the wait_smem_to_gmem at line 12 to 1" */
-static bool lower_group_wait(grout_wording *wording, bool is_source, grout_text *out) {
+/* "lower the 2 of the wgmma_wait at line 12 to 1" */
+static bool lower_wait(grout_wording *wording, grout_text *out) {
     const grout_cover *cover = &wording->record->cover;
     const grout_op_id wait = grout_cover__get_wait(cover);
     const grout_expr_id n = find_number(wording);
-    if (!n ||
-        (!is_source &&
-         grout_module_find_attr(wording->module, grout_module_get_op(wording->module, wait),
-                                GROUT_ATTR_READ_ONLY)) ||
-        !set_number(wording, n, cover->wait_allowed)) {
+    if (!n || !set_number(wording, n, cover->wait_allowed)) {
         return false;
     }
-    grout_sentence__add(
-        out, GROUT_SENTENCE_GROUP_LOWER_HELP,
-        &(grout_words){.have = grout_module_get_expr_value(wording->module, n).integer,
-                       .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
-                       .line = get_line(wording, wait),
-                       .need = cover->wait_allowed});
+    const grout_words words = {
+        .have = grout_module_get_expr_value(wording->module, n).integer,
+        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
+        .line = get_line(wording, wait),
+        .need = cover->wait_allowed};
+    if (cover->wait_allowed < wording->facts->near.wait_needed) {
+        grout_sentence__add(out, GROUT_SENTENCE_LOWER_FURTHER_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_LOWER_HELP, &words);
+    }
     return true;
+}
+
+/* The same of a wait for bulk groups: one for the source alone says nothing of the write. */
+static bool lower_group_wait(grout_wording *wording, bool is_source, grout_text *out) {
+    const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
+    const bool is_read_only =
+        wait && grout_module_find_attr(wording->module, grout_module_get_op(wording->module, wait),
+                                       GROUT_ATTR_READ_ONLY) != NULL;
+    return wording->facts->near.kind == GROUT_NEAR_GROUP_LEFT && (is_source || !is_read_only) &&
+           lower_wait(wording, out);
 }
 
 static void repair_group(grout_wording *wording, grout_text *out) {
@@ -345,8 +355,7 @@ static void repair_group(grout_wording *wording, grout_text *out) {
                            .other_line = line});
         return;
     }
-    if (wording->facts->near.kind == GROUT_NEAR_GROUP_LEFT &&
-        lower_group_wait(wording, is_source, out)) {
+    if (lower_group_wait(wording, is_source, out)) {
         return;
     }
     line = spot.place.file ? spot.place.line : line;
@@ -379,27 +388,6 @@ static void repair_map(grout_wording *wording, grout_text *out) {
 }
 
 /* ---- waits for wgmmas ---- */
-
-/* "lower the 2 of the wgmma_wait at line 12 to 1" */
-static bool lower_wait(grout_wording *wording, grout_text *out) {
-    const grout_cover *cover = &wording->record->cover;
-    grout_op_id wait = grout_cover__get_wait(cover);
-    grout_expr_id n = find_number(wording);
-    if (!n || !set_number(wording, n, cover->wait_allowed)) {
-        return false;
-    }
-    const grout_words words = {
-        .have = grout_module_get_expr_value(wording->module, n).integer,
-        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
-        .line = get_line(wording, wait),
-        .need = cover->wait_allowed};
-    if (cover->wait_allowed < wording->facts->near.wait_needed) {
-        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_FURTHER_HELP, &words);
-    } else {
-        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_HELP, &words);
-    }
-    return true;
-}
 
 /* The copy and the wgmma are in no order at all: the arrive came too early, or there is none. */
 static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out) {
