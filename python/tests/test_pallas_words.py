@@ -24,7 +24,7 @@ THREADS = {"num_threads": 2, "thread_name": "wg"}
 PAIR = {"cluster": (2,), "cluster_names": ("x",)}
 X = numpy.arange(1024, dtype="float32")
 # What is written in the text format alone.
-TEXT = re.compile(r"%\w|\battr |\barrivals\(|\border\(|\bscope\(|\boob\(|\blanes\b|read_only\b(?!=)|"
+TEXT = re.compile(r"%\w|\battr |\bacc_load\b|\bwait\(\d|\barrivals\(|\border\(|\bscope\(|\boob\(|\blanes\b|read_only\b(?!=)|"
                   r"'(commit_smem|commit_group|commit_gmem|commit_tmem|wait_load_tmem|wgmma_wait \d|barrier_wait|"
                   r"barrier_arrive|wait_smem_to_gmem|tcgen05_commit_arrive|orders_tensor_core|cluster_barrier|"
                   r"semaphore_wait|semaphore_signal|atomic_\w+)\b|\bcluster_barrier\b|\bblock_barrier\b|\bmbarrier|"
@@ -131,7 +131,7 @@ def test_who_reads_in_a_pipeline_with_a_thread_for_copies_commits_in_its_body():
     function, arrays = specialised(False)
     repair = find(check(function, *arrays), "missing-commit-smem-war").repair
     assert repair == (f"insert 'plgpu.commit_smem()' as the last line of the body that line "
-                      f"{line_with('SPECIALISED PIPELINE')} calls, behind line {line_with('SPECIALISED')}, by thread wg=1")
+                      f"{line_with('SPECIALISED PIPELINE')} calls, behind line {line_with('SPECIALISED')}, by thread wg=0")
     function, arrays = specialised(True)
     assert check(function, *arrays).verdict == "clean"
 
@@ -306,6 +306,165 @@ def no_wait_at_all(x):
 def test_the_wait_is_written_as_pallas_takes_it():
     repair = find(check(no_wait_at_all, X[:128]), "async-not-awaited").repair
     assert repair == f"insert 'plgpu.barrier_wait(full.at[1])' before line {line_with('NO WAIT')}"
+
+
+# ---- what is left out of right kernels ---------------------------------------------------------------------------------
+
+def ring(x):
+    """A thread that loads into slots, and one that reads them."""
+    def body(x_ref, out, rooms, full, empty):
+        @pl.when(lax.axis_index("wg") == 0)
+        def _():
+            @pl.loop(0, 4)
+            def _(step):
+                slot = lax.rem(step, 2)
+
+                @pl.when(step >= 2)
+                def _():
+                    plgpu.barrier_wait(empty.at[slot])
+                plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(step * 128, 128)], rooms.at[slot], full.at[slot])
+
+        @pl.when(lax.axis_index("wg") == 1)
+        def _():
+            @pl.loop(0, 4)
+            def _(step):
+                slot = lax.rem(step, 2)
+                plgpu.barrier_wait(full.at[slot])
+                out[pl.ds(step * 128, 128)] = rooms[slot]
+                plgpu.commit_smem()
+
+                @pl.when(step < 2)
+                def _():
+                    plgpu.barrier_arrive(empty.at[slot])
+    return kernel(body, S((512,), F32), scratch_types=[SMEM((2, 128), F32), Barrier(num_barriers=2),
+                                                       Barrier(num_barriers=2)], **THREADS)(x)
+
+
+def product(a, b):
+    """wgmmas on two slots, and the product by TMA."""
+    def body(a_ref, b_ref, out, a_smem, b_smem, room, full):
+        def scope(acc):
+            def load(step, slot):
+                part = pl.ds(step * 64, 64)
+                plgpu.copy_gmem_to_smem(a_ref.at[:, part], a_smem.at[slot], full.at[slot])
+                plgpu.copy_gmem_to_smem(b_ref.at[part, :], b_smem.at[slot], full.at[slot])
+            load(0, 0)
+            for step in range(4):
+                plgpu.barrier_wait(full.at[step % 2])
+                plgpu.wgmma(acc, a_smem.at[step % 2], b_smem.at[step % 2])
+                plgpu.wgmma_wait(0)
+                if step < 3:
+                    load(step + 1, (step + 1) % 2)
+            return acc[...]
+        room[...] = pl.run_scoped(scope, plgpu.ACC((64, 64), F32))
+        plgpu.commit_smem()
+        plgpu.copy_smem_to_gmem(room, out)
+        plgpu.wait_smem_to_gmem(0)
+    tiles = SMEM((2, 64, 64), jnp.float16, transforms=HALVES)
+    return kernel(body, S((64, 64), F32), scratch_types=[
+        tiles, tiles, SMEM((64, 64), F32), Barrier(num_arrivals=2, num_barriers=2)])(a, b)
+
+
+def products_in_tensor_memory(a, b):
+    """Two MMAs, a barrier for each, and a store to tensor memory between."""
+    def body(a_ref, b_ref, out, a_smem, b_smem, acc, full, done):
+        plgpu.copy_gmem_to_smem(a_ref, a_smem, full)
+        plgpu.copy_gmem_to_smem(b_ref, b_smem, full)
+        plgpu.barrier_wait(full)
+        plgpu.async_store_tmem(acc, jnp.zeros((128, 128), F32))
+        plgpu.commit_tmem()
+        for _ in range(2):
+            plgpu.tcgen05_mma(acc, a_smem, b_smem, accumulate=True)
+            plgpu.tcgen05_commit_arrive(done)
+            plgpu.barrier_wait(done)
+            out[...] = plgpu.async_load_tmem(acc)
+            plgpu.wait_load_tmem()
+    tiles = [SMEM(shape, BF16, transforms=HALVES) for shape in ((128, 64), (64, 128))]
+    return kernel(body, S((128, 128), F32), scratch_types=[
+        *tiles, plgpu.TMEM((128, 128), F32), Barrier(num_arrivals=2), Barrier(orders_tensor_core=True)])(a, b)
+
+
+def semaphores(x):
+    """A CTA that tells the next one."""
+    def body(x_ref, out, room, told):
+        own = lax.axis_index("i")
+
+        @pl.when(own == 0)
+        def _():
+            room[...] = x_ref[...] + 1
+            pl.semaphore_signal(told)
+
+        @pl.when(own == 1)
+        def _():
+            pl.semaphore_wait(told)
+            out[...] = room[...]
+    return kernel(body, S((128,), F32), grid=(2,), grid_names=("i",), scratch_types=[
+        plgpu.GMEM((128,), F32), plgpu.SemaphoreType.REGULAR])(x)
+
+
+def closed_groups(x):
+    """Stores in groups that the kernel closes itself."""
+    def body(x_ref, out, room):
+        for step in range(4):
+            plgpu.wait_smem_to_gmem(1, wait_read_only=True)
+            room[step % 2] = x_ref[pl.ds(step * 64, 64)]
+            plgpu.commit_smem()
+            plgpu.copy_smem_to_gmem(room.at[step % 2], out.at[pl.ds(step * 64, 64)], commit_group=False)
+            plgpu.commit_smem_to_gmem_group()
+        plgpu.wait_smem_to_gmem(0)
+    return kernel(body, S((256,), F32), scratch_types=[SMEM((2, 64), F32)])(x)
+
+
+def right(make):
+    function, arrays = make(True)
+    return function, arrays
+
+
+WHOLE = {
+    "ring": (ring, (X[:512],)),
+    "product": (product, (numpy.ones((64, 256), "float16"), numpy.ones((256, 64), "float16"))),
+    "tensor memory": (products_in_tensor_memory, (jnp.ones((128, 64), BF16), jnp.ones((64, 128), BF16))),
+    "closed groups": (closed_groups, (X[:256],)),
+    **{make.__name__: right(make) for make in (sum_by_pipeline, wgmma_by_pipeline, specialised, load_under_mma)},
+    "exit of peer": (exit_of_peer(True), (jnp.ones((2, 128), F32),)),
+    "two axes": (two_axes(True), (jnp.ones((2, 2, 2, 64), F32),)),
+    "arrivals": (own_arrivals(True), (X,)), "barriers": (barriers_of_an_array(True), (X,)),
+    **{make.__name__: right(make) for make in test_pallas_mistakes.MISTAKES}}
+SAYS = ("commit_smem", "wgmma_wait", "barrier_wait", "barrier_arrive", "wait_smem_to_gmem", "commit_smem_to_gmem_group",
+        "commit_tmem", "wait_load_tmem", "tcgen05_commit_arrive")
+
+
+def check_without(monkeypatch, name, number, function, arrays):
+    """The report of a kernel whose call of this number of plgpu.NAME does nothing; whether there was one."""
+    said = getattr(plgpu, name)
+    calls = []
+
+    def leave_out(*arguments, **options):
+        calls.append(name)
+        return None if len(calls) == number else said(*arguments, **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(plgpu, name, leave_out)
+        jax.clear_caches()
+        report = grout.pallas.check(function, max_steps=200000)(*arrays)
+    return report, len(calls) >= number
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_left_out_is_asked_for_in_pallas(name, monkeypatch):
+    function, arrays = WHOLE[name]
+    assert grout.pallas.check(function)(*arrays).verdict == "clean"
+    found = 0
+    for says in SAYS:
+        number, is_there = 0, True
+        while is_there:
+            number += 1
+            report, is_there = check_without(monkeypatch, says, number, function, arrays)
+            assert_speaks_pallas(report)
+            found += len(list_findings(report))
+    jax.clear_caches()
+    has_sync = name not in ("out_of_bounds", "plain_out_of_bounds", "unwritten_output", "unwritten_memory", "two_writers",
+                            "division", "promise")
+    assert (found > 0) == has_sync or name == "out_of_bounds"
 
 
 # ---- all ---------------------------------------------------------------------------------------------------------------

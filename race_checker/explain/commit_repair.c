@@ -22,12 +22,28 @@ static const char *get_beside(bool is_after) {
     return grout_phrase__get(is_after ? GROUT_PHRASE_AFTER : GROUT_PHRASE_BEFORE);
 }
 
+/* The spot behind an access. Statements of Python may have several lines, and what comes next may
+ * be of another function: then it is the access' own line. */
+static grout_spot find_after(const grout_wording *wording, const grout_origin *access) {
+    const grout_module *module = wording->module;
+    const grout_op_id statement = grout_statement__find(module, access->op);
+    const grout_op_id next = grout_module_get_op(module, statement)->next;
+    const grout_loc *own =
+        grout_module_get_loc(module, grout_module_get_op(module, access->op)->loc);
+    const grout_loc *other =
+        next ? grout_module_get_loc(module, grout_module_get_op(module, next)->loc) : NULL;
+    if (own->kind == GROUT_LOC_TEXT ||
+        (other && other->file == own->file && other->parent == own->parent)) {
+        return grout_statement__get_after(module, statement);
+    }
+    return (grout_spot){grout_wording__get_place(wording, access), true};
+}
+
 /* The access is the primary side. Its own thread publishes it, right after it. */
 static void repair_strictly(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    grout_spot spot = find_after(wording, &access->origin);
     const char *commit = name_commit(wording, &access->origin);
     const char *others = grout_phrase__get(GROUT_PHRASE_OTHERS);
     if (access->origin.cta != copy->origin.cta) {
@@ -104,8 +120,7 @@ static bool add_without_fence(const grout_wording *wording, grout_text *out) {
     return false;
 }
 
-/* Right before the copy; where the copy is made inside of what its line calls, at the nearest place
- * that can be written at. */
+/* Right before the copy; before the line that calls it, where it is made inside of that. */
 static void add_before_copy(const grout_wording *wording, const char *commit, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_origin *access = &wording->facts->sides[1].origin;
@@ -124,6 +139,21 @@ static void add_before_copy(const grout_wording *wording, const char *commit, gr
                                        .by = by});
 }
 
+/* In the body that a pipeline calls, by the thread that runs it; false: the access is not there. */
+static bool add_in_body(const grout_wording *wording, grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[0].origin;
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    if (wording->facts->sides[1].stamp.agent != GROUT_AGENT_ACTOR ||
+        !grout_wording__is_in_body(wording, access, copy)) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
+                        &(grout_words){.op = name_commit(wording, access),
+                                       .place = grout_wording__name_place(wording, access, copy, 0),
+                                       .by = grout_wording__name_by(wording, access)});
+    return true;
+}
+
 /*
  * Right before the copy a commit always helps: what it lacks is known there. Where threads meet
  * between the two, the custom is that each that made the access publishes it before; what an engine
@@ -136,11 +166,10 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
         repair_strictly(wording, out);
         return;
     }
-    if (add_without_fence(wording, out)) {
+    if (add_without_fence(wording, out) || add_in_body(wording, out)) {
         return;
     }
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    grout_spot spot = find_after(wording, &access->origin);
     const char *commit = NULL;
     bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
                      access->origin.cta != copy->origin.cta;

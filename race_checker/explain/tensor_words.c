@@ -221,14 +221,22 @@ static void repair_exit(const grout_wording *wording, grout_text *out) {
                        .by = by});
 }
 
+/* Who has to wait for the MMA: the thread of the access, or that which runs the body. */
+static const grout_origin *get_waiting(const grout_wording *wording) {
+    const grout_origin *later = &wording->facts->sides[0].origin;
+    const grout_origin *earlier = &get_earlier(wording)->origin;
+    return grout_wording__is_in_body(wording, earlier, later) ? earlier : later;
+}
+
 /* The commit is there, and the thread of the access has to wait for it. */
 static void repair_unseen(const grout_wording *wording, grout_text *out) {
     const grout_origin *later = &wording->facts->sides[0].origin;
     const grout_near *near = &wording->facts->near;
     const grout_object_id barrier = wording->checker->info.element_objects[near->element];
-    const char *by = grout_wording__name_by(wording, later);
+    const char *by = grout_wording__name_by(wording, get_waiting(wording));
     grout_op_id wait = 0;
-    if (grout_wording__count_waits(wording, near->element, later->thread, &wait) == 0 &&
+    if (grout_wording__count_waits(wording, near->element, get_waiting(wording)->thread, &wait) ==
+            0 &&
         !grout_module_get_object(wording->module, barrier)->is_explicit) {
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
                             &(grout_words){.op = grout_wording__spell_wait(wording, near->element),
@@ -262,7 +270,7 @@ static void repair_mma(const grout_wording *wording, grout_text *out) {
         .op = grout_wording__get_access(wording, earlier),
         .line = grout_wording__get_line(wording, &earlier->origin),
         .place = grout_wording__name_time(wording, &earlier->origin, &later->origin),
-        .by = grout_wording__name_by(wording, &later->origin)};
+        .by = grout_wording__name_by(wording, get_waiting(wording))};
     if (is_of_pair) {
         grout_sentence__add(out, GROUT_SENTENCE_TENSOR_COMMIT_PAIR_HELP, &words);
     } else {

@@ -77,10 +77,11 @@ static const char *name_wait(const grout_wording *wording, const grout_origin *w
         return grout_wording__spell(wording, GROUT_SPELLING_WGMMA_WAIT,
                                     &(grout_words){.number = allowed});
     }
-    grout_text_add(&text, "%s", info->text);
     if ((info->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0) {
-        grout_text_add(&text, " wait(%" PRIu32 ")", allowed);
+        return grout_wording__spell(wording, GROUT_SPELLING_LOAD_WAIT,
+                                    &(grout_words){.op = info->text, .number = allowed});
     }
+    grout_text_add(&text, "%s", info->text);
     return grout_wording__keep(wording, &text);
 }
 
