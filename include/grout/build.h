@@ -16,6 +16,7 @@
 #define GROUT_BUILD_H
 
 #include "grout/ir.h"
+#include "grout/text.h"
 
 #ifdef __cplusplus
 extern "C" {

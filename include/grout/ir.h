@@ -93,10 +93,6 @@ typedef struct grout_loc {
     bool is_within_call; /* made inside of what the line calls: nothing can be written beside it */
 } grout_loc;
 
-/* What the author of a module wrote: the text format, or Python with JAX' Pallas. Findings name
- * objects and operations, and say what to write, as it is written there. */
-typedef enum grout_surface { GROUT_SURFACE_TEXT, GROUT_SURFACE_PALLAS } grout_surface;
-
 /* Comments and blank lines, kept for the printer. */
 typedef struct grout_trivia {
     grout_string_id lead; /* whole-line comments before it, one per line; "" is a blank line */
@@ -502,7 +498,6 @@ GROUT_API const grout_written_type *grout_module_get_written_type(const grout_mo
 GROUT_API const grout_trivia *grout_module_get_trivia(const grout_module *module,
                                                       grout_trivia_id id);
 GROUT_API const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id id);
-GROUT_API grout_surface grout_module_get_surface(const grout_module *module);
 /* NUL-terminated; "" for id 0. */
 GROUT_API const char *grout_module_get_string(const grout_module *module, grout_string_id id);
 /* The place of an id, for a diagnostic; file NULL for id 0. Borrowed from the module. */

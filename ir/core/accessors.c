@@ -207,10 +207,6 @@ const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id i
     return GROUT_TABLE_AT(module->locs, grout_loc, id);
 }
 
-grout_surface grout_module_get_surface(const grout_module *module) {
-    return (grout_surface)module->surface;
-}
-
 grout_place grout_module_get_place(const grout_module *module, grout_loc_id id) {
     if (id == 0) {
         return (grout_place){0};

@@ -22,7 +22,7 @@ static const char *get_beside(bool is_after) {
     return grout_phrase__get(is_after ? GROUT_PHRASE_AFTER : GROUT_PHRASE_BEFORE);
 }
 
-/* The spot behind an access. Statements of Python may have several lines, and what comes next may
+/* The spot after an access. Statements of Python may have several lines, and what comes next may
  * be of another function: then it is the access' own line. */
 static grout_spot find_after(const grout_wording *wording, const grout_origin *access) {
     const grout_module *module = wording->module;

@@ -7,8 +7,6 @@
 
 #include "invariant.h"
 
-#include "grout/text.h"
-
 static const char *const SPELLINGS[][2] = {
 #define GROUT_SPELLING(ID, TEXT, PALLAS) \
     [GROUT_SPELLING_##ID] = {[GROUT_SURFACE_TEXT] = TEXT, [GROUT_SURFACE_PALLAS] = PALLAS},

@@ -8,7 +8,7 @@
 
 #include "sentences.h"
 
-#include "grout/ir.h"
+#include "grout/text.h"
 
 /* GROUT_SPELLING_COMMIT_SMEM and so on. */
 typedef enum grout_spelling_id {

@@ -221,7 +221,7 @@ static void repair_exit(const grout_wording *wording, grout_text *out) {
                        .by = by});
 }
 
-/* Who has to wait for the MMA: the thread of the access, or that which runs the body. */
+/* The thread that has to wait for the MMA: that of the access, or that which runs the body. */
 static const grout_origin *get_waiting(const grout_wording *wording) {
     const grout_origin *later = &wording->facts->sides[0].origin;
     const grout_origin *earlier = &get_earlier(wording)->origin;
@@ -234,15 +234,15 @@ static void repair_unseen(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     const grout_object_id barrier = wording->checker->info.element_objects[near->element];
     const char *by = grout_wording__name_by(wording, get_waiting(wording));
+    const char *place = grout_wording__name_place(wording, &get_earlier(wording)->origin, later,
+                                                  grout_wording__get_line(wording, later));
     grout_op_id wait = 0;
     if (grout_wording__count_waits(wording, near->element, get_waiting(wording)->thread, &wait) ==
             0 &&
         !grout_module_get_object(wording->module, barrier)->is_explicit) {
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
                             &(grout_words){.op = grout_wording__spell_wait(wording, near->element),
-                                           .place = grout_wording__name_place(
-                                               wording, &get_earlier(wording)->origin, later,
-                                               grout_wording__get_line(wording, later)),
+                                           .place = place,
                                            .by = by});
         return;
     }
@@ -250,8 +250,7 @@ static void repair_unseen(const grout_wording *wording, grout_text *out) {
         out, GROUT_SENTENCE_TENSOR_WAIT_HELP,
         &(grout_words){.element = grout_wording__name_element(wording, near->element),
                        .line = grout_wording__get_line(wording, &near->origin),
-                       .place =
-                           grout_wording__name_time(wording, &get_earlier(wording)->origin, later),
+                       .place = place,
                        .by = by});
 }
 

@@ -104,7 +104,7 @@ bool grout_wording__is_within_call(const grout_wording *wording, const grout_ori
  * access in the function that plgpu.emit_pipeline calls, and a copy that it makes. */
 bool grout_wording__is_in_body(const grout_wording *wording, const grout_origin *inner,
                                const grout_origin *outer);
-/* "before line 12"; "as the last line of the body that line 12 calls, behind line 8": where
+/* "before line 12"; "as the last line of the body that line 12 calls, after line 8": where
  * something is written that has to come after the one and before the other; line: of its
  * statement. */
 const char *grout_wording__name_place(const grout_wording *wording, const grout_origin *earlier,

@@ -189,12 +189,13 @@ def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
 
 
 def is_of_pipeline(equation) -> bool:
-    """Whether JAX' pipelines make an equation themselves, not the body that they call."""
+    """Whether JAX' pipelines make an equation themselves, not the body that they call. Those of a pallas_call have no
+    frame inside of that call."""
     traceback = equation.source_info.traceback
     for code in traceback.raw_frames()[0] if traceback is not None else ():
-        if code.co_filename.startswith(_PIPELINE):
+        if code.co_filename.startswith((_PIPELINE, _HERE)):
             return True
-        if code.co_filename.startswith(_HERE) or _is_users(code.co_filename):
+        if _is_users(code.co_filename):
             return False
     return False
 
