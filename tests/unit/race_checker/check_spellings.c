@@ -117,7 +117,7 @@ START_TEST(elements_are_named_as_the_author_does) {
 }
 END_TEST
 
-/* Of a place in a copy of the module, too. */
+/* In a copy of the module, too. */
 START_TEST(a_place_may_be_inside_of_what_its_line_calls) {
     grout_diags *diags = grout_diags_new();
     grout_builder *builder = grout_builder_new("check_spellings");
