@@ -9,7 +9,6 @@
 #include "checker.h"
 #include "kept_strings.h"
 #include "sentences.h"
-#include "spelling.h"
 #include "statement.h"
 
 #include "grout/text.h"

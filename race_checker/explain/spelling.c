@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "spelling.h"
+#include "sentences.h"
 
 #include "invariant.h"
 

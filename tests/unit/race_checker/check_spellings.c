@@ -1,6 +1,6 @@
 /* check_spellings.c - what a finding says to write, as the author of a kernel writes it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "race_checker/explain/spelling.h"
+#include "race_checker/explain/sentences.h"
 
 #include "grout/build.h"
 
