@@ -57,8 +57,9 @@ static void add_word(grout_text *out, const word_row *row, const grout_words *wo
     grout_text_add(out, "%s", text ? text : row->name);
 }
 
-void grout_sentence__fill(grout_text *out, const char *rest, const grout_words *words) {
+void grout_sentence__fill(grout_text *out, const char *text, const grout_words *words) {
     const grout_words none = {0};
+    const char *rest = text;
     for (const char *open = strchr(rest, '{'); open; open = strchr(rest, '{')) {
         size_t size = strcspn(open + 1, "}");
         const word_row *row = find_word(open + 1, size);
