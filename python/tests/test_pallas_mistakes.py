@@ -338,7 +338,7 @@ def test_how_reports_look(capsys):
     report = grout.pallas.check(function)(*arrays)
     text = str(report)
     assert "error:" in text and "[missing-commit-smem]" in text and "plgpu.copy_smem_to_gmem(room, out)" in text
-    assert "test_pallas_mistakes.py" in text and "insert 'commit_smem'" in text
+    assert "test_pallas_mistakes.py" in text and "insert 'plgpu.commit_smem()'" in text
     assert repr(report) == "<grout.pallas.PallasReport error: 1 calls, 1 findings>"
     report.show()
     assert "missing-commit-smem" in capsys.readouterr().out
