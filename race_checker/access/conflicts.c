@@ -3,6 +3,7 @@
 #include "access.h"
 #include "box.h"
 #include "cover.h"
+#include "values.h"
 
 #include <string.h>
 
@@ -80,6 +81,79 @@ static void find_facts(const access_context *context, const grout_conflict *conf
     facts->near = grout_near__find(checker, conflict->code, facts, clocks);
 }
 
+/* ---- two writes ---- */
+
+/* Whether what an op writes is a value of its own, which memory shows: not a sum with what was
+ * there, nor an answer of the launch, nor a tensor map, whose bytes nobody models. */
+static bool leaves_value(const access_context *context, const grout_entry *write) {
+    const grout_op *op = grout_module_get_op(context->checker->info.module, write->origin.op);
+    switch (grout_op_get_info((grout_opcode)op->opcode)->effect_row) {
+    case GROUT_EFFECT_ROW_STORE:
+    case GROUT_EFFECT_ROW_COPY_IN:
+    case GROUT_EFFECT_ROW_COPY_OUT:
+    case GROUT_EFFECT_ROW_ASYNC_COPY:
+    case GROUT_EFFECT_ROW_STORE_ASYNC:
+    case GROUT_EFFECT_ROW_TMEM_STORE:
+    case GROUT_EFFECT_ROW_TCGEN05_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_writes(const access_context *context, const grout_conflict *conflict,
+                         const grout_entry *earlier, const grout_entry *later) {
+    return conflict->is_of_writes && leaves_value(context, earlier) && leaves_value(context, later);
+}
+
+static grout_bytes_place get_place(const access_context *context) {
+    const grout_access *access = context->event->u.access;
+    return (grout_bytes_place){
+        .object = access->object,
+        .owner = grout_space_is_of_launch(access->space) ? UINT32_MAX : context->rules.owner,
+        .plane = context->plane,
+        .pitch = context->shadow->planes[context->plane].pitch,
+        .offset = context->checker->homes[access->object].offset};
+}
+
+/* Notes what the finding is of, and has the values of two writes compared if anybody asks. */
+static bool note_writes(const access_context *context, grout_record *record,
+                        const grout_conflict *conflict, const grout_entry *earlier,
+                        const grout_rect *rect) {
+    grout_checker *checker = context->checker;
+    if (!is_of_writes(context, conflict, earlier, &context->rules.entry)) {
+        record->is_of_others = true;
+        return true;
+    }
+    record->is_of_writes = true;
+    if (!checker->values) {
+        return true;
+    }
+    const grout_write_pair pair = {.earlier = *earlier,
+                                   .place = get_place(context),
+                                   .rect = *rect,
+                                   .record =
+                                       (uint32_t)(record - checker->memory.findings.records)};
+    return grout_values__add_pair(checker, context->event->step, &pair);
+}
+
+/* The visitor where values are compared: what is about to be overwritten is kept, unless it comes
+ * before in any case. */
+static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *region,
+                          const grout_rect *rect) {
+    const access_context *context = payload;
+    const grout_bytes_place place = get_place(context);
+    if (context->event->u.access->is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
+        !grout_space_is_of_thread(context->rules.space) &&
+        !grout_rules__is_ordered(&context->rules, &region->write) &&
+        !grout_values__keep(context->checker, &region->write, &place, rect)) {
+        return false;
+    }
+    return grout_rules__visit((void *)&context->rules, shadow, region, rect);
+}
+
+/* ---- findings ---- */
+
 static bool report_conflict(void *payload, const grout_conflict *conflict,
                             const grout_entry *earlier, const grout_entry *later,
                             const grout_rect *rect) {
@@ -104,6 +178,9 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
+    }
+    if (!note_writes(context, record, conflict, earlier, rect)) {
+        return false;
     }
     if (!is_new && !wants_facts) {
         facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
@@ -240,7 +317,8 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_home *home = &checker->homes[access->object];
     access_context context = {.checker = checker, .event = event};
-    grout_visitor visitor = {grout_rules__visit, &context.rules};
+    const grout_visitor plain = {grout_rules__visit, &context.rules};
+    const grout_visitor keeping = {visit_keeping, &context};
     grout_cta_state *leader = NULL;
     checker->run.accesses++;
     if (checker->info.earlier_count > 0 && !grout_checker__compare_grids(checker, event)) {
@@ -257,7 +335,8 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     context.shadow =
         grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
     note_reader(&context, leader);
-    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
+    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access,
+                              checker->values ? &keeping : &plain)) {
         return checker->has_failed ? false : grout_checker__fail(checker);
     }
     return true;

@@ -24,4 +24,8 @@ bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out);
 
+/* *is_out: whether what an op writes is a value that depends on the schedule. False without memory.
+ */
+bool grout_checker__is_of_chance(const grout_checker *checker, grout_op_id write, bool *is_out);
+
 #endif

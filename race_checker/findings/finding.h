@@ -134,6 +134,15 @@ typedef enum grout_subject {
     GROUT_SUBJECT_COPY /* collective-divergence of copies; else of a scope: see sentences */
 } grout_subject;
 
+/* Why two writes that leave the same bytes are an error all the same. */
+typedef enum grout_equal_once {
+    GROUT_EQUAL_ONCE_NOT,      /* they do not leave the same bytes, or nobody has asked */
+    GROUT_EQUAL_ONCE_INPUTS,   /* with other inputs they do not */
+    GROUT_EQUAL_ONCE_UNMET,    /* no run with other inputs came to both */
+    GROUT_EQUAL_ONCE_SCHEDULE, /* what they write depends on the schedule */
+    GROUT_EQUAL_ONCE_COUNT
+} grout_equal_once;
+
 /* What else a report needs; which members count depends on the code. */
 typedef struct grout_facts {
     grout_side sides[2]; /* primary, related */
@@ -150,6 +159,8 @@ typedef struct grout_facts {
     grout_fault fault;       /* findings that come as faults */
     int64_t have, need;
     bool counts_lanes; /* of a named barrier: need is lanes */
+    grout_diag_code raced; /* same-value-race: the race that it would be if the values differed */
+    uint8_t equal_once;    /* grout_equal_once: of such a race that is an error */
     GROUT_NOTE_END
 } grout_facts;
 
@@ -180,7 +191,12 @@ typedef struct grout_record {
     grout_facts facts;
     grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
     bool is_replaced;  /* another finding has been made of it: not listed */
-    bool reserved[7];
+    /* a race: some occurrence is of two writes (grout_conflict); some is of anything else */
+    bool is_of_writes, is_of_others;
+    /* of two writes, where their values are compared: some pair was; some pair left different ones,
+     * or nobody can say */
+    bool is_compared, is_different;
+    bool reserved[3];
     /* its identity is all that is hashed, from here on */
     grout_diag_code code;
     grout_severity severity;

@@ -1,0 +1,187 @@
+/*
+ * values.c - bytes that racing writes leave: kept, and compared.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "values.h"
+
+#include "mix.h"
+
+#include <string.h>
+
+grout_values *grout_values__new(const grout_allocator *allocator) {
+    grout_values *values = grout__new(allocator, 1, sizeof *values);
+    if (values) {
+        values->allocator = allocator;
+    }
+    return values;
+}
+
+void grout_values__free(grout_values *values) {
+    if (values) {
+        grout__free(values->left.items);
+        grout__free(values->pool.items);
+        grout__free(values->pairs.items);
+        grout__free(values->scratch.items);
+        grout__free(values);
+    }
+}
+
+/* ---- one write ---- */
+
+static bool is_same_write(const grout_entry *a, const grout_entry *b) {
+    return a->cluster == b->cluster && a->component == b->component && a->number == b->number &&
+           a->epoch == b->epoch && memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+}
+
+static uint32_t get_bucket(const grout_entry *write) {
+    uint64_t hash = grout_check__mix((uint64_t)write->cluster << 32 | write->component,
+                                     (uint64_t)write->origin.op << 32 | write->origin.cta);
+    return (uint32_t)(grout_check__mix(hash, (uint64_t)write->number << 32 | write->epoch) %
+                      GROUT_LEFT_BUCKETS);
+}
+
+static size_t get_size(const grout_rect *rect) {
+    return (size_t)(rect->row_end - rect->row) * (rect->column_end - rect->column);
+}
+
+/* ---- memory ---- */
+
+/* The bytes of a rectangle, row after row, then a mark for each undefined one. */
+static bool read_rect(const grout_checker *checker, const grout_bytes_place *place,
+                      const grout_rect *rect, uint8_t *out) {
+    const grout_memory_reader *memory = &checker->info.memory;
+    const int64_t width = rect->column_end - rect->column;
+    uint8_t *undefined = out + get_size(rect);
+    bool is_there = memory->read != NULL;
+    for (uint32_t row = rect->row; row < rect->row_end && is_there; row++) {
+        const int64_t first = (int64_t)(row * place->pitch + rect->column) - place->offset;
+        is_there = memory->read(memory->machine, place->object, place->owner, first, width, out,
+                                undefined);
+        out += width;
+        undefined += width;
+    }
+    return is_there;
+}
+
+/* Room for more bytes of the pool; where they begin. False without memory. */
+static bool take_bytes(grout_values *values, size_t size, size_t *first_out) {
+    if (!GROUT_ARRAY_RESERVE(&values->pool, values->allocator, size)) {
+        return false;
+    }
+    *first_out = values->pool.count;
+    values->pool.count += size;
+    return true;
+}
+
+bool grout_values__keep(grout_checker *checker, const grout_entry *write,
+                        const grout_bytes_place *place, const grout_rect *rect) {
+    grout_values *values = checker->values;
+    uint32_t *bucket = &values->buckets[get_bucket(write)];
+    grout_left_bytes left = {.write = *write,
+                             .owner = place->owner,
+                             .plane = place->plane,
+                             .rect = *rect,
+                             .next = *bucket};
+    if (!take_bytes(values, 2 * get_size(rect), &left.first)) {
+        return grout_checker__fail(checker);
+    }
+    if (!read_rect(checker, place, rect, values->pool.items + left.first)) {
+        values->pool.count = left.first;
+        return true; /* a pair that wants it is not known to be equal */
+    }
+    if (!GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1)) {
+        return grout_checker__fail(checker);
+    }
+    values->left.items[values->left.count++] = left;
+    *bucket = (uint32_t)values->left.count;
+    return true;
+}
+
+/* ---- pairs ---- */
+
+bool grout_values__add_pair(grout_checker *checker, uint64_t step, const grout_write_pair *pair) {
+    grout_values *values = checker->values;
+    if (!GROUT_ARRAY_RESERVE(&values->pairs, values->allocator, 1)) {
+        return grout_checker__fail(checker);
+    }
+    values->pairs.items[values->pairs.count++] = *pair;
+    values->step = step;
+    return true;
+}
+
+/* Two pieces of the same plane: now, and what was left. */
+typedef struct comparison {
+    const grout_rect *rect;
+    const uint8_t *now, *now_undefined;
+    uint8_t *seen; /* bytes that have been compared */
+    size_t unseen;
+} comparison;
+
+/* Whether what both have is equal and defined. Bytes that a newer piece had are passed over. */
+static bool compare_piece(comparison *it, const grout_left_bytes *left, const uint8_t *pool) {
+    const uint8_t *bytes = pool + left->first, *undefined = bytes + get_size(&left->rect);
+    const uint32_t left_width = left->rect.column_end - left->rect.column;
+    const uint32_t width = it->rect->column_end - it->rect->column;
+    const uint32_t row = it->rect->row > left->rect.row ? it->rect->row : left->rect.row;
+    for (uint32_t y = row; y < it->rect->row_end && y < left->rect.row_end; y++) {
+        uint32_t x = it->rect->column > left->rect.column ? it->rect->column : left->rect.column;
+        for (; x < it->rect->column_end && x < left->rect.column_end; x++) {
+            const size_t now = (size_t)(y - it->rect->row) * width + (x - it->rect->column);
+            const size_t then =
+                (size_t)(y - left->rect.row) * left_width + (x - left->rect.column);
+            if (it->seen[now]) {
+                continue;
+            }
+            if (undefined[then] || it->now_undefined[now] || bytes[then] != it->now[now]) {
+                return false;
+            }
+            it->seen[now] = 1;
+            it->unseen--;
+        }
+    }
+    return true;
+}
+
+/* Whether the earlier write left what is in memory now, every byte of it known and defined. */
+static bool is_equal(const grout_checker *checker, const grout_write_pair *pair, uint8_t *room) {
+    const grout_values *values = checker->values;
+    const size_t size = get_size(&pair->rect);
+    comparison it = {.rect = &pair->rect,
+                     .now = room,
+                     .now_undefined = room + size,
+                     .seen = room + 2 * size,
+                     .unseen = size};
+    if (!read_rect(checker, &pair->place, &pair->rect, room)) {
+        return false;
+    }
+    memset(it.seen, 0, size);
+    for (uint32_t i = values->buckets[get_bucket(&pair->earlier)]; i != 0 && it.unseen > 0;
+         i = values->left.items[i - 1].next) {
+        const grout_left_bytes *left = &values->left.items[i - 1];
+        if (left->owner == pair->place.owner && left->plane == pair->place.plane &&
+            is_same_write(&left->write, &pair->earlier) &&
+            !compare_piece(&it, left, values->pool.items)) {
+            return false;
+        }
+    }
+    return it.unseen == 0;
+}
+
+bool grout_values__compare(grout_checker *checker) {
+    grout_values *values = checker->values;
+    for (size_t i = 0; i < values->pairs.count; i++) {
+        const grout_write_pair *pair = &values->pairs.items[i];
+        grout_record *record = &checker->memory.findings.records[pair->record];
+        if (record->is_different) {
+            continue;
+        }
+        values->scratch.count = 0;
+        if (!GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect))) {
+            return grout_checker__fail(checker);
+        }
+        record->is_compared = true;
+        record->is_different = !is_equal(checker, pair, values->scratch.items);
+    }
+    values->pairs.count = 0;
+    return true;
+}
