@@ -100,15 +100,18 @@ static bool is_raced(const grout_checker *checker, grout_op_id write, bool *is_r
     return true;
 }
 
-/* Whether what one of the two writes depends on the schedule. */
-static bool is_chance(const grout_checker *checker, const grout_record *record, bool *is_out) {
-    *is_out = false;
-    for (uint32_t k = 0; k < record->facts.side_count && !*is_out; k++) {
+/* What one of the two writes depends on. False without memory. */
+static bool find_chance(const grout_checker *checker, const grout_record *record,
+                        bool *is_of_schedule_out, bool *is_raced_out) {
+    *is_of_schedule_out = *is_raced_out = false;
+    for (uint32_t k = 0; k < record->facts.side_count; k++) {
         const grout_op_id write = record->facts.sides[k].origin.op;
-        if (!grout_checker__is_of_chance(checker, write, is_out) ||
-            !is_raced(checker, write, is_out)) {
+        bool is_of_schedule = false;
+        if (!grout_checker__is_of_chance(checker, write, &is_of_schedule) ||
+            !is_raced(checker, write, is_raced_out)) {
             return false;
         }
+        *is_of_schedule_out = *is_of_schedule_out || is_of_schedule;
     }
     return true;
 }
@@ -117,16 +120,19 @@ static bool is_chance(const grout_checker *checker, const grout_record *record, 
 
 static bool judge(grout_checker *checker, grout_record *record,
                   const grout_checker *const *compared, uint32_t compared_count) {
-    bool is_of_chance = false;
+    bool is_of_schedule = false, is_of_race = false;
     if (get_equality(compared[0], record) != EQUALITY_EQUAL) {
         return true;
     }
-    if (!is_chance(checker, record, &is_of_chance)) {
+    if (!find_chance(checker, record, &is_of_schedule, &is_of_race)) {
         return grout_checker__fail(checker);
     }
+    if (is_of_race) { /* the race that it comes of is another finding */
+        return true;
+    }
     const grout_equal_once once =
-        is_of_chance ? GROUT_EQUAL_ONCE_SCHEDULE
-                     : compare_others(&compared[1], compared_count - 1, record);
+        is_of_schedule ? GROUT_EQUAL_ONCE_SCHEDULE
+                       : compare_others(&compared[1], compared_count - 1, record);
     record->facts.equal_once = (uint8_t)once;
     if (once == GROUT_EQUAL_ONCE_NOT) {
         record->facts.raced = record->code;
