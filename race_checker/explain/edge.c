@@ -231,7 +231,11 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
 /* What two writes leave. */
 static void add_equality(const grout_wording *wording, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_SAME_VALUE_RACE) {
-        grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_EDGE, NULL);
+        if (wording->facts->is_equal_varied) {
+            grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_EDGE, NULL);
+        } else {
+            grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_ALONE_EDGE, NULL);
+        }
         return;
     }
     switch ((grout_equal_once)wording->facts->equal_once) {

@@ -161,6 +161,7 @@ typedef struct grout_facts {
     bool counts_lanes; /* of a named barrier: need is lanes */
     grout_diag_code raced; /* same-value-race: the race that it would be if the values differed */
     uint8_t equal_once;    /* grout_equal_once: of such a race that is an error */
+    bool is_equal_varied;  /* same-value-race: with other inputs too; there is nothing to vary if not */
     GROUT_NOTE_END
 } grout_facts;
 

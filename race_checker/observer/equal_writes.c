@@ -136,6 +136,7 @@ static bool judge(grout_checker *checker, grout_record *record,
     record->facts.equal_once = (uint8_t)once;
     if (once == GROUT_EQUAL_ONCE_NOT) {
         record->facts.raced = record->code;
+        record->facts.is_equal_varied = compared_count > 1;
         record->code = GROUT_DIAG_SAME_VALUE_RACE;
         record->severity = grout_diag_get(record->code)->severity;
     }

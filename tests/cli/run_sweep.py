@@ -199,7 +199,8 @@ def test_time(folder):
     report = report_of(kernel, "--sweep", "N=1,2147483647,2147483646", "--budget", "0.3", code=3)
     assert report["verdict"] == "incomplete" and "(--budget)" in report["sweep"][2]["not_run"], report
     # What was found before stays.
-    racy = write(f"{folder}/racy.grout", ENDLESS.replace("[1])", "[1]) threads(wg = 2)"))
+    racy = write(f"{folder}/racy.grout", ENDLESS.replace("[1])", "[1]) threads(wg = 2)")
+                 .replace("store %y[0], %a", "store %y[0], (add %a, (axis_index wg))"))
     expect(run("check", racy, "--sweep", "N=1,2147483647", "--budget", "0.3"), 1, "[gmem-race]")
 
 
