@@ -76,10 +76,11 @@ void grout_writes_judge_free(grout_writes_judge *judge) {
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-static grout_checker *run_on(const grout_writes_judge *judge, const grout_varied *arrays,
-                             grout_run_status *status_out, grout_diags *diags) {
+static grout_checker *run_on(const grout_writes_judge *judge, const grout_checker *judged,
+                             const grout_varied *arrays, grout_run_status *status_out,
+                             grout_diags *diags) {
     const grout_checker_options options = {
-        .max_findings = UINT32_MAX, .compares_writes = true, .allocator = judge->allocator};
+        .max_findings = UINT32_MAX, .judged = judged, .allocator = judge->allocator};
     grout_launch launch = judge->launch;
     grout_checker *checker = grout_checker_new(&options, diags);
     if (checker == NULL) {
@@ -97,16 +98,16 @@ static grout_checker *run_on(const grout_writes_judge *judge, const grout_varied
     return checker;
 }
 
-static grout_checker *run_with(const grout_writes_judge *judge, grout_variation variation,
-                               grout_run_status *status_out, bool *varies_out,
-                               grout_diags *diags) {
+static grout_checker *run_with(const grout_writes_judge *judge, const grout_checker *judged,
+                               grout_variation variation, grout_run_status *status_out,
+                               bool *varies_out, grout_diags *diags) {
     grout_varied arrays;
     grout_checker *checker = NULL;
     if (!grout_varied__take(&arrays, &judge->launch, &judge->arrays)) {
         (void)grout_diags_add_oom(diags);
     } else {
         *varies_out = grout_varied__change(&arrays, &judge->launch, judge->are_given, variation);
-        checker = run_on(judge, &arrays, status_out, diags);
+        checker = run_on(judge, judged, &arrays, status_out, diags);
     }
     grout_varied__deinit(&arrays);
     return checker;
@@ -140,7 +141,7 @@ static bool run_varied(grout_writes_judge *judge, const grout_checker *checker,
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         grout_run_status status = GROUT_RUN_FAILED;
         bool varies = false;
-        grout_checker *compared = run_with(judge, variations[i], &status, &varies, diags);
+        grout_checker *compared = run_with(judge, checker, variations[i], &status, &varies, diags);
         if (compared == NULL) {
             return false;
         }
@@ -173,7 +174,7 @@ bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker,
     if (judge->compared_count > 0) {
         return grout_writes_judge_apply(judge, checker) || grout_diags_add_oom(diags);
     }
-    judge->compared[0] = run_with(judge, GROUT_VARIATION_NONE, &status, &varies, diags);
+    judge->compared[0] = run_with(judge, checker, GROUT_VARIATION_NONE, &status, &varies, diags);
     if (judge->compared[0] == NULL) {
         return false;
     }

@@ -67,9 +67,10 @@ typedef struct grout_checker_options {
     /* who makes a plain access runs its proxy fence too, before it hands the bytes over; else
      * anybody on the way may (docs/memory_model.md) */
     bool strict_fences;
-    /* Compare what racing writes leave, for grout_checker_judge_writes. The launch has eager timing
-     * and one worker; no snapshots are taken. */
-    bool compares_writes;
+    /* A checker of another run of the launch, whose races of two writes are to be judged: this one
+     * compares what those writes leave, for grout_checker_judge_writes. The launch has eager timing
+     * and one worker; no snapshots are taken. Borrowed until the run has ended. NULL: none. */
+    const struct grout_checker *judged;
     /* of the checker, its snapshots and its findings (alloc.h); NULL: libc */
     const grout_allocator *allocator;
 } grout_checker_options;
@@ -115,7 +116,7 @@ GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checke
 
 /* Whether it has found races of two writes. They are errors until they are judged (equal.h). */
 GROUT_API bool grout_checker_has_racing_writes(const grout_checker *checker);
-/* What a checker that compares writes (compares_writes) says of such races of another one: whether
+/* What a checker that compares writes says of the races of the one that it was made for: whether
  * both leave the same bytes in some of them; whether it has met all of them. */
 GROUT_API bool grout_checker_finds_equal(const grout_checker *compared,
                                          const grout_checker *checker);
@@ -123,7 +124,7 @@ GROUT_API bool grout_checker_knows_writes(const grout_checker *compared,
                                           const grout_checker *checker);
 /*
  * Judges races of two writes; equal.h makes the runs for it. compared: checkers of the same kernel
- * that compare writes, the first with the inputs of this one, the others with other inputs. A race
+ * that were made for this one (judged), the first with the inputs of this one, the others with other inputs. A race
  * becomes the warning same-value-race if both writes leave the same bytes with these inputs, and,
  * if there are other checkers, in the first of those that has met it. It stays an error if not, or
  * if a value depends on the schedule, or comes of a race. False without memory.

@@ -116,37 +116,80 @@ static grout_bytes_place get_place(const access_context *context) {
         .offset = context->checker->homes[access->object].offset};
 }
 
-/* Notes what the finding is of, and has the values of two writes compared if anybody asks. */
+/* Has the values of two writes compared, if anybody asks. */
+static bool compare_writes(const access_context *context, const grout_finding_key *key,
+                           const grout_entry *earlier, const grout_rect *rect) {
+    const grout_write_pair pair = {
+        .earlier = *earlier, .place = get_place(context), .rect = *rect, .key = *key};
+    return !context->checker->values ||
+           grout_values__add_pair(context->checker, context->event->step, &pair);
+}
+
+/* Notes what the finding is of. */
 static bool note_writes(const access_context *context, grout_record *record,
-                        const grout_conflict *conflict, const grout_entry *earlier,
-                        const grout_rect *rect) {
-    grout_checker *checker = context->checker;
+                        const grout_finding_key *key, const grout_conflict *conflict,
+                        const grout_entry *earlier, const grout_rect *rect) {
     if (!is_of_writes(context, conflict, earlier, &context->rules.entry)) {
         record->is_of_others = true;
         return true;
     }
     record->is_of_writes = true;
-    if (!checker->values) {
-        return true;
-    }
-    const grout_write_pair pair = {.earlier = *earlier,
-                                   .place = get_place(context),
-                                   .rect = *rect,
-                                   .record =
-                                       (uint32_t)(record - checker->memory.findings.records)};
-    return grout_values__add_pair(checker, context->event->step, &pair);
+    return compare_writes(context, key, earlier, rect);
 }
 
-/* The visitor where values are compared: what is about to be overwritten is kept, unless it comes
- * before in any case. */
+/* The write against one that the shadow has forgotten. */
+static bool compare_kept(const access_context *context, const grout_left_bytes *kept,
+                         const grout_rect *rect) {
+    const grout_rules *rules = &context->rules;
+    grout_side sides[2];
+    if (kept->is_read && grout_space_is_of_cta(rules->space)) {
+        return true;
+    }
+    const grout_conflict conflict = grout_rules__judge(rules, &kept->write);
+    if (!is_of_writes(context, &conflict, &kept->write, &rules->entry)) {
+        return true;
+    }
+    const bool is_later = is_primary_later(context, &conflict, &kept->write, &rules->entry);
+    sides[is_later ? 0 : 1] = grout_entry__describe(&rules->entry);
+    sides[is_later ? 1 : 0] = grout_entry__describe(&kept->write);
+    const grout_finding_key key = make_key(context, &conflict, sides);
+    return compare_writes(context, &key, &kept->write, rect);
+}
+
+static bool compare_with_kept(const access_context *context, const grout_rect *rect) {
+    const grout_values *values = context->checker->values;
+    const grout_bytes_place place = get_place(context);
+    for (size_t i = 0; i < values->left.count; i++) {
+        const grout_left_bytes kept = values->left.items[i];
+        const grout_rect part = {
+            .row = rect->row > kept.rect.row ? rect->row : kept.rect.row,
+            .row_end = rect->row_end < kept.rect.row_end ? rect->row_end : kept.rect.row_end,
+            .column = rect->column > kept.rect.column ? rect->column : kept.rect.column,
+            .column_end = rect->column_end < kept.rect.column_end ? rect->column_end
+                                                                  : kept.rect.column_end};
+        if (kept.plane == place.plane && kept.owner == place.owner && part.row < part.row_end &&
+            part.column < part.column_end && !compare_kept(context, &kept, &part)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The visitor where values are compared: what is about to be overwritten is kept, and the write
+ * compared with what was. */
 static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *region,
                           const grout_rect *rect) {
     const access_context *context = payload;
     const grout_bytes_place place = get_place(context);
-    if (context->event->u.access->is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
-        !grout_space_is_of_thread(context->rules.space) &&
-        !grout_rules__is_ordered(&context->rules, &region->write) &&
-        !grout_values__keep(context->checker, &region->write, &place, rect)) {
+    const bool is_write =
+        context->event->u.access->is_write && !grout_space_is_of_thread(context->rules.space);
+    if (is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
+        !grout_values__keep(context->checker, &region->write,
+                            region->reader_count > region->open_count, &place, rect)) {
+        return false;
+    }
+    if (is_write && context->checker->values->are_judged[context->event->origin.op] &&
+        !compare_with_kept(context, rect)) {
         return false;
     }
     return grout_rules__visit((void *)&context->rules, shadow, region, rect);
@@ -179,7 +222,7 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     if (!record) {
         return grout_checker__fail(checker);
     }
-    if (!note_writes(context, record, conflict, earlier, rect)) {
+    if (!note_writes(context, record, &key, conflict, earlier, rect)) {
         return false;
     }
     if (!is_new && !wants_facts) {

@@ -238,6 +238,11 @@ typedef struct grout_occurrence {
     bool is_repeat;                        /* its pair of operations has been counted */
 } grout_occurrence;
 
+/* Whether it is an error, and all that was seen of it are pairs of writes. */
+static inline bool grout_record__is_contested(const grout_record *record) {
+    return record->is_of_writes && !record->is_of_others && !record->is_replaced &&
+           record->severity == GROUT_SEVERITY_ERROR;
+}
 /* An entry as a side of a finding, without its box. */
 grout_side grout_entry__describe(const grout_entry *entry);
 
@@ -249,6 +254,8 @@ void grout_findings__deinit(grout_findings *findings);
  */
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
                                   const grout_occurrence *occurrence, bool *wants_facts_out);
+/* The record of a finding, or NULL. */
+grout_record *grout_findings__find(grout_findings *findings, const grout_finding_key *key);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
 void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text);

@@ -7,15 +7,11 @@
 #include "observer.h"
 #include "taint.h"
 
-static bool is_contested(const grout_record *record) {
-    return record->is_of_writes && !record->is_of_others && !record->is_replaced &&
-           record->severity == GROUT_SEVERITY_ERROR;
-}
 
 bool grout_checker_has_racing_writes(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_contested(&findings->records[i])) {
+        if (grout_record__is_contested(&findings->records[i])) {
             return true;
         }
     }
@@ -47,14 +43,14 @@ static equality get_equality(const grout_checker *compared, const grout_record *
     if (it == NULL || !it->is_compared) {
         return EQUALITY_UNKNOWN;
     }
-    return is_contested(it) && !it->is_different ? EQUALITY_EQUAL : EQUALITY_DIFFERENT;
+    return grout_record__is_contested(it) && !it->is_different ? EQUALITY_EQUAL : EQUALITY_DIFFERENT;
 }
 
 /* Whether it says so of some race. */
 static bool says(const grout_checker *compared, const grout_checker *checker, equality what) {
     const grout_findings *findings = &checker->memory.findings;
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_contested(&findings->records[i]) &&
+        if (grout_record__is_contested(&findings->records[i]) &&
             get_equality(compared, &findings->records[i]) == what) {
             return true;
         }
@@ -148,7 +144,7 @@ bool grout_checker_judge_writes(grout_checker *checker, const grout_checker *con
     grout_findings *findings = &checker->memory.findings;
     GROUT_ASSERT(compared_count > 0);
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_contested(&findings->records[i]) &&
+        if (grout_record__is_contested(&findings->records[i]) &&
             !judge(checker, &findings->records[i], compared, compared_count)) {
             return false;
         }

@@ -63,7 +63,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->diags = kept.diags;
     checker->max_findings = kept.max_findings;
     checker->strict_fences = kept.strict_fences;
-    checker->compares = kept.compares;
+    checker->judged = kept.judged;
     checker->cache = kept.cache;
     checker->has_launch = true;
     checker->info = *info;
@@ -83,8 +83,8 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
     checker->run.undefined_op_count =
         checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
-    checker->values = checker->compares ? grout_values__new(checker->allocator) : NULL;
-    if ((checker->compares && !checker->values) || !checker->run.op_threads || !checker->run.undefined_ops || !copy_elements(checker, info) ||
+    checker->values = checker->judged ? grout_values__new(checker) : NULL;
+    if ((checker->judged && !checker->values) || !checker->run.op_threads || !checker->run.undefined_ops || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);
@@ -200,7 +200,7 @@ bool grout_checker__observe(void *self, const grout_event *event) {
 
 static bool end(void *self) {
     grout_checker *checker = self;
-    return !checker->has_failed && (!checker->values || grout_values__compare(checker)) &&
+    return !checker->has_failed && (!checker->values || grout_values__end(checker)) &&
            (!checker->run.op_threads || (grout_checker__withhold_follow_ons(checker) &&
                                          grout_checker__name_divisions(checker)));
 }

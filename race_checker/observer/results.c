@@ -27,7 +27,7 @@ grout_checker *grout_checker_new(const grout_checker_options *options, grout_dia
     checker->max_findings =
         options && options->max_findings ? options->max_findings : GROUT_DIAGS_MAX;
     checker->strict_fences = options && options->strict_fences;
-    checker->compares = options && options->compares_writes;
+    checker->judged = options ? options->judged : NULL;
     checker->observer = grout_checker__make_observer(checker);
     return checker;
 }

@@ -152,7 +152,7 @@ struct grout_checker {
     grout_diags *diags;
     uint32_t max_findings;
     bool strict_fences;
-    bool compares; /* what racing writes leave: then it has values */
+    const struct grout_checker *judged; /* whose racing writes are compared: then it has values */
     bool has_launch;
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;

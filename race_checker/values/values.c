@@ -8,16 +8,41 @@
 
 #include <string.h>
 
-grout_values *grout_values__new(const grout_allocator *allocator) {
-    grout_values *values = grout__new(allocator, 1, sizeof *values);
+/* The operations of the races that are judged. */
+static void mark_judged(const grout_checker *checker, uint8_t *are_judged) {
+    const grout_module *module = checker->info.module;
+    const grout_findings *findings = &checker->judged->memory.findings;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const grout_record *record = &findings->records[i];
+        for (grout_op_id op = 1; grout_record__is_contested(record) && op < checker->run.op_count;
+             op++) {
+            const grout_loc_id loc = grout_module_get_op(module, op)->loc;
+            are_judged[op] |= loc == record->primary || loc == record->related;
+        }
+    }
+}
+
+grout_values *grout_values__new(const grout_checker *checker) {
+    grout_values *values = grout__new(checker->allocator, 1, sizeof *values);
     if (values) {
-        values->allocator = allocator;
+        values->allocator = checker->allocator;
+        values->are_judged =
+            grout__new(checker->allocator, (size_t)checker->run.op_count + 1, sizeof(uint8_t));
+    }
+    if (values && !values->are_judged) {
+        grout_values__free(values);
+        return NULL;
+    }
+    if (values) {
+        mark_judged(checker, values->are_judged);
     }
     return values;
 }
 
 void grout_values__free(grout_values *values) {
     if (values) {
+        grout__free(values->are_judged);
+        grout__free(values->compared.items);
         grout__free(values->left.items);
         grout__free(values->pool.items);
         grout__free(values->pairs.items);
@@ -73,13 +98,17 @@ static bool take_bytes(grout_values *values, size_t size, size_t *first_out) {
     return true;
 }
 
-bool grout_values__keep(grout_checker *checker, const grout_entry *write,
+bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool is_read,
                         const grout_bytes_place *place, const grout_rect *rect) {
     grout_values *values = checker->values;
+    if (!values->are_judged[write->origin.op]) {
+        return true;
+    }
     uint32_t *bucket = &values->buckets[get_bucket(write)];
     grout_left_bytes left = {.write = *write,
                              .owner = place->owner,
                              .plane = place->plane,
+                             .is_read = is_read,
                              .rect = *rect,
                              .next = *bucket};
     if (!take_bytes(values, 2 * get_size(rect), &left.first)) {
@@ -167,21 +196,55 @@ static bool is_equal(const grout_checker *checker, const grout_write_pair *pair,
     return it.unseen == 0;
 }
 
+static bool is_same_key(const grout_finding_key *a, const grout_finding_key *b) {
+    return a->code == b->code && a->severity == b->severity && a->primary == b->primary &&
+           a->related == b->related;
+}
+
+/* What is known of a finding; NULL without memory. */
+static grout_compared_pair *find_compared(grout_values *values, const grout_finding_key *key) {
+    for (size_t i = 0; i < values->compared.count; i++) {
+        if (is_same_key(&values->compared.items[i].key, key)) {
+            return &values->compared.items[i];
+        }
+    }
+    if (!GROUT_ARRAY_RESERVE(&values->compared, values->allocator, 1)) {
+        return NULL;
+    }
+    grout_compared_pair *made = &values->compared.items[values->compared.count++];
+    *made = (grout_compared_pair){.key = *key};
+    return made;
+}
+
 bool grout_values__compare(grout_checker *checker) {
     grout_values *values = checker->values;
     for (size_t i = 0; i < values->pairs.count; i++) {
         const grout_write_pair *pair = &values->pairs.items[i];
-        grout_record *record = &checker->memory.findings.records[pair->record];
-        if (record->is_different) {
-            continue;
-        }
+        grout_compared_pair *compared = find_compared(values, &pair->key);
         values->scratch.count = 0;
-        if (!GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect))) {
+        if (!compared || !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator,
+                                              3 * get_size(&pair->rect))) {
             return grout_checker__fail(checker);
         }
-        record->is_compared = true;
-        record->is_different = !is_equal(checker, pair, values->scratch.items);
+        compared->is_different =
+            compared->is_different || !is_equal(checker, pair, values->scratch.items);
     }
     values->pairs.count = 0;
+    return true;
+}
+
+bool grout_values__end(grout_checker *checker) {
+    grout_values *values = checker->values;
+    if (!grout_values__compare(checker)) {
+        return false;
+    }
+    for (size_t i = 0; i < values->compared.count; i++) {
+        const grout_compared_pair *compared = &values->compared.items[i];
+        grout_record *record = grout_findings__find(&checker->memory.findings, &compared->key);
+        if (record) { /* else the run has not met the two, and another schedule may */
+            record->is_compared = true;
+            record->is_different = compared->is_different;
+        }
+    }
     return true;
 }
