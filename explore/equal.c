@@ -25,8 +25,8 @@ struct grout_writes_judge {
 static grout_launch get_silent(const grout_launch *launch) {
     grout_launch own = *launch;
     own.timing = GROUT_TIMING_EAGER;
-    own.schedule = launch->schedule == GROUT_SCHEDULE_REPLAY ? GROUT_SCHEDULE_FAIR
-                                                             : launch->schedule;
+    own.schedule =
+        launch->schedule == GROUT_SCHEDULE_REPLAY ? GROUT_SCHEDULE_FAIR : launch->schedule;
     own.workers = 1;
     own.replay = NULL;
     own.record = NULL;
@@ -164,8 +164,7 @@ static bool run_varied(grout_writes_judge *judge, const grout_checker *checker,
     return true;
 }
 
-bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker,
-                            grout_diags *diags) {
+bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker, grout_diags *diags) {
     grout_run_status status = GROUT_RUN_FAILED;
     bool varies = false;
     if (!grout_checker_has_racing_writes(checker)) {

@@ -434,13 +434,13 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
     it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel);
-    it.attempts = (grout_attempts){
-        .launch = launch,
-        .options = options,
-        .arrays = &it.arrays,
-        .orders = it.orders,
-        .judge = grout_writes_judge_new(launch, options->are_given, diags),
-        .may_judge = true};
+    it.attempts =
+        (grout_attempts){.launch = launch,
+                         .options = options,
+                         .arrays = &it.arrays,
+                         .orders = it.orders,
+                         .judge = grout_writes_judge_new(launch, options->are_given, diags),
+                         .may_judge = true};
     bool is_good = it.orders != NULL && it.attempts.judge != NULL &&
                    grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);

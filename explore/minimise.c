@@ -79,12 +79,11 @@ bool grout_minimise_schedule(const grout_launch *launch, const grout_explore_opt
                              uint64_t identity, grout_decisions *decisions, grout_diags *diags) {
     grout_saved_arrays arrays = {0};
     minimiser it = {.attempts = {.launch = launch,
-                                   .options = options,
-                                   .arrays = &arrays,
-                                   .judge = grout_writes_judge_new(launch, options->are_given,
-                                                                   diags),
-                                   .may_judge = true},
-                      .diags = diags};
+                                 .options = options,
+                                 .arrays = &arrays,
+                                 .judge = grout_writes_judge_new(launch, options->are_given, diags),
+                                 .may_judge = true},
+                    .diags = diags};
     bool is_good = it.attempts.judge != NULL && grout_saved_arrays__take(&arrays, launch, false) &&
                    minimise(&it, decisions, identity);
     grout_writes_judge_free(it.attempts.judge);

@@ -70,8 +70,7 @@ static void shuffle(uint32_t stream, void *data, size_t size, size_t element_byt
 }
 
 static bool change_array(const grout_module *module, const grout_param *param, uint32_t index,
-                         const grout_argument *argument, bool is_given,
-                         grout_variation variation) {
+                         const grout_argument *argument, bool is_given, grout_variation variation) {
     const grout_type *type = grout_object_get_type(module, param->object);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const grout_generator randn = {

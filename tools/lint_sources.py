@@ -25,7 +25,7 @@ UPPER_HEADERS = {
     "grout/events.h": {"observe", "interp", "race_checker", "explore"},
     "grout/observe.h": {"observe", "interp", "race_checker", "explore"},
     "grout/race.h": {"race_checker", "explore", "functions"},
-    "grout/equal.h": {"explore"},
+    "grout/equal.h": {"explore", "functions"},
     "grout/explore.h": {"explore"},
     "grout/advice.h": {"explore"},
     "grout/function.h": {"functions", "xla"},

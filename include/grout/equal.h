@@ -24,8 +24,8 @@ extern "C" {
 typedef struct grout_writes_judge grout_writes_judge;
 
 /*
- * Before the launch runs: keeps what it may overwrite. The module, the arguments' data, progress and
- * payload of the launch are borrowed until the judge is freed. are_given: by parameter, whether
+ * Before the launch runs: keeps what it may overwrite. The module, the arguments' data, progress
+ * and payload of the launch are borrowed until the judge is freed. are_given: by parameter, whether
  * somebody chose its contents; NULL: all were. It is copied. NULL without memory.
  */
 GROUT_API grout_writes_judge *grout_writes_judge_new(const grout_launch *launch,
@@ -39,8 +39,8 @@ GROUT_API grout_writes_judge *grout_writes_judge_new(const grout_launch *launch,
  */
 GROUT_API bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker,
                                       grout_diags *diags);
-/* The same for another run of the launch, by what was learnt of the first: nothing runs. A race that
- * the first did not have stays an error. */
+/* The same for another run of the launch, by what was learnt of the first: nothing runs. A race
+ * that the first did not have stays an error. */
 GROUT_API bool grout_writes_judge_apply(const grout_writes_judge *judge, grout_checker *checker);
 GROUT_API void grout_writes_judge_free(grout_writes_judge *judge);
 

@@ -648,7 +648,7 @@ typedef struct grout_launch_info {
     bool has_late_clusters;
     bool tracks_non_finite; /* what makes NaN or infinity is a fault */
     bool has_foreign_loop;  /* some loop may go round until another cluster has done something */
-    grout_memory_reader memory; /* read NULL: nobody can say */
+    grout_memory_reader memory;          /* read NULL: nobody can say */
     const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
     uint32_t earlier_count;
     /* barrier element -> object and index inside it */

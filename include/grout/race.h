@@ -124,10 +124,10 @@ GROUT_API bool grout_checker_knows_writes(const grout_checker *compared,
                                           const grout_checker *checker);
 /*
  * Judges races of two writes; equal.h makes the runs for it. compared: checkers of the same kernel
- * that were made for this one (judged), the first with the inputs of this one, the others with other inputs. A race
- * becomes the warning same-value-race if both writes leave the same bytes with these inputs, and,
- * if there are other checkers, in the first of those that has met it. It stays an error if not, or
- * if a value depends on the schedule, or comes of a race. False without memory.
+ * that were made for this one (judged), the first with the inputs of this one, the others with
+ * other inputs. A race becomes the warning same-value-race if both writes leave the same bytes with
+ * these inputs, and, if there are other checkers, in the first of those that has met it. It stays
+ * an error if not, or if a value depends on the schedule, or comes of a race. False without memory.
  */
 GROUT_API bool grout_checker_judge_writes(grout_checker *checker,
                                           const grout_checker *const *compared,

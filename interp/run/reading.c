@@ -42,9 +42,8 @@ static bool read_array(const grout_gmem_array *array, int64_t first, int64_t siz
     memcpy(bytes_out, array->data + first, (size_t)size);
     for (int64_t i = 0; i < size; i++) {
         const int64_t element = (first + i) / element_bytes;
-        undefined_out[i] =
-            (array->written != NULL && !grout_bits__get(array->written, element)) ||
-            (array->has_tainted && grout_bits__get(array->tainted, element));
+        undefined_out[i] = (array->written != NULL && !grout_bits__get(array->written, element)) ||
+                           (array->has_tainted && grout_bits__get(array->tainted, element));
     }
     return true;
 }

@@ -165,8 +165,8 @@ static bool compare_with_kept(const access_context *context, const grout_rect *r
             .row = rect->row > kept.rect.row ? rect->row : kept.rect.row,
             .row_end = rect->row_end < kept.rect.row_end ? rect->row_end : kept.rect.row_end,
             .column = rect->column > kept.rect.column ? rect->column : kept.rect.column,
-            .column_end = rect->column_end < kept.rect.column_end ? rect->column_end
-                                                                  : kept.rect.column_end};
+            .column_end =
+                rect->column_end < kept.rect.column_end ? rect->column_end : kept.rect.column_end};
         if (kept.plane == place.plane && kept.owner == place.owner && part.row < part.row_end &&
             part.column < part.column_end && !compare_kept(context, &kept, &part)) {
             return false;

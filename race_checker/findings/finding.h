@@ -158,10 +158,11 @@ typedef struct grout_facts {
     uint8_t subject;         /* grout_subject */
     grout_fault fault;       /* findings that come as faults */
     int64_t have, need;
-    bool counts_lanes; /* of a named barrier: need is lanes */
+    bool counts_lanes;     /* of a named barrier: need is lanes */
     grout_diag_code raced; /* same-value-race: the race that it would be if the values differed */
     uint8_t equal_once;    /* grout_equal_once: of such a race that is an error */
-    bool is_equal_varied;  /* same-value-race: with other inputs too; there is nothing to vary if not */
+    bool is_equal_varied; /* same-value-race: with other inputs too; there is nothing to vary if not
+                           */
     GROUT_NOTE_END
 } grout_facts;
 

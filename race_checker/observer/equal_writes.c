@@ -7,7 +7,6 @@
 #include "observer.h"
 #include "taint.h"
 
-
 bool grout_checker_has_racing_writes(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
     for (uint32_t i = 0; i < findings->count; i++) {
@@ -43,7 +42,8 @@ static equality get_equality(const grout_checker *compared, const grout_record *
     if (it == NULL || !it->is_compared) {
         return EQUALITY_UNKNOWN;
     }
-    return grout_record__is_contested(it) && !it->is_different ? EQUALITY_EQUAL : EQUALITY_DIFFERENT;
+    return grout_record__is_contested(it) && !it->is_different ? EQUALITY_EQUAL
+                                                               : EQUALITY_DIFFERENT;
 }
 
 /* Whether it says so of some race. */
@@ -88,7 +88,7 @@ static bool is_raced(const grout_checker *checker, grout_op_id write, bool *is_r
         for (uint32_t k = 0; facts->side_count == 2 && k < 2 && !*is_raced_out; k++) {
             const grout_op_id read = facts->sides[k].origin.op;
             if (!facts->sides[k].is_write && read != 0 &&
-                !grout_checker__is_fed(checker, read, write, is_raced_out)) {
+                !grout_checker__is_made_of(checker, read, write, is_raced_out)) {
                 return false;
             }
         }
@@ -103,7 +103,7 @@ static bool find_chance(const grout_checker *checker, const grout_record *record
     for (uint32_t k = 0; k < record->facts.side_count; k++) {
         const grout_op_id write = record->facts.sides[k].origin.op;
         bool is_of_schedule = false;
-        if (!grout_checker__is_of_chance(checker, write, &is_of_schedule) ||
+        if (!grout_checker__is_made_of(checker, 0, write, &is_of_schedule) ||
             !is_raced(checker, write, is_raced_out)) {
             return false;
         }
@@ -126,9 +126,9 @@ static bool judge(grout_checker *checker, grout_record *record,
     if (is_of_race) { /* the race that it comes of is another finding */
         return true;
     }
-    const grout_equal_once once =
-        is_of_schedule ? GROUT_EQUAL_ONCE_SCHEDULE
-                       : compare_others(&compared[1], compared_count - 1, record);
+    const grout_equal_once once = is_of_schedule
+                                      ? GROUT_EQUAL_ONCE_SCHEDULE
+                                      : compare_others(&compared[1], compared_count - 1, record);
     record->facts.equal_once = (uint8_t)once;
     if (once == GROUT_EQUAL_ONCE_NOT) {
         record->facts.raced = record->code;

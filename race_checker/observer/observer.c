@@ -84,7 +84,8 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->run.undefined_op_count =
         checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
     checker->values = checker->judged ? grout_values__new(checker) : NULL;
-    if ((checker->judged && !checker->values) || !checker->run.op_threads || !checker->run.undefined_ops || !copy_elements(checker, info) ||
+    if ((checker->judged && !checker->values) || !checker->run.op_threads ||
+        !checker->run.undefined_ops || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);

@@ -156,8 +156,7 @@ static bool compare_piece(comparison *it, const grout_left_bytes *left, const ui
         uint32_t x = it->rect->column > left->rect.column ? it->rect->column : left->rect.column;
         for (; x < it->rect->column_end && x < left->rect.column_end; x++) {
             const size_t now = (size_t)(y - it->rect->row) * width + (x - it->rect->column);
-            const size_t then =
-                (size_t)(y - left->rect.row) * left_width + (x - left->rect.column);
+            const size_t then = (size_t)(y - left->rect.row) * left_width + (x - left->rect.column);
             if (it->seen[now]) {
                 continue;
             }
@@ -222,8 +221,8 @@ bool grout_values__compare(grout_checker *checker) {
         const grout_write_pair *pair = &values->pairs.items[i];
         grout_compared_pair *compared = find_compared(values, &pair->key);
         values->scratch.count = 0;
-        if (!compared || !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator,
-                                              3 * get_size(&pair->rect))) {
+        if (!compared ||
+            !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect))) {
             return grout_checker__fail(checker);
         }
         compared->is_different =

@@ -78,12 +78,10 @@ static const char *judge(subject *it, const bool *are_given) {
 
 /* ---- inputs --------------------------------------------------------------------------------- */
 
-#define KERNEL(PARAMS, BODY)                                          \
-    "kernel @k(" PARAMS ", %y: out gmem i32[4]) grid(x = 2)\n{\n" BODY \
-    "}\n"
-#define FLOATS(PARAMS, BODY)                                          \
-    "kernel @k(" PARAMS ", %y: out gmem f32[4]) grid(x = 2)\n{\n" BODY \
-    "}\n"
+#define KERNEL(PARAMS, BODY) \
+    "kernel @k(" PARAMS ", %y: out gmem i32[4]) grid(x = 2)\n{\n" BODY "}\n"
+#define FLOATS(PARAMS, BODY) \
+    "kernel @k(" PARAMS ", %y: out gmem f32[4]) grid(x = 2)\n{\n" BODY "}\n"
 
 static const struct {
     const char *text, *given, *invented; /* what is said if all inputs are given, or none */
@@ -168,7 +166,8 @@ START_TEST(test_interrupted) {
     ck_assert_str_eq(judge(&it, NULL), "race");
     ck_assert_uint_eq(run_count, 1);
     unload(&it);
-    load(&it, FLOATS("%x: in gmem f32[4]", "  if (eq (axis_index x), 0) {\n    store %y, (load %x)\n  }\n"));
+    load(&it, FLOATS("%x: in gmem f32[4]",
+                     "  if (eq (axis_index x), 0) {\n    store %y, (load %x)\n  }\n"));
     it.launch.progress = count_and_stop;
     run_count = 0;
     ck_assert_str_eq(judge(&it, NULL), "");

@@ -1,6 +1,6 @@
 """Draws kernels in which actors write the same bytes, and asks whether grout tells equal values from others.
 
-usage: check_equal_writes.py --grout PATH [FIRST COUNT]
+usage: equal_writes.py --grout PATH [FIRST COUNT]
 
 A drawn kernel has CTAs and threads that write boxes of an array in GMEM, and of one in SMEM that nobody reads: by plain
 stores, masked ones, TMA and cp.async, in rounds with a block_barrier between. What is written is a number of the place,
