@@ -55,7 +55,7 @@ kernel @a(%y: out gmem i32[N]) {
 kernel @b(%y: out gmem i32[N]) threads(wg = 2) {
   scratch %s : smem i32[4]
   store %s[N - 1], (axis_index wg)
-  store %y, (broadcast 1 : i32[N])
+  store %y, (broadcast (axis_index wg) : i32[N])
 }
 """
 
