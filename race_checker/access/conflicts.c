@@ -175,6 +175,13 @@ static bool compare_with_kept(const access_context *context, const grout_rect *r
     return true;
 }
 
+/* Whether nobody will ask for the bytes that are about to be overwritten: the next write comes
+ * after them, and a reader vouches for them (compare_kept). */
+static bool is_settled(const access_context *context, const grout_region *region, bool is_read) {
+    return is_read && grout_space_is_of_cta(context->rules.space) &&
+           grout_rules__is_ordered(&context->rules, &region->write);
+}
+
 /* The visitor where values are compared: what is about to be overwritten is kept, and the write
  * compared with what was. */
 static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *region,
@@ -183,9 +190,10 @@ static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *reg
     const grout_bytes_place place = get_place(context);
     const bool is_write =
         context->event->u.access->is_write && !grout_space_is_of_thread(context->rules.space);
+    const bool is_read = region->reader_count > region->open_count;
     if (is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
-        !grout_values__keep(context->checker, &region->write,
-                            region->reader_count > region->open_count, &place, rect)) {
+        !is_settled(context, region, is_read) &&
+        !grout_values__keep(context->checker, &region->write, is_read, &place, rect)) {
         return false;
     }
     if (is_write && context->checker->values->are_judged[context->event->origin.op] &&

@@ -53,16 +53,24 @@ void grout_values__free(grout_values *values) {
 
 /* ---- one write ---- */
 
-static bool is_same_write(const grout_entry *a, const grout_entry *b) {
-    return a->cluster == b->cluster && a->component == b->component && a->number == b->number &&
-           a->epoch == b->epoch && memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+/* Whether these are the bytes of the write, or of one that has left the same. */
+static bool is_of_write(const grout_left_bytes *left, const grout_entry *write) {
+    const grout_entry *it = &left->write;
+    if (it->cluster != write->cluster || it->component != write->component ||
+        it->origin.op != write->origin.op) {
+        return false;
+    }
+    return left->since < it->number
+               ? left->since <= write->number && write->number <= it->number
+               : it->number == write->number && it->epoch == write->epoch &&
+                     memcmp(&it->origin, &write->origin, sizeof it->origin) == 0;
 }
 
+/* All that one operation of an actor, or of its engine, leaves is in one. */
 static uint32_t get_bucket(const grout_entry *write) {
-    uint64_t hash = grout_check__mix((uint64_t)write->cluster << 32 | write->component,
-                                     (uint64_t)write->origin.op << 32 | write->origin.cta);
-    return (uint32_t)(grout_check__mix(hash, (uint64_t)write->number << 32 | write->epoch) %
-                      GROUT_LEFT_BUCKETS);
+    const uint64_t hash = grout_check__mix((uint64_t)write->cluster << 32 | write->component,
+                                           (uint64_t)write->origin.op << 32 | write->origin.cta);
+    return (uint32_t)(hash % GROUT_LEFT_BUCKETS);
 }
 
 static size_t get_size(const grout_rect *rect) {
@@ -98,6 +106,29 @@ static bool take_bytes(grout_values *values, size_t size, size_t *first_out) {
     return true;
 }
 
+/* Whether a later write of the same operation, by the mechanism that completes in the order of its
+ * numbers, has left the same: who is in no order with this one is in none with that one. */
+static bool is_repeated(const grout_values *values, const grout_left_bytes *left,
+                        const grout_left_bytes *later) {
+    const size_t size = 2 * get_size(&left->rect);
+    return left->write.component == later->write.component &&
+           left->write.cluster == later->write.cluster &&
+           left->write.number <= later->write.number && left->is_read == later->is_read &&
+           memcmp(values->pool.items + left->first, values->pool.items + later->first, size) == 0;
+}
+
+/* The newest of the same operation and place; NULL: there is none. */
+static grout_left_bytes *find_newest(const grout_values *values, const grout_left_bytes *left) {
+    for (uint32_t i = left->next; i != 0; i = values->left.items[i - 1].next) {
+        grout_left_bytes *it = &values->left.items[i - 1];
+        if (it->write.origin.op == left->write.origin.op && it->owner == left->owner &&
+            it->plane == left->plane && memcmp(&it->rect, &left->rect, sizeof it->rect) == 0) {
+            return it;
+        }
+    }
+    return NULL;
+}
+
 bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool is_read,
                         const grout_bytes_place *place, const grout_rect *rect) {
     grout_values *values = checker->values;
@@ -106,6 +137,7 @@ bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool i
     }
     uint32_t *bucket = &values->buckets[get_bucket(write)];
     grout_left_bytes left = {.write = *write,
+                             .since = write->number,
                              .owner = place->owner,
                              .plane = place->plane,
                              .is_read = is_read,
@@ -117,6 +149,12 @@ bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool i
     if (!read_rect(checker, place, rect, values->pool.items + left.first)) {
         values->pool.count = left.first;
         return true; /* a pair that wants it is not known to be equal */
+    }
+    grout_left_bytes *newest = find_newest(values, &left);
+    if (newest && is_repeated(values, newest, &left)) {
+        newest->write = *write;
+        values->pool.count = left.first;
+        return true;
     }
     if (!GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1)) {
         return grout_checker__fail(checker);
@@ -187,8 +225,7 @@ static bool is_equal(const grout_checker *checker, const grout_write_pair *pair,
          i = values->left.items[i - 1].next) {
         const grout_left_bytes *left = &values->left.items[i - 1];
         if (left->owner == pair->place.owner && left->plane == pair->place.plane &&
-            is_same_write(&left->write, &pair->earlier) &&
-            !compare_piece(&it, left, values->pool.items)) {
+            is_of_write(left, &pair->earlier) && !compare_piece(&it, left, values->pool.items)) {
             return false;
         }
     }

@@ -29,6 +29,8 @@ typedef struct grout_bytes_place {
 /* What a write left in a rectangle, before another one came. */
 typedef struct grout_left_bytes {
     grout_entry write;
+    uint32_t
+        since; /* number of the first of its operation that left the same; its own: it is alone */
     uint32_t owner, plane;
     bool is_read; /* somebody has read it: a reader may vouch for it */
     grout_rect rect;
