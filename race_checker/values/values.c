@@ -107,7 +107,7 @@ static bool take_bytes(grout_values *values, size_t size, size_t *first_out) {
 }
 
 /* Whether a later write of the same operation, by the mechanism that completes in the order of its
- * numbers, has left the same: who is in no order with this one is in none with that one. */
+ * numbers, has left the same: a write in no order with this one is in none with that one. */
 static bool is_repeated(const grout_values *values, const grout_left_bytes *left,
                         const grout_left_bytes *later) {
     const size_t size = 2 * get_size(&left->rect);
