@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What JAX has since 0.12: plgpu.store, barrier_arrive_and_wait, reductions with accumulator_ilp, predicates."""
+import re
+
 import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
+import grout.pallas  # noqa: E402
 from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
 
 needs_0_12 = pytest.mark.skipif(not hasattr(plgpu, "store"), reason="JAX 0.12")
@@ -80,3 +84,23 @@ def test_arrival_with_a_predicate(arrives, verdict):
     report = check(f, numpy.zeros(1, "int32"), verdict=verdict)
     if verdict == "error":
         assert [finding.code for finding in report.findings] == ["deadlock"]
+
+
+def test_a_pallas_call_with_a_grid():
+    """It is read where JAX lowers it for Mosaic GPU. Elsewhere the refusal says so, and names what this JAX has."""
+    def body(x, out):
+        out[...] = x[...] + 1
+
+    spec = plgpu.BlockSpec((128,), lambda i: (i,))
+    f = pl.pallas_call(body, out_shape=S((256,), jnp.float32), grid=(2,), in_specs=[spec], out_specs=spec,
+                       compiler_params=plgpu.CompilerParams())
+    x = count(256)
+    try:
+        jax.jit(f).trace(x).lower(lowering_platforms=("cuda",))
+    except Exception:  # pylint: disable=broad-exception-caught
+        with pytest.raises(grout.pallas.UnsupportedError, match="lowers no pallas_call for Mosaic GPU") as caught:
+            grout.pallas.check(f)(x)
+        named = re.findall(r"plgpu\.(\w+)", caught.value.message)
+        assert named and all(hasattr(plgpu, name) for name in named)
+    else:
+        assert_same(check(f, x).result, x + 1)

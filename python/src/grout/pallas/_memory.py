@@ -6,6 +6,7 @@ import contextlib
 import re
 
 from . import _jax, _series
+from ._im2col import find_pixels, is_of_windows
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
 from ._views import apply, at_object, find_places, split_leaves, to_val
@@ -121,7 +122,15 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     predicate = rest[0] if rest else None
 
     def copy():
-        view, to = apply(importer, source, at_source, takes_rows=True), apply(importer, target, at_target)
+        to = apply(importer, target, at_target)
+        if is_of_windows(at_source):
+            if axes:
+                raise importer.unsupported("windows are not shared by the CTAs of a cluster; JAX' lowering takes none either")
+            pixels = find_pixels(importer, source, at_source)
+            importer.builder.op("copy_gmem_to_smem_im2col", pixels.source, to.ref, barrier, *pixels.offsets,
+                                pixels=pixels.ranges)  # zeros from outside whatever oob_mode= says, as JAX lowers it
+            return
+        view = apply(importer, source, at_source, takes_rows=True)
         if view.rows is None:
             importer.builder.op("copy_gmem_to_smem", view.ref, to.ref, barrier, **attributes)
             return

@@ -108,6 +108,15 @@ def find_number(equation, operands):
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
 
 
+def _find_im2col():
+    """What plgpu.im2col_ref makes of a reference, since 0.12."""
+    from jax._src.pallas.mosaic_gpu import core as gpu  # pylint: disable=import-outside-toplevel
+    return getattr(gpu, "Im2ColTransform", None)
+
+
+Im2ColTransform = _find_im2col()
+
+
 def find_interpret_params():
     """The parameters of JAX' interpreter for GPUs, which 0.10.0 and 0.10.1 lack."""
     try:
