@@ -8,7 +8,7 @@ import re
 from . import _jax, _series
 from ._im2col import find_pixels, is_of_windows
 from ._rules import rule
-from ._values import Cell, Val, View, dtype_of
+from ._values import Cell, Val, View, dtype_of, index
 from ._views import apply, at_object, find_places, split_leaves, to_val
 
 # Reductions of a TMA store by the name that JAX gives them.
@@ -102,6 +102,15 @@ def _of_leader(partition):
     return {"leader_tracked": True, **({} if axis is None else {"partitioned": int(axis)})}
 
 
+def _arrive_without_bytes(importer, barrier, params) -> None:
+    """The arrival of a copy that is not made. With leader_tracked= only the leader makes one."""
+    leads = None
+    if params.get("leader_tracked") is not None:
+        leads = importer.arith("eq", importer.axis(params["collective_axes"]), index(0))
+    with when(importer, leads):
+        importer.builder.op("barrier_arrive", barrier)
+
+
 @rule("copy_gmem_to_smem")
 def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
@@ -138,17 +147,18 @@ def import_load_by_tma(importer, equation, source, target, *operands):
             raise importer.unsupported("rows that an array names are not shared by the CTAs of a cluster")
         importer.builder.op("tma_gather", view.ref, to.ref, barrier, view.rows.built, **_of_rows(attributes))
 
+    arrives = _series.PREDICATED_COPY_ARRIVES
     if predicate is None or predicate.is_const and predicate.const:
         copy()
     elif predicate.is_const:
-        if _series.PREDICATED_COPY_ARRIVES:
-            importer.builder.op("barrier_arrive", barrier)
+        if arrives:
+            _arrive_without_bytes(importer, barrier, params)
     else:
         with importer.builder.if_(importer.operand(predicate)) as branch:
             copy()
-        if _series.PREDICATED_COPY_ARRIVES:
+        if arrives:
             with branch.else_():
-                importer.builder.op("barrier_arrive", barrier)
+                _arrive_without_bytes(importer, barrier, params)
 
 
 @rule("copy_smem_to_gmem")
@@ -157,11 +167,13 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
     params = equation.params
     (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
                                                 params["dst_transforms_treedef"])
-    attributes = {} if params.get("commit_group", True) else {"no_commit_group": True}
     reduction = params.get("reduction_op")
+    predicate = rest[0] if params.get("has_user_predicate") else None
+    commits = params.get("commit_group", True)
+    is_certain = predicate is None or predicate.is_const and bool(predicate.const)
+    attributes = {} if commits and is_certain else {"no_commit_group": True}
     if reduction is not None:
         attributes["reduce"] = REDUCTIONS.get(reduction, reduction)
-    predicate = rest[0] if params.get("has_user_predicate") else None
 
     def copy():
         view, to = apply(importer, source, at_source), apply(importer, target, at_target, takes_rows=True)
@@ -172,11 +184,11 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
             raise importer.unsupported("TMA stores rows that an array names without reduction_op and predicate")
         importer.builder.op("tma_scatter", view.ref, to.ref, to.rows.built, **attributes)
 
-    if predicate is None or predicate.is_const and predicate.const:
-        copy()
-    elif not predicate.is_const:
-        with importer.builder.if_(importer.operand(predicate)):
+    if is_certain or not predicate.is_const:
+        with when(importer, predicate):
             copy()
+    if commits and not is_certain:  # the group is closed whatever the predicate says, and counts for those who wait
+        importer.builder.op("commit_group")
 
 
 @rule("async_prefetch")
@@ -184,8 +196,15 @@ def import_prefetch(importer, equation, ref, *leaves):
     """A hint."""
     params = equation.params
     tree = params.get("ref_transforms_treedef", params.get("transforms_treedef", params.get("tree")))
-    (transforms,), _ = split_leaves(leaves, tree)
-    importer.builder.op("async_prefetch", apply(importer, ref, transforms).ref)
+    (transforms,), rest = split_leaves(leaves, tree)
+    view = apply(importer, ref, transforms, takes_rows=True)
+    if view.rows is not None:
+        importer.note("a prefetch of rows that an array names is left out: it changes no value")
+        return
+    predicate = rest[0] if params.get("has_user_predicate") else None
+    if predicate is None or not predicate.is_const or predicate.const:
+        with when(importer, predicate):
+            importer.builder.op("async_prefetch", view.ref)
 
 
 @rule("commit_smem")
