@@ -61,13 +61,20 @@ def test_arrive_and_wait(arrivals, verdict):
 
 @needs_0_12
 @pytest.mark.parametrize("name", ("sum", "max", "min", "prod"))
-def test_reductions(name):
-    def body(x, out):
-        out[...] = getattr(plgpu, name)(x[...], axis=1, accumulator_ilp=2)
+@pytest.mark.parametrize("dtype", ("float32", "bfloat16", "float16", "int32", "uint32"))
+def test_reductions(name, dtype):
+    shapes = {axis: numpy.zeros((2, 64, 16)).sum(axis).shape for axis in (1, 2, -1, (0, 2), (1, 2), (0, 1, 2), None)}
 
-    x = numpy.random.default_rng(3).integers(1, 3, (64, 16)).astype("float32")
-    layout = S((64,), jnp.float32)
-    assert_same(check(kernel(body, layout), x).result, getattr(numpy, name)(x, axis=1))
+    def body(x, *outs):
+        for axis, out in zip(shapes, outs):
+            out[...] = getattr(plgpu, name)(x[...], axis=axis, accumulator_ilp=2)
+
+    signs = numpy.random.default_rng(3).integers(0, 2, (2, 64, 16)) * (2 if name == "sum" and dtype != "uint32" else 1)
+    x = (1 - signs if name == "sum" else 1 + signs * (numpy.arange(16) == 3) * (numpy.arange(64)[:, None] < 6)).astype(dtype)
+    report = check(kernel(body, [S(shape, x.dtype) for shape in shapes.values()]), x)
+    for axis, got in zip(shapes, report.result):
+        wanted = getattr(numpy, name)(x.astype("f8"), axis=axis)
+        assert_same(got, numpy.asarray(wanted).astype(x.dtype), f"axis={axis}")
 
 
 @pytest.mark.skipif("predicate" not in plgpu.barrier_arrive.__code__.co_varnames, reason="JAX 0.11")

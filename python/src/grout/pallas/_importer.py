@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import math
 import typing
 
 import numpy
@@ -228,7 +229,8 @@ class Importer:
         """For the builder. beside: an operand that gives a constant its type."""
         if not value.is_const:
             return value.built
-        takes_type = beside is not None and not beside.is_const and beside.dtype == value.dtype
+        takes_type = beside is not None and not beside.is_const and beside.dtype == value.dtype and \
+            (not is_float(value.dtype) or math.isfinite(value.const))  # the others are written with their type
         if takes_type or value.dtype in ("i32", "f32", "bool"):
             return value.const
         return self.builder.typed(value.const, value.dtype)
