@@ -26,7 +26,6 @@ X = numpy.ones(64, "float32")
 
 OF_0_12 = {name: "0.12" for name in ("barrier_arrive_and_wait", "store", "mosaic_gpu_reduce_max", "mosaic_gpu_reduce_min",
                                      "mosaic_gpu_reduce_prod", "mosaic_gpu_reduce_sum")}
-OF_0_12["stack"] = "a concatenation before"
 LATER = {"closed_call": "older", "checkpoint": "", "remat": "", "pjit": "older", "core_call": "older", "log2": "", "mma": "",
          "commit_smem_to_gmem_group": "older", "one_minus_square": "", "relayout": "", "eval_jaxpr": "", "core_map": "0.10",
          "jaxpr_call": "0.10", "pvary": "of shard_map", "reshard": "of shard_map", "expand_dims": "a reshape or a broadcast",

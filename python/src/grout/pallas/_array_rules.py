@@ -97,7 +97,7 @@ def import_concatenate(importer, equation, *arrays):
 
 @rule("stack")
 def import_stack(importer, equation, *arrays):
-    """One after the other along a dimension of their own. The primitive is of 0.12; before, it was a concatenation."""
+    """One after the other along a dimension of their own."""
     dim, shape = equation.params["axis"], equation.outvars[0].aval.shape
     one = (*shape[:dim], 1, *shape[dim + 1:])
     parts = [reshape(importer, array, one) for array in arrays]
