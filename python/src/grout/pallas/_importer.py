@@ -20,6 +20,7 @@ from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
+from ._semaphores import declare_param
 from ._values import Cell, Val, View, const, dtype_of, index, is_float, lay_out, splat_of
 
 core = _jax.core
@@ -84,6 +85,7 @@ class Imported:
     aliases: typing.Mapping[int, int]
     changed: typing.FrozenSet[int]
     notes: typing.Mapping[str, int]
+    semaphores: typing.FrozenSet[int] = frozenset()  # numbers of inputs that are semaphores
     gaps: typing.Tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
     @property
@@ -320,6 +322,11 @@ class Importer:
             aval = getattr(variable.aval, "inner_aval", variable.aval)
             if number in source.local:
                 aval = aval.update(shape=logical_shape(self, aval.shape, source.local[number]))
+            if _series.is_semaphore(aval.dtype):
+                name = self.names.take(names[number])
+                inputs.append(name)
+                views.append(declare_param(self, name, aval.shape))
+                continue
             direction = "out" if output >= 0 else "inout" if number in changed else "in"
             name = self.names.take(names[number])
             (outputs if output >= 0 else inputs).append(name)
@@ -331,7 +338,13 @@ class Importer:
         written = _jax.list_written(self.source.jaxpr)
         inputs = self.source.jaxpr.invars[:self.source.input_count]
         return frozenset(number for number, variable in enumerate(inputs)
-                         if variable in written or number in self.source.aliases)
+                         if variable in written or number in self.source.aliases) | self.list_semaphores()
+
+    def list_semaphores(self) -> typing.FrozenSet[int]:
+        """Numbers of the inputs that are semaphores from outside."""
+        avals = [getattr(variable.aval, "inner_aval", variable.aval)
+                 for variable in self.source.jaxpr.invars[:self.source.input_count]]
+        return frozenset(number for number, aval in enumerate(avals) if _series.is_semaphore(aval.dtype))
 
     def _declare_param(self, name: str, direction: str, aval) -> View:
         if 0 in aval.shape:
@@ -380,7 +393,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
+                        dict(self.notes), self.list_semaphores(), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
 
     @property
     def is_wgmma_async(self) -> bool:

@@ -293,53 +293,6 @@ def import_async_store(importer, equation, value, target, barrier, place, *leave
     importer.builder.op("barrier_arrive", at_object(importer, barrier, at_barrier, places))
 
 
-def _semaphore(importer, view, transforms):
-    return at_object(importer, view, transforms)
-
-
-@rule("semaphore_signal")
-def import_semaphore_signal(importer, equation, *operands):
-    """Adds units."""
-    ref, transforms, count, device, core_index = equation.params["args_tree"].unflatten(operands)
-    if device is not None:
-        raise importer.unsupported("device_id=: a semaphore of another device; grout models one device")
-    if core_index is not None:
-        raise importer.unsupported("core_index= has no counterpart on a GPU")
-    importer.builder.op("semaphore_signal", _semaphore(importer, ref, transforms),
-                        importer.operand(to_val(importer, count)))
-
-
-@rule("semaphore_signal_parallel")
-def import_semaphore_signal_parallel(importer, equation, *operands):
-    """Adds units to several, in no order."""
-    del equation, operands
-    raise importer.unsupported("signals to several devices; grout models one device")
-
-
-@rule("semaphore_wait")
-def import_semaphore_wait(importer, equation, *operands):
-    """Takes units."""
-    ref, transforms, count, decrement = equation.params["args_tree"].unflatten(operands)
-    keeps = isinstance(decrement, Val) and decrement.is_const and not decrement.const or decrement is False
-    attributes = {"no_decrement": True} if keeps else {}
-    importer.builder.op("semaphore_wait", _semaphore(importer, ref, transforms),
-                        importer.operand(to_val(importer, count)), **attributes)
-
-
-@rule("semaphore_read")
-def import_semaphore_read(importer, equation, *operands):
-    """The number of units."""
-    ref, transforms = equation.params["args_tree"].unflatten(operands)
-    return importer.op("semaphore_read", "i32", (), _semaphore(importer, ref, transforms))
-
-
-@rule("get_global")
-def import_get_global(importer, equation):
-    """A semaphore of the launch: each place of the program has its own."""
-    from ._objects import declare_global  # pylint: disable=import-outside-toplevel
-    return declare_global(importer, equation.outvars[0].aval)
-
-
 @rule("mgpu_atomic_store")
 def import_atomic_store(importer, equation, *operands):
     """Element by element, each at once."""

@@ -108,6 +108,13 @@ def find_number(equation, operands):
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
 
 
+def is_semaphore(dtype) -> bool:
+    """Whether an element type is that of semaphores; JAX has several."""
+    from jax._src.pallas import core as pallas_core  # pylint: disable=import-outside-toplevel
+    return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
+        or "emaphore" in type(dtype).__name__
+
+
 def _find_im2col():
     """What plgpu.im2col_ref makes of a reference, since 0.12."""
     from jax._src.pallas.mosaic_gpu import core as gpu  # pylint: disable=import-outside-toplevel
