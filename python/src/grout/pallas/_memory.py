@@ -111,6 +111,14 @@ def _arrive_without_bytes(importer, barrier, params) -> None:
         importer.builder.op("barrier_arrive", barrier)
 
 
+def _check_arrival(importer, variable) -> None:
+    """Of the barrier that gets bytes."""
+    aval = getattr(variable.aval, "inner_aval", variable.aval)
+    if getattr(aval.dtype, "orders_tensor_core", False) and importer.is_blackwell and not _series.BYTES_ARRIVE_ONCE:
+        raise importer.unsupported(f"its barrier has orders_tensor_core=True: that counts threads, and JAX {_series.VERSION} "
+                                   "lets all 128 lanes arrive; since 0.12 one does. Use two barriers")
+
+
 @rule("copy_gmem_to_smem")
 def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
@@ -118,6 +126,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     if not params.get("has_barrier", True):
         raise importer.unsupported("a copy without a barrier is of before Hopper")
     barrier, *leaves = operands
+    _check_arrival(importer, equation.invars[2])
     (at_source, at_target, at_barrier), rest = split_leaves(
         leaves, params["src_transforms_treedef"], params["dst_transforms_treedef"],
         params["barrier_transforms_treedef"])
@@ -280,6 +289,7 @@ def import_async_store(importer, equation, value, target, barrier, place, *leave
                                                  params["barrier_transforms_treedef"])
     if rest:
         raise importer.unsupported("an operand more than it has in the versions that were tried")
+    _check_arrival(importer, equation.invars[2])
     if not value.shape:
         raise importer.unsupported("a scalar: JAX' lowering takes none")
     if params["cluster_dim"] not in dict(importer.source.cluster):

@@ -103,6 +103,10 @@ def find_number(equation, operands):
     return operands[0] if operands else int(equation.params["n"])
 
 
+# A copy or a store that brings bytes to a barrier with orders_tensor_core=True arrives once, as such a barrier counts, since
+# 0.12. Before, every lane of the warpgroup arrives.
+BYTES_ARRIVE_ONCE = NUMBERS >= (0, 12)
+
 # With predicate=False of copy_gmem_to_smem the arrival is made all the same before 0.12, with no bytes; since then it is
 # not made.
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
