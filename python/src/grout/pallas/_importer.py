@@ -65,6 +65,7 @@ class Source:
     approx_math: bool
     auto_barriers: bool
     skips_floats: bool
+    raises_races: bool  # a call that has one is an exception
     frames: typing.Sequence
     local: typing.Mapping[int, typing.Sequence] = dataclasses.field(default_factory=dict)
     scratch_count: int = 0
@@ -85,6 +86,7 @@ class Imported:
     aliases: typing.Mapping[int, int]
     changed: typing.FrozenSet[int]
     notes: typing.Mapping[str, int]
+    raises_races: bool = False
     semaphores: typing.FrozenSet[int] = frozenset()  # numbers of inputs that are semaphores
     gaps: typing.Tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
@@ -393,7 +395,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes), self.list_semaphores(), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
+                        dict(self.notes), source.raises_races, self.list_semaphores(), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
 
     @property
     def is_wgmma_async(self) -> bool:

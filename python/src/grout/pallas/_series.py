@@ -112,6 +112,11 @@ BYTES_ARRIVE_ONCE = NUMBERS >= (0, 12)
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
 
 
+def raises_races(interpret) -> bool:
+    """Whether parameters of JAX' interpreter ask that a race is an exception. on_race is of 0.12; before, a race was noted."""
+    return bool(getattr(interpret, "detect_races", False)) and getattr(interpret, "on_race", None) == "raise"
+
+
 def is_semaphore(dtype) -> bool:
     """Whether an element type is that of semaphores; JAX has several."""
     from jax._src.pallas import core as pallas_core  # pylint: disable=import-outside-toplevel

@@ -18,6 +18,7 @@ from ._importer import Imported, Options, import_kernel
 from ._sources import is_mosaic_gpu, make_source
 
 mlir = _jax.mlir
+UNCHECKED = "interpret= asks for races to be raised (detect_races=True), and a session without check=True looks for none"
 
 
 @dataclasses.dataclass
@@ -37,6 +38,7 @@ class Session:
     def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
                  on_report: typing.Optional[typing.Callable[[Report], object]] = None):
         self.kernels: typing.List[Imported] = []
+        self.raises_races = False  # where JAX' interpret= asks for it
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
@@ -59,6 +61,8 @@ class Session:
 
     def _import(self, primitive, params, frames) -> Imported:
         imported = import_kernel(make_source(primitive, params, frames), self._options)
+        if imported.raises_races and not self._check and not self._only_import:
+            imported.notes[UNCHECKED] = 1
         with self._lock:
             self.kernels.append(imported)
         return imported
@@ -112,6 +116,8 @@ class Session:
             self.calls.append(call)
         if call.report is not None and self._on_report is not None:
             self._on_report(call.report)
+        if call.report is not None and self.raises_races and imported.raises_races and call.report.verdict == "error":
+            raise RuntimeError(f"{call.report}\nnote: on_race='raise' of the kernel's interpret= makes this an exception")
         return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
 
 

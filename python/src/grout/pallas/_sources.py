@@ -45,7 +45,8 @@ def _settings_of(params) -> typing.Dict[str, typing.Any]:
     given = params.get("compiler_params")
     return {"approx_math": bool(getattr(given, "approx_math", False)),
             "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False),
-            "skips_floats": bool(getattr(params.get("interpret"), "skip_floating_point_ops", False))}
+            "skips_floats": bool(getattr(params.get("interpret"), "skip_floating_point_ops", False)),
+            "raises_races": _series.raises_races(params.get("interpret"))}
 
 
 def _of_mpmd_map(params, frames) -> Source:
