@@ -360,3 +360,16 @@ def test_the_worst_call_counts():
     report = grout.pallas.check(lambda x: right(wrong(right(x))))(*arrays)
     assert [one.verdict for one in report.reports] == ["clean", "error", "clean"] and report.verdict == "error"
     assert str(report).count("@body") >= 3
+
+
+def test_a_severity():
+    def body(x_ref, out, room):
+        room[...] = x_ref[...] + 1
+        plgpu.copy_smem_to_gmem(room, out)
+        plgpu.wait_smem_to_gmem(0)
+
+    function = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32)])
+    report = grout.pallas.check(function, severity={"missing-commit-smem": "warning"})(X)
+    assert report.verdict == "warning" and [finding.severity for finding in report.findings] == ["warning"], str(report)
+    with pytest.raises(ValueError, match="there is no code 'missing-commit'"):
+        grout.pallas.check(function, severity={"missing-commit": "warning"})(X)

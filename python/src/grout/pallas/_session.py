@@ -10,6 +10,7 @@ import numpy
 
 from .._diagnostics import GroutError
 from .._report import Report
+from .._severity import read_levels
 from . import _jax, _series
 from ._errors import UnsupportedError
 from ._held import ORDER, Held, order_kernels, to_numbers
@@ -42,6 +43,8 @@ class Session:
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
+        if check:
+            read_levels(self._run_options.get("severity"))
         self._only_import, self._on_report = only_import, on_report
         self.held = Held()
         self._lock = threading.Lock()
