@@ -127,3 +127,19 @@ def test_semaphores_of_another_session():
     with pytest.raises(grout.GroutError, match="not made in this session"):
         with grout.pallas.interpret() as session:
             session.held.find(numpy.zeros(2, "int32"))
+
+
+def test_warps_that_take_units():
+    """Regions of warps are no kernels of their own, which JAX' checks see."""
+    def body(sem, out):
+        pl.semaphore_signal(sem.at[0], 2)
+
+        @pl.core_map(plgpu.WarpMesh(axis_name="warp"))
+        def _():
+            pl.when(lax.axis_index("warp") < 2)(lambda: pl.semaphore_wait(sem.at[0], 1))
+
+        out[0] = pl.semaphore_read(sem.at[0])
+
+    with jax.enable_checks(True):
+        report = check(jax.jit(lambda: kernel(body, S((1,), jnp.int32))(plgpu.alloc_semaphore((1,)))))
+    assert int(report.result[0]) == 0

@@ -50,17 +50,26 @@ class Held:
         return results
 
 
-def order_kernels(primitive, is_here: typing.Callable[[], bool]) -> None:
-    """Kernels of semaphores from outside run in the order of the program, where is_here() holds: no value says so."""
-    original = primitive.abstract_eval
+def order_kernels(primitive, is_ours: typing.Callable[[object], bool]) -> None:
+    """Kernels of semaphores from outside run in the order of the program: no value says so. is_ours(parameters): whether a
+    kernel is read here."""
+    original, original_check = primitive.abstract_eval, core.custom_typechecks.get(primitive)
+
+    def add_order(avals, params, effects):
+        is_ordered = is_ours(params) and any(_series.is_semaphore(getattr(aval, "dtype", None)) for aval in avals)
+        return {*effects, ORDER} if is_ordered else effects
 
     def abstract_eval(*avals, **params):
         results, effects = original(*avals, **params)
-        if is_here() and any(_series.is_semaphore(getattr(aval, "dtype", None)) for aval in avals):
-            effects = {*effects, ORDER}
-        return results, effects
+        return results, add_order(avals, params, effects)
+
+    def check(context, *atoms, **params):
+        results, effects = original_check(context, *atoms, **params)
+        return results, add_order([atom.aval for atom in atoms], params, effects)
 
     primitive.abstract_eval = abstract_eval
+    if original_check is not None:
+        core.custom_typechecks[primitive] = check
 
 
 def to_numbers(aval):

@@ -180,7 +180,8 @@ def enter(session: Session):
         if not _hooked:
             for primitive in _jax.KERNEL_PRIMITIVES:
                 _hook(primitive)
-                order_kernels(primitive, lambda: _STATE.value is not None)
+                order_kernels(primitive, lambda params, primitive=primitive: _STATE.value is not None and
+                              is_mosaic_gpu(primitive, params))
             _hook_allocations()
     return _STATE.swap_local(session)
 
