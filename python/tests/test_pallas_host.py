@@ -60,12 +60,17 @@ def test_a_copy_of_nibbles(name):
 
 def test_subnormal_numbers_are_kept():
     """XLA's threads take subnormal numbers for 0; grout, which they call, does not. A half in 4 bits goes by way of one."""
-    def body(x_ref, y_ref, out):
+    def body(x_ref, y_ref, out, less):
+        y = y_ref[...]
         out[0] = x_ref[...].astype(jnp.float32)
-        out[1] = y_ref[...] * numpy.float32(0.5)
+        out[1] = y * numpy.float32(0.5)
+        out[2] = y + y
+        out[3] = numpy.float32(3e-38) * numpy.float32(0.25) - y
+        less[...] = (y > 0).astype(jnp.int32)
 
+    half = numpy.float32(0.5)
     x = numpy.tile(numpy.array([0, .5, 1, 1.5, 2, 3, 4, 6], "float32"), 8).astype(jnp.float4_e2m1fn)
     y = numpy.full(64, 2e-40, "float32")
-    got = grout.pallas.run(kernel(body, S((2, 64), jnp.float32)))(x, y)
-    with numpy.errstate(under="ignore"):
-        assert_same(got, numpy.stack([x.astype("float32"), y * numpy.float32(0.5)]))
+    got, less = grout.pallas.run(kernel(body, (S((4, 64), jnp.float32), S((64,), jnp.int32))))(x, y)
+    assert_same(got, numpy.stack([x.astype("float32"), y * half, y + y, numpy.float32(3e-38) * numpy.float32(0.25) - y]))
+    assert numpy.asarray(less).all()
