@@ -95,6 +95,17 @@ def import_concatenate(importer, equation, *arrays):
                        *[array.built for array in arrays], dim=equation.params["dimension"])
 
 
+@rule("stack")
+def import_stack(importer, equation, *arrays):
+    """One after the other along a dimension of their own."""
+    dim, shape = equation.params["axis"], equation.outvars[0].aval.shape
+    one = (*shape[:dim], 1, *shape[dim + 1:])
+    parts = [reshape(importer, array, one) for array in arrays]
+    if len(parts) == 1:
+        return parts[0]
+    return importer.op("concatenate", parts[0].dtype, shape, *[part.built for part in parts], dim=dim)
+
+
 @rule("split")
 def import_split(importer, equation, a):
     """The parts of an array along a dimension."""

@@ -16,7 +16,7 @@ from ._rules import rule
 from ._values import Cell, View, after_region, dtype_of, lay_out
 from ._views import find_key
 
-gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
+gpu, core = _jax.gpu, _jax.core
 
 
 @dataclasses.dataclass
@@ -45,11 +45,6 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
     made = grout_builder.barrier(count, arrivals, groups, orders_tensor_core=kind.orders_tensor_core and
                                  importer.is_blackwell, leader_tracked=getattr(kind, "leader_tracked", False))
     return Declared(name, made, View("barrier", None, tuple(inner.shape)))
-
-
-def _is_semaphore(dtype) -> bool:
-    return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
-        or "emaphore" in type(dtype).__name__
 
 
 def _logical(importer, shape, undo):
@@ -208,7 +203,7 @@ def describe(importer, aval, undo, name: str) -> Declared:
     if isinstance(aval, gpu.WGMMAAbstractAccumulatorRef):
         dtype = dtype_of(inner.dtype)
         return Declared(name, grout_builder.acc(dtype, *inner.shape), View("acc", None, tuple(inner.shape), dtype))
-    if _is_semaphore(inner.dtype):
+    if _series.is_semaphore(inner.dtype):
         made = grout_builder.semaphore(math.prod(inner.shape))
         return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
     space = str(aval.memory_space).lower()
@@ -353,7 +348,7 @@ def import_run_state(importer, equation, *arguments):
 def declare_global(importer, aval) -> View:
     """pl.get_global: a semaphore that all CTAs of the launch share."""
     inner = aval.inner_aval
-    if not _is_semaphore(inner.dtype):
+    if not _series.is_semaphore(inner.dtype):
         raise importer.unsupported("get_global of what is no semaphore")
     made = grout_builder.semaphore(math.prod(inner.shape), is_global=True)
     ref = importer.builder.scratch(importer.names.take("global"), made)

@@ -124,6 +124,9 @@ def after_region(results, built) -> list:
 
 
 def splat_of(array: numpy.ndarray):
-    """The element that all of an array are, or None."""
-    flat = array.reshape(-1)
-    return flat[0].item() if flat.size and (flat == flat[0]).all() else None
+    """The element that all of an array are, or None. Bits are compared: a NaN is like itself, and -0.0 is not like 0.0."""
+    flat = numpy.ascontiguousarray(array).reshape(-1)
+    if not flat.size:
+        return None
+    bits = flat.view(numpy.uint8).reshape(flat.size, -1)
+    return flat[0].item() if (bits == bits[0]).all() else None
