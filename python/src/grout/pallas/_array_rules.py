@@ -149,7 +149,7 @@ def import_iota(importer, equation):
 def _add_reduction(primitive: str, name: str) -> None:
     own = primitive in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 
-    @rule(primitive, *[f"mosaic_gpu_{primitive}"] * own)  # plgpu.sum and others: how many sums go on at once changes none
+    @rule(primitive, *[f"mosaic_gpu_{primitive}"] * own)  # by 0.12: how many sums go on at once changes none
     def import_reduction(importer, equation, a):
         axes = sorted(equation.params["axes"], reverse=True)
         dtype = dtype_of(equation.outvars[0].aval.dtype)
