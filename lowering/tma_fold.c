@@ -1,13 +1,13 @@
 /*
- * tma_fold.c - arrays of more dimensions than a tensor map has: those that are indexed away become
- * one. Its stride is that of the innermost of them, of which the others' are multiples.
+ * tma_fold.c - arrays of more dimensions than a tensor map has: those of which a box has one element
+ * become one. Its stride is that of the innermost of them, of which the others' are multiples.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tma_fold.h"
 
-uint32_t grout_fold__choose(const grout_view *view, uint32_t inner, bool *is_kept, grout_tma *tma) {
-    for (uint8_t dim = 0; dim < view->rank; dim++) {
-        if (is_kept[dim] && view->is_squeezed[dim] && dim != inner) {
+uint32_t grout_fold__choose(uint32_t rank, const bool *can_fold, bool *is_kept, grout_tma *tma) {
+    for (uint8_t dim = 0; dim < rank; dim++) {
+        if (can_fold[dim]) {
             tma->fold_dims[tma->fold_count++] = dim;
         }
     }
@@ -29,4 +29,8 @@ int64_t grout_fold__get_size(const grout_type *array, const grout_tma *tma) {
         size += (array->dims[tma->fold_dims[k]] - 1) * tma->fold_steps[k];
     }
     return size;
+}
+
+uint8_t grout_fold__get_last(const grout_tma *tma) {
+    return tma->fold_dims[tma->fold_count - 1];
 }

@@ -216,6 +216,18 @@ static bool check_fold(planning *plan) {
     return false;
 }
 
+/* Makes one of the dimensions that have one element in the box. Returns how many fewer there are. */
+static uint32_t fold(planning *plan) {
+    bool can_fold[GROUT_RANK_MAX];
+    for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
+        can_fold[dim] = plan->is_kept[dim] && plan->gmem.extent[dim] == 1 && dim != plan->inner &&
+                        !plan->is_boxed[dim] && !is_part_dim(plan, dim);
+    }
+    return plan->is_made || plan->tma->fold_count > 0 || is_listed(plan)
+               ? 0
+               : grout_fold__choose(plan->gmem.rank, can_fold, plan->is_kept, plan->tma);
+}
+
 /* Dimensions of size 1 that stand at 0 are left out: nothing lies beside them. */
 static bool choose_dims(planning *plan) {
     const grout_view *gmem = &plan->gmem;
@@ -233,8 +245,8 @@ static bool choose_dims(planning *plan) {
     if (count == 0 && gmem->rank > 0) {
         plan->is_kept[plan->inner] = true;
     }
-    if (count > TMA_RANK_MAX && !plan->is_made) {
-        count -= grout_fold__choose(&plan->gmem, plan->inner, plan->is_kept, plan->tma);
+    if (count > TMA_RANK_MAX) {
+        count -= fold(plan);
     }
     if (count > TMA_RANK_MAX) {
         fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
@@ -270,7 +282,7 @@ static void add_rest(planning *plan, bool is_whole) {
         }
     }
     if (tma->fold_count > 0) {
-        add_dim(plan, tma->fold_dims[tma->fold_count - 1], 1);
+        add_dim(plan, grout_fold__get_last(tma), 1);
         tma->dims[tma->rank - 1] = grout_fold__get_size(plan->gmem_type, plan->tma);
     }
 }
@@ -389,22 +401,40 @@ static bool plan_row(planning *plan, int64_t *row_bytes_out) {
     return add_row(plan, extent, row_bytes_out);
 }
 
-/* A digit that does not lie next to the box: a loop around the instruction, if it counts tiles. */
-static bool plan_loop(planning *plan, const view_digit *digit, int64_t dense) {
+/* The place of a dimension in the box: that of its part inside a tile, where it is split. */
+static uint32_t find_place(const planning *plan, uint32_t dim) {
+    const grout_tma *tma = plan->tma;
+    uint32_t place = 0;
+    while (place < tma->rank && tma->object_dim[place] != dim) {
+        place++;
+    }
+    return place;
+}
+
+/* Makes a loop around the instruction of a digit that counts tiles; false if it is not to be. */
+static bool plan_loop(planning *plan, const view_digit *digit) {
     grout_tma *tma = plan->tma;
-    if (digit->divisor > 1 && digit->dim == plan->inner && tma->panel_count == 1) {
+    const uint32_t place = find_place(plan, digit->dim);
+    if (digit->divisor == 1 || place == tma->rank || tma->steps[place] == 0) {
+        return false;
+    }
+    if (digit->dim == plan->inner && tma->panel_count == 1) {
         tma->panel_count = (uint32_t)digit->extent;
         tma->panel_elements = digit->divisor;
         tma->panel_bytes = digit->stride;
         return true;
     }
-    if (digit->divisor > 1 && digit->dim != plan->inner && tma->band_count == 1) {
+    if (digit->dim != plan->inner && tma->band_count == 1) {
         tma->band_count = (uint32_t)digit->extent;
-        tma->band_dim = digit->dim; /* becomes the place in the box once all have theirs */
+        tma->band_dim = (uint8_t)place;
         tma->band_elements = digit->divisor;
         tma->band_bytes = digit->stride;
         return true;
     }
+    return false;
+}
+
+static bool fail_digit(planning *plan, const view_digit *digit, int64_t dense) {
     fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
          "dimension %d of the box moves by %" PRId64 " bytes in %s, and TMA writes rows one after "
          "another, %" PRId64 " bytes apart",
@@ -438,17 +468,35 @@ static void split(planning *plan, uint32_t place, int64_t elements, uint32_t cou
     tma->steps[place] = 0;
 }
 
+/* The bytes that the box takes in SMEM. */
+static int64_t get_dense(const planning *plan) {
+    const grout_tma *tma = plan->tma;
+    const int64_t row = tma->box[0] * tma->element_bytes;
+    int64_t dense = tma->swizzle > row ? tma->swizzle : row;
+    for (uint32_t k = 1; k < tma->rank; k++) {
+        dense *= tma->box[k];
+    }
+    return dense;
+}
+
+/* Whether the box may get a dimension more, beside those that are still to come. */
+static bool has_room(const planning *plan) {
+    uint32_t rank = plan->tma->rank;
+    for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
+        rank += plan->is_kept[dim] && !plan->is_boxed[dim] ? 1 : 0;
+    }
+    if (plan->tma->fold_count > 0 && !plan->is_boxed[grout_fold__get_last(plan->tma)]) {
+        rank++;
+    }
+    return rank < TMA_RANK_MAX;
+}
+
 /* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
  * first. */
 static void split_tiles(planning *plan) {
     grout_tma *tma = plan->tma;
-    int64_t dense = tma->swizzle > tma->box[0] * tma->element_bytes
-                        ? tma->swizzle
-                        : tma->box[0] * tma->element_bytes;
-    for (uint32_t k = 1; k < tma->rank; k++) {
-        dense *= tma->box[k];
-    }
-    for (bool goes_on = !plan->is_made && !is_listed(plan); goes_on && tma->rank < TMA_RANK_MAX;) {
+    int64_t dense = get_dense(plan);
+    for (bool goes_on = !plan->is_made && !is_listed(plan); goes_on && has_room(plan);) {
         goes_on = false;
         if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
             has_whole_tiles(plan, 0, tma->panel_elements)) {
@@ -466,6 +514,28 @@ static void split_tiles(planning *plan) {
     }
 }
 
+/* Finds a place for a digit: the next dimension of the box, or a loop. dense: bytes of the box. */
+static bool plan_digit(planning *plan, const view_digit *digit, int64_t *dense) {
+    if (digit->stride == *dense && digit->divisor == 1 && !plan->is_boxed[digit->dim]) {
+        add_dim(plan, digit->dim, digit->extent);
+        *dense *= digit->extent;
+        return true;
+    }
+    return plan_loop(plan, digit);
+}
+
+/* Splits the dimensions of the loops so far, for the sake of what lies around them. False if none
+ * could be. */
+static bool make_next(planning *plan, int64_t *dense) {
+    const uint32_t rank = plan->tma->rank;
+    if (!has_room(plan)) {
+        fold(plan);
+    }
+    split_tiles(plan);
+    *dense = get_dense(plan);
+    return plan->tma->rank > rank;
+}
+
 static bool plan_box(planning *plan) {
     int64_t dense = 0; /* bytes that the box has taken */
     grout_tma *tma = plan->tma;
@@ -475,24 +545,14 @@ static bool plan_box(planning *plan) {
     bool has_row = plan->digit_count > 0 && plan->digits[0].stride == tma->element_bytes;
     dense = tma->swizzle > dense ? tma->swizzle : dense;
     for (uint32_t k = has_row ? 1 : 0; k < plan->digit_count; k++) {
-        const view_digit *digit = &plan->digits[k];
-        bool is_next = digit->stride == dense && digit->divisor == 1 && !plan->is_boxed[digit->dim];
-        if (is_next) {
-            add_dim(plan, digit->dim, digit->extent);
-            dense *= digit->extent;
-        } else if (!plan_loop(plan, digit, dense)) {
-            return false;
+        if (!plan_digit(plan, &plan->digits[k], &dense) &&
+            (!make_next(plan, &dense) || !plan_digit(plan, &plan->digits[k], &dense))) {
+            return fail_digit(plan, &plan->digits[k], dense);
         }
     }
     add_rest(plan, false);
-    for (uint8_t k = 0; tma->band_count > 1 && k < tma->rank; k++) {
-        if (tma->object_dim[k] == tma->band_dim) {
-            tma->band_dim = k;
-            break;
-        }
-    }
     split_tiles(plan);
-    return true;
+    return check_fold(plan);
 }
 
 /* The box of an op without an SMEM side: all that the view takes of the array. */
