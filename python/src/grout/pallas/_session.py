@@ -8,7 +8,7 @@ import typing
 
 import numpy
 
-from .._diagnostics import GroutError
+from .._diagnostics import GroutError, KernelError
 from .._report import Report
 from . import _jax
 from ._errors import UnsupportedError
@@ -57,6 +57,7 @@ class Session:
 
     def _import(self, primitive, params, frames) -> Imported:
         imported = import_kernel(make_source(primitive, params, frames), self._options)
+        _refuse_unfit(imported, self._run_options.get("arch"))
         with self._lock:
             self.kernels.append(imported)
         return imported
@@ -104,6 +105,19 @@ class Session:
         if call.report is not None and self._on_report is not None:
             self._on_report(call.report)
         return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
+
+
+# What grout has no layout or no tensor map for: JAX' lowering may have one.
+_UNFIT = frozenset({"tma-box", "tma-layout", "tile-conflict"})
+
+
+def _refuse_unfit(imported: Imported, arch: typing.Optional[str]) -> None:
+    """Says of a kernel that is read, and that grout cannot lay out, that it is not supported, before anything runs."""
+    try:
+        imported.module._bind({}, arch)  # kept for the run
+    except KernelError as error:
+        if any(said.code in _UNFIT for said in error.diagnostics):
+            raise UnsupportedError(f"grout has no layout for what @{imported.name} does:\n{error}") from error
 
 
 def _find_jaxpr(params):

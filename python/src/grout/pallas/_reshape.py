@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other dimensions of a part of an array: the whole array gets them, and the part is taken of that.
+
+grout's reshape is of whole arrays, but for leading dimensions that are indexed. JAX' lowering reshapes parts, too, as far
+as what it joins lies without gaps.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+
+from ..builder import ds
+from ._values import Val, index
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """What a part of an array takes of a dimension: from the sum of starts on, so many; size None: one, which is no
+    dimension any more. Without starts it is all of it."""
+
+    starts: typing.Tuple[Val, ...] = ()
+    size: typing.Optional[int] = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is the whole dimension."""
+        return not self.starts
+
+
+@dataclasses.dataclass(frozen=True)
+class Trail:
+    """A whole array, its dimensions, what is taken of them, and those that are left in the order of the part."""
+
+    ref: object
+    dims: typing.Tuple[int, ...]
+    parts: typing.Tuple[Part, ...]
+    order: typing.Tuple[int, ...]
+
+    @property
+    def shape(self) -> typing.Tuple[int, ...]:
+        """Of the part."""
+        return tuple(self.dims[dim] if self.parts[dim].is_all else self.parts[dim].size for dim in self.order)
+
+    def is_plain(self) -> bool:
+        """Whether only leading dimensions are indexed: the array's own reshape takes that."""
+        first = len(self.dims) - len(self.order)
+        return self.order == tuple(range(first, len(self.dims))) and all(self.parts[dim].is_all for dim in self.order)
+
+
+def begin(ref, shape) -> Trail:
+    """A whole array."""
+    return Trail(ref, tuple(shape), (Part(),) * len(shape), tuple(range(len(shape))))
+
+
+def take(trail: Trail, parts: typing.Sequence[Part]) -> Trail:
+    """A part of it: for each dimension that is left."""
+    made, order = list(trail.parts), []
+    for dim, part in zip(trail.order, parts):
+        if not part.is_all:
+            made[dim] = Part((*made[dim].starts, *part.starts), part.size)
+        if part.is_all or part.size is not None:
+            order.append(dim)
+    return dataclasses.replace(trail, parts=tuple(made), order=tuple(order))
+
+
+def transpose(trail: Trail, permutation) -> Trail:
+    """Its dimensions in another order."""
+    return dataclasses.replace(trail, order=tuple(trail.order[dim] for dim in permutation))
+
+
+def _match(importer, before, after) -> typing.Iterator[typing.Tuple[range, range]]:
+    """Which dimensions become which, in groups of as many elements that are as small as they can be. A dimension of one
+    element that goes or comes is a group."""
+    i = j = 0
+    while i < len(before) or j < len(after):
+        first, second = i, j
+        if i < len(before) and before[i] == 1 and (j == len(after) or after[j] != 1):
+            i += 1
+        elif j < len(after) and after[j] == 1 and (i == len(before) or before[i] != 1):
+            j += 1
+        elif i == len(before) or j == len(after):
+            raise importer.unsupported(f"{list(before)} have not as many elements as {list(after)}")
+        else:
+            left, right, i, j = before[i], after[j], i + 1, j + 1
+            while left != right and (i < len(before) if left < right else j < len(after)):
+                if left < right:
+                    left, i = left * before[i], i + 1
+                else:
+                    right, j = right * after[j], j + 1
+        yield range(first, i), range(second, j)
+
+
+def _sum(importer, starts: typing.Sequence[Val]) -> Val:
+    total = index(0)
+    for start in starts:
+        total = importer.arith("add", total, start)
+    return total
+
+
+def _scale(importer, start: Val, by: int, over: int) -> Val:
+    """start * by / over, where that is known to be a whole number."""
+    divisor = math.gcd(by, over)
+    by, over = by // divisor, over // divisor
+    if over > 1:
+        if not start.is_const or start.const % over:
+            raise importer.unsupported(f"a reference in other dimensions that begins at a place that may be no multiple of {over} "
+                                       "rows: reshape it before it is sliced")
+        start = index(start.const // over)
+    return importer.arith("mul", start, index(by))
+
+
+def _join(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]):
+    """Dimensions that lie one inside the other become those of other sizes: the array's dimensions, and the parts."""
+    between = [dim for dim in range(dims[0], dims[-1] + 1) if dim not in dims]
+    wide = [dim for dim in dims if trail.dims[dim] > 1]
+    if list(dims) != sorted(dims) or any(trail.dims[dim] > 1 for dim in between) or \
+            any(not trail.parts[dim].is_all for dim in wide[1:]):
+        raise importer.unsupported("a reference in other dimensions that joins some that do not follow each other in memory: "
+                                   "reshape it before it is sliced or transposed")
+    made, parts = list(sizes), [Part()] * len(sizes)
+    outer = next((number for number, size in enumerate(sizes) if size > 1), len(sizes) - 1)
+    if wide and not trail.parts[wide[0]].is_all and sizes:
+        inner_before = math.prod(trail.dims[dim] for dim in wide[1:])
+        inner_after = math.prod(sizes[outer + 1:])
+        whole = trail.dims[wide[0]] * inner_before
+        if whole % inner_after:
+            raise importer.unsupported(f"a reference in other dimensions of an array whose {whole} elements are no multiple of "
+                                       f"{inner_after}: reshape it before it is sliced")
+        start = _scale(importer, _sum(importer, trail.parts[wide[0]].starts), inner_before, inner_after)
+        made[outer], parts[outer] = whole // inner_after, Part((start,), sizes[outer])
+    return (made + [trail.dims[dim] for dim in between], parts + [trail.parts[dim] for dim in between])
+
+
+def _change(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]):
+    """A group of dimensions that become others, none of which may be there: the array's dimensions, and the parts."""
+    if len(dims) == len(sizes) == 1:
+        return [trail.dims[dims[0]]], [trail.parts[dims[0]]]
+    if not sizes:
+        return [trail.dims[dims[0]]], [Part(trail.parts[dims[0]].starts or (index(0),))]
+    return _join(importer, trail, dims, sizes)
+
+
+def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
+    """The part in other dimensions."""
+    at = {dim: ([size], [part]) for dim, (size, part) in enumerate(zip(trail.dims, trail.parts))}
+    places: typing.List[typing.Tuple[int, int]] = []  # of each new dimension: where its group begins, and which of it
+    units = 0  # dimensions of one element that stand before the next group
+    for before, after in _match(importer, trail.shape, shape):
+        dims = [trail.order[number] for number in before]
+        if not dims:
+            units += len(after)
+            continue
+        made, parts = _change(importer, trail, dims, [shape[number] for number in after])
+        for dim in range(dims[0], dims[-1] + 1):
+            at.pop(dim)
+        at[dims[0]] = [1] * units + made, [Part()] * units + parts
+        places += [(dims[0], number) for number in range(units + len(after))]
+        units = 0
+    last = len(trail.dims)
+    at[last] = [1] * units, [Part()] * units
+    places += [(last, number) for number in range(units)]
+    made, parts, first = [], [], {}
+    for dim in sorted(at):
+        first[dim] = len(made)
+        made += at[dim][0]
+        parts += at[dim][1]
+    return Trail(trail.ref.reshape(*made), tuple(made), tuple(parts), tuple(first[group] + number for group, number in places))
+
+
+def build(importer, trail: Trail):
+    """The reference that the trail leads to."""
+    items: typing.List[object] = []
+    kept: typing.List[int] = []
+    for dim, part in enumerate(trail.parts):
+        if part.is_all:
+            items.append(slice(None))
+        else:
+            start = importer.operand(_sum(importer, part.starts))
+            items.append(start if part.size is None else ds(start, part.size))
+        if part.is_all or part.size is not None:
+            kept.append(dim)
+    ref = trail.ref if all(part.is_all for part in trail.parts) else trail.ref.at[tuple(items)]
+    permutation = tuple(kept.index(dim) for dim in trail.order)
+    return ref if permutation == tuple(range(len(permutation))) else ref.transpose(*permutation)
