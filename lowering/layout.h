@@ -28,7 +28,8 @@ typedef struct grout_layout_spec {
 grout_layout grout_layout__make(const grout_layout_spec *spec);
 
 /* Gives an array that has other dimensions than before the tile under which every element keeps its
- * place. False: there is none. Not for arrays that are transposed, or have a layout of their own. */
+ * place. False: there is none. Not for arrays that are transposed, or have a layout of their own.
+ */
 bool grout_layout__retile(const grout_layout_spec *before, grout_layout_spec *after);
 
 /* The inverse of a linear map of bits, by the images of each bit; false: it has none, and

@@ -1,7 +1,7 @@
 /*
- * tma_fold.c - arrays of more dimensions than a tensor map has: those of which a box has one element
- * become one. Its stride is that of the innermost of them, of which the others' are multiples.
- * SPDX-License-Identifier: Apache-2.0
+ * tma_fold.c - arrays of more dimensions than a tensor map has: those of which a box has one
+ * element become one. Its stride is that of the innermost of them, of which the others' are
+ * multiples. SPDX-License-Identifier: Apache-2.0
  */
 #include "tma_fold.h"
 

@@ -216,7 +216,8 @@ static bool check_fold(planning *plan) {
     return false;
 }
 
-/* Makes one of the dimensions that have one element in the box. Returns how many fewer there are. */
+/* Makes one of the dimensions that have one element in the box. Returns how many fewer there are.
+ */
 static uint32_t fold(planning *plan) {
     bool can_fold[GROUT_RANK_MAX];
     for (uint32_t dim = 0; dim < plan->gmem.rank; dim++) {
