@@ -11,8 +11,9 @@
  *
  * A loop goes away where its dimension of the array can be split in two, tiles and elements of a
  * tile. Clipping then goes by tiles: so the array has to have whole tiles, and the box to start at
- * one. The instruction has 5 dimensions at most. A map that the kernel makes of a part of the array
- * stays as it is: only at run time is it known which tiles are whole.
+ * one. What lies around the tiles in SMEM, as slots do, needs that: in a loop they would leave a
+ * gap in the box. The instruction has 5 dimensions at most. A map that the kernel makes of a part
+ * of the array stays as it is: only at run time is it known which tiles are whole.
  *
  * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
  *
