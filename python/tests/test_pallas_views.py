@@ -163,6 +163,54 @@ def test_arrays_in_gmem_in_other_dimensions():
     assert_same(check(kernel(body, S((2, 128), F32)), x).result, numpy.stack([x, x + 1]))
 
 
+OTHERS = [
+    ((128,), (16,), lambda r, i: r.reshape(8, 16).at[i]),
+    ((128,), (8,), lambda r, i: r.reshape(8, 16).at[i, ds(4, 8)]),
+    ((128,), (4, 4, 4), lambda r, i: r.reshape(8, 4, 4).at[ds(i, 4)]),
+    ((8, 16), (16,), lambda r, i: r.reshape(128).at[ds(32, 16)]),
+    ((8, 16), (8,), lambda r, i: r.reshape(128).at[ds(36, 8)]),
+    ((8, 16), (1, 8), lambda r, i: r.reshape(16, 8).at[ds(3, 1)]),
+    ((8, 16), (8,), lambda r, i: r.reshape(16, 8).at[i]),
+    ((8, 16), (4, 8), lambda r, i: r.reshape(16, 8).at[ds(2, 4)]),
+    ((4, 8, 16), (4, 16), lambda r, i: r.reshape(32, 16).at[ds(10, 4)]),
+    ((4, 8, 16), (32,), lambda r, i: r.reshape(4, 128).at[2, ds(16, 32)]),
+    ((4, 8, 16), (2, 32), lambda r, i: r.reshape(4, 128).at[ds(i, 2), ds(16, 32)]),
+    ((4, 8, 16), (), lambda r, i: r.at[i].reshape(128).at[3]),
+    ((4, 8, 16), (), lambda r, i: r.reshape(512).at[i]),
+    ((4, 8, 16), (4, 4, 16), lambda r, i: r.reshape(4, 2, 4, 16).at[:, i]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OTHERS)))
+def test_parts_of_arrays_in_gmem_in_other_dimensions(number):
+    """A box of the array, whose values are reshaped."""
+    shape, out_shape, view = OTHERS[number]
+
+    def read(x, place, out):
+        out[...] = view(x, place[0])[...]
+
+    def write(x, place, out):
+        out[...] = jnp.zeros(shape, F32)
+        view(out, place[0])[...] = x[...] + 1
+
+    x, place = count(*shape), numpy.ones(1, "int32")
+    part = view(Array(x), 1).array
+    assert_same(check(kernel(read, S(out_shape, F32)), x, place).result, part)
+    wanted = numpy.zeros_like(x)
+    wanted.reshape(-1)[part.astype(int)] = part + 1
+    assert_same(check(kernel(write, S(shape, F32)), numpy.asarray(part), place).result, wanted)
+
+
+@pytest.mark.parametrize("view", (lambda r, i: r.reshape(32, 16).at[ds(6, 4)], lambda r, i: r.reshape(512).at[ds(i, 16)],
+                                  lambda r, i: r.reshape(4, 2, 4, 16).at[1:3, :, 2]))
+def test_what_is_no_box_of_an_array(view):
+    def body(x, place, out):
+        out[...] = jnp.zeros(64, F32) + view(x, place[0])[...].sum()
+
+    with pytest.raises(grout.pallas.UnsupportedError, match="no box"):
+        grout.pallas.check(kernel(body, S((64,), F32)))(count(4, 8, 16), numpy.ones(1, "int32"))
+
+
 def test_a_copy_of_an_array_in_gmem_in_other_dimensions():
     def body(x, out, room, barrier):
         plgpu.copy_gmem_to_smem(x.reshape(4, 32), room, barrier)

@@ -183,3 +183,81 @@ def build(importer, trail: Trail):
     ref = trail.ref if all(part.is_all for part in trail.parts) else trail.ref.at[tuple(items)]
     permutation = tuple(kept.index(dim) for dim in trail.order)
     return ref if permutation == tuple(range(len(permutation))) else ref.transpose(*permutation)
+
+
+# ---- parts of what has other dimensions than it lies in --------------------------------------------------------------
+
+@dataclasses.dataclass
+class _Run:
+    """Elements that follow each other in row-major order: from the sum of starts, each times its stride, on."""
+
+    terms: typing.List[typing.Tuple[Val, int]]
+    length: int
+
+    def is_multiple(self, of: int) -> bool:
+        """Whether it is known to begin at one."""
+        return all((start.const * stride if start.is_const else stride) % of == 0 for start, stride in self.terms)
+
+    def count(self, importer, unit: int) -> Val:
+        """Where it begins, in units that it begins at a multiple of."""
+        total = index(0)
+        for start, stride in self.terms:
+            step = index(start.const * stride // unit) if start.is_const else \
+                importer.arith("mul", start, index(stride // unit))
+            total = importer.arith("add", total, step)
+        return total
+
+
+def _refuse(importer):
+    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take the part "
+                                "first, or reshape what is loaded")
+
+
+def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:
+    """What parts of dimensions take: places, then one slice, then whole dimensions."""
+    run, is_open = _Run([], 1), True
+    for dim, (size, part) in enumerate(zip(dims, parts)):
+        stride = math.prod(dims[dim + 1:])
+        taken = size if part.is_all else part.size or 1
+        if not is_open and taken != size:
+            raise _refuse(importer)
+        run.terms += [(start, stride) for start in part.starts]
+        run.length *= taken
+        is_open = is_open and taken == 1
+    return run
+
+
+def _box(importer, run: _Run, dims: typing.Sequence[int]) -> typing.List[Part]:
+    """The same elements as a box of other dimensions."""
+    for dim, size in enumerate(dims):
+        unit = math.prod(dims[dim + 1:])
+        count = run.length // unit
+        if run.length % unit or count > size or not run.is_multiple(unit):
+            continue
+        start = run.count(importer, unit)
+        outside: typing.List[Part] = []
+        for outer in reversed(dims[1:dim + 1]):  # of each dimension but the first the remainder
+            is_first = not outside
+            if is_first and not (start.const % outer + count <= outer if start.is_const else
+                                 outer % count == 0 and run.is_multiple(unit * count)):
+                break
+            outside.insert(0, Part((importer.arith("rem", start, index(outer)),), count if is_first else None))
+            start = importer.arith("div", start, index(outer))
+        else:
+            outside.insert(0, Part((start,), None if outside else count))
+            return outside + [Part()] * (len(dims) - dim - 1)
+    raise _refuse(importer)
+
+
+def take_of_other(importer, ref, lies_as, shape, parts):
+    """A part of a reference that lies as an array of other dimensions: the reference, its dimensions, and those seen."""
+    trail = begin(ref, lies_as)
+    made = list(trail.parts)
+    for before, after in _match(importer, lies_as, shape):
+        inside = [parts[number] for number in after]
+        if before and not all(part.is_all for part in inside):
+            run = _follow(importer, [shape[number] for number in after], inside)
+            made[before.start:before.stop] = _box(importer, run, [lies_as[number] for number in before])
+    taken = take(trail, made)
+    seen = tuple(size if part.is_all else part.size for size, part in zip(shape, parts) if part.is_all or part.size is not None)
+    return build(importer, taken), taken.shape, seen

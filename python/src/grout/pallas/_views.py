@@ -169,8 +169,7 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
     if view.padded:
         return view
     if view.lies_as is not None:
-        raise importer.unsupported(f"a part of a reference in {view.kind} with dimensions that it does not lie in: take the part "
-                                   "first, or reshape what is loaded")
+        return _take_of_other(importer, view, indexer)
     parts: typing.List[object] = []
     taken: typing.List[_reshape.Part] = []
     shape: typing.List[int] = []
@@ -203,6 +202,25 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
         return view.but(shape=tuple(shape), rows=rows)
     trail = _reshape.take(view.trail or _reshape.begin(view.ref, view.shape), taken) if view.kind == "smem" else None
     return view.but(ref=view.ref.at[tuple(parts)], shape=tuple(shape), rows=rows, trail=trail)
+
+
+def _take_of_other(importer, view: View, indexer) -> View:
+    """A part of a reference that has other dimensions than it lies in."""
+    parts = []
+    for item, size in zip(indexer.indices, view.shape):
+        if isinstance(item, indexing.Slice):
+            if item.stride != 1:
+                raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")
+            start = to_val(importer, item.start)
+            is_all = item.size == size and start.is_const and start.const == 0
+            parts.append(_reshape.Part() if is_all else _reshape.Part((start,), item.size))
+            continue
+        place = to_val(importer, item)
+        if not isinstance(place, Val) or place.shape:
+            raise importer.unsupported("an array as an index of a reference in other dimensions than it lies in")
+        parts.append(_reshape.Part((place,)))
+    ref, lies_as, shape = _reshape.take_of_other(importer, view.ref, view.lies_as, view.shape, parts)
+    return view.but(ref=ref, shape=shape, lies_as=lies_as, trail=None)
 
 
 def _select(importer, view: View, indices) -> View:
