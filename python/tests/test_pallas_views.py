@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """References in other dimensions, parts of parts, boxes around tiles, barriers of several dimensions."""
+import random
+
 import numpy
 import pytest
 
@@ -92,6 +94,68 @@ VIEWS = [
 def test_views_of_shared_memory(number):
     shape, transforms, out, view = VIEWS[number]
     through(shape, view, out, transforms)
+
+
+def draw_dims(rng, size):
+    """Dimensions of so many elements."""
+    dims = []
+    while size > 1 and len(dims) < 4:
+        dims.append(rng.choice([number for number in (1, 2, 3, 4, 6, 8, 16, 64) if size % number == 0]))
+        size //= dims[-1]
+    return (*dims, size)
+
+
+def draw_step(rng, shape):
+    """A view of a reference of this shape."""
+    way = rng.choice(("index", "index", "transpose", "reshape", "reshape"))
+    if way == "transpose":
+        order = rng.sample(range(len(shape)), len(shape))
+        return lambda ref: ref.transpose(order) if isinstance(ref, Array) else ref.transpose(tuple(order))
+    if way == "reshape":
+        dims = draw_dims(rng, int(numpy.prod(shape)))
+        return lambda ref: ref.reshape(*dims)
+    items = []
+    for size in shape:
+        count_of = rng.choice((1, size, max(size // 2, 1), rng.randint(1, size)))
+        start = rng.randint(0, size - count_of)
+        items.append(rng.choice((ds(start, count_of), ds(start, count_of), slice(0, size), start)))
+    if all(isinstance(item, int) for item in items):
+        items[0] = ds(items[0], 1)
+    return lambda ref: ref.at[tuple(items)]
+
+
+@pytest.mark.parametrize("first", range(0, 90, 10))
+def test_drawn_views(first):
+    """Views of views: what numpy has, of arrays in both memories, or said to be more than there is."""
+    refused = 0
+    for seed in range(first, first + 10):
+        rng = random.Random(seed)
+        shape = rng.choice(((4, 6, 16), (2, 8, 64), (96,), (3, 4, 2, 8), (2, 16, 64)))
+        x = count(*shape)
+        steps, seen = [], Array(x)
+        for _ in range(rng.randint(1, 4)):
+            steps.append(draw_step(rng, seen.array.shape))
+            seen = steps[-1](seen)
+
+        def body(x_ref, out, out_too, room, steps=steps):
+            room[...] = x_ref[...]
+            near, far = room, x_ref
+            for step in steps:
+                near, far = step(near), step(far)
+            out[...] = near[...]
+            out_too[...] = far[...]
+
+        out = S(seen.array.shape, F32)
+        f = kernel(body, (out, out), scratch_types=[SMEM(
+            shape, F32, transforms=WIDE if shape[-1] == 64 and rng.random() < 0.5 else ())])
+        try:
+            report = check(f, x)
+        except grout.pallas.UnsupportedError:
+            refused += 1
+            continue
+        for got in report.result:
+            assert_same(got, seen.array, f"seed {seed}")
+    assert refused < 8
 
 
 def test_a_part_whose_place_is_known_when_it_runs():

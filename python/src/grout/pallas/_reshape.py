@@ -14,6 +14,9 @@ from ..builder import ds
 from ._values import Val, index
 
 
+RANK_MAX = 8  # dimensions of an array of grout
+
+
 @dataclasses.dataclass(frozen=True)
 class Part:
     """What a part of an array takes of a dimension: from the sum of starts on, so many; size None: one, which is no
@@ -165,6 +168,8 @@ def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
         first[dim] = len(made)
         made += at[dim][0]
         parts += at[dim][1]
+    if not 0 < len(made) <= RANK_MAX:
+        raise importer.unsupported(f"a reference whose array would have {len(made)} dimensions: there are 1 to {RANK_MAX}")
     return Trail(trail.ref.reshape(*made), tuple(made), tuple(parts), tuple(first[group] + number for group, number in places))
 
 
