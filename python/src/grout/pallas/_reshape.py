@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other dimensions of a part of an array: the whole array gets them, and the part is taken of that.
 
-grout's reshape is of whole arrays, but for leading dimensions that are indexed. JAX' lowering reshapes parts, too, as far
-as what it joins lies without gaps.
+grout's reshape is of whole arrays, but for leading dimensions that are indexed. JAX' lowering reshapes parts, too, as
+far as what it joins lies without gaps.
 """
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _scale(importer, start: Val, by: int, over: int) -> Val:
     by, over = by // divisor, over // divisor
     if over > 1:
         if not start.is_const or start.const % over:
-            raise importer.unsupported(f"a reference in other dimensions that begins at a place that may be no multiple of {over} "
-                                       "rows: reshape it before it is sliced")
+            raise importer.unsupported("a reference in other dimensions that begins at a place that may be no multiple of "
+                                       f"{over} rows: reshape it before it is sliced")
         start = index(start.const // over)
     return importer.arith("mul", start, index(by))
 
@@ -119,8 +119,8 @@ def _join(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequ
     wide = [dim for dim in dims if trail.dims[dim] > 1]
     if list(dims) != sorted(dims) or any(trail.dims[dim] > 1 for dim in between) or \
             any(not trail.parts[dim].is_all for dim in wide[1:]):
-        raise importer.unsupported("a reference in other dimensions that joins some that do not follow each other in memory: "
-                                   "reshape it before it is sliced or transposed")
+        raise importer.unsupported("a reference in other dimensions that joins some that do not follow each other in "
+                                   "memory: reshape it before it is sliced or transposed")
     made, parts = list(sizes), [Part()] * len(sizes)
     outer = next((number for number, size in enumerate(sizes) if size > 1), len(sizes) - 1)
     if wide and not trail.parts[wide[0]].is_all and sizes:
@@ -128,8 +128,8 @@ def _join(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequ
         inner_after = math.prod(sizes[outer + 1:])
         whole = trail.dims[wide[0]] * inner_before
         if whole % inner_after:
-            raise importer.unsupported(f"a reference in other dimensions of an array whose {whole} elements are no multiple of "
-                                       f"{inner_after}: reshape it before it is sliced")
+            raise importer.unsupported(f"a reference in other dimensions of an array whose {whole} elements are no "
+                                       f"multiple of {inner_after}: reshape it before it is sliced")
         start = _scale(importer, _sum(importer, trail.parts[wide[0]].starts), inner_before, inner_after)
         made[outer], parts[outer] = whole // inner_after, Part((start,), sizes[outer])
     return (made + [trail.dims[dim] for dim in between], parts + [trail.parts[dim] for dim in between])
@@ -170,7 +170,8 @@ def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
         parts += at[dim][1]
     if not 0 < len(made) <= RANK_MAX:
         raise importer.unsupported(f"a reference whose array would have {len(made)} dimensions: there are 1 to {RANK_MAX}")
-    return Trail(trail.ref.reshape(*made), tuple(made), tuple(parts), tuple(first[group] + number for group, number in places))
+    return Trail(trail.ref.reshape(*made), tuple(made), tuple(parts),
+                 tuple(first[group] + number for group, number in places))
 
 
 def build(importer, trail: Trail):
@@ -214,8 +215,8 @@ class _Run:
 
 
 def _refuse(importer):
-    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take the part "
-                                "first, or reshape what is loaded")
+    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take the "
+                                "part first, or reshape what is loaded")
 
 
 def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:
@@ -255,7 +256,7 @@ def _box(importer, run: _Run, dims: typing.Sequence[int]) -> typing.List[Part]:
 
 
 def take_of_other(importer, ref, lies_as, shape, parts):
-    """A part of a reference that lies as an array of other dimensions: the reference, its dimensions, and those seen."""
+    """A part of a reference that lies as an array of other dimensions: it, its dimensions, and those that are seen."""
     trail = begin(ref, lies_as)
     made = list(trail.parts)
     for before, after in _match(importer, lies_as, shape):
@@ -264,5 +265,6 @@ def take_of_other(importer, ref, lies_as, shape, parts):
             run = _follow(importer, [shape[number] for number in after], inside)
             made[before.start:before.stop] = _box(importer, run, [lies_as[number] for number in before])
     taken = take(trail, made)
-    seen = tuple(size if part.is_all else part.size for size, part in zip(shape, parts) if part.is_all or part.size is not None)
+    seen = tuple(size if part.is_all else part.size for size, part in zip(shape, parts)
+                 if part.is_all or part.size is not None)
     return build(importer, taken), taken.shape, seen
