@@ -50,6 +50,7 @@ _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but no
 # What runs the user's tests, whose frames say nothing.
 _RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PIPELINE = os.path.join(_JAX, "_src", "pallas", "mosaic_gpu", "pipeline.py")
 
 
 # The body of a pallas_call writes references, but JAX does not count that as an effect.
@@ -120,7 +121,8 @@ def forget_effects() -> None:
     dispatch.runtime_tokens.clear()
 
 
-def _is_users(file: str) -> bool:
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: not JAX', but for the kernels that it ships, not Python's and not ours."""
     if file.startswith(_KERNELS):
         return True
     if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
@@ -134,10 +136,22 @@ def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
     found = []
     frame = sys._getframe(1)
     while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
-        if _is_users(frame.f_code.co_filename):
-            found.append(tuple(make_frame(frame)))
+        if is_users(frame.f_code.co_filename):
+            found.append(tuple(make_frame(frame))[:4])
         frame = frame.f_back
     return found
+
+
+def is_of_pipeline(equation) -> bool:
+    """Whether JAX' pipelines make an equation themselves, not the body that they call. Those of a pallas_call have no
+    frame inside of that call."""
+    traceback = equation.source_info.traceback
+    for code in traceback.raw_frames()[0] if traceback is not None else ():
+        if code.co_filename.startswith((_PIPELINE, _HERE)):
+            return True
+        if is_users(code.co_filename):
+            return False
+    return False
 
 
 def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
@@ -153,7 +167,7 @@ def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
     for code, offset in zip(codes, offsets):
         if code.co_filename.startswith(_HERE):
             break
-        if not _is_users(code.co_filename):
+        if not is_users(code.co_filename):
             continue
         frame = source_info_util.raw_frame_to_frame(code, offset)
         length = frame.end_column - frame.start_column if frame.end_line == frame.start_line else 1
