@@ -67,13 +67,18 @@ def _logical(importer, shape, undo):
     return shape, tile, swizzle
 
 
+def _count_bytes(dtype, count: int) -> int:
+    """What so many elements have, of which two may lie in a byte."""
+    return -(-_jax.dtypes.itemsize_bits(dtype) * count // 8)
+
+
 def _is_for_tma(tile, swizzle, dtype) -> bool:
     """Whether the rows of tiles are as wide as the swizzle.
 
     JAX brings all such tiles by one box of more dimensions. grout makes a box for each, so it is to choose how tall
     they are; elements, and the bytes of a row, are the same.
     """
-    return swizzle is not None and len(tile) == 2 and tile[1] * numpy.dtype(dtype).itemsize == swizzle
+    return swizzle is not None and len(tile) == 2 and _count_bytes(dtype, tile[1]) == swizzle
 
 
 def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
@@ -168,7 +173,7 @@ def _describe_gmem(importer, name: str, inner) -> Declared:
 
 def _describe_union(importer, name: str, aval) -> Declared:
     inner = aval.inner_aval
-    size = math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+    size = _count_bytes(inner.dtype, math.prod(inner.shape))
     made = grout_builder.smem("u8", size)
     union = Declared(name, made, View("union", None, (size,), "u8", members={}))
     for number, (key, physical, undo) in enumerate(_list_members(aval)):
@@ -191,7 +196,7 @@ def _list_members(aval) -> typing.Iterator:
             inner = ref.inner_aval
             offset = -(-offset // gpu.SMEM_ALIGNMENT) * gpu.SMEM_ALIGNMENT
             yield (offset, numpy.dtype(inner.dtype).name, tuple(inner.shape)), inner, undo
-            offset += math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+            offset += _count_bytes(inner.dtype, math.prod(inner.shape))
 
 
 def describe(importer, aval, undo, name: str) -> Declared:
@@ -315,34 +320,33 @@ def import_run_scoped(importer, equation, *consts):
 
 @rule("run_state")
 def import_run_state(importer, equation, *arguments):
-    """Accumulators with first values; other references are cells, or come from outside."""
+    """Accumulators with first values; other values are cells, and references come from outside."""
+    from ._memory import load, store  # pylint: disable=import-outside-toplevel
     jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
-    accumulators = []
-    for number, variable in enumerate(jaxpr.invars):
-        if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef):
-            accumulators.append((number, describe(importer, variable.aval, (), "acc")))
-    bound = [None if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) else
-             argument if isinstance(argument, View) else Cell(argument, 0)
-             for variable, argument in zip(jaxpr.invars, arguments)]
+    accumulators = [(number, describe(importer, variable.aval, (), "acc"))
+                    for number, (variable, argument) in enumerate(zip(jaxpr.invars, arguments))
+                    if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) and not isinstance(argument, View)]
+    made = {number for number, _ in accumulators}
+    bound = [None if number in made else argument if isinstance(argument, View) else Cell(argument, 0)
+             for number, argument in enumerate(arguments)]
+    kept = [number for number, argument in enumerate(arguments) if not isinstance(argument, View)]
 
     def body(views):
         for (number, _), view in zip(accumulators, views):
             bound[number] = view
             if arguments[number] is not None:
-                from ._memory import store  # pylint: disable=import-outside-toplevel
                 store(importer, view, arguments[number])
         for cell in bound:
             if isinstance(cell, Cell):
                 cell.depth = importer.depth
         returned = importer.walk(jaxpr, bound, equation.params.get("consts", ()))
-        from ._memory import load  # pylint: disable=import-outside-toplevel
-        left = [cell for cell in bound if isinstance(cell, Cell) or cell.kind == "acc"]
+        left = [bound[number] for number in kept]
         # What a body returns comes before what its references hold in the end, and JAX' lowering takes the first ones.
         return [*returned, *[cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype)
                              for cell in left[:max(len(left) - len(returned), 0)]]][:len(left)]
 
     values = iter(in_scope(importer, [item for _, item in accumulators], False, body) if accumulators else body([]))
-    return [next(values) if isinstance(cell, Cell) or cell.kind == "acc" else cell for cell in bound]
+    return [next(values) if number in kept else argument for number, argument in enumerate(arguments)]
 
 
 def declare_global(importer, aval) -> View:

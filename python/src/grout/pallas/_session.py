@@ -8,7 +8,7 @@ import typing
 
 import numpy
 
-from .._diagnostics import GroutError
+from .._diagnostics import GroutError, KernelError
 from .._report import Report
 from .._severity import read_levels
 from . import _jax, _series
@@ -66,6 +66,7 @@ class Session:
         imported = import_kernel(make_source(primitive, params, frames), self._options)
         if imported.raises_races and not self._check and not self._only_import:
             imported.notes[UNCHECKED] = 1
+        _refuse_unfit(imported, self._run_options.get("arch"))
         with self._lock:
             self.kernels.append(imported)
         return imported
@@ -122,6 +123,19 @@ class Session:
         if call.report is not None and self.raises_races and imported.raises_races and call.report.verdict == "error":
             raise RuntimeError(f"{call.report}\nnote: on_race='raise' of the kernel's interpret= makes this an exception")
         return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
+
+
+# What grout has no layout or no tensor map for: JAX' lowering may have one.
+_UNFIT = frozenset({"tma-box", "tma-layout", "tile-conflict"})
+
+
+def _refuse_unfit(imported: Imported, arch: typing.Optional[str]) -> None:
+    """Says of a kernel that is read, and that grout cannot lay out, that it is not supported, before anything runs."""
+    try:
+        imported.module._bind({}, arch)  # kept for the run
+    except KernelError as error:
+        if any(said.code in _UNFIT for said in error.diagnostics):
+            raise UnsupportedError(f"grout has no layout for what @{imported.name} does:\n{error}") from error
 
 
 def _find_jaxpr(params):
