@@ -63,6 +63,12 @@ def slice_box(importer, a: Val, starts, limits) -> Val:
                                                                      in zip(starts, shape)]))
 
 
+def take_slot(importer, a: Val, slot) -> Val:
+    """The matrix at these indices of the dimensions in front of its own."""
+    starts, limits = [*slot, 0, 0], [*(place + 1 for place in slot), *a.shape[-2:]]
+    return reshape(importer, slice_box(importer, a, starts, limits), a.shape[-2:]) if slot else a
+
+
 @rule("reshape")
 def import_reshape(importer, equation, a):
     """The same elements in other dimensions."""

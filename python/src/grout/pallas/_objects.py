@@ -14,7 +14,7 @@ from . import _jax, _series
 from ._names import short_name
 from ._rules import rule
 from ._values import Cell, View, after_region, dtype_of, lay_out
-from ._views import find_key
+from ._views import find_key, find_slots
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
 
@@ -101,16 +101,20 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
-def _describe_tmem(importer, name: str, aval) -> Declared:
+def _describe_tmem(importer, name: str, aval, undo) -> Declared:
     """An array in tensor memory."""
     if isinstance(aval, gpu.AbstractRefUnion):
         return _describe_tmem_union(importer, name, aval)
-    return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective))
+    return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective), undo)
 
 
-def _describe_columns(importer, name: str, inner, layout, collective: bool, start=None) -> Declared:
-    """start: of a member of a union, the column where it begins."""
-    kind = find_tmem_kind(layout, inner)
+def _describe_columns(importer, name: str, inner, layout, collective: bool, undo, start=None) -> Declared:
+    """undo: what gives it the slots that JAX has beside each other in its columns. start: of a member of a union, the
+    column where it begins."""
+    slots = find_slots(undo)
+    rows, columns = inner.shape
+    inner = inner.update(shape=(*slots, rows, columns // math.prod(slots)))
+    kind = find_tmem_kind(layout, *inner.shape[-2:])
     if kind is None:
         raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
     if start is not None and not any(kind.values()) and numpy.dtype(inner.dtype).itemsize < 4:
@@ -118,7 +122,7 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, star
                                    "has no meaning to another array: write packed=True, or keep it out of the union")
     dtype, shape, word = lay_out(inner.dtype, inner.shape)
     made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
-    return Declared(name, made, View("tmem", None, shape, dtype, word=word))
+    return Declared(name, made, View("tmem", None, shape, dtype, tuple(undo), word=word))
 
 
 def _describe_tmem_union(importer, name: str, aval) -> Declared:
@@ -134,26 +138,26 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
         if getattr(taken, "layout", None) is None:
             raise importer.unsupported(f"%{name} is a RefUnion in tensor memory of a JAX that does not say how its members "
                                        "lie: allocate its arrays in one scope after the other")
-        key = find_key(taken)
+        key = find_key(leaf.transforms)
         if key not in union.members:
             inner = jax.core.ShapedArray(taken.shape, taken.dtype)
             union.members[key] = _describe_columns(importer, f"{name}_{number}", inner, taken.layout, collective,
-                                                   start=taken.offset)
+                                                   leaf.transforms[1:], start=taken.offset)
     return union
 
 
-def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
+def find_tmem_kind(layout, rows: int, columns: int) -> typing.Optional[typing.Dict[str, bool]]:
     """What an array with a layout of Mosaic GPU is declared as; None: there is nothing of that kind."""
     tcgen05 = _jax.tcgen05
     if layout == tcgen05.scales_layout():
         return {"scales": True}
     if layout == tcgen05.sparse_meta_layout():
         return {"metadata": True}
-    if inner.shape[0] != 128 and inner.shape[1] % 16:
+    if rows != 128 and columns % 16:
         return None  # JAX makes no layout of 64 rows for it, so it is one of scales
     for packing in (1, 2, 4, 8):
-        plain = [tcgen05.tmem_default_layout(packing)] if inner.shape[0] == 128 else \
-            [make(inner.shape[1], packing) for make in (tcgen05.tmem_half_lane_layout,
+        plain = [tcgen05.tmem_default_layout(packing)] if rows == 128 else \
+            [make(columns, packing) for make in (tcgen05.tmem_half_lane_layout,
                                                         tcgen05.tmem_m64_collective_layout)]
         if layout in plain:
             return {"packed": packing > 1}
@@ -213,7 +217,7 @@ def describe(importer, aval, undo, name: str) -> Declared:
         return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
     space = str(aval.memory_space).lower()
     if "tmem" in space or isinstance(aval, gpu.AbstractTMEMRef):
-        return _describe_tmem(importer, name, aval)
+        return _describe_tmem(importer, name, aval, undo)
     if "gmem" in space:
         return _describe_gmem(importer, name, inner)
     if "smem" not in space:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import typing
 
+from ._array_rules import take_slot
 from ._memory import when
 from ._rules import rule
 from ._values import Val, View, index
@@ -92,7 +94,9 @@ def import_store(importer, equation, target, value, *leaves):
     view: View = apply(importer, target, transforms)
     if not isinstance(value, Val) or value.shape != view.shape:
         value = importer.broadcast(value, view.shape)
-    importer.builder.op("async_store_tmem", view.ref, importer.operand(value))
+    for slot in itertools.product(*map(range, view.shape[:-2])):  # JAX' lowering stores one after the other, too
+        importer.builder.op("async_store_tmem", view.ref.at[slot] if slot else view.ref,
+                            importer.operand(take_slot(importer, value, slot)))
     return []
 
 

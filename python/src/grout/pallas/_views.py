@@ -14,6 +14,7 @@ from ._arithmetic import cast
 from ._values import Val, View, dtype_of, index
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
+EXPAND = gpu.ExpandLeadingBatchDimensionsTransform
 
 
 def split_leaves(leaves, *trees) -> typing.Tuple[list, list]:
@@ -38,12 +39,13 @@ def to_val(importer, item) -> Val:
 def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
     """The part of a reference that transforms lead to. takes_rows: an array may name its rows."""
     undo = list(view.undo)
-    for transform in transforms or ():
+    transforms = list(transforms or ())
+    for number, transform in enumerate(transforms):
         if isinstance(transform, indexing.NDIndexer):
             undo = []
             view = take_part(importer, view, transform, takes_rows)
         elif isinstance(transform, gpu.ExtractAliasedRef):
-            view = find_member(importer, view, transform)
+            view = find_member(importer, view, transforms[number:])
             undo = list(view.undo)
         elif undo and type(transform) is type(undo[0]) and transform == undo[0]:
             undo.pop(0)
@@ -95,18 +97,26 @@ def find_places(importer, given: typing.Mapping[object, Val]) -> list:
             for name, _ in importer.source.cluster]
 
 
-def find_key(transform) -> tuple:
-    """What tells a member of a union from others: where it begins, its type and shape, how it lies."""
+def find_slots(transforms) -> typing.Tuple[int, ...]:
+    """The dimensions in front of the rows and columns of an array in tensor memory, which JAX has beside each other."""
+    return tuple(transforms[0].batch_shape) if transforms and isinstance(transforms[0], EXPAND) else ()
+
+
+def find_key(transforms) -> tuple:
+    """What tells a member of a union from others: where it begins, its type and shape, how it lies. transforms: that which
+    takes it out of the union, and what follows."""
+    transform = transforms[0]
     layout = getattr(transform, "layout", None)
     key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
-    return key if layout is None else (*key, layout)
+    return key if layout is None else (*key, layout, find_slots(transforms[1:]))
 
 
-def find_member(importer, view: View, transform) -> View:
+def find_member(importer, view: View, transforms) -> View:
     """A reference of a union."""
+    transform = transforms[0]
     if view.members is None:
         raise importer.unsupported("an alias of a reference that is no union")
-    key = find_key(transform)
+    key = find_key(transforms)
     if key not in view.members:
         raise importer.unsupported(f"the union has no member at {transform.offset}")
     return view.members[key]
