@@ -151,6 +151,8 @@ def find_tmem_kind(layout, rows: int, columns: int) -> typing.Optional[typing.Di
     tcgen05 = _jax.tcgen05
     if layout == tcgen05.scales_layout():
         return {"scales": True}
+    if layout == tcgen05.b_scales_m64_collective_layout():
+        return {"split_scales": True}
     if layout == tcgen05.sparse_meta_layout():
         return {"metadata": True}
     if rows != 128 and columns % 16:
