@@ -111,8 +111,8 @@ static void write_copy(grout_emitter *e, grout_op_id id, const grout_op *op) {
         e->failed = true;
         return;
     }
-    const grout_tcgen05_copy kind = grout_tcgen05_copy_get_kind(
-        e->module, (grout_opcode)op->opcode, c.destination.object);
+    const grout_tcgen05_copy kind =
+        grout_tcgen05_copy_get_kind(e->module, (grout_opcode)op->opcode, c.destination.object);
     if (!describe(e, id, kind, &c)) {
         e->failed = true;
         return;

@@ -174,8 +174,8 @@ typedef struct grout_tcgen05 {
 
 /* What a copy to tensor memory brings. */
 typedef enum grout_tcgen05_copy {
-    GROUT_TCGEN05_COPY_PLAIN,   /* element [r, c] to [r, c] */
-    GROUT_TCGEN05_COPY_SCALES,  /* [r / 128, c / 4, r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
+    GROUT_TCGEN05_COPY_PLAIN,  /* element [r, c] to [r, c] */
+    GROUT_TCGEN05_COPY_SCALES, /* [r / 128, c / 4, r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
     /* [0, c / 4, r / 128 * 32 + r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
     GROUT_TCGEN05_COPY_SPLIT_SCALES,
     GROUT_TCGEN05_COPY_METADATA /* [c / 8, r, c % 8] to [r, c] */

@@ -434,8 +434,8 @@ static void spoil(const grout_cta *cta, const grout_accumulator *sums,
 static void spoil_by_scales(const grout_cta *cta, const grout_inst *inst,
                             const grout_accumulator *sums, const grout_box *box, bool is_a) {
     grout_machine *machine = cta->machine;
-    const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms,
-                                            grout_plan__product(machine->plan, inst)->gemm);
+    const grout_gemm *gemm =
+        grout_pool__at(&machine->plan->gemms, grout_plan__product(machine->plan, inst)->gemm);
     const uint32_t columns = (uint32_t)box->plan->extent[box->plan->rank - 1u];
     const uint32_t count = is_a ? sums->plan->rows : sums->plan->cols;
     memset(machine->mask_linear, 0, (size_t)box->plan->count);

@@ -23,8 +23,8 @@ enum { SOURCE = GROUT_TCGEN05_BOX_SOURCE, DESTINATION = GROUT_TCGEN05_BOX_DESTIN
 static void order_elements(const grout_machine *machine, const grout_inst *inst,
                            const grout_box_plan *to, size_t size, const uint8_t *from,
                            uint8_t *out) {
-    const grout_tcgen05_copy kind = grout_tcgen05_copy_get_kind(
-        machine->launch.module, (grout_opcode)inst->opcode, to->object);
+    const grout_tcgen05_copy kind =
+        grout_tcgen05_copy_get_kind(machine->launch.module, (grout_opcode)inst->opcode, to->object);
     const uint32_t rows = (uint32_t)to->extent[to->rank - 2u];
     const uint32_t columns = (uint32_t)to->extent[to->rank - 1u];
     for (uint32_t r = 0; r < rows; r++) {

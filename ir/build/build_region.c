@@ -74,14 +74,14 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
     if (from->is_padded && !grout_space_has_transforms(space)) {
         return grout_builder__error(b, "only arrays in smem are padded");
     }
-    const int words =
-        from->is_packed + from->is_scales + from->is_split_scales + from->is_metadata;
+    const int words = from->is_packed + from->is_scales + from->is_split_scales + from->is_metadata;
     if ((words > 0 || from->is_collective) && !grout_space_needs_tensor_order(space)) {
         return grout_builder__error(
             b, "only arrays in tmem are packed, scales, split_scales, metadata or collective");
     }
     if (words > 1) {
-        return grout_builder__error(b, "an array in tmem is packed, scales, split_scales or metadata");
+        return grout_builder__error(b,
+                                    "an array in tmem is packed, scales, split_scales or metadata");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");

@@ -243,9 +243,9 @@ static bool *find_tmem_flag(const grout_parser *p, grout_object *object) {
 static bool parse_tmem(grout_parser *p, grout_object *object) {
     for (;;) {
         bool *flag = find_tmem_flag(p, object);
-        if (flag == NULL || (flag != &object->is_collective && !*flag &&
-                             (object->is_packed || object->is_scales || object->is_split ||
-                              object->is_metadata))) {
+        if (flag == NULL ||
+            (flag != &object->is_collective && !*flag &&
+             (object->is_packed || object->is_scales || object->is_split || object->is_metadata))) {
             object->is_scales |= object->is_split;
             return true;
         }

@@ -59,12 +59,11 @@ static bool check_word(planning *p) {
                                         [GROUT_TCGEN05_COPY_SCALES] = "scales",
                                         [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "split_scales",
                                         [GROUT_TCGEN05_COPY_METADATA] = "metadata"};
-    static const char *const copies[] = {[GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
-                                         [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
-                                         [GROUT_TCGEN05_COPY_SPLIT_SCALES] =
-                                             "async_copy_scales_to_tmem",
-                                         [GROUT_TCGEN05_COPY_METADATA] =
-                                             "async_copy_sparse_metadata_to_tmem"};
+    static const char *const copies[] = {
+        [GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
+        [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
+        [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "async_copy_scales_to_tmem",
+        [GROUT_TCGEN05_COPY_METADATA] = "async_copy_sparse_metadata_to_tmem"};
     const grout_object *object = get_object(p, DESTINATION);
     const grout_operand *operand = get_operand(p, DESTINATION);
     const grout_tcgen05_copy is = object->is_split      ? GROUT_TCGEN05_COPY_SPLIT_SCALES

@@ -143,9 +143,8 @@ static bool check_b_rows(planning *p) {
     const uint32_t n = p->out->product.n * p->out->ctas; /* each CTA multiplies by all columns */
     const bool is_half = p->out->product.m < ROWS;
     grout_view view;
-    const bool is_split =
-        grout_module_get_view(p->wgmma.module, operand, &view) &&
-        grout_module_get_object(p->wgmma.module, view.object)->is_split;
+    const bool is_split = grout_module_get_view(p->wgmma.module, operand, &view) &&
+                          grout_module_get_object(p->wgmma.module, view.object)->is_split;
     if (is_split != is_half) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, operand,
                           is_half
@@ -181,10 +180,11 @@ static bool plan_scales(planning *p) {
     grout_view view;
     if (grout_module_get_view(p->wgmma.module, get_operand(p, p->a_scale), &view) &&
         grout_module_get_object(p->wgmma.module, view.object)->is_split) {
-        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, p->a_scale),
-                          "the scales of a are the same in all lanes, and %s is declared "
-                          "'split_scales'",
-                          grout_wgmma__get_name(&p->wgmma, get_operand(p, p->a_scale), "this").chars);
+        grout_wgmma__fail(
+            &p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, p->a_scale),
+            "the scales of a are the same in all lanes, and %s is declared "
+            "'split_scales'",
+            grout_wgmma__get_name(&p->wgmma, get_operand(p, p->a_scale), "this").chars);
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "] scales", ROWS, type.dims[1]);
         return false;
     }

@@ -67,7 +67,7 @@ int64_t grout_tmem__count_scale_blocks(const grout_module *module, grout_object_
 }
 
 /* Scales take each of the four quarters of the lanes, with the same bytes: 32 rows and 4 columns of
- * them are a column. Of split ones each half of the rows takes two quarters. */
+ * them are a column. Each half of the rows of split ones takes two quarters. */
 int64_t grout_tmem__count_columns(const grout_module *module, grout_object_id id) {
     const grout_type *type = grout_object_get_type(module, id);
     const grout_object *object = grout_module_get_object(module, id);
@@ -157,11 +157,13 @@ static bool check_scales(const grout_module *module, const grout_object *object,
     }
     if (object->is_split && (rows != SCALE_ROWS_MAX || !object->is_collective)) {
         fail(module, diags, object->loc,
-             "%s is split_scales%s of %" PRId64 " rows: those are the scales of b of a pair of CTAs "
+             "%s is split_scales%s of %" PRId64
+             " rows: those are the scales of b of a pair of CTAs "
              "with 64 rows each, and have 128 rows for each half of N",
              name.chars, object->is_collective ? "" : " of one CTA,", rows);
-        return help(diags, "declare it [256, K / B] split_scales collective; with 128 rows of a, or "
-                           "for one CTA, they are 'scales'");
+        return help(diags,
+                    "declare it [256, K / B] split_scales collective; with 128 rows of a, or "
+                    "for one CTA, they are 'scales'");
     }
     if (columns % GROUT_TMEM_SCALES_STEP != 0) {
         fail(module, diags, object->loc,

@@ -92,8 +92,7 @@ static void add_eye(tensors *t) {
         draw_line(d, "store %%other, (cast %%unit : %s)", form->other);
     }
     if (form->tables == TABLES_SCALES) {
-        draw_line(d,
-                  "store %%tb, (cast (broadcast 1.0 : f32[1, 1, %" PRIu32 ", 16]) : f8e8m0)",
+        draw_line(d, "store %%tb, (cast (broadcast 1.0 : f32[1, 1, %" PRIu32 ", 16]) : f8e8m0)",
                   get_scale_lanes(t));
     }
     draw_tensors_add_commit_smem(t);

@@ -6,6 +6,8 @@ import contextlib
 import re
 
 from . import _jax, _series
+from . import _packed
+from ._array_rules import reshape, slice_box
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of
 from ._views import apply, at_object, find_places, split_leaves, to_val
@@ -19,8 +21,11 @@ def load(importer, view: View, dtype: str) -> Val:
     """The elements of a reference."""
     if view.kind == "acc":
         return importer.op("acc_load", view.dtype, view.shape, view.ref, wait=0)
+    if view.padded and _packed.is_packed(view):
+        pair = importer.op("load", dtype, (2,), view.ref)
+        return reshape(importer, slice_box(importer, pair, [0], [1]), ())
     ref = view.ref.at[0] if view.padded else view.ref
-    return importer.op("load", dtype, view.shape, ref)
+    return _packed.after_load(importer, view, importer.op("load", dtype, view.stored or view.shape, ref))
 
 
 @rule("get", "load")
@@ -31,7 +36,7 @@ def import_get(importer, equation, ref, *leaves):
     (transforms,), mask = split_leaves(leaves, equation.params["tree"])
     if mask:
         raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked loads")
-    return load(importer, apply(importer, ref, transforms), dtype_of(equation.outvars[0].aval.dtype))
+    return load(importer, apply(importer, ref, transforms, in_registers=True), dtype_of(equation.outvars[0].aval.dtype))
 
 
 @rule("swap")
@@ -45,7 +50,7 @@ def import_swap(importer, equation, ref, value, *leaves):
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
         old, ref.value = ref.value, value
         return old
-    view = apply(importer, ref, transforms)
+    view = apply(importer, ref, transforms, in_registers=True)
     old = load(importer, view, value.dtype) if importer.is_used(equation) else None
     store(importer, view, value)
     return old
@@ -55,7 +60,7 @@ def import_swap(importer, equation, ref, value, *leaves):
 def import_store(importer, equation, ref, value, *leaves):
     """plgpu.store: optimized= asks JAX' lowering for wide stores, which changes no value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    store(importer, apply(importer, ref, transforms), value)
+    store(importer, apply(importer, ref, transforms, in_registers=True), value)
 
 
 def store(importer, view: View, value: Val) -> None:
@@ -65,6 +70,10 @@ def store(importer, view: View, value: Val) -> None:
     if view.kind == "acc":
         importer.builder.op("acc_store", view.ref, importer.operand(value))
         return
+    if view.padded and _packed.is_packed(view):
+        importer.builder.op("store", view.ref, importer.broadcast(value, (2,)).built)
+        return
+    value = _packed.before_store(importer, view, value)
     ref = view.ref.at[0] if view.padded else view.ref
     operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
     importer.builder.op("store", ref, operand)
@@ -74,7 +83,7 @@ def store(importer, view: View, value: Val) -> None:
 def import_addupdate(importer, equation, ref, value, *leaves):
     """ref += value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    view = apply(importer, ref, transforms)
+    view = apply(importer, ref, transforms, in_registers=True)
     old = load(importer, view, value.dtype)
     store(importer, view, importer.arith("add", old, value))
 

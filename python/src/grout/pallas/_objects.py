@@ -13,7 +13,7 @@ from ..builder import Object
 from . import _jax, _series
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, after_region, dtype_of, lay_out
+from ._values import Cell, View, after_region, count_bytes, dims_of_scalar, dtype_of, lay_out
 from ._views import find_key, find_slots
 
 gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
@@ -91,7 +91,7 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     if word > 1 and (undo or start is not None):
         raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
     shape, tile, swizzle = _logical(importer, physical, undo)
-    dims = shape or (1,)
+    dims = shape or dims_of_scalar(dtype)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
     is_seen = start is not None  # how a member of a union lies is seen through others, so there JAX' word counts
@@ -173,13 +173,13 @@ def _describe_gmem(importer, name: str, inner) -> Declared:
     importer.note("arrays that a kernel allocates in GMEM are one for each CTA; JAX' lowering for GPUs takes none")
     dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
     ctas = math.prod(size for _, size in (*importer.source.grid, *importer.source.cluster))
-    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or (1,)))
+    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or dims_of_scalar(dtype)))
     return Declared(name, made, View("gmem", None, shape, dtype, padded=not shape), is_per_cta=ctas > 1)
 
 
 def _describe_union(importer, name: str, aval) -> Declared:
     inner = aval.inner_aval
-    size = math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+    size = count_bytes(inner)
     made = grout_builder.smem("u8", size)
     union = Declared(name, made, View("union", None, (size,), "u8", members={}))
     for number, (key, physical, undo) in enumerate(_list_members(aval)):
@@ -202,7 +202,7 @@ def _list_members(aval) -> typing.Iterator:
             inner = ref.inner_aval
             offset = -(-offset // gpu.SMEM_ALIGNMENT) * gpu.SMEM_ALIGNMENT
             yield (offset, numpy.dtype(inner.dtype).name, tuple(inner.shape)), inner, undo
-            offset += math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+            offset += count_bytes(inner)
 
 
 def describe(importer, aval, undo, name: str) -> Declared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 
 import numpy
@@ -36,6 +37,17 @@ def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
         raise UnsupportedError(f"{name}{list(shape)}: {count} elements make a {word}, so the last dimension has to be a "
                                f"multiple of {count}")
     return word, (*shape[:-1], shape[-1] // count), count
+
+
+def count_bytes(aval) -> int:
+    """Bytes that an array takes in memory: of elements of less than 8 bits several lie in one."""
+    import jax  # pylint: disable=import-outside-toplevel
+    return math.prod(aval.shape) * jax.dtypes.itemsize_bits(aval.dtype) // 8
+
+
+def dims_of_scalar(dtype: str) -> typing.Tuple[int]:
+    """An array that holds one element: of two in a byte it has both."""
+    return (2,) if dtype in ("i4", "u4", "f4e2m1") else (1,)
 
 
 def is_bool(dtype: str) -> bool:
@@ -104,6 +116,11 @@ class View:
     rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
+    # Of elements of 4 bits (_packed.py): the dimensions of what ref has, where that is not what is meant; in which order
+    # they are seen; which of those loaded are meant.
+    stored: typing.Optional[typing.Tuple[int, ...]] = None
+    turn: typing.Tuple[int, ...] = ()
+    pick: typing.Optional[object] = None
 
     def but(self, **changes) -> "View":
         """The same with other members."""

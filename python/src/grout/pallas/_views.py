@@ -10,7 +10,8 @@ import numpy
 
 from ..builder import ds
 from . import _jax
-from ._arithmetic import cast
+from . import _packed
+from ._arithmetic import cast, numpy_dtype
 from ._values import Val, View, dtype_of, index
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
@@ -36,8 +37,9 @@ def to_val(importer, item) -> Val:
     return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
 
 
-def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
-    """The part of a reference that transforms lead to. takes_rows: an array may name its rows."""
+def apply(importer, view: View, transforms, takes_rows: bool = False, in_registers: bool = False) -> View:
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is loaded
+    or stored, so elements of 4 bits may be parts of bytes, or lie in another order."""
     undo = list(view.undo)
     transforms = list(transforms or ())
     for number, transform in enumerate(transforms):
@@ -51,6 +53,9 @@ def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
             undo.pop(0)
         else:
             view = _apply_other(importer, view, transform)
+    if not in_registers and not _packed.is_whole(view):
+        raise importer.unsupported("elements of 4 bits lie two in a byte along the last dimension: this takes whole bytes, in "
+                                   "the order in which they lie")
     return view
 
 
@@ -59,8 +64,13 @@ def _apply_other(importer, view: View, transform) -> View:
         raise importer.unsupported(f"the transform {type(transform).__name__} of elements of less than 4 bits")
     if isinstance(transform, state_types.TransposeTransform):
         permutation = tuple(transform.permutation)
+        if _packed.is_packed(view) and (view.turn or permutation[-1] != len(permutation) - 1):
+            return _packed.turn(importer, view, permutation)
         shape = tuple(view.shape[dim] for dim in permutation)
         return view.but(ref=view.ref.transpose(*permutation), shape=shape)
+    if not _packed.is_whole(view):
+        raise importer.unsupported(f"the transform {type(transform).__name__} of elements of 4 bits in another order than they "
+                                   "lie in")
     if isinstance(transform, gpu.ClusterRefTransform):
         return _to_cluster(importer, view, transform)
     if isinstance(transform, state_types.ReshapeTransform):
@@ -72,6 +82,9 @@ def _apply_other(importer, view: View, transform) -> View:
         return view.but(ref=view.ref.reshape(*shape), shape=shape)
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
+        if numpy_dtype(dtype).itemsize != numpy_dtype(view.dtype).itemsize or (dtype in _packed.PACKED) != _packed.is_packed(view):
+            raise importer.unsupported(f"a reference to {view.dtype} as {dtype}, whose elements have another size: JAX puts "
+                                       "them together along the rows, and bytes lie along the columns")
         shape = tuple(getattr(transform, "shape", view.shape))
         return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype)
     if isinstance(transform, gpu.PeerMemRef) or type(transform).__name__ == "MulticastRef":
@@ -151,10 +164,16 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
         return _select(importer, view, indexer.indices)
     if view.padded:
         return view
+    if _packed.is_packed(view):
+        return _packed.take_part(importer, view, indexer.indices, _take_indices, to_val)
+    return _take_indices(importer, view, _count_words(importer, view, indexer.indices), takes_rows)
+
+
+def _take_indices(importer, view: View, indices, takes_rows: bool = False) -> View:
     parts: typing.List[object] = []
     shape: typing.List[int] = []
     is_all, rows = True, view.rows
-    for dim, (item, size) in enumerate(zip(_count_words(importer, view, indexer.indices), view.shape)):
+    for dim, (item, size) in enumerate(zip(indices, view.shape)):
         if isinstance(item, indexing.Slice):
             if item.stride != 1:
                 raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")
