@@ -28,8 +28,8 @@ def run(body, x, shape, dtype="int32", **options):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("take", (
-    lambda x: x[0, 1], lambda x: x[3, 0], lambda x: x[:, 5], lambda x: x[2, 3:5], lambda x: x[:, 1:4], lambda x: x[1, 2:6],
-    lambda x: x[:, 3:], lambda x: x[4]), ids=range(8))
+    lambda x: x[0, 1], lambda x: x[3, 0], lambda x: x[:, 5], lambda x: x[2, 3:5], lambda x: x[:, 1:4],
+    lambda x: x[1, 2:6], lambda x: x[:, 3:], lambda x: x[4]), ids=range(8))
 def test_parts_of_bytes(dtype, take):
     x = draw(8, 16, dtype=dtype)
 
@@ -128,9 +128,11 @@ def test_union_with_bytes(commits):
         plgpu.copy_smem_to_gmem(nibbles, out)
         plgpu.wait_smem_to_gmem(0)
 
-    union = plgpu.RefUnion([plgpu.SMEM((128,), jnp.int8)] * 2, [plgpu.SMEM((2048,), jnp.uint4), plgpu.SMEM((256,), jnp.uint4)])
+    union = plgpu.RefUnion([plgpu.SMEM((128,), jnp.int8)] * 2,
+                           [plgpu.SMEM((2048,), jnp.uint4), plgpu.SMEM((256,), jnp.uint4)])
     x = jnp.arange(128, dtype=jnp.int8)
-    report = check(kernel(body, S((256,), jnp.uint4), scratch_types=[union]), x, verdict="clean" if commits else "error")
+    report = check(kernel(body, S((256,), jnp.uint4), scratch_types=[union]), x,
+                   verdict="clean" if commits else "error")
     if commits:
         wanted = numpy.stack([numpy.arange(128) & 15, numpy.arange(128) >> 4], axis=-1).reshape(256)
         assert_same(numpy.asarray(report.result).astype("int32"), wanted.astype("int32"))
@@ -171,8 +173,9 @@ def test_casts(dtype, wide):
     assert_same(numpy.asarray(down).astype("int32"), numpy.asarray(x).astype("int32"))
 
 
-@pytest.mark.parametrize("few, many", ((jnp.int4, jnp.int8), (jnp.uint4, jnp.int8), (jnp.int4, jnp.uint8), (jnp.int4, jnp.int16),
-                                       (jnp.int8, jnp.int32), (jnp.uint16, jnp.uint32)))
+@pytest.mark.parametrize("few, many", (
+    (jnp.int4, jnp.int8), (jnp.uint4, jnp.int8), (jnp.int4, jnp.uint8), (jnp.int4, jnp.int16), (jnp.int8, jnp.int32),
+    (jnp.uint16, jnp.uint32)))
 def test_bits_of_another_size(few, many):
     """In registers, where the number of dimensions changes with the size."""
     wide = jnp.asarray(RNG.integers(-2 ** 30, 2 ** 30, (4, 8)).astype("int32")).astype(many)

@@ -76,7 +76,8 @@ def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:
         return folded
     if a.dtype in WIDER:  # JAX' lowering has bitwise operations on elements of 4 bits alone, its interpreter all
         wide = WIDER[a.dtype]
-        result = binary(importer, name, cast(importer, a, wide), cast(importer, b, wide), wide if dtype == a.dtype else dtype)
+        result = binary(importer, name, cast(importer, a, wide), cast(importer, b, wide),
+                        wide if dtype == a.dtype else dtype)
         return cast(importer, result, dtype)
     shape = numpy.broadcast_shapes(a.shape, b.shape)
     a, b = spread(importer, a, shape), spread(importer, b, shape)

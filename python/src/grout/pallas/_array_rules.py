@@ -84,7 +84,8 @@ def _split_bits(importer, a: Val, dtype: str, count: int) -> Val:
     parts = [binary(importer, "shr", whole, const(bits * place, whole.dtype), whole.dtype) if place else whole
              for place in range(count)]
     parts = [reshape(importer, cast(importer, part, f"u{bits}"), (*a.shape, 1)) for part in parts]
-    joined = importer.op("concatenate", f"u{bits}", (*a.shape, count), *[part.built for part in parts], dim=len(a.shape))
+    joined = importer.op("concatenate", f"u{bits}", (*a.shape, count), *[part.built for part in parts],
+                         dim=len(a.shape))
     return cast_bits(importer, joined, dtype)
 
 
@@ -102,8 +103,8 @@ def _join_bits(importer, a: Val, dtype: str) -> Val:
 
 @rule("bitcast_convert_type")
 def import_bitcast(importer, equation, a):
-    """The bits as another type: of fewer bits along a dimension more, of more along one less. JAX' interpreter takes that,
-    and its lowering types of one size."""
+    """The bits as another type: of fewer bits along a dimension more, of more along one less. JAX' interpreter takes
+    that, and its lowering types of one size."""
     dtype, shape = dtype_of(equation.params["new_dtype"]), tuple(equation.outvars[0].aval.shape)
     if shape == tuple(a.shape):
         return cast_bits(importer, a, dtype)

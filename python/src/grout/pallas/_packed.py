@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of 4 bits, of which memory has two in a byte, along the last dimension. References take whole bytes, in the order
-in which they lie; what JAX' references take beyond that is done to the value when it is loaded or stored."""
+"""Elements of 4 bits, of which memory has two in a byte, along the last dimension. References take whole bytes, in the
+order in which they lie; what JAX' references take beyond that is done to the value when it is loaded or stored."""
 from __future__ import annotations
 
 import dataclasses
@@ -51,8 +51,8 @@ def _align(importer, item, to_val) -> typing.Tuple[object, typing.Optional[Pick]
         first, last = start.const // 2 * 2, (start.const + item.size + 1) // 2 * 2
         return indexing.Slice(first, last - first, 1), Pick(index(start.const - first), item.size)
     if item.size % 2:
-        raise importer.unsupported(f"{item.size} elements of 4 bits from a place that the kernel computes: a byte has two of "
-                                   "them; take an even number, or all of the row")
+        raise importer.unsupported(f"{item.size} elements of 4 bits from a place that the kernel computes: a byte has "
+                                   "two of them; take an even number, or all of the row")
     # JAX' lowering divides the place by 2; grout looks whether it may.
     return item if start.is_const else dataclasses.replace(
         item, start=importer.op("multiple_of", "i32", (), start.built, 2)), None
@@ -81,8 +81,8 @@ def _plain(order: typing.Tuple[int, ...]) -> typing.Tuple[int, ...]:
 def turn(importer, view: View, permutation) -> View:
     """With its dimensions in another order."""
     if view.pick is not None:
-        raise importer.unsupported("elements of 4 bits that are no whole bytes, with their dimensions in another order: "
-                                   "transpose what is loaded")
+        raise importer.unsupported("elements of 4 bits that are no whole bytes, with their dimensions in another "
+                                   "order: transpose what is loaded")
     order = view.turn or tuple(range(len(view.shape)))
     return view.but(shape=tuple(view.shape[dim] for dim in permutation), stored=view.stored or view.shape,
                     turn=_plain(tuple(order[dim] for dim in permutation)))
@@ -102,6 +102,6 @@ def after_load(importer, view: View, value: Val) -> Val:
 def before_store(importer, view: View, value: Val) -> Val:
     """What is stored for a value."""
     if view.pick is not None:
-        raise importer.unsupported("a store to a part of a byte: it has two elements of 4 bits, and threads that store to "
-                                   "both of them race; store whole bytes")
+        raise importer.unsupported("a store to a part of a byte: it has two elements of 4 bits, and threads that store "
+                                   "to both of them race; store whole bytes")
     return transpose(importer, value, [view.turn.index(dim) for dim in range(len(view.turn))]) if view.turn else value

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import typing
 
+from ._arithmetic import unary
 from ._array_rules import take_slot
 from ._memory import when
 from ._rules import rule
@@ -81,10 +82,16 @@ def import_copy(importer, equation, source, target, *leaves):
 
 @rule("async_load")
 def import_load(importer, equation, source, *leaves):
-    """async_load_tmem."""
+    """async_load_tmem. reduce=: what the loaded rows come to, which the hardware finds on the way."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     view = apply(importer, source, transforms)
-    return importer.op("async_load_tmem", view.dtype, view.shape, view.ref)
+    value = importer.op("async_load_tmem", view.dtype, view.shape, view.ref)
+    reduce = equation.params.get("reduce")
+    if reduce is None:
+        return value
+    rows = unary(importer, "abs", value) if reduce.startswith("abs") and not view.dtype.startswith("u") else value
+    dim = len(view.shape) - 1
+    return [value, importer.op(f"reduce_{reduce[-3:]}", view.dtype, view.shape[:dim], rows.built, dim=dim)]
 
 
 @rule("async_store_tmem")

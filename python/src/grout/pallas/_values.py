@@ -116,8 +116,8 @@ class View:
     rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
-    # Of elements of 4 bits (_packed.py): the dimensions of what ref has, where that is not what is meant; in which order
-    # they are seen; which of those loaded are meant.
+    # Of elements of 4 bits (_packed.py): the dimensions of what ref has, where that is not what is meant; in which
+    # order they are seen; which of those loaded are meant.
     stored: typing.Optional[typing.Tuple[int, ...]] = None
     turn: typing.Tuple[int, ...] = ()
     pick: typing.Optional[object] = None

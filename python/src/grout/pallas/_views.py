@@ -38,8 +38,8 @@ def to_val(importer, item) -> Val:
 
 
 def apply(importer, view: View, transforms, takes_rows: bool = False, in_registers: bool = False) -> View:
-    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is loaded
-    or stored, so elements of 4 bits may be parts of bytes, or lie in another order."""
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is
+    loaded or stored, so elements of 4 bits may be parts of bytes, or lie in another order."""
     undo = list(view.undo)
     transforms = list(transforms or ())
     for number, transform in enumerate(transforms):
@@ -54,8 +54,8 @@ def apply(importer, view: View, transforms, takes_rows: bool = False, in_registe
         else:
             view = _apply_other(importer, view, transform)
     if not in_registers and not _packed.is_whole(view):
-        raise importer.unsupported("elements of 4 bits lie two in a byte along the last dimension: this takes whole bytes, in "
-                                   "the order in which they lie")
+        raise importer.unsupported("elements of 4 bits lie two in a byte along the last dimension: this takes whole "
+                                   "bytes, in the order in which they lie")
     return view
 
 
@@ -69,8 +69,8 @@ def _apply_other(importer, view: View, transform) -> View:
         shape = tuple(view.shape[dim] for dim in permutation)
         return view.but(ref=view.ref.transpose(*permutation), shape=shape)
     if not _packed.is_whole(view):
-        raise importer.unsupported(f"the transform {type(transform).__name__} of elements of 4 bits in another order than they "
-                                   "lie in")
+        raise importer.unsupported(f"the transform {type(transform).__name__} of elements of 4 bits in another order "
+                                   "than they lie in")
     if isinstance(transform, gpu.ClusterRefTransform):
         return _to_cluster(importer, view, transform)
     if isinstance(transform, state_types.ReshapeTransform):
@@ -82,9 +82,10 @@ def _apply_other(importer, view: View, transform) -> View:
         return view.but(ref=view.ref.reshape(*shape), shape=shape)
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
-        if numpy_dtype(dtype).itemsize != numpy_dtype(view.dtype).itemsize or (dtype in _packed.PACKED) != _packed.is_packed(view):
-            raise importer.unsupported(f"a reference to {view.dtype} as {dtype}, whose elements have another size: JAX puts "
-                                       "them together along the rows, and bytes lie along the columns")
+        has_other_size = numpy_dtype(dtype).itemsize != numpy_dtype(view.dtype).itemsize
+        if has_other_size or (dtype in _packed.PACKED) != _packed.is_packed(view):
+            raise importer.unsupported(f"a reference to {view.dtype} as {dtype}, whose elements have another size: JAX "
+                                       "puts them together along the rows, and bytes lie along the columns")
         shape = tuple(getattr(transform, "shape", view.shape))
         return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype)
     if isinstance(transform, gpu.PeerMemRef) or type(transform).__name__ == "MulticastRef":
@@ -116,8 +117,8 @@ def find_slots(transforms) -> typing.Tuple[int, ...]:
 
 
 def find_key(transforms) -> tuple:
-    """What tells a member of a union from others: where it begins, its type and shape, how it lies. transforms: that which
-    takes it out of the union, and what follows."""
+    """What tells a member of a union from others: where it begins, its type and shape, how it lies. transforms: that
+    which takes it out of the union, and what follows."""
     transform = transforms[0]
     layout = getattr(transform, "layout", None)
     key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
