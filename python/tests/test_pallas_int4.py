@@ -106,14 +106,25 @@ def test_a_store_to_half_a_byte_is_refused():
         grout.pallas.dump(kernel(body, S((4, 16), jnp.int4)))(S((4, 16), jnp.int4))
 
 
-def test_copies_take_whole_bytes_as_they_lie():
+def test_copies_take_whole_bytes():
+    def body(x_ref, out, smem, full):
+        plgpu.copy_gmem_to_smem(x_ref.at[:, pl.ds(1, 32)], smem, full)
+        plgpu.barrier_wait(full)
+        out[...] = smem[...].astype(jnp.int32)
+
+    scratch = [plgpu.SMEM((64, 32), jnp.int4), plgpu.Barrier()]
+    with pytest.raises(grout.pallas.UnsupportedError, match="this takes whole bytes"):
+        grout.pallas.dump(kernel(body, S((64, 32), "int32"), scratch_types=scratch))(S((64, 64), jnp.int4))
+
+
+def test_copies_take_bytes_as_they_lie():
     def body(x_ref, out, smem, full):
         plgpu.copy_gmem_to_smem(x_ref, smem.transpose((1, 0)), full)
         plgpu.barrier_wait(full)
         out[...] = smem[...].astype(jnp.int32)
 
     scratch = [plgpu.SMEM((64, 64), jnp.int4), plgpu.Barrier()]
-    with pytest.raises(grout.pallas.UnsupportedError, match="in the order in which they lie"):
+    with pytest.raises(grout.pallas.UnsupportedError, match="has to stay the last"):
         grout.pallas.dump(kernel(body, S((64, 64), "int32"), scratch_types=scratch))(S((64, 64), jnp.int4))
 
 

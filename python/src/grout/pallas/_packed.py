@@ -93,6 +93,14 @@ def is_whole(view: View) -> bool:
     return view.pick is None and not view.turn
 
 
+def as_reference(importer, view: View) -> View:
+    """For what takes no value. An operand of a product may be seen in another order; of the rest the verifier says that
+    it may not."""
+    if view.pick is not None:
+        raise importer.unsupported("a part of a byte, which has two elements of 4 bits: this takes whole bytes")
+    return view.but(ref=view.ref.transpose(*view.turn), turn=(), stored=None) if view.turn else view
+
+
 def after_load(importer, view: View, value: Val) -> Val:
     """What is meant of what was loaded."""
     value = view.pick.take(importer, value) if view.pick is not None else value

@@ -53,10 +53,7 @@ def apply(importer, view: View, transforms, takes_rows: bool = False, in_registe
             undo.pop(0)
         else:
             view = _apply_other(importer, view, transform)
-    if not in_registers and not _packed.is_whole(view):
-        raise importer.unsupported("elements of 4 bits lie two in a byte along the last dimension: this takes whole "
-                                   "bytes, in the order in which they lie")
-    return view
+    return view if in_registers else _packed.as_reference(importer, view)
 
 
 def _apply_other(importer, view: View, transform) -> View:
