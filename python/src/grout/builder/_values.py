@@ -255,10 +255,10 @@ class Object:
     is_packed: bool = False
     is_padded: bool = False
     is_scales: bool = False
-    is_split_scales: bool = False
     is_metadata: bool = False
     is_collective: bool = False
     is_leader_tracked: bool = False
+    is_split_scales: bool = False
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
