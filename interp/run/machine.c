@@ -16,6 +16,7 @@
 
 #include "grout/generate.h"
 
+#include <fenv.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -295,7 +296,7 @@ static grout_run_status end_run(grout_machine *machine, grout_run_status status,
     return machine->run.status;
 }
 
-grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
+static grout_run_status run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
     uint64_t limit = UINT64_MAX;
     if (max_steps != 0 && max_steps < UINT64_MAX - machine->run.stats.steps) {
         limit = machine->run.stats.steps + max_steps;
@@ -331,6 +332,19 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
     }
     grout_components__end_launch(machine);
     return end_run(machine, GROUT_RUN_DONE, diags);
+}
+
+/* Numbers are rounded to nearest, and subnormal ones are kept, whatever the caller's thread does:
+ * those of XLA, which call back into Python, flush them to zero. Worker threads begin as this one.
+ */
+grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
+    fenv_t caller;
+    const bool is_saved = fegetenv(&caller) == 0 && fesetenv(FE_DFL_ENV) == 0;
+    const grout_run_status status = run(machine, max_steps, diags);
+    if (is_saved) {
+        (void)fesetenv(&caller);
+    }
+    return status;
 }
 
 bool grout_schedule_find(const char *text, grout_schedule *schedule_out) {

@@ -207,3 +207,19 @@ def test_references_of_another_size_are_refused():
 
     with pytest.raises(grout.pallas.UnsupportedError, match="another size"):
         grout.pallas.dump(kernel(body, S((4, 16), jnp.int8)))(S((8, 16), jnp.int4))
+
+
+@pytest.mark.parametrize("dtype", ("float4_e2m1fn", "float8_e4m3fn", "float16", "float32"))
+def test_subnormal_numbers(dtype):
+    """The thread that JAX calls back in flushes them to zero; a kernel does not."""
+    dtype = jnp.dtype(dtype)
+    small = float(jnp.finfo(dtype).smallest_subnormal)
+    x = numpy.asarray([small, -small, 1, 2 * small] * 4).reshape(2, 8).astype(dtype)
+
+    def body(x_ref, out, same):
+        out[...] = x_ref[...].astype(jnp.float32)
+        same[...] = x_ref[...]
+
+    out, same = check(kernel(body, (S(x.shape, "float32"), S(x.shape, dtype))), x).result
+    assert_same(numpy.asarray(out), x.astype("float32"))
+    assert_same(numpy.asarray(same).astype("float32"), x.astype("float32"))
