@@ -238,7 +238,8 @@ GROUT_BOTH_PRODUCTS(GROUT_SPARSE_SCALED_PRODUCT, grout_tensor_nv_f4_sp,
 #undef GROUT_BOTH_PRODUCTS
 
 // ---- copies from SMEM ---------------------------------------------------------------------------
-// By one lane: rows of 32 or 16 bytes to 128 lanes, or 32 rows of 16 bytes to each quarter of them.
+// By one lane: rows of 32 or 16 bytes to 128 lanes, 32 rows of 16 bytes to each quarter of them, or
+// 64 rows, of which the first half goes to the first two quarters and the second to the others.
 
 #define GROUT_TENSOR_COPY(NAME, SHAPE)                                                             \
     template <int group> GROUT_DEVICE void NAME(grout_u32 address, grout_u64 source) {             \
@@ -253,6 +254,7 @@ GROUT_BOTH_PRODUCTS(GROUT_SPARSE_SCALED_PRODUCT, grout_tensor_nv_f4_sp,
 GROUT_TENSOR_COPY(grout_tensor_copy_32_bytes, "128x256b")
 GROUT_TENSOR_COPY(grout_tensor_copy_16_bytes, "128x128b")
 GROUT_TENSOR_COPY(grout_tensor_copy_quarters, "32x128b.warpx4")
+GROUT_TENSOR_COPY(grout_tensor_copy_halves, "64x128b.warpx2::01_23")
 #undef GROUT_TENSOR_COPY
 #undef GROUT_EACH_GROUP
 

@@ -104,7 +104,7 @@ int64_t grout_tensor__count_slot_columns(const grout_module *module, grout_objec
     const grout_type *type = grout_object_get_type(module, id);
     const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
     if (grout_module_get_object(module, id)->is_scales) {
-        return rows * columns / LANES;
+        return columns * grout_tmem__count_scale_blocks(module, id);
     }
     return columns / grout_tensor__get_packing(module, id) * rows / LANES;
 }
@@ -131,7 +131,7 @@ static int64_t place_column(const grout_emitter *e, grout_object_id object, int6
     const int64_t packing = grout_tensor__get_packing(e->module, object);
     const int64_t half = type->dims[type->rank - 1] / 2;
     if (grout_module_get_object(e->module, object)->is_scales) {
-        return column * type->dims[type->rank - 2] / LANES;
+        return column * grout_tmem__count_scale_blocks(e->module, object);
     }
     if (!grout_tensor__has_halves(e->module, object)) {
         return column / packing;
@@ -165,7 +165,7 @@ static void add_column(grout_emitter *e, const grout_view *view, int64_t skip) {
         grout_emit__add(e, "))");
     }
     if (grout_module_get_object(e->module, view->object)->is_scales) {
-        const int64_t blocks = type->dims[type->rank - 2] / LANES;
+        const int64_t blocks = grout_tmem__count_scale_blocks(e->module, view->object);
         if (blocks > 1) {
             grout_emit__add(e, " * %" PRId64, blocks);
         }

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One lane issues them: an instruction for rows of 32 bytes of a swizzled array, of 16 of another,
- * for a block of 128 by 4 scales, and for metadata of 128 neighbours along K.
+ * for a block of 128 by 4 scales, for both blocks of split ones, and for metadata of 128 neighbours
+ * along K.
  */
 #include "tensor.h"
 
@@ -40,7 +41,7 @@ static int plant_step(const grout_emitter *e, int64_t columns) {
 static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy kind) {
     const grout_view *view = &c->destination;
     const uint32_t groups = (uint32_t)view->extent[view->rank - 1] / GROUT_TMEM_SCALES_STEP;
-    const int64_t blocks = view->extent[view->rank - 2] / ROWS;
+    const int64_t blocks = grout_tmem__count_scale_blocks(e->module, view->object);
     grout_tensor__address(e, view, 0);
     grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_COPIED));
     if (c->part_count == 1) {
@@ -56,6 +57,7 @@ static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy 
                             GROUT_TMEM_SCALES_STEP);
         }
         return;
+    case GROUT_TCGEN05_COPY_SPLIT_SCALES:
     case GROUT_TCGEN05_COPY_METADATA:
         grout_emit__add(e, " + part * %d", plant_step(e, ROW_BYTES / COLUMN_BYTES));
         return;
@@ -67,21 +69,25 @@ static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy 
     }
 }
 
-static bool describe(grout_emitter *e, grout_op_id id, const grout_op *op, grout_tcgen05_copy kind,
-                     copy *c) {
+static bool find_views(const grout_emitter *e, const grout_op *op, copy *c) {
+    return grout_module_get_view(e->module, grout_module_get_operand(e->module, op, SOURCE),
+                                 &c->source) &&
+           grout_module_get_view(e->module, grout_module_get_operand(e->module, op, DESTINATION),
+                                 &c->destination);
+}
+
+static bool describe(grout_emitter *e, grout_op_id id, grout_tcgen05_copy kind, copy *c) {
     grout_wgmma rows;
-    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, SOURCE),
-                               &c->source) ||
-        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, DESTINATION),
-                               &c->destination)) {
-        return false;
-    }
     const int64_t columns = c->destination.extent[c->destination.rank - 1];
-    const int64_t blocks = c->destination.extent[c->destination.rank - 2] / ROWS;
+    const int64_t blocks = grout_tmem__count_scale_blocks(e->module, c->destination.object);
     switch (kind) {
     case GROUT_TCGEN05_COPY_SCALES:
         c->function = "grout_tensor_copy_quarters";
         describe_table(c, 32 * ROW_BYTES, (uint32_t)(columns / GROUT_TMEM_SCALES_STEP * blocks));
+        return true;
+    case GROUT_TCGEN05_COPY_SPLIT_SCALES:
+        c->function = "grout_tensor_copy_halves";
+        describe_table(c, 64 * ROW_BYTES, (uint32_t)(columns / GROUT_TMEM_SCALES_STEP));
         return true;
     case GROUT_TCGEN05_COPY_METADATA:
         c->function = "grout_tensor_copy_16_bytes";
@@ -100,9 +106,14 @@ static bool describe(grout_emitter *e, grout_op_id id, const grout_op *op, grout
 }
 
 static void write_copy(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_tcgen05_copy kind = grout_tcgen05_copy_get_kind((grout_opcode)op->opcode);
     copy c = {.part_count = 0};
-    if (!describe(e, id, op, kind, &c)) {
+    if (!find_views(e, op, &c)) {
+        e->failed = true;
+        return;
+    }
+    const grout_tcgen05_copy kind =
+        grout_tcgen05_copy_get_kind(e->module, (grout_opcode)op->opcode, c.destination.object);
+    if (!describe(e, id, kind, &c)) {
         e->failed = true;
         return;
     }

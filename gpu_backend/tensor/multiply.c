@@ -11,13 +11,14 @@
 #include "invariant.h"
 #include "lanes.h"
 #include "places.h"
+#include "tmem.h"
 #include "values.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { ACC, A, B, TABLE };
-enum { STEP_COLUMNS = 8, ROWS_OF_COLUMN = 32 };
+enum { STEP_COLUMNS = 8 };
 
 /* What instructions are made of. */
 typedef struct product {
@@ -159,7 +160,7 @@ static void add_scales(grout_emitter *e, const product *p) {
     const uint32_t steps = get_steps_of_column(p);
     for (uint32_t k = 0; k < 2; k++) {
         const grout_view *view = &p->scales[k];
-        const int64_t rows = view->extent[view->rank - 2];
+        const int64_t blocks = grout_tmem__count_scale_blocks(e->module, view->object);
         grout_emit__add(e, ", ");
         grout_tensor__address(e, view, 0);
         grout_emit__add(
@@ -170,7 +171,7 @@ static void add_scales(grout_emitter *e, const product *p) {
             if (steps > 1) {
                 grout_emit__add(e, " / %" PRIu32, steps);
             }
-            grout_emit__add(e, " * %" PRId64, rows / ROWS_OF_COLUMN);
+            grout_emit__add(e, " * %" PRId64, blocks * GROUT_TMEM_SCALES_STEP);
         }
     }
 }

@@ -150,7 +150,8 @@ typedef struct grout_build_object {
     bool is_padded;            /* of an smem array of 4 or 6 bits */
     bool is_collective;        /* of a tmem array: of a pair of CTAs */
     bool is_leader_tracked;    /* of a cluster barrier, or an mbarrier: two_ctas */
-    bool is_scales;            /* of a tmem array; so is the next: one of the three at most */
+    bool is_scales;            /* of a tmem array; so are the next: one of the four at most */
+    bool is_split_scales;
     bool is_metadata;
     bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */

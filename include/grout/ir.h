@@ -151,8 +151,8 @@ typedef struct grout_object {
     /* barrier: those of the CTA that leads count for all: 'leader_tracked' of a cluster barrier,
      * 'two_ctas' of an mbarrier, which is that of a pair */
     bool is_leader_tracked;
-    bool is_scales;   /* a tmem array: scales of blocks, 'scales' */
-    bool is_metadata; /* a tmem array: which elements a sparse a keeps, 'metadata' */
+    bool is_scales, is_split; /* a tmem array: 'scales'; both: 'split_scales' */
+    bool is_metadata;         /* a tmem array: which elements a sparse a keeps, 'metadata' */
     bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
     /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
      * one set. Printed in the order of the axes. */

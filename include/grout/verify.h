@@ -176,8 +176,10 @@ typedef struct grout_tcgen05 {
 
 /* What a copy to tensor memory brings. */
 typedef enum grout_tcgen05_copy {
-    GROUT_TCGEN05_COPY_PLAIN,   /* element [r, c] to [r, c] */
-    GROUT_TCGEN05_COPY_SCALES,  /* [r / 128, c / 4, r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
+    GROUT_TCGEN05_COPY_PLAIN,  /* element [r, c] to [r, c] */
+    GROUT_TCGEN05_COPY_SCALES, /* [r / 128, c / 4, r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
+    /* [0, c / 4, r / 128 * 32 + r % 32, r % 128 / 32 * 4 + c % 4] to [r, c] */
+    GROUT_TCGEN05_COPY_SPLIT_SCALES,
     GROUT_TCGEN05_COPY_METADATA /* [c / 8, r, c % 8] to [r, c] */
 } grout_tcgen05_copy;
 
@@ -195,8 +197,9 @@ GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id co
 /* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
 GROUT_API bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
                                             grout_wgmma *rows_out, grout_diags *diags);
-/* Which copy an operation is. */
-GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(grout_opcode opcode);
+/* Which copy an operation to an array in tensor memory is. */
+GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(const grout_module *module,
+                                                         grout_opcode opcode, grout_object_id to);
 /* Where row r, column c of an array of so many columns in tensor memory come from: the number of
  * the element in SMEM, as the copy reads them. */
 GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns,

@@ -157,18 +157,25 @@ static uint8_t *take_metadata(const grout_cta *cta, const mma *it, mma_part part
     return memory + 2 * bytes;
 }
 
+/* The row of b's scales that is for a column. With 64 rows in each CTA of a pair those of each half
+ * of the columns begin at a row of their own. */
+static uint32_t get_scale_row(const grout_gemm *gemm, uint32_t column) {
+    enum { ROWS = 128 };
+    return gemm->m < ROWS ? column / gemm->n * ROWS + column % gemm->n : column;
+}
+
 /* Those of b are of all columns that the CTAs have. */
 static void take_scales(const grout_cta *cta, const mma *it, mma_part part, uint8_t *memory,
                         grout_factors *factors) {
     grout_machine *machine = cta->machine;
     const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, factors->product->gemm);
     const uint32_t a = get_scales_box(factors->product);
-    const size_t columns = (size_t)part.columns_of * gemm->n;
+    const size_t first = get_scale_row(gemm, part.columns_of * gemm->n);
     uint8_t *of_b = memory + get_table_bytes(machine, it->inst, a);
     grout_box__gather(machine, &it->boxes[part.rows_of][a], memory);
     grout_box__gather(machine, &it->boxes[part.rows_of][a + 1], of_b);
     factors->scales[0] = memory;
-    factors->scales[1] = of_b + columns * (gemm->k / gemm->scale_block);
+    factors->scales[1] = of_b + first * (gemm->k / gemm->scale_block);
 }
 
 /* Bytes of memory for them. */
@@ -424,18 +431,24 @@ static void spoil(const grout_cta *cta, const grout_accumulator *sums,
 }
 
 /* The row that a scale is of, or the column; rows of those of b from N on do not count. */
-static void spoil_by_scales(const grout_cta *cta, const grout_accumulator *sums,
-                            const grout_box *box, bool is_a) {
+static void spoil_by_scales(const grout_cta *cta, const grout_inst *inst,
+                            const grout_accumulator *sums, const grout_box *box, bool is_a) {
     grout_machine *machine = cta->machine;
+    const grout_gemm *gemm =
+        grout_pool__at(&machine->plan->gemms, grout_plan__product(machine->plan, inst)->gemm);
     const uint32_t columns = (uint32_t)box->plan->extent[box->plan->rank - 1u];
     const uint32_t count = is_a ? sums->plan->rows : sums->plan->cols;
     memset(machine->mask_linear, 0, (size_t)box->plan->count);
     grout_box__get_undefined(machine, box, machine->mask_linear);
     for (uint32_t i = 0; i < count * columns; i++) {
-        if (machine->mask_linear[i] != 0 && is_a) {
-            grout_accumulator__spoil_row(sums, i / columns);
-        } else if (machine->mask_linear[i] != 0) {
-            grout_accumulator__spoil_column(sums, i / columns);
+        const uint32_t place = i / columns, row = is_a ? place : get_scale_row(gemm, place);
+        if (machine->mask_linear[row * columns + i % columns] == 0) {
+            continue;
+        }
+        if (is_a) {
+            grout_accumulator__spoil_row(sums, place);
+        } else {
+            grout_accumulator__spoil_column(sums, place);
         }
     }
 }
@@ -467,7 +480,7 @@ static void spoil_by_tables(const grout_cta *cta, const grout_inst *inst,
         if (i < get_scales_box(product)) {
             spoil_by_metadata(cta, sums, product, &boxes[i]);
         } else {
-            spoil_by_scales(cta, sums, &boxes[i], i == get_scales_box(product));
+            spoil_by_scales(cta, inst, sums, &boxes[i], i == get_scales_box(product));
         }
     }
 }

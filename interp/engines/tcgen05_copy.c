@@ -20,9 +20,11 @@
 enum { SOURCE = GROUT_TCGEN05_BOX_SOURCE, DESTINATION = GROUT_TCGEN05_BOX_DESTINATION };
 
 /* Elements of size bytes from the order of SMEM to that of tensor memory. */
-static void order_elements(const grout_inst *inst, const grout_box_plan *to, size_t size,
-                           const uint8_t *from, uint8_t *out) {
-    const grout_tcgen05_copy kind = grout_tcgen05_copy_get_kind((grout_opcode)inst->opcode);
+static void order_elements(const grout_machine *machine, const grout_inst *inst,
+                           const grout_box_plan *to, size_t size, const uint8_t *from,
+                           uint8_t *out) {
+    const grout_tcgen05_copy kind =
+        grout_tcgen05_copy_get_kind(machine->launch.module, (grout_opcode)inst->opcode, to->object);
     const uint32_t rows = (uint32_t)to->extent[to->rank - 2u];
     const uint32_t columns = (uint32_t)to->extent[to->rank - 1u];
     for (uint32_t r = 0; r < rows; r++) {
@@ -43,7 +45,7 @@ static void write(const grout_cta *cta, const grout_inst *inst, const grout_box 
         machine->run.has_failed = true;
         return;
     }
-    order_elements(inst, to->plan, to->plan->element_bytes, from, ordered);
+    order_elements(machine, inst, to->plan, to->plan->element_bytes, from, ordered);
     grout_box__scatter(machine, to, ordered);
     grout_heap__give(&machine->heap, ordered, bytes);
 }
@@ -91,7 +93,7 @@ static void spread_undefined(const grout_cta *cta, const grout_inst *inst, const
     }
     memset(machine->mask_linear, 0, count);
     grout_box__get_undefined(machine, &boxes[SOURCE], machine->mask_linear);
-    order_elements(inst, to->plan, 1, machine->mask_linear, mask);
+    order_elements(machine, inst, to->plan, 1, machine->mask_linear, mask);
     grout_box__set_written(machine, to, mask);
     grout_heap__give(&machine->heap, mask, count);
 }

@@ -68,7 +68,9 @@ static bool has_byte(const grout_box_plan *plan, const int64_t *start, int64_t b
     if (at < 0 || at >= plan->layout->bytes) {
         return false;
     }
-    at = plan->more_copies > 0 ? at % plan->copy_stride : at;
+    if (plan->more_copies > 0) { /* in the first of the copies */
+        at -= at / plan->copy_stride % (plan->more_copies + 1) * plan->copy_stride;
+    }
     grout_layout_get_index(plan->layout, at, index);
     const int64_t first = grout_layout_get_offset(plan->layout, index);
     bool is_inside = at >= first && at < first + plan->element_bytes;

@@ -159,23 +159,25 @@ static void add_shape(grout_planner *planner, grout_box_plan *box) {
     }
 }
 
-/* Scales have the same bytes in each quarter of the lanes. A box of them has all rows, so it is so
- * many columns of all lanes. What has the bytes of no other array lies there once. */
+/* Scales have the same bytes in each quarter of the lanes, split ones in the two of each half. A
+ * box of them has all rows, so it is so many columns of all lanes. What has the bytes of no other
+ * array lies there once. */
 static void repeat_scales(grout_planner *planner, grout_object_id id, grout_box_plan *box) {
     enum { LANES = 128, QUARTERS = 4 };
     const grout_object *object = grout_module_get_object(planner->module, id);
     if (!object->is_scales || grout_layout_is_plain(box->layout) || !box->has_shape) {
         return;
     }
+    const uint8_t copies = object->is_split ? QUARTERS / 2 : QUARTERS;
     int64_t next[GROUT_RANK_MAX];
     memcpy(next, box->home, sizeof next);
     next[box->rank - 2]++; /* the next lane */
     grout_run *run = grout_pool__at(&planner->plan->runs, box->first_run);
     *run = (grout_run){.base = grout_layout_get_offset(box->layout, box->home),
                        .count = LANES,
-                       .length = box->bytes * QUARTERS / LANES};
+                       .length = box->bytes * copies / LANES};
     run->stride = grout_layout_get_offset(box->layout, next) - run->base;
-    box->more_copies = QUARTERS - 1;
+    box->more_copies = copies - 1;
     box->copy_stride = LANES / QUARTERS * run->stride;
     planner->plan->runs.count = box->first_run + 1;
     box->run_count = 1;

@@ -36,8 +36,8 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     if (from->space != GROUT_SPACE_NONE && from->space != space) {
         return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
     }
-    if (from->is_packed || from->is_padded || from->is_scales || from->is_metadata ||
-        from->is_collective) {
+    if (from->is_packed || from->is_padded || from->is_scales || from->is_split_scales ||
+        from->is_metadata || from->is_collective) {
         return grout_builder__error(b, "%s are not packed or collective, and no scales or metadata",
                                     what);
     }
@@ -74,13 +74,14 @@ static bool check_array(grout_builder *b, const grout_build_object *from) {
     if (from->is_padded && !grout_space_has_transforms(space)) {
         return grout_builder__error(b, "only arrays in smem are padded");
     }
-    const int words = from->is_packed + from->is_scales + from->is_metadata;
+    const int words = from->is_packed + from->is_scales + from->is_split_scales + from->is_metadata;
     if ((words > 0 || from->is_collective) && !grout_space_needs_tensor_order(space)) {
         return grout_builder__error(
-            b, "only arrays in tmem are packed, scales, metadata or collective");
+            b, "only arrays in tmem are packed, scales, split_scales, metadata or collective");
     }
     if (words > 1) {
-        return grout_builder__error(b, "an array in tmem is packed, scales or metadata");
+        return grout_builder__error(b,
+                                    "an array in tmem is packed, scales, split_scales or metadata");
     }
     if (from->infers_tile && from->tile_rank > 0) {
         return grout_builder__error(b, "an array has a tile, or one that is inferred");
@@ -157,7 +158,8 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
                          .orders_tensor_core = from->orders_tensor_core,
                          .is_packed = from->is_packed,
                          .is_padded = from->is_padded,
-                         .is_scales = from->is_scales,
+                         .is_scales = from->is_scales || from->is_split_scales,
+                         .is_split = from->is_split_scales,
                          .is_metadata = from->is_metadata,
                          .is_collective = from->is_collective,
                          .is_leader_tracked = from->is_leader_tracked};

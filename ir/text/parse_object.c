@@ -231,19 +231,22 @@ static bool refuse_transforms(grout_parser *p, const grout_object *object) {
 
 /* The flag of an array in tensor memory that a word sets; NULL: the word is no such. */
 static bool *find_tmem_flag(const grout_parser *p, grout_object *object) {
-    return grout_parser__is_word(p, &p->token, "packed")       ? &object->is_packed
-           : grout_parser__is_word(p, &p->token, "scales")     ? &object->is_scales
-           : grout_parser__is_word(p, &p->token, "metadata")   ? &object->is_metadata
-           : grout_parser__is_word(p, &p->token, "collective") ? &object->is_collective
-                                                               : NULL;
+    return grout_parser__is_word(p, &p->token, "packed")         ? &object->is_packed
+           : grout_parser__is_word(p, &p->token, "scales")       ? &object->is_scales
+           : grout_parser__is_word(p, &p->token, "split_scales") ? &object->is_split
+           : grout_parser__is_word(p, &p->token, "metadata")     ? &object->is_metadata
+           : grout_parser__is_word(p, &p->token, "collective")   ? &object->is_collective
+                                                                 : NULL;
 }
 
-/* How an array lies in tensor memory, at most one of three words, and whether a pair has it. */
+/* How an array lies in tensor memory, at most one of four words, and whether a pair has it. */
 static bool parse_tmem(grout_parser *p, grout_object *object) {
     for (;;) {
         bool *flag = find_tmem_flag(p, object);
-        if (flag == NULL || (flag != &object->is_collective && !*flag &&
-                             (object->is_packed || object->is_scales || object->is_metadata))) {
+        if (flag == NULL ||
+            (flag != &object->is_collective && !*flag &&
+             (object->is_packed || object->is_scales || object->is_split || object->is_metadata))) {
+            object->is_scales |= object->is_split;
             return true;
         }
         if (*flag ? !report_twice(p) : !parse_flag(p, flag)) {

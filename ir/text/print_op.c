@@ -110,6 +110,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
         grout_printer__type(pr, &object->type);
         grout_printer__text(pr, object->is_packed     ? " packed"
+                                : object->is_split    ? " split_scales"
                                 : object->is_scales   ? " scales"
                                 : object->is_metadata ? " metadata"
                                 : object->is_padded   ? " padded"

@@ -4,7 +4,8 @@
  *
  * An instruction moves rows of 16 or 32 bytes, which core matrices of 8 rows hold in SMEM as they
  * do for an MMA (PTX ISA 9.1, 'tcgen05.cp'): 128x128b without swizzle, 128x256b with one. Scales go
- * as 32x128b.warpx4, four times the same, metadata as 128x128b.
+ * as 32x128b.warpx4, four times the same, split ones as 64x128b.warpx2::01_23, each half twice,
+ * metadata as 128x128b.
  */
 #include "layout.h"
 #include "tcgen05.h"
@@ -14,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SOURCE, DESTINATION, OPERANDS, ROWS = 128, CORE_BYTES = 16, SCALE_LANES = 32 };
+enum { SOURCE, DESTINATION, OPERANDS, ROWS = 128, CORE_BYTES = 16, SCALE_LANES = 32, HALVES = 2 };
 
 typedef struct planning {
     grout_wgmma_planning wgmma; /* its reports are made as those of a wgmma */
@@ -25,10 +26,12 @@ typedef struct planning {
 } planning;
 
 /* by name: which table a copy brings is the meaning of each, and no column says it. */
-grout_tcgen05_copy grout_tcgen05_copy_get_kind(grout_opcode opcode) {
+grout_tcgen05_copy grout_tcgen05_copy_get_kind(const grout_module *module, grout_opcode opcode,
+                                               grout_object_id to) {
     switch ((unsigned)opcode) {
     case GROUT_OP_ASYNC_COPY_SCALES_TO_TMEM:
-        return GROUT_TCGEN05_COPY_SCALES;
+        return grout_module_get_object(module, to)->is_split ? GROUT_TCGEN05_COPY_SPLIT_SCALES
+                                                             : GROUT_TCGEN05_COPY_SCALES;
     case GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM:
         return GROUT_TCGEN05_COPY_METADATA;
     default:
@@ -54,14 +57,17 @@ static const grout_object *get_object(const planning *p, uint32_t index) {
 static bool check_word(planning *p) {
     static const char *const words[] = {[GROUT_TCGEN05_COPY_PLAIN] = "",
                                         [GROUT_TCGEN05_COPY_SCALES] = "scales",
+                                        [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "split_scales",
                                         [GROUT_TCGEN05_COPY_METADATA] = "metadata"};
-    static const char *const copies[] = {[GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
-                                         [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
-                                         [GROUT_TCGEN05_COPY_METADATA] =
-                                             "async_copy_sparse_metadata_to_tmem"};
+    static const char *const copies[] = {
+        [GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
+        [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
+        [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "async_copy_scales_to_tmem",
+        [GROUT_TCGEN05_COPY_METADATA] = "async_copy_sparse_metadata_to_tmem"};
     const grout_object *object = get_object(p, DESTINATION);
     const grout_operand *operand = get_operand(p, DESTINATION);
-    const grout_tcgen05_copy is = object->is_scales     ? GROUT_TCGEN05_COPY_SCALES
+    const grout_tcgen05_copy is = object->is_split      ? GROUT_TCGEN05_COPY_SPLIT_SCALES
+                                  : object->is_scales   ? GROUT_TCGEN05_COPY_SCALES
                                   : object->is_metadata ? GROUT_TCGEN05_COPY_METADATA
                                                         : GROUT_TCGEN05_COPY_PLAIN;
     if (is == p->kind) {
@@ -124,6 +130,12 @@ static uint8_t get_shape(const planning *p, int64_t dims_out[GROUT_RANK_MAX]) {
         dims_out[2] = SCALE_LANES;
         dims_out[3] = CORE_BYTES;
         return 4;
+    case GROUT_TCGEN05_COPY_SPLIT_SCALES:
+        dims_out[0] = 1;
+        dims_out[1] = columns / GROUT_TMEM_SCALES_STEP;
+        dims_out[2] = HALVES * SCALE_LANES;
+        dims_out[3] = CORE_BYTES;
+        return 4;
     case GROUT_TCGEN05_COPY_METADATA:
         dims_out[0] = columns / GROUT_TMEM_METADATA_STEP;
         dims_out[1] = rows;
@@ -155,6 +167,9 @@ static bool check_shape(planning *p) {
                       p->kind == GROUT_TCGEN05_COPY_SCALES
                           ? "scale [m, c] is element [m / 128, c / 4, m %% 32, m %% 128 / 32 * 4 + "
                             "c %% 4]"
+                      : p->kind == GROUT_TCGEN05_COPY_SPLIT_SCALES
+                          ? "scale [m, c] is element [0, c / 4, m / 128 * 32 + m %% 32, m %% 128 / "
+                            "32 * 4 + c %% 4]"
                       : p->kind == GROUT_TCGEN05_COPY_METADATA
                           ? "word w of row m is element [w / 8, m, w %% 8] of an a of 8 bits"
                           : "both are the same elements");
@@ -224,13 +239,14 @@ static bool check_cores(planning *p) {
 
 static bool plan_copy(planning *p) {
     const grout_module *bound = p->wgmma.module;
-    p->kind = grout_tcgen05_copy_get_kind((grout_opcode)p->wgmma.op->opcode);
     for (uint32_t k = 0; k < OPERANDS; k++) {
         if (!grout_module_get_view(bound, get_operand(p, k), &p->views[k])) {
             return false;
         }
         p->types[k] = grout_module_get_operand_type(bound, get_operand(p, k));
     }
+    p->kind = grout_tcgen05_copy_get_kind(bound, (grout_opcode)p->wgmma.op->opcode,
+                                          p->views[DESTINATION].object);
     if (!check_destination(p) || !check_shape(p)) {
         return false;
     }
@@ -267,6 +283,10 @@ uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns
     switch (copy) {
     case GROUT_TCGEN05_COPY_SCALES:
         block = r / ROWS * (columns / GROUT_TMEM_SCALES_STEP) + c / GROUT_TMEM_SCALES_STEP;
+        return (block * SCALE_LANES + r % SCALE_LANES) * CORE_BYTES +
+               r % ROWS / SCALE_LANES * GROUT_TMEM_SCALES_STEP + c % GROUT_TMEM_SCALES_STEP;
+    case GROUT_TCGEN05_COPY_SPLIT_SCALES:
+        block = c / GROUT_TMEM_SCALES_STEP * HALVES + r / ROWS;
         return (block * SCALE_LANES + r % SCALE_LANES) * CORE_BYTES +
                r % ROWS / SCALE_LANES * GROUT_TMEM_SCALES_STEP + c % GROUT_TMEM_SCALES_STEP;
     case GROUT_TCGEN05_COPY_METADATA:

@@ -237,18 +237,15 @@ static bool check_agreement(planning *p) {
 
 static bool check_rows(planning *p) {
     const uint32_t m = p->out->product.m;
-    const bool takes_half = !p->out->has_tmem_a && !p->is_scaled && !p->is_sparse;
+    const bool takes_half =
+        !p->out->has_tmem_a && !p->is_sparse && (!p->is_scaled || p->out->ctas > 1);
     if (m == ROWS || (m == ROWS / 2 && takes_half)) {
         return true;
     }
     if (m == ROWS / 2 && !p->out->has_tmem_a) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, A),
                           "M is %" PRIu32 ": a %s takes %d rows", m, get_mnemonic(p), ROWS);
-        grout_wgmma__help(&p->wgmma, "pad the tile to 128 rows: TMA fills rows with zeros%s",
-                          p->is_scaled && p->out->ctas > 1
-                              ? ". With 64 rows in each CTA of a pair the scales of b lie in two "
-                                "halves of the lanes, and no array of scales does"
-                              : "");
+        grout_wgmma__help(&p->wgmma, "pad the tile to 128 rows: TMA fills rows with zeros");
         return false;
     }
     if (m == ROWS / 2) {

@@ -118,11 +118,10 @@ static bool find_block(planning *p) {
 }
 
 /* Those of b: of the same type, and as many in a row; rows from N on do not count. */
-static bool check_b_scales(planning *p) {
+static bool check_b_columns(planning *p) {
     const grout_type a = get_type(p, p->a_scale);
     const grout_type b = get_type(p, p->a_scale + 1);
     const grout_operand *operand = get_operand(p, p->a_scale + 1);
-    const uint32_t n = p->out->product.n * p->out->ctas; /* each CTA multiplies by all columns */
     if (a.dtype != b.dtype || a.dims[1] != b.dims[1]) {
         grout_wgmma__fail(&p->wgmma,
                           a.dtype != b.dtype ? GROUT_DIAG_TCGEN05_TYPES : GROUT_DIAG_TCGEN05_SHAPE,
@@ -130,6 +129,35 @@ static bool check_b_scales(planning *p) {
                           grout_type__get_text(&a).chars, grout_type__get_text(&b).chars);
         grout_wgmma__help(&p->wgmma,
                           "both have one element type, and one number of scales in a row");
+        return false;
+    }
+    return true;
+}
+
+/* Whether there is one for each column: with 64 rows in each CTA of a pair the two halves of the
+ * columns lie in different lanes, and so do their scales (PTX ISA 9.1, 'Data path layout
+ * organization', layout B). */
+static bool check_b_rows(planning *p) {
+    const grout_type b = get_type(p, p->a_scale + 1);
+    const grout_operand *operand = get_operand(p, p->a_scale + 1);
+    const uint32_t n = p->out->product.n * p->out->ctas; /* each CTA multiplies by all columns */
+    const bool is_half = p->out->product.m < ROWS;
+    grout_view view;
+    const bool is_split = grout_module_get_view(p->wgmma.module, operand, &view) &&
+                          grout_module_get_object(p->wgmma.module, view.object)->is_split;
+    if (is_split != is_half) {
+        grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, operand,
+                          is_half
+                              ? "with 64 rows in each CTA of a pair the scales of b lie in two "
+                                "halves of the lanes, and %s is declared 'scales'"
+                              : "with 128 rows%s the scales of b are the same in all lanes, and %s "
+                                "is declared 'split_scales'",
+                          is_half ? grout_wgmma__get_name(&p->wgmma, operand, "this").chars
+                          : p->out->ctas > 1 ? " in each CTA"
+                                             : "",
+                          grout_wgmma__get_name(&p->wgmma, operand, "this").chars);
+        grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "] %s", 2 * ROWS, b.dims[1],
+                          is_half ? "split_scales collective" : "scales");
         return false;
     }
     if (b.dims[0] < n) {
@@ -149,6 +177,17 @@ static bool plan_scales(planning *p) {
         return false;
     }
     const grout_type type = get_type(p, p->a_scale);
+    grout_view view;
+    if (grout_module_get_view(p->wgmma.module, get_operand(p, p->a_scale), &view) &&
+        grout_module_get_object(p->wgmma.module, view.object)->is_split) {
+        grout_wgmma__fail(
+            &p->wgmma, GROUT_DIAG_TCGEN05_OPERAND, get_operand(p, p->a_scale),
+            "the scales of a are the same in all lanes, and %s is declared "
+            "'split_scales'",
+            grout_wgmma__get_name(&p->wgmma, get_operand(p, p->a_scale), "this").chars);
+        grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "] scales", ROWS, type.dims[1]);
+        return false;
+    }
     if (type.dims[0] != ROWS) {
         grout_wgmma__fail(&p->wgmma, GROUT_DIAG_TCGEN05_SHAPE, get_operand(p, p->a_scale),
                           "the scales of a have %" PRId64 " rows, and a has %d", type.dims[0],
@@ -156,7 +195,7 @@ static bool plan_scales(planning *p) {
         grout_wgmma__help(&p->wgmma, "declare them [%d, %" PRId64 "]", ROWS, type.dims[1]);
         return false;
     }
-    return find_block(p) && check_b_scales(p);
+    return find_block(p) && check_b_columns(p) && check_b_rows(p);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */

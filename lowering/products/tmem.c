@@ -61,13 +61,19 @@ static uint32_t get_packing(const grout_module *module, grout_object_id id) {
                                  : 1;
 }
 
+int64_t grout_tmem__count_scale_blocks(const grout_module *module, grout_object_id id) {
+    const grout_type *type = grout_object_get_type(module, id);
+    return grout_module_get_object(module, id)->is_split ? 1 : type->dims[type->rank - 2] / LANES;
+}
+
 /* Scales take each of the four quarters of the lanes, with the same bytes: 32 rows and 4 columns of
- * them are a column. */
+ * them are a column. Each half of the rows of split ones takes two quarters. */
 int64_t grout_tmem__count_columns(const grout_module *module, grout_object_id id) {
     const grout_type *type = grout_object_get_type(module, id);
     const grout_object *object = grout_module_get_object(module, id);
     if (object->is_scales) {
-        return grout_type_get_count(type) / LANES;
+        const int64_t rows = type->dims[type->rank - 2];
+        return grout_type_get_count(type) / rows * grout_tmem__count_scale_blocks(module, id);
     }
     const int64_t packing =
         object->is_metadata ? COLUMN_BITS / get_bits(type) : get_packing(module, id);
@@ -148,6 +154,16 @@ static bool check_scales(const grout_module *module, const grout_object *object,
              "%d or %d",
              name.chars, rows, LANES, LANES, SCALE_ROWS_MAX);
         return help(diags, "round the rows up: those from N on do not count");
+    }
+    if (object->is_split && (rows != SCALE_ROWS_MAX || !object->is_collective)) {
+        fail(module, diags, object->loc,
+             "%s is split_scales%s of %" PRId64
+             " rows: those are the scales of b of a pair of CTAs "
+             "with 64 rows each, and have 128 rows for each half of N",
+             name.chars, object->is_collective ? "" : " of one CTA,", rows);
+        return help(diags,
+                    "declare it [256, K / B] split_scales collective; with 128 rows of a, or "
+                    "for one CTA, they are 'scales'");
     }
     if (columns % GROUT_TMEM_SCALES_STEP != 0) {
         fail(module, diags, object->loc,

@@ -23,6 +23,8 @@ bool grout_tmem__check_slice(const grout_module *module, const grout_operand *op
                              grout_diags *diags);
 /* Columns of 32 bits that the object takes. */
 int64_t grout_tmem__count_columns(const grout_module *module, grout_object_id id);
+/* Blocks of 128 rows of scales that lie beside each other: 1 or 2. */
+int64_t grout_tmem__count_scale_blocks(const grout_module *module, grout_object_id id);
 /* Whether its elements leave nothing of its columns free. */
 bool grout_tmem__fills_cells(const grout_module *module, grout_object_id id);
 

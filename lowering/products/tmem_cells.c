@@ -41,10 +41,12 @@ static void add_slots(grout_layout *layout, const grout_type *type, int64_t byte
 }
 
 /* Scale [r, c] of so many rows, of the first quarter of the lanes: byte c % 4 of column r / 32 of
- * the group c / 4, in lane r % 32. The other quarters have the same. */
-static void add_scales(grout_layout *layout, const grout_type *type, int64_t pitch) {
+ * the group c / 4, in lane r % 32. The other quarters have the same. Split ones begin again in the
+ * third quarter with row 128, and the second and the fourth have the same as those before. */
+static void add_scales(grout_layout *layout, const grout_type *type, bool is_split, int64_t pitch) {
     const uint32_t row = type->rank - 2u, column = row + 1;
-    const int64_t blocks = type->dims[row] / QUARTER;
+    const int64_t halves = is_split ? 2 : 1, blocks = type->dims[row] / halves / QUARTER;
+    add_digit(layout, row, LANES, halves, LANES / 2 * pitch);
     add_digit(layout, row, QUARTER, blocks, GROUT_TMEM_CELL_BYTES);
     add_digit(layout, row, 1, QUARTER, pitch);
     add_slots(layout, type, blocks * type->dims[column]);
@@ -88,7 +90,7 @@ grout_layout grout_tmem__make_cells(const grout_module *module, grout_object_id 
                            .chunk = UINT32_MAX,
                            .period = 1};
     if (object->is_scales) {
-        add_scales(&layout, type, pitch);
+        add_scales(&layout, type, object->is_split, pitch);
     } else {
         add_matrix(&layout, type, object->is_collective, pitch);
     }

@@ -10,7 +10,7 @@ from grout.builder import Builder, Expr, Object, Ref, Value, ds
 from grout.builder._operations import TABLE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("tests/ops", "tests/differential", "kernels")
+FOLDERS = ("tests/ops", "tests/differential", "tests/differential/ptx", "kernels")
 
 
 def enum_text(kind, value, prefix):
@@ -117,7 +117,8 @@ class Rebuilding:
                       tuple([axis for i, axis in enumerate(self.axes) if group >> i & 1]
                             for group in it.cluster_groups[0:it.cluster_group_count]),
                       it.is_global and kind == "SEMAPHORE", it.orders_tensor_core, it.is_packed, it.is_padded,
-                      it.is_scales, it.is_metadata, it.is_collective, it.is_leader_tracked)
+                      it.is_scales and not it.is_split, it.is_metadata, it.is_collective, it.is_leader_tracked,
+                      it.is_split)
 
     def name(self, value):
         return self.string(lib.grout_module_get_value(self.m, value).name) or None

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blackwell: tensor memory and tcgen05."""
+import inspect
+
 import numpy
 import pytest
 
@@ -293,3 +295,88 @@ def test_a_copy_on_a_barrier_that_orders_the_tensor_core():
     else:
         with pytest.raises(grout.pallas.UnsupportedError, match="all 128 lanes arrive"):
             grout.pallas.check(hand_over(True))(x, y)
+def lay_out_split_scales(scales):
+    """What async_copy_scales_to_tmem takes for b with 64 rows in each CTA: the halves of N one after the other, four
+    scales of a row beside each other, and room for 128 rows of each half."""
+    n, count = scales.shape
+    parts = scales.reshape(2, n // 64, 32, count // 4, 4).transpose(3, 0, 2, 1, 4).reshape(1, count // 4, 64, n // 16)
+    return numpy.pad(parts.view("uint8"), [(0, 0)] * 3 + [(0, 16 - n // 16)]).view(scales.dtype)
+
+
+@pytest.mark.parametrize("n, is_led", ((64, True), (192, True), (256, True), (192, False)))
+def test_scales_of_a_pair_with_64_rows(n, is_led):
+    """The scales of b are those of both CTAs' columns in each. The bug: each CTA gets them on a barrier of its own, and
+    the leader copies the other one's too (as JAX' test_collective_scaled_matmul has it)."""
+    m, k, element = 64, 256, jnp.float8_e5m2
+
+    def body(a, b, a_scale, b_scale, out, a_smem, b_smem, as_smem, bs_smem, acc, as_tmem, bs_tmem, full, own, done):
+        for source, smem in ((a, a_smem), (b, b_smem), (a_scale, as_smem)):
+            plgpu.copy_gmem_to_smem(source, smem, full, collective_axes="x",
+                                    leader_tracked=plgpu.CopyPartition.PARTITIONED(0))
+        plgpu.copy_gmem_to_smem(b_scale, bs_smem, full if is_led else own, collective_axes="x",
+                                leader_tracked=plgpu.CopyPartition.REPLICATED if is_led else None)
+        place = lax.axis_index("x")
+
+        @pl.when(place == 0)
+        def _():
+            plgpu.barrier_wait(full)
+        if not is_led:
+            plgpu.barrier_wait(own)
+        plgpu.async_copy_scales_to_tmem(as_smem, as_tmem, collective_axis="x")
+        plgpu.async_copy_scales_to_tmem(bs_smem, bs_tmem, collective_axis="x")
+        plgpu.tcgen05_mma(acc, a_smem, b_smem.transpose((1, 0)), done, a_scale=as_tmem, b_scale=bs_tmem,
+                          accumulate=False, collective_axis="x")
+        plgpu.barrier_wait(done)
+        out[pl.ds(place * m, m), :] = plgpu.async_load_tmem(acc)
+
+    a, b = (RNG.integers(-3, 4, (rows, k)).astype(element) for rows in (2 * m, n))
+    scales = [(2.0 ** RNG.integers(-2, 3, (rows, k // 32))).astype(jnp.float8_e8m0fnu) for rows in (2 * m, n)]
+    of_a = scales[0].reshape(2, m, k // 32).view("uint8")
+    padded = numpy.pad(of_a, ((0, 0), (0, 128 - m), (0, 0))).view(scales[0].dtype)
+    inputs = (a, b, lay_out_scales(padded.reshape(256, k // 32)), lay_out_split_scales(scales[1]))
+    scale, layouts = jnp.float8_e8m0fnu, plgpu.TMEMLayout
+    function = plgpu.kernel(body, out_type=S((2 * m, n), "float32"), cluster=(2,), cluster_names=("x",), scratch_types=(
+        swizzled(m, k, dtype=element), swizzled(n // 2, k, dtype=element), plgpu.SMEM((1, k // 128, 32, 16), scale),
+        plgpu.SMEM((1, k // 128, 64, 16), scale), plgpu.TMEM((m, n), jnp.float32, collective=True),
+        plgpu.TMEM((128, k // 32), scale, layout=layouts.SCALES_LAYOUT, collective=True),
+        plgpu.TMEM((256, k // 32), scale, layout=layouts.SCALES_M64_COLLECTIVE_LAYOUT, collective=True),
+        plgpu.Barrier(num_arrivals=4 if is_led else 3), plgpu.Barrier(), plgpu.Barrier(orders_tensor_core=True)))
+    report = check(function, *inputs, verdict="clean" if is_led else "error")
+    if not is_led:
+        assert "async-not-awaited" in {finding.code for finding in report.findings}, str(report)
+        return
+    whole = [row.astype("float32") * numpy.repeat(of.astype("float32"), 32, axis=1) for row, of in zip((a, b), scales)]
+    assert_same(report.result, whole[0] @ whole[1].T)
+    assert "split_scales collective" in grout.pallas.dump(function)(*inputs)
+
+
+REDUCES = "reduce" in inspect.signature(plgpu.async_load_tmem).parameters
+
+
+@pytest.mark.skipif(not REDUCES, reason="this JAX has no reduce=")
+@pytest.mark.parametrize("waits", (True, False))
+@pytest.mark.parametrize("dtype, reduce", [(dtype, reduce) for dtype in ("float32", "int32") for reduce in
+                                           ("min", "max", "absmin", "absmax")] + [("uint32", "min"), ("uint32", "max")])
+def test_loads_that_reduce(dtype, reduce, waits):
+    """The rows, and what they come to. The bug: the columns are written anew while they are being loaded."""
+    def body(x, y, reduced, tmem):
+        plgpu.async_store_tmem(tmem, x[...])
+        plgpu.commit_tmem()
+        rows, best = plgpu.async_load_tmem(tmem, reduce=reduce)
+        if waits:
+            plgpu.wait_load_tmem()
+        plgpu.async_store_tmem(tmem, rows)
+        plgpu.commit_tmem()
+        y[...] = plgpu.async_load_tmem(tmem)
+        reduced[...] = best
+
+    x = RNG.integers(0 if dtype == "uint32" else -1000, 1000, (128, 64)).astype(dtype)
+    function = plgpu.kernel(body, out_type=(S(x.shape, dtype), S((128,), dtype)),
+                            scratch_types=[plgpu.TMEM(x.shape, dtype)])
+    report = check(function, x, verdict="clean" if waits else "error")
+    if waits:
+        assert_same(report.result[0], x)
+        rows = numpy.abs(x) if "abs" in reduce else x
+        assert_same(report.result[1], (rows.min if "min" in reduce else rows.max)(axis=1))
+    else:
+        assert "tmem-load-not-awaited" in {finding.code for finding in report.findings}

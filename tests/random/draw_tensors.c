@@ -58,6 +58,11 @@ static uint32_t get_columns(const tensors *t) {
     return draw_tensors_get_form(t)->width / (t->is_pair ? 2 : 1);
 }
 
+/* Rows of a block of b's scales in SMEM: of 64 rows in each CTA of a pair two halves. */
+static uint32_t get_scale_lanes(const tensors *t) {
+    return t->rows == 64 ? 64 : 32;
+}
+
 /* b, which takes the first columns of a: 1 where the product's column is that of a. The
  * second two places of the four of which a sparse a keeps two count twice. */
 static void add_eye(tensors *t) {
@@ -87,7 +92,8 @@ static void add_eye(tensors *t) {
         draw_line(d, "store %%other, (cast %%unit : %s)", form->other);
     }
     if (form->tables == TABLES_SCALES) {
-        draw_line(d, "store %%tb, (cast (broadcast 1.0 : f32[1, 1, 32, 16]) : f8e8m0)");
+        draw_line(d, "store %%tb, (cast (broadcast 1.0 : f32[1, 1, %" PRIu32 ", 16]) : f8e8m0)",
+                  get_scale_lanes(t));
     }
     draw_tensors_add_commit_smem(t);
 }
@@ -163,8 +169,8 @@ static void add_operands(const tensors *t, grout_text *out) {
     if (form->tables == TABLES_SCALES) {
         grout_text_add(out,
                        "  scratch %%ta : smem f8e8m0[%" PRIu32 ", 1, 1, 32, 16]\n"
-                       "  scratch %%tb : smem f8e8m0[1, 1, 32, 16]\n",
-                       t->stages);
+                       "  scratch %%tb : smem f8e8m0[1, 1, %" PRIu32 ", 16]\n",
+                       t->stages, get_scale_lanes(t));
     } else if (form->tables == TABLES_METADATA) {
         grout_text_add(out, "  scratch %%ta : smem u16[%" PRIu32 ", 1, 128, 8]\n", t->stages);
     }
@@ -207,8 +213,10 @@ static void add_tensor_memory(tensors *t, grout_text *out) {
         add_tmem(t, out, words);
     }
     for (uint32_t i = 0; form->tables == TABLES_SCALES && i < 2; i++) {
-        (void)snprintf(words, sizeof words, "%s : tmem f8e8m0[%" PRIu32 ", 128, 4] scales",
-                       i == 0 ? "%sa" : "%sb", t->stages);
+        const bool is_split = i == 1 && t->rows == 64;
+        (void)snprintf(words, sizeof words, "%s : tmem f8e8m0[%" PRIu32 ", %d, 4] %s",
+                       i == 0 ? "%sa" : "%sb", t->stages, is_split ? 256 : 128,
+                       is_split ? "split_scales" : "scales");
         add_tmem(t, out, words);
     }
     if (form->tables == TABLES_METADATA) {
@@ -312,7 +320,9 @@ static void draw_sizes(tensors *t) {
     draw *d = &t->d;
     t->form = draw_below(d, t->is_pair ? PAIR_FORM_COUNT : FORM_COUNT);
     const tensor_form *form = draw_tensors_get_form(t);
-    const bool has_rows_of_64 = form->tables == TABLES_NONE && (t->is_pair || form->width >= 16);
+    const bool has_rows_of_64 = form->tables == TABLES_NONE     ? t->is_pair || form->width >= 16
+                                : form->tables == TABLES_SCALES ? t->is_pair
+                                                                : false;
     t->rows = has_rows_of_64 && draw_below(d, 3) == 0 ? 64 : 128;
     t->slots = 1 + draw_below(d, 3);
     t->stages = 1 + draw_below(d, 3);

@@ -229,6 +229,7 @@ syntax keyword groutStorage
     \ padded
     \ two_ctas
     \ scales
+    \ split_scales
     \ metadata
     \ tile
     \ infer

@@ -108,7 +108,7 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
     SAME(a->orders_tensor_core == b->orders_tensor_core, "orders_tensor_core");
     SAME(a->is_padded == b->is_padded, "padded");
     SAME(a->is_packed == b->is_packed && a->is_scales == b->is_scales &&
-             a->is_metadata == b->is_metadata,
+             a->is_split == b->is_split && a->is_metadata == b->is_metadata,
          "how an array lies in tensor memory");
     SAME(a->cluster_group_count == b->cluster_group_count &&
              memcmp(a->cluster_groups, b->cluster_groups, a->cluster_group_count) == 0,

@@ -47,6 +47,11 @@ static cell find_scales(int64_t slot, int64_t row, int64_t column) {
 static cell find_tall_scales(int64_t slot, int64_t row, int64_t column) {
     return (cell){row % 32, slot * 16 + column / 4 * 8 + row / 32, column % 4};
 }
+/* Split ones: rows from 128 on begin again in lane 64. */
+static cell find_split_scales(int64_t slot, int64_t row, int64_t column) {
+    return (cell){row / 128 * 64 + row % 32, slot * 8 + column / 4 * 4 + row % 128 / 32,
+                  column % 4};
+}
 
 static const struct {
     const char *base, *type; /* of the alias */
@@ -61,6 +66,7 @@ static const struct {
     {" collective", "f32[2, 64, 16] collective", find_halves_of_pair, 2, 64, 16},
     {"", "f8e8m0[2, 128, 8] scales", find_scales, 2, 128, 8},
     {"", "f8e8m0[2, 256, 8] scales", find_tall_scales, 2, 256, 8},
+    {" collective", "f8e8m0[2, 256, 8] split_scales collective", find_split_scales, 2, 256, 8},
     {"", "u16[2, 128, 16] metadata", find_16_bits, 2, 128, 16},
 };
 

@@ -368,6 +368,7 @@ class Builder(Operations):
                                                 "orders_tensor_core": object_.orders_tensor_core,
                                                 "is_packed": object_.is_packed, "is_padded": object_.is_padded,
                                                 "is_scales": object_.is_scales,
+                                                "is_split_scales": object_.is_split_scales,
                                                 "is_metadata": object_.is_metadata,
                                                 "is_collective": object_.is_collective,
                                                 "is_leader_tracked": object_.is_leader_tracked})

@@ -258,6 +258,7 @@ class Object:
     is_metadata: bool = False
     is_collective: bool = False
     is_leader_tracked: bool = False
+    is_split_scales: bool = False
 
 
 def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
@@ -273,13 +274,14 @@ def acc(dtype: str, *dims) -> Object:
     return Object("ARRAY", "ACC", dtype, dims)
 
 
-def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, metadata: bool = False,
-         collective: bool = False, alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
+def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, split_scales: bool = False,
+         metadata: bool = False, collective: bool = False, alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
     """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits; scales: of blocks of
-    the operands of tcgen05_mma_scaled; metadata: which elements the a of a tcgen05_mma_sp keeps. collective: both CTAs
-    of a pair have it. alias: another array in tensor memory whose cells it has, from column alias_start on."""
+    the operands of tcgen05_mma_scaled; split_scales: those of b for a pair with 64 rows in each CTA; metadata: which
+    elements the a of a tcgen05_mma_sp keeps. collective: both CTAs of a pair have it. alias: another array in tensor
+    memory whose cells it has, from column alias_start on."""
     return Object("ARRAY", "TMEM", dtype, dims, alias=alias, alias_start=alias_start, is_packed=packed,
-                  is_scales=scales, is_metadata=metadata, is_collective=collective)
+                  is_scales=scales, is_split_scales=split_scales, is_metadata=metadata, is_collective=collective)
 
 
 def gmem(dtype: str, *dims) -> Object:

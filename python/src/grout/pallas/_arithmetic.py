@@ -18,6 +18,7 @@ UNARY = {"neg": "neg", "sign": "sign", "abs": "abs", "not": "not", "floor": "flo
          "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
          "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
          "clz": "clz", "population_count": "popcount"}
+WIDER = {"i4": "i8", "u4": "u8"}  # what elements that memory holds and nothing computes with are computed in
 APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "logistic")
 del BINARY["nextafter"]
 
@@ -73,6 +74,11 @@ def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:
     folded = _fold(name, a, b, dtype)
     if folded is not None:
         return folded
+    if a.dtype in WIDER:  # JAX' lowering has bitwise operations on elements of 4 bits alone, its interpreter all
+        wide = WIDER[a.dtype]
+        result = binary(importer, name, cast(importer, a, wide), cast(importer, b, wide),
+                        wide if dtype == a.dtype else dtype)
+        return cast(importer, result, dtype)
     shape = numpy.broadcast_shapes(a.shape, b.shape)
     a, b = spread(importer, a, shape), spread(importer, b, shape)
     left = importer.operand(a, b)
@@ -127,6 +133,8 @@ def cast_bits(importer, a: Val, dtype: str) -> Val:
 
 def unary(importer, name: str, a: Val) -> Val:
     """An operation of one operand, of the same type."""
+    if a.dtype in WIDER:
+        return cast(importer, unary(importer, name, cast(importer, a, WIDER[a.dtype])), a.dtype)
     attributes = {"approx": True} if importer.source.approx_math and name in APPROXIMATE else {}
     operand = importer.builder.typed(a.const, a.dtype) if a.is_const else a.built
     dtype = "bool" if name == "is_finite" else a.dtype
@@ -245,15 +253,6 @@ def numpy_dtype(dtype: str):
 def import_convert(importer, equation, a):
     """A cast."""
     return cast(importer, a, dtype_of(equation.params["new_dtype"]))
-
-
-@rule("bitcast_convert_type")
-def import_bitcast(importer, equation, a):
-    """The bits as another type."""
-    dtype = dtype_of(equation.params["new_dtype"])
-    if equation.outvars[0].aval.shape != tuple(a.shape):
-        raise importer.unsupported("the types differ in size")
-    return cast_bits(importer, a, dtype)
 
 
 @rule("optimization_barrier")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..builder import ds
-from ._arithmetic import cast
+from ._arithmetic import binary, cast, cast_bits
 from ._rules import rule
-from ._values import Val, dtype_of, is_bool
+from ._values import Val, const, dtype_of, is_bool
 
 # Layouts of registers by the name that JAX gives them: the word, and whether it goes by layout(..).
 LAYOUTS = {"WGMMA": {"wgmma": True}, "WGMMA_8BIT": {"wgmma_8bit": True}, "WG_STRIDED": {"wg_strided": True},
@@ -63,12 +63,54 @@ def slice_box(importer, a: Val, starts, limits) -> Val:
                                                                      in zip(starts, shape)]))
 
 
+def take_slot(importer, a: Val, slot) -> Val:
+    """The matrix at these indices of the dimensions in front of its own."""
+    starts, limits = [*slot, 0, 0], [*(place + 1 for place in slot), *a.shape[-2:]]
+    return reshape(importer, slice_box(importer, a, starts, limits), a.shape[-2:]) if slot else a
+
+
 @rule("reshape")
 def import_reshape(importer, equation, a):
     """The same elements in other dimensions."""
     if equation.params.get("dimensions") is not None:
         raise importer.unsupported("dimensions= has no counterpart")
     return reshape(importer, a, equation.params["new_sizes"])
+
+
+def _split_bits(importer, a: Val, dtype: str, count: int) -> Val:
+    """Each element as so many of fewer bits, the lowest first, along a new dimension."""
+    bits = int(dtype[1:])
+    whole = cast_bits(importer, a, f"u{a.dtype[1:]}")
+    parts = [binary(importer, "shr", whole, const(bits * place, whole.dtype), whole.dtype) if place else whole
+             for place in range(count)]
+    parts = [reshape(importer, cast(importer, part, f"u{bits}"), (*a.shape, 1)) for part in parts]
+    joined = importer.op("concatenate", f"u{bits}", (*a.shape, count), *[part.built for part in parts],
+                         dim=len(a.shape))
+    return cast_bits(importer, joined, dtype)
+
+
+def _join_bits(importer, a: Val, dtype: str) -> Val:
+    """The elements of the last dimension as one of more bits, the lowest first."""
+    bits, front = int(a.dtype[1:]), a.shape[:-1]
+    result = None
+    for place in range(a.shape[-1]):
+        part = slice_box(importer, a, [0] * len(front) + [place], [*front, place + 1])
+        part = cast(importer, cast_bits(importer, reshape(importer, part, front), f"u{bits}"), f"u{dtype[1:]}")
+        part = binary(importer, "shift_left", part, const(bits * place, part.dtype), part.dtype) if place else part
+        result = part if result is None else binary(importer, "or", result, part, part.dtype)
+    return cast_bits(importer, result, dtype)
+
+
+@rule("bitcast_convert_type")
+def import_bitcast(importer, equation, a):
+    """The bits as another type: of fewer bits along a dimension more, of more along one less. JAX' interpreter takes
+    that, and its lowering types of one size."""
+    dtype, shape = dtype_of(equation.params["new_dtype"]), tuple(equation.outvars[0].aval.shape)
+    if shape == tuple(a.shape):
+        return cast_bits(importer, a, dtype)
+    if not {a.dtype[0], dtype[0]} <= {"i", "u"} or a.is_const:
+        raise importer.unsupported("the types differ in size, and are not both integers in registers")
+    return _split_bits(importer, a, dtype, shape[-1]) if len(shape) > len(a.shape) else _join_bits(importer, a, dtype)
 
 
 @rule("squeeze", "expand_dims")
@@ -130,13 +172,18 @@ def import_unstack(importer, equation, a):
     return parts
 
 
+def transpose(importer, a: Val, permutation) -> Val:
+    """Dimension permutation[d] of a as dimension d."""
+    permutation = tuple(permutation)
+    if permutation == tuple(range(len(permutation))):
+        return a
+    return importer.op("transpose", a.dtype, tuple(a.shape[dim] for dim in permutation), a.built, perm=permutation)
+
+
 @rule("transpose")
 def import_transpose(importer, equation, a):
     """The dimensions in another order."""
-    permutation = tuple(equation.params["permutation"])
-    if permutation == tuple(range(len(permutation))):
-        return a
-    return importer.op("transpose", a.dtype, equation.outvars[0].aval.shape, a.built, perm=permutation)
+    return transpose(importer, a, equation.params["permutation"])
 
 
 @rule("iota")

@@ -90,7 +90,8 @@ def import_jaxpr_call(importer, equation, *operands):
         rest = rest[tree.num_leaves:]
         view, transforms = reference if isinstance(reference, tuple) else (reference, ())
         if isinstance(view, View) and transforms:
-            view = apply(importer, view, transforms)  # the body has a tiled one in its physical shape again
+            # the body has a tiled one in its physical shape again
+            view = apply(importer, view, transforms, in_registers=True)
         references.append(view)
     ids = params["program_ids_treedef"].unflatten(rest)
     before, importer.program_ids = importer.program_ids, list(ids)

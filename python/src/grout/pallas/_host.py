@@ -21,9 +21,12 @@ def _join(array, count: int, word) -> numpy.ndarray:
 
 def pack(array) -> numpy.ndarray:
     """An input."""
+    shape = numpy.shape(array)
     array = numpy.ascontiguousarray(array).reshape(numpy.shape(array) or (1,))
     if array.dtype.name in WORDS:
         return _join(array, lay_out(array.dtype, array.shape)[2], numpy.uint16)
+    if array.dtype.name in NIBBLES and shape == ():
+        array = numpy.concatenate([array, array])  # the other element of its byte
     if array.dtype.name in NIBBLES and array.shape[-1] % 2 == 0:
         return _join(array, 2, numpy.uint8)
     return array
@@ -31,8 +34,9 @@ def pack(array) -> numpy.ndarray:
 
 def make_output(shape: typing.Sequence[int], dtype) -> numpy.ndarray:
     """Room for an output."""
-    shape = tuple(shape) or (1,)
-    if numpy.dtype(dtype).name in NIBBLES and shape[-1] % 2 == 0:
+    is_nibble = numpy.dtype(dtype).name in NIBBLES
+    shape = tuple(shape) or ((2,) if is_nibble else (1,))
+    if is_nibble and shape[-1] % 2 == 0:
         return numpy.empty((*shape[:-1], shape[-1] // 2), numpy.uint8)
     return numpy.empty(shape, dtype)
 
@@ -44,5 +48,5 @@ def unpack(array: numpy.ndarray, shape: typing.Sequence[int], dtype) -> numpy.nd
         codes = numpy.stack([array & 15, array >> 4], axis=-1)
         if dtype.name == "int4":
             codes = ((codes ^ 8).astype(numpy.int8) - 8).view(numpy.uint8)
-        array = codes.view(dtype)
+        array = codes.view(dtype) if shape else codes.view(dtype)[..., 0]
     return array.reshape(shape)

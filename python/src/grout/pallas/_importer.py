@@ -21,7 +21,7 @@ from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
 from ._semaphores import declare_param
-from ._values import Cell, Val, View, const, dtype_of, index, is_float, lay_out, splat_of
+from ._values import Cell, Val, View, const, dims_of_scalar, dtype_of, index, is_float, lay_out, splat_of
 
 core = _jax.core
 FRAMES_MAX = 16
@@ -364,7 +364,7 @@ class Importer:
         if word > 1 and direction != "in":
             raise UnsupportedError(f"%{name} is written, and its elements have less than 4 bits",
                                    frames=self.home or self.where)
-        ref = self.builder.array(name, direction, dtype, *(shape or (1,)))
+        ref = self.builder.array(name, direction, dtype, *(shape or dims_of_scalar(dtype)))
         return View("gmem", ref, shape, dtype, padded=not shape, word=word)
 
     def _enter(self, params: typing.Sequence[View]) -> typing.List[View]:

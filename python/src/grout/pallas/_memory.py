@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 
-from . import _jax, _series
-from ._array_rules import reshape
+from . import _jax, _packed, _series
+from ._array_rules import reshape, slice_box
 from ._im2col import find_pixels, is_of_windows
 from ._rules import rule
 from ._values import Cell, Val, View, dtype_of, index
@@ -21,10 +21,12 @@ def load(importer, view: View, dtype: str) -> Val:
     """The elements of a reference."""
     if view.kind == "acc":
         return importer.op("acc_load", view.dtype, view.shape, view.ref, wait=0)
+    if view.padded and _packed.is_packed(view):
+        pair = importer.op("load", dtype, (2,), view.ref)
+        return reshape(importer, slice_box(importer, pair, [0], [1]), ())
     ref = view.ref.at[0] if view.padded else view.ref
-    if view.lies_as is not None:
-        return reshape(importer, importer.op("load", dtype, view.lies_as, ref), view.shape)
-    return importer.op("load", dtype, view.shape, ref)
+    value = importer.op("load", dtype, view.lies_as or view.stored or view.shape, ref)
+    return _packed.after_load(importer, view, value) if view.lies_as is None else reshape(importer, value, view.shape)
 
 
 @rule("get", "load")
@@ -35,7 +37,7 @@ def import_get(importer, equation, ref, *leaves):
     (transforms,), mask = split_leaves(leaves, equation.params["tree"])
     if mask:
         raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked loads")
-    return load(importer, apply(importer, ref, transforms, takes_dims=True), dtype_of(equation.outvars[0].aval.dtype))
+    return load(importer, apply(importer, ref, transforms, in_registers=True), dtype_of(equation.outvars[0].aval.dtype))
 
 
 @rule("swap")
@@ -49,7 +51,7 @@ def import_swap(importer, equation, ref, value, *leaves):
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
         old, ref.value = ref.value, value
         return old
-    view = apply(importer, ref, transforms, takes_dims=True)
+    view = apply(importer, ref, transforms, in_registers=True)
     old = load(importer, view, value.dtype) if importer.is_used(equation) else None
     store(importer, view, value)
     return old
@@ -59,7 +61,7 @@ def import_swap(importer, equation, ref, value, *leaves):
 def import_store(importer, equation, ref, value, *leaves):
     """plgpu.store: optimized= asks JAX' lowering for wide stores, which changes no value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    store(importer, apply(importer, ref, transforms, takes_dims=True), value)
+    store(importer, apply(importer, ref, transforms, in_registers=True), value)
 
 
 def store(importer, view: View, value: Val) -> None:
@@ -69,8 +71,10 @@ def store(importer, view: View, value: Val) -> None:
     if view.kind == "acc":
         importer.builder.op("acc_store", view.ref, importer.operand(value))
         return
-    if view.lies_as is not None:
-        value = reshape(importer, value, view.lies_as)
+    if view.padded and _packed.is_packed(view):
+        importer.builder.op("store", view.ref, importer.broadcast(value, (2,)).built)
+        return
+    value = _packed.before_store(importer, view, value) if view.lies_as is None else reshape(importer, value, view.lies_as)
     ref = view.ref.at[0] if view.padded else view.ref
     operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
     importer.builder.op("store", ref, operand)
@@ -80,7 +84,7 @@ def store(importer, view: View, value: Val) -> None:
 def import_addupdate(importer, equation, ref, value, *leaves):
     """ref += value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    view = apply(importer, ref, transforms, takes_dims=True)
+    view = apply(importer, ref, transforms, in_registers=True)
     old = load(importer, view, value.dtype)
     store(importer, view, importer.arith("add", old, value))
 

@@ -13,8 +13,8 @@ from ..builder import Object
 from . import _jax, _series
 from ._names import short_name
 from ._rules import rule
-from ._values import Cell, View, after_region, dtype_of, lay_out
-from ._views import find_key
+from ._values import Cell, View, after_region, count_bytes, dims_of_scalar, dtype_of, lay_out
+from ._views import find_key, find_slots
 
 gpu, core = _jax.gpu, _jax.core
 
@@ -67,18 +67,13 @@ def _logical(importer, shape, undo):
     return shape, tile, swizzle
 
 
-def _count_bytes(dtype, count: int) -> int:
-    """What so many elements have, of which two may lie in a byte."""
-    return -(-_jax.dtypes.itemsize_bits(dtype) * count // 8)
-
-
 def _is_for_tma(tile, swizzle, dtype) -> bool:
     """Whether the rows of tiles are as wide as the swizzle.
 
     JAX brings all such tiles by one box of more dimensions. grout makes a box for each, so it is to choose how tall
     they are; elements, and the bytes of a row, are the same.
     """
-    return swizzle is not None and len(tile) == 2 and _count_bytes(dtype, tile[1]) == swizzle
+    return swizzle is not None and len(tile) == 2 and count_bytes(dtype, tile[1]) == swizzle
 
 
 def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
@@ -91,7 +86,7 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     if word > 1 and (undo or start is not None):
         raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
     shape, tile, swizzle = _logical(importer, physical, undo)
-    dims = shape or (1,)
+    dims = shape or dims_of_scalar(dtype)
     is_flat = bool(tile) and all(size == 1 for size in tile[:-1])  # rows, whose swizzle goes by parts of a row
     chosen: typing.Any = tile
     is_seen = start is not None  # how a member of a union lies is seen through others, so there JAX' word counts
@@ -101,16 +96,20 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
-def _describe_tmem(importer, name: str, aval) -> Declared:
+def _describe_tmem(importer, name: str, aval, undo) -> Declared:
     """An array in tensor memory."""
     if isinstance(aval, gpu.AbstractRefUnion):
         return _describe_tmem_union(importer, name, aval)
-    return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective))
+    return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective), undo)
 
 
-def _describe_columns(importer, name: str, inner, layout, collective: bool, start=None) -> Declared:
-    """start: of a member of a union, the column where it begins."""
-    kind = find_tmem_kind(layout, inner)
+def _describe_columns(importer, name: str, inner, layout, collective: bool, undo, start=None) -> Declared:
+    """undo: what gives it the slots that JAX has beside each other in its columns. start: of a member of a union, the
+    column where it begins."""
+    slots = find_slots(undo)
+    rows, columns = inner.shape
+    inner = inner.update(shape=(*slots, rows, columns // math.prod(slots)))
+    kind = find_tmem_kind(layout, *inner.shape[-2:])
     if kind is None:
         raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
     if start is not None and not any(kind.values()) and numpy.dtype(inner.dtype).itemsize < 4:
@@ -118,7 +117,7 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, star
                                    "has no meaning to another array: write packed=True, or keep it out of the union")
     dtype, shape, word = lay_out(inner.dtype, inner.shape)
     made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
-    return Declared(name, made, View("tmem", None, shape, dtype, word=word))
+    return Declared(name, made, View("tmem", None, shape, dtype, tuple(undo), word=word))
 
 
 def _describe_tmem_union(importer, name: str, aval) -> Declared:
@@ -134,26 +133,28 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
         if getattr(taken, "layout", None) is None:
             raise importer.unsupported(f"%{name} is a RefUnion in tensor memory of a JAX that does not say how its members "
                                        "lie: allocate its arrays in one scope after the other")
-        key = find_key(taken)
+        key = find_key(leaf.transforms)
         if key not in union.members:
             inner = jax.core.ShapedArray(taken.shape, taken.dtype)
             union.members[key] = _describe_columns(importer, f"{name}_{number}", inner, taken.layout, collective,
-                                                   start=taken.offset)
+                                                   leaf.transforms[1:], start=taken.offset)
     return union
 
 
-def find_tmem_kind(layout, inner) -> typing.Optional[typing.Dict[str, bool]]:
+def find_tmem_kind(layout, rows: int, columns: int) -> typing.Optional[typing.Dict[str, bool]]:
     """What an array with a layout of Mosaic GPU is declared as; None: there is nothing of that kind."""
     tcgen05 = _jax.tcgen05
     if layout == tcgen05.scales_layout():
         return {"scales": True}
+    if layout == tcgen05.b_scales_m64_collective_layout():
+        return {"split_scales": True}
     if layout == tcgen05.sparse_meta_layout():
         return {"metadata": True}
-    if inner.shape[0] != 128 and inner.shape[1] % 16:
+    if rows != 128 and columns % 16:
         return None  # JAX makes no layout of 64 rows for it, so it is one of scales
     for packing in (1, 2, 4, 8):
-        plain = [tcgen05.tmem_default_layout(packing)] if inner.shape[0] == 128 else \
-            [make(inner.shape[1], packing) for make in (tcgen05.tmem_half_lane_layout,
+        plain = [tcgen05.tmem_default_layout(packing)] if rows == 128 else \
+            [make(columns, packing) for make in (tcgen05.tmem_half_lane_layout,
                                                         tcgen05.tmem_m64_collective_layout)]
         if layout in plain:
             return {"packed": packing > 1}
@@ -167,13 +168,13 @@ def _describe_gmem(importer, name: str, inner) -> Declared:
     importer.note("arrays that a kernel allocates in GMEM are one for each CTA; JAX' lowering for GPUs takes none")
     dtype, shape = dtype_of(inner.dtype), tuple(inner.shape)
     ctas = math.prod(size for _, size in (*importer.source.grid, *importer.source.cluster))
-    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or (1,)))
+    made = grout_builder.gmem(dtype, *((ctas,) if ctas > 1 else ()), *(shape or dims_of_scalar(dtype)))
     return Declared(name, made, View("gmem", None, shape, dtype, padded=not shape), is_per_cta=ctas > 1)
 
 
 def _describe_union(importer, name: str, aval) -> Declared:
     inner = aval.inner_aval
-    size = _count_bytes(inner.dtype, math.prod(inner.shape))
+    size = count_bytes(inner.dtype, math.prod(inner.shape))
     made = grout_builder.smem("u8", size)
     union = Declared(name, made, View("union", None, (size,), "u8", members={}))
     for number, (key, physical, undo) in enumerate(_list_members(aval)):
@@ -196,7 +197,7 @@ def _list_members(aval) -> typing.Iterator:
             inner = ref.inner_aval
             offset = -(-offset // gpu.SMEM_ALIGNMENT) * gpu.SMEM_ALIGNMENT
             yield (offset, numpy.dtype(inner.dtype).name, tuple(inner.shape)), inner, undo
-            offset += _count_bytes(inner.dtype, math.prod(inner.shape))
+            offset += count_bytes(inner.dtype, math.prod(inner.shape))
 
 
 def describe(importer, aval, undo, name: str) -> Declared:
@@ -213,7 +214,7 @@ def describe(importer, aval, undo, name: str) -> Declared:
         return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
     space = str(aval.memory_space).lower()
     if "tmem" in space or isinstance(aval, gpu.AbstractTMEMRef):
-        return _describe_tmem(importer, name, aval)
+        return _describe_tmem(importer, name, aval, undo)
     if "gmem" in space:
         return _describe_gmem(importer, name, inner)
     if "smem" not in space:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import typing
 
+from ._arithmetic import unary
+from ._array_rules import take_slot
 from ._memory import when
 from ._rules import rule
 from ._values import Val, View, index
@@ -79,10 +82,16 @@ def import_copy(importer, equation, source, target, *leaves):
 
 @rule("async_load")
 def import_load(importer, equation, source, *leaves):
-    """async_load_tmem."""
+    """async_load_tmem. reduce=: what the loaded rows come to, which the hardware finds on the way."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     view = apply(importer, source, transforms)
-    return importer.op("async_load_tmem", view.dtype, view.shape, view.ref)
+    value = importer.op("async_load_tmem", view.dtype, view.shape, view.ref)
+    reduce = equation.params.get("reduce")
+    if reduce is None:
+        return value
+    rows = unary(importer, "abs", value) if reduce.startswith("abs") and not view.dtype.startswith("u") else value
+    dim = len(view.shape) - 1
+    return [value, importer.op(f"reduce_{reduce[-3:]}", view.dtype, view.shape[:dim], rows.built, dim=dim)]
 
 
 @rule("async_store_tmem")
@@ -92,7 +101,9 @@ def import_store(importer, equation, target, value, *leaves):
     view: View = apply(importer, target, transforms)
     if not isinstance(value, Val) or value.shape != view.shape:
         value = importer.broadcast(value, view.shape)
-    importer.builder.op("async_store_tmem", view.ref, importer.operand(value))
+    for slot in itertools.product(*map(range, view.shape[:-2])):  # JAX' lowering stores one after the other, too
+        importer.builder.op("async_store_tmem", view.ref.at[slot] if slot else view.ref,
+                            importer.operand(take_slot(importer, value, slot)))
     return []
 
 

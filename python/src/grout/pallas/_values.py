@@ -38,6 +38,17 @@ def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
     return word, (*shape[:-1], shape[-1] // count), count
 
 
+def count_bytes(dtype, count: int) -> int:
+    """Bytes that so many elements take in memory: of those of less than 8 bits several lie in one."""
+    import jax  # pylint: disable=import-outside-toplevel
+    return -(-jax.dtypes.itemsize_bits(dtype) * count // 8)
+
+
+def dims_of_scalar(dtype: str) -> typing.Tuple[int]:
+    """An array that holds one element: of two in a byte it has both."""
+    return (2,) if dtype in ("i4", "u4", "f4e2m1") else (1,)
+
+
 def is_bool(dtype: str) -> bool:
     """Of a text of grout."""
     return dtype == "bool"
@@ -107,6 +118,11 @@ class View:
     strides: typing.Optional[typing.Tuple[int, ...]] = None  # of barriers and semaphores; None: those of all of them
     trail: typing.Any = None  # of a part of an array in shared memory: how it was made (_reshape.Trail)
     lies_as: typing.Optional[typing.Tuple[int, ...]] = None  # the dimensions of ref, where shape is of another rank
+    # Of elements of 4 bits (_packed.py): the dimensions of what ref has, where that is not what is meant; in which
+    # order they are seen; which of those loaded are meant.
+    stored: typing.Optional[typing.Tuple[int, ...]] = None
+    turn: typing.Tuple[int, ...] = ()
+    pick: typing.Optional[object] = None
 
     def but(self, **changes) -> "View":
         """The same with other members."""

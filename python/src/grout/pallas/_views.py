@@ -9,12 +9,13 @@ import typing
 import numpy
 
 from ..builder import ds
-from . import _jax, _reshape
-from ._arithmetic import cast
+from . import _jax, _packed, _reshape
+from ._arithmetic import cast, numpy_dtype
 from ._errors import UnsupportedError
 from ._values import Val, View, dtype_of, index
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
+EXPAND = gpu.ExpandLeadingBatchDimensionsTransform
 
 
 def split_leaves(leaves, *trees) -> typing.Tuple[list, list]:
@@ -36,38 +37,52 @@ def to_val(importer, item) -> Val:
     return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
 
 
-def apply(importer, view: View, transforms, takes_rows: bool = False, takes_dims: bool = False) -> View:
-    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. takes_dims: what is moved
-    may have other dimensions than the reference (View.lies_as)."""
+def apply(importer, view: View, transforms, takes_rows: bool = False, in_registers: bool = False) -> View:
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is loaded or
+    stored, so what is moved may have other dimensions than the reference (View.lies_as), and elements of 4 bits may be parts of
+    bytes, or lie in another order."""
     undo = list(view.undo)
-    for transform in transforms or ():
+    transforms = list(transforms or ())
+    for number, transform in enumerate(transforms):
         if isinstance(transform, indexing.NDIndexer):
             undo = []
             view = take_part(importer, view, transform, takes_rows)
         elif isinstance(transform, gpu.ExtractAliasedRef):
-            view = find_member(importer, view, transform)
+            view = find_member(importer, view, transforms[number:])
             undo = list(view.undo)
         elif undo and type(transform) is type(undo[0]) and transform == undo[0]:
             undo.pop(0)
         else:
             view = _apply_other(importer, view, transform)
-    if view.lies_as is not None and not takes_dims:
+    if in_registers:
+        return view
+    if view.lies_as is not None:
         raise importer.unsupported(f"a reference in {view.kind} with dimensions that it does not lie in, which only loads and "
                                    "stores take: reshape it before it is sliced or transposed, or reshape what is loaded")
-    return view
+    return _packed.as_reference(importer, view)
 
 
 def _apply_other(importer, view: View, transform) -> View:
     if view.word > 1:
         raise importer.unsupported(f"the transform {type(transform).__name__} of elements of less than 4 bits")
     if isinstance(transform, state_types.TransposeTransform):
-        return _transpose(importer, view, tuple(transform.permutation))
+        permutation = tuple(transform.permutation)
+        if _packed.is_packed(view) and view.lies_as is None and (view.turn or permutation[-1] != len(permutation) - 1):
+            return _packed.turn(importer, view, permutation)
+        return _transpose(importer, view, permutation)
+    if not _packed.is_whole(view):
+        raise importer.unsupported(f"the transform {type(transform).__name__} of elements of 4 bits in another order "
+                                   "than they lie in")
     if isinstance(transform, gpu.ClusterRefTransform):
         return _to_cluster(importer, view, transform)
     if isinstance(transform, state_types.ReshapeTransform):
         return _reshape_view(importer, view, tuple(transform.shape))
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
+        has_other_size = numpy_dtype(dtype).itemsize != numpy_dtype(view.dtype).itemsize
+        if has_other_size or (dtype in _packed.PACKED) != _packed.is_packed(view):
+            raise importer.unsupported(f"a reference to {view.dtype} as {dtype}, whose elements have another size: JAX "
+                                       "puts them together along the rows, and bytes lie along the columns")
         shape = tuple(getattr(transform, "shape", view.shape))
         return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype, trail=None)
     if isinstance(transform, gpu.PeerMemRef) or type(transform).__name__ == "MulticastRef":
@@ -122,18 +137,26 @@ def find_places(importer, given: typing.Mapping[object, Val]) -> list:
             for name, _ in importer.source.cluster]
 
 
-def find_key(transform) -> tuple:
-    """What tells a member of a union from others: where it begins, its type and shape, how it lies."""
+def find_slots(transforms) -> typing.Tuple[int, ...]:
+    """The dimensions in front of the rows and columns of an array in tensor memory, which JAX has beside each other."""
+    return tuple(transforms[0].batch_shape) if transforms and isinstance(transforms[0], EXPAND) else ()
+
+
+def find_key(transforms) -> tuple:
+    """What tells a member of a union from others: where it begins, its type and shape, how it lies. transforms: that
+    which takes it out of the union, and what follows."""
+    transform = transforms[0]
     layout = getattr(transform, "layout", None)
     key = (transform.offset, numpy.dtype(transform.dtype).name, tuple(transform.shape))
-    return key if layout is None else (*key, layout)
+    return key if layout is None else (*key, layout, find_slots(transforms[1:]))
 
 
-def find_member(importer, view: View, transform) -> View:
+def find_member(importer, view: View, transforms) -> View:
     """A reference of a union."""
+    transform = transforms[0]
     if view.members is None:
         raise importer.unsupported("an alias of a reference that is no union")
-    key = find_key(transform)
+    key = find_key(transforms)
     if key not in view.members:
         raise importer.unsupported(f"the union has no member at {transform.offset}")
     return view.members[key]
@@ -170,11 +193,17 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
         return view
     if view.lies_as is not None:
         return _take_of_other(importer, view, indexer)
+    if _packed.is_packed(view):
+        return _packed.take_part(importer, view, indexer.indices, _take_indices, to_val)
+    return _take_indices(importer, view, _count_words(importer, view, indexer.indices), takes_rows)
+
+
+def _take_indices(importer, view: View, indices, takes_rows: bool = False) -> View:
     parts: typing.List[object] = []
     taken: typing.List[_reshape.Part] = []
     shape: typing.List[int] = []
     is_all, rows = True, view.rows
-    for dim, (item, size) in enumerate(zip(_count_words(importer, view, indexer.indices), view.shape)):
+    for dim, (item, size) in enumerate(zip(indices, view.shape)):
         if isinstance(item, indexing.Slice):
             if item.stride != 1:
                 raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")

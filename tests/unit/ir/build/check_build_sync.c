@@ -307,6 +307,13 @@ static void scales_in_smem(void) {
     build_object((grout_build_object){
         .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F8E8M0, .is_scales = true});
 }
+static void scales_of_both_kinds(void) {
+    build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
+                                      .space = GROUT_SPACE_TMEM,
+                                      .dtype = GROUT_DTYPE_F8E8M0,
+                                      .is_scales = true,
+                                      .is_split_scales = true});
+}
 static void padded_in_tmem(void) {
     build_object((grout_build_object){.kind = GROUT_OBJECT_ARRAY,
                                       .space = GROUT_SPACE_TMEM,
@@ -441,9 +448,11 @@ static const struct {
     {global_barrier, "only barriers are explicit, and only semaphores global"},
     {semaphore_in_smem, "semaphores lie in gmem"},
     {packed_barrier, "barriers are not packed or collective, and no scales or metadata"},
-    {scales_in_smem, "only arrays in tmem are packed, scales, metadata or collective"},
+    {scales_in_smem,
+     "only arrays in tmem are packed, scales, split_scales, metadata or collective"},
+    {scales_of_both_kinds, "an array in tmem is packed, scales, split_scales or metadata"},
     {padded_in_tmem, "only arrays in smem are padded"},
-    {packed_metadata, "an array in tmem is packed, scales or metadata"},
+    {packed_metadata, "an array in tmem is packed, scales, split_scales or metadata"},
     {array_with_a_cluster, "an array has an element type and no arrivals"},
     {groups_that_share, "a cluster axis stands in two groups of one barrier"},
     {group_of_a_grid_axis, "a set of axes has axes that are no cluster axes, or none"},
