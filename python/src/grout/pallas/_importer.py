@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import math
 import typing
 
 import numpy
@@ -111,6 +112,7 @@ class Importer:
         self.program_ids: typing.List[typing.Optional[Val]] = []
         self.program_axes: typing.List[object] = []
         self.is_blackwell = needs_blackwell(source.jaxpr)
+        self.gaps: typing.List[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
         self.depth = 0  # of regions
         self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
         self.home = find_place(source.jaxpr)  # of the kernel
@@ -281,6 +283,18 @@ class Importer:
             raise self.unsupported(f"{name!r} is no axis of the kernel")
         return self.axes[name][1]
 
+    def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
+        """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,
+        and all others make z. The CTAs of a cluster are neighbours."""
+        def fold(named):
+            axes = [name for name, _ in named][::-1]
+            chosen = axes[dimension:dimension + 1] if dimension < 2 else axes[:1:-1]
+            sizes = dict(named)
+            return self.axis(chosen), math.prod(sizes[name] for name in chosen)
+
+        (own, size), (place, width) = fold(self.source.grid), fold(self.source.cluster)
+        return self.arith("add", self.arith("mul", own, index(width)), place), size * width
+
     def get_axis_name(self, name) -> str:
         """What an axis is called in grout."""
         if name not in self.axes:
@@ -378,7 +392,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
+                        dict(self.notes), tuple(self.gaps))
 
     @property
     def is_wgmma_async(self) -> bool:
