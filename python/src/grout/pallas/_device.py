@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import re
 import sys
 import threading
 import types
@@ -16,11 +18,30 @@ _undo: typing.List[typing.Callable] = []
 _sessions = 0  # of all threads
 
 
-@contextlib.contextmanager
-def pretend(sms: typing.Optional[int]) -> typing.Iterator[None]:
-    """Devices have so many SMs in the body, for this thread; None: those that do not know are said to have 132.
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """What kernels are told of their device. sms: how many SMs it has; None: what it says, or 132. capability: its compute
+    capability, such as '8.0'; None: what it says, or '9.0'."""
 
-    Kernels ask for core_count to choose their grid, and for the version of CUDA.
+    sms: typing.Optional[int] = None
+    capability: typing.Optional[str] = None
+
+    def __post_init__(self):
+        if self.capability is not None and not re.fullmatch(r"\d+\.\d", self.capability):
+            raise ValueError(f"capability={self.capability!r}: it is a compute capability, such as '8.0'")
+
+    @property
+    def answers(self) -> typing.Dict[str, object]:
+        """By the name that JAX has for it."""
+        given = {"core_count": self.sms, "compute_capability": self.capability}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@contextlib.contextmanager
+def pretend(device: Device) -> typing.Iterator[None]:
+    """Devices answer this in the body, for this thread.
+
+    Kernels ask for core_count to choose their grid, for the compute capability and for the version of CUDA.
     """
     global _sessions  # pylint: disable=global-statement
     with _LOCK:
@@ -30,7 +51,7 @@ def pretend(sms: typing.Optional[int]) -> typing.Iterator[None]:
             _answer_cuda_version()
         _sessions += 1
     before = _HERE.__dict__.setdefault("answers", [])
-    before.append({} if sms is None else {"core_count": sms})
+    before.append(device.answers)
     try:
         yield
     finally:

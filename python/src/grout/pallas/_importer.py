@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import math
 import typing
 
@@ -16,6 +17,7 @@ from ..builder import Builder
 from ..builder._operations import TABLE
 from . import _jax, _series
 from ._errors import UnsupportedError
+from ._inline import writes_tensor_fence
 from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
@@ -282,6 +284,13 @@ class Importer:
         if name not in self.axes:
             raise self.unsupported(f"{name!r} is no axis of the kernel")
         return self.axes[name][1]
+
+    @functools.cached_property
+    def fences_tensor_core(self) -> bool:
+        """Whether code of inline_mgpu has a tcgen05.fence: then the kernel orders the tensor core by hand, and barriers
+        that are not declared to do so may do it."""
+        return any(writes_tensor_fence(equation) for equation in _walk_equations(self.source.jaxpr)
+                   if equation.primitive.name == "inline_mgpu")
 
     def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
         """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,

@@ -66,6 +66,26 @@ def import_inline(importer, equation, *operands):
             for variable, result in zip(equation.outvars, results)]
 
 
+def writes_tensor_fence(equation) -> bool:
+    """Whether the function of an inline_mgpu writes a tcgen05.fence. One that cannot be run is refused where it stands."""
+    params = equation.params
+    if INLINE.get(_name_of(params["mgpu_fn"])) is not None:
+        return False
+    given = []
+    for variable in equation.invars[:len(params["flat_arg_types"])]:
+        aval = getattr(variable.aval, "inner_aval", variable.aval)
+        space = "other" if aval is not variable.aval else "registers"
+        try:
+            given.append((space, tuple(aval.shape), dtype_of(aval.dtype)))
+        except UnsupportedError:
+            given.append((space, (), ""))
+    try:
+        with _mlir.Written(params, given) as written:
+            return "tcgen05.fence" in str(written.block.owner)
+    except UnsupportedError:
+        return False
+
+
 class Body:
     """One call of inline_mgpu: what its function writes, and what that is in grout."""
 

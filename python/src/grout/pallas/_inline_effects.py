@@ -7,6 +7,7 @@ import typing
 
 from . import _mlir
 from ._errors import UnsupportedError
+from ._lane_arithmetic import binary
 from ._lanes import LANES, Node, Word, gather_leaves, uniform, whole
 from ._mlir import read_attribute, refuse
 
@@ -70,13 +71,26 @@ class Effects:
         lanes = self.count(count, "a named barrier with a number of threads")
         if lanes == LANES and operation == "sync" and self._is_own(number.node):
             return  # the lanes of one thread meet
-        self.builder.op(f"named_barrier_{operation}", self.number(number), lanes, lanes=True)
+        threads = self.importer.source.threads[1] if self.importer.source.threads else 1
+        known = uniform(number.node)
+        if known == 0 and operation == "sync" and lanes == LANES * threads:
+            self.builder.op("block_barrier")
+            return
+        if known is not None and known <= threads:
+            raise refuse(f"the named barrier {known}: in JAX' lowering number 0 is that of the CTA, and those to {threads} are "
+                         "those of its warpgroups")
+        # grout counts those that are left behind them
+        own = known - threads - 1 if known is not None else self.number(binary("sub", number, whole(threads + 1, number.kind)))
+        self.builder.op(f"named_barrier_{operation}", own, lanes, lanes=True)
 
     def _is_own(self, number: Node) -> bool:
         """Whether each warpgroup has a barrier of its own: its index, and a number that is the same for all."""
         if number.op == "add":
             sides = [side for side in number.args if uniform(side) is None]
             return len(sides) == 1 and self._is_own(sides[0])
+        if number.op == "and" and number.args[1].is_const:
+            mask = uniform(number.args[1])
+            return mask is not None and mask & 15 == 15 and self._is_own(number.args[0])
         return number is self.body.warpgroup.node or number.op in ("zext", "trunc", "bitcast") and \
             self._is_own(number.args[0])
 
@@ -260,8 +274,7 @@ class Memory:
         """An element of a reference in each lane."""
         self._write()
         view = self.body.plain_view(ref)
-        if places and all(uniform(place.node) is None for place in places) or any(
-                not place.node.is_const for place in places):
+        if any(not place.node.is_const for place in places):
             return self._load_one(view, places, kind)
         if ref not in self._loads:
             self._loads[ref] = self.body.add_pending(view)
