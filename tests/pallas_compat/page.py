@@ -43,7 +43,7 @@ def summarize(judged):
         if verdict.kind == "wrong" or (verdict.kind == "refused" and not verdict.is_blackwell):
             _, test, number = _sort_key(case)
             groups.setdefault((test, verdict.kind, verdict.why), []).append(number)
-    lines = [f"{kind}: {test} {_ranges([number for number in sorted(numbers) if number >= 0])}: {why}"
+    lines = [f"{kind}: {test} {list_ranges([number for number in sorted(numbers) if number >= 0])}: {why}"
              for (test, kind, why), numbers in groups.items()]
     lines.append(f"all: {_describe_counts(judged.values())}")
     for what, is_blackwell in (("without", False), ("with", True)):
@@ -71,8 +71,8 @@ def _sort_key(case):
     return file, found.group(1), int(found.group(2) or -1)
 
 
-def _ranges(numbers):
-    """'0-3, 7'."""
+def list_ranges(numbers):
+    """Numbers in a few words: '0-3, 7'."""
     parts, first = [], None
     for index, number in enumerate(numbers):
         first = number if first is None else first
@@ -82,7 +82,8 @@ def _ranges(numbers):
     return ", ".join(parts)
 
 
-def _escape(text):
+def escape(text):
+    """For a cell of a table: files without their folders."""
     return re.sub(r"/\S*/(?=[^/\s]+\.py)", "", text).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
@@ -104,10 +105,10 @@ def make_rows(judged):
         for (kind, why, _), cases in rows.items():
             numbers = [number for number, _ in cases if number >= 0]
             all_cases = sum(len(other) for other in rows.values())
-            which = f"{_ranges(numbers)}" if numbers and len(cases) < all_cases else ""
+            which = f"{list_ranges(numbers)}" if numbers and len(cases) < all_cases else ""
             name = f"`{test}`" + (f" {which}" if which else "")
             codes = sorted({code for _, verdict in cases for code in verdict.codes})
-            said = _escape(why) or (", ".join(f"`{code}`" for code in codes))
+            said = escape(why) or (", ".join(f"`{code}`" for code in codes))
             yield f"| {name} | {len(cases)} | {kind} | {said} |"
 
 
@@ -133,8 +134,13 @@ def write(judged, commit, version, others):
              f"JAX at commit `{commit[:12]}` has {len(judged)} cases. With JAX {version}: {_describe_counts(judged.values())}.",
              _say_rate("without", _part(judged, False)), _say_rate("with", _part(judged, True)),
              *(compare(judged, *other) for other in others), "", *make_rows(judged), "", END]
+    replace_part(BEGIN, END, lines)
+
+
+def replace_part(begin, end, lines):
+    """Puts lines, with their marks, in the place of what is between the marks of the page."""
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
-    head, tail = text.split(BEGIN)[0], text.split(END)[1]
+    head, tail = text.split(begin)[0], text.split(end)[1]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(head + "\n".join(lines) + tail)

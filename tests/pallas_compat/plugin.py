@@ -23,11 +23,13 @@ import pytest
 
 import lowering
 import verdicts
+from grout.pallas import _device
 
 MODE = os.environ["COMPAT_MODE"]
 RESULTS = os.environ["COMPAT_RESULTS"]
 ONLY = os.environ.get("COMPAT_ONLY", "")
 SECONDS = float(os.environ["COMPAT_SECONDS"])
+SHARD, SHARDS = map(int, os.environ.get("COMPAT_SHARD", "0/1").split("/"))  # which part of the cases
 GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test is told of; '': none
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
@@ -109,27 +111,18 @@ def pytest_collection_modifyitems(items):
     if os.path.exists(RESULTS):
         with open(RESULTS, encoding="utf-8") as file:
             done = {line["case"] for line in map(json.loads, file) if "outcome" in line}
-    items[:] = [item for item in items if _get_case(item) not in done and re.search(ONLY, _get_case(item))]
+    wanted = [item for item in items if re.search(ONLY, _get_case(item))]
+    items[:] = [item for item in wanted[SHARD::SHARDS] if _get_case(item) not in done]
+
+
+def _place(finding):
+    """Code, severity and place of a finding, and the first of its words."""
+    place = f"{os.path.basename(finding.place.file)}:{finding.place.line}" if finding.place else ""
+    return [finding.code, finding.severity, place, finding.message[:200]]
 
 
 def _get_case(item):
     return "::".join(item.nodeid.split("::")[1:])
-
-
-CAPABILITIES = {"h100": "9.0", "b200": "10.0"}
-
-
-def _say_which_gpu(capability):
-    from jax._src import test_util
-    test_util.is_cuda_compute_capability_at_least = lambda version: float(version) <= float(capability)
-    test_util.is_cuda_compute_capability_equal = lambda version: version == capability
-    if float(capability) >= 10:
-        test_util.CudaArchSpecificTest.skip_unless_tcgen05 = lambda test: None
-
-
-def pytest_sessionstart():
-    if GPU:
-        _say_which_gpu(CAPABILITIES[GPU])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -137,10 +130,12 @@ def pytest_runtest_call(item):
     if MODE == "jax":
         return (yield)
     if MODE == "lower":
-        return (yield from lowering.run_call(item))
+        with _device.pretend(None, GPU or None):
+            return (yield from lowering.run_call(item))
     if GPU:
         import grout.pallas
-        with grout.pallas.interpret(check=True, on_report=_reports.append, timeout=SECONDS / 2) as item.grout_session:
+        with grout.pallas.interpret(check=True, gpu=GPU, on_report=_reports.append,
+                                    timeout=SECONDS / 2) as item.grout_session:
             return (yield)
     from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
     import grout.pallas
@@ -167,6 +162,9 @@ def pytest_runtest_protocol(item, nextitem):
     line["reports"] = [{"verdict": report.verdict, "codes": sorted({finding.code for finding in report.findings}),
                         "coverage": report.coverage} for report in _reports]
     line["rounding"] = max(_roundings, default=0)
+    session = getattr(item, "grout_session", None)
+    line["kernels"] = 0 if session is None else len(session.kernels)
+    line["findings"] = [_place(finding) for report in _reports for finding in report.findings]
     _write(line)
     return result
 

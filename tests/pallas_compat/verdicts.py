@@ -34,7 +34,7 @@ class Verdict:
     grout: dict
 
 
-def _read_table(name):
+def read_table(name):
     """Lines of three or two columns, parted by ' | '; '#' begins a comment."""
     rows = []
     with open(os.path.join(HERE, name), encoding="utf-8") as file:
@@ -44,8 +44,8 @@ def _read_table(name):
     return rows
 
 
-WORDS = _read_table("words.txt")  # JAX' words, grout's
-REASONS = _read_table("reasons.txt")  # case, what grout says, why it is better
+WORDS = read_table("words.txt")  # JAX' words, grout's
+REASONS = read_table("reasons.txt")  # case, what grout says, why it is better
 
 
 def says_the_same(pattern, text):
@@ -60,7 +60,7 @@ def _find_reason(case, message):
     return ""
 
 
-def _get_refusal(message):
+def get_refusal(message):
     """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
     found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)", message)
     if found is None:
@@ -68,7 +68,7 @@ def _get_refusal(message):
     return re.sub(r"^\S+?:\d+:\d+: (error: )?", "", found.group(1))
 
 
-def _judge_refusal(refusal, lowering):
+def judge_refusal(refusal, lowering):
     """A kernel that grout refuses: JAX' own lowering may do the same. Its words have no more than one sentence here."""
     if not lowering:
         return "refused", refusal
@@ -95,16 +95,16 @@ def _judge(case, jax, grout, lowered):
         return make("same", reason or grout.get("rounding") and ROUNDING.format(grout["rounding"]) or "")
     if reason:
         return make("better", reason)
-    refusal = _get_refusal(message)
+    refusal = get_refusal(message)
     if refusal:
-        return make(*_judge_refusal(refusal, lowered.get("lowering")))
+        return make(*judge_refusal(refusal, lowered.get("lowering")))
     return make("wrong", message.split("\n", maxsplit=1)[0][:300])
 
 
 def list_refused(grout, file):
     """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is better."""
     return [case.split("::", 1)[1] for case, line in grout.items()
-            if case.startswith(f"{file}::") and line["outcome"] == "failed" and _get_refusal(line["message"])
+            if case.startswith(f"{file}::") and line["outcome"] == "failed" and get_refusal(line["message"])
             and not _find_reason(case, line["message"])]
 
 

@@ -9,7 +9,8 @@ import typing
 
 import pytest
 
-_SESSION: pytest.StashKey = pytest.StashKey()
+GPUS = ("a100", "h100", "b200")
+_DEVICE: pytest.StashKey = pytest.StashKey()
 _COUNTS: pytest.StashKey = pytest.StashKey()
 
 
@@ -17,6 +18,9 @@ def pytest_addoption(parser) -> None:
     """The options."""
     group = parser.getgroup("grout", "Pallas kernels on grout")
     group.addoption("--grout", action="store_true", help="run Pallas kernels for Mosaic GPU on the CPU and check them")
+    for gpu in GPUS:  # whole words, so that what follows --grout stays the name of a test
+        group.addoption(f"--grout={gpu}", action="store_const", const=gpu, dest="grout_gpu",
+                        help=f"the same on a device that says it is one {gpu.upper()}, for tests that ask")
     group.addoption("--grout-run", action="store_true", help="run them on the CPU, without the checker")
     group.addoption("--grout-warnings", action="store_true", help="fail tests whose kernels have warnings, too")
     group.addoption("--grout-wgmma", choices=("lowered", "documented"), default="lowered",
@@ -26,12 +30,28 @@ def pytest_addoption(parser) -> None:
 
 
 def _is_on(config) -> bool:
-    return config.getoption("--grout") or config.getoption("--grout-run")
+    return _checks(config) or config.getoption("--grout-run")
+
+
+def _checks(config) -> bool:
+    return config.getoption("--grout") or config.getoption("grout_gpu") is not None
 
 
 def pytest_configure(config) -> None:
-    """Counts for the last line."""
+    """Counts for the last line. A device that says it is a GPU is there from here on, for tests that are skipped without."""
     config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0}
+    if config.getoption("grout_gpu") is not None:
+        from grout.pallas import _device  # pylint: disable=import-outside-toplevel
+        device = _device.pretend(config.getoption("--grout-sms"), config.getoption("grout_gpu"))
+        device.__enter__()
+        config.stash[_DEVICE] = device
+
+
+def pytest_unconfigure(config) -> None:
+    """The device is what it was."""
+    device = config.stash.get(_DEVICE, None)
+    if device is not None:
+        device.__exit__(None, None, None)
 
 
 def _interpret(config):
@@ -39,8 +59,8 @@ def _interpret(config):
     options: typing.Dict[str, typing.Any] = {}
     if config.getoption("--grout-timeout") is not None:
         options["timeout"] = config.getoption("--grout-timeout")
-    return pallas.interpret(check=config.getoption("--grout"), wgmma=config.getoption("--grout-wgmma"),
-                            sms=config.getoption("--grout-sms"), **options)
+    return pallas.interpret(check=_checks(config), wgmma=config.getoption("--grout-wgmma"),
+                            sms=config.getoption("--grout-sms"), gpu=config.getoption("grout_gpu"), **options)
 
 
 def _is_bad(report, config) -> bool:
@@ -98,6 +118,6 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
         return
     counts = config.stash[_COUNTS]
     text = f"grout: {counts['kernels']} kernels read, {counts['calls']} calls"
-    if config.getoption("--grout"):
+    if _checks(config):
         text += f" checked, {counts['errors']} with errors, {counts['incomplete']} incomplete"
     terminalreporter.write_line(text)

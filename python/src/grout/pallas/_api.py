@@ -9,7 +9,7 @@ import typing
 
 from .._report import Report
 from . import _jax, _series
-from ._device import Device, pretend
+from ._device import pretend
 from ._importer import Imported, Options
 from ._session import Session, enter, find_cause, leave
 
@@ -17,8 +17,8 @@ ORDER = ("clean", "warning", "incomplete", "error")
 
 
 @contextlib.contextmanager
-def _session(session: Session, device: Device) -> typing.Iterator[Session]:
-    with pretend(device):
+def _session(session: Session, sms: typing.Optional[int], gpu: typing.Optional[str]) -> typing.Iterator[Session]:
+    with pretend(sms, gpu):
         before = enter(session)
         try:
             yield session
@@ -27,22 +27,21 @@ def _session(session: Session, device: Device) -> typing.Iterator[Session]:
 
 
 @contextlib.contextmanager
-def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-              capability: typing.Optional[str] = None,
+def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None,
               on_report: typing.Optional[typing.Callable[[Report], object]] = None, **options) -> typing.Iterator[Session]:
     """with grout.pallas.interpret(): every Pallas kernel for Mosaic GPU that JAX runs in it runs on grout.
 
     check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
     for nothing, as JAX lowers it) or 'documented' (it waits for the ones before). sms: how many SMs a kernel that asks
-    is told of; None: what the device says, or 132. capability: which compute capability it is told of, such as '8.0'; None:
-    what the device says, or '9.0'. on_report: called with each report; what it raises is an error of the
+    is told of; None: what the device says, or 132. gpu: 'a100', 'h100' or 'b200', which devices say they are in it, to all but JAX
+    itself: for kernels and tests that ask. on_report: called with each report; what it raises is an error of the
     kernel's call. Other options are those of Kernel.check or Kernel.run, such as
     seed= or timeout=.
 
     Functions that JAX compiles in it are not used outside of it.
     """
     session = Session(check, options, Options(wgmma), False, on_report)
-    with _session(session, Device(sms, capability)):
+    with _session(session, sms, gpu):
         yield session
 
 
@@ -107,9 +106,9 @@ class PallasReport:
         return "".join(report._repr_html_() for report in self.reports) + notes
 
 
-def _call(session: Session, device: Device, function, arguments, keywords):
+def _call(session: Session, sms, gpu, function, arguments, keywords):
     import jax  # pylint: disable=import-outside-toplevel
-    with _session(session, device):
+    with _session(session, sms, gpu):
         try:
             return jax.block_until_ready(function(*arguments, **keywords))
         except Exception as error:  # JAX wraps what a callback raises
@@ -120,8 +119,7 @@ def _call(session: Session, device: Device, function, arguments, keywords):
             raise cause from None
 
 
-def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-          capability: typing.Optional[str] = None,
+def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None,
           on_report: typing.Optional[typing.Callable[[Report], object]] = None,
           **options) -> typing.Callable[..., PallasReport]:
     """check(f)(x, y): calls f(x, y), with its Pallas kernels under the race checker; the report says what is wrong.
@@ -131,24 +129,22 @@ def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Opti
     @functools.wraps(function, updated=())
     def checked(*arguments, **keywords) -> PallasReport:
         session = Session(True, options, Options(wgmma), False, on_report)
-        result = _call(session, Device(sms, capability), function, arguments, keywords)
+        result = _call(session, sms, gpu, function, arguments, keywords)
         return PallasReport(session, result)
     return checked
 
 
 def run(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-        capability: typing.Optional[str] = None, **options) -> typing.Callable:
+        gpu: typing.Optional[str] = None, **options) -> typing.Callable:
     """run(f)(x, y): what f(x, y) returns, with its Pallas kernels run on the CPU, without the checker."""
     @functools.wraps(function, updated=())
     def ran(*arguments, **keywords):
-        return _call(Session(False, options, Options(wgmma), False), Device(sms, capability), function,
-                     arguments, keywords)
+        return _call(Session(False, options, Options(wgmma), False), sms, gpu, function, arguments, keywords)
     return ran
 
 
 def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
-                   sms: typing.Optional[int] = None,
-                   capability: typing.Optional[str] = None) -> typing.Callable[..., typing.List[Imported]]:
+                   sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None) -> typing.Callable[..., typing.List[Imported]]:
     """import_kernels(f)(x, y): the Pallas kernels that f(x, y) would call; arguments may be ShapeDtypeStructs.
 
     Nothing is run. Each has .kernel, a grout.Kernel, .text and .notes.
@@ -157,7 +153,7 @@ def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
     def imported(*arguments, **keywords) -> typing.List[Imported]:
         import jax  # pylint: disable=import-outside-toplevel
         session = Session(False, {}, Options(wgmma), True)
-        with _session(session, Device(sms, capability)):
+        with _session(session, sms, gpu):
             jax.jit(lambda *given: function(*given, **keywords)).lower(*arguments)
         return session.kernels
     return imported
@@ -172,11 +168,11 @@ def dump(function: typing.Callable, **options) -> typing.Callable[..., str]:
 
 
 def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-         capability: typing.Optional[str] = None, **options) -> typing.Callable[..., list]:
+         gpu: typing.Optional[str] = None, **options) -> typing.Callable[..., list]:
     """emit(f)(x, y): the kernels as CUDA, as Kernel.emit gives it: one a kernel. Options are those of Kernel.emit."""
     @functools.wraps(function, updated=())
     def emitted(*arguments, **keywords) -> list:
-        kernels = import_kernels(function, wgmma=wgmma, sms=sms, capability=capability)(*arguments, **keywords)
+        kernels = import_kernels(function, wgmma=wgmma, sms=sms, gpu=gpu)(*arguments, **keywords)
         return [kernel.kernel.emit(**options) for kernel in kernels]
     return emitted
 

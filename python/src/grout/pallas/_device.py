@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of a GPU that is not there, for kernels that ask it while they are traced."""
+"""Answers of a GPU that is not there, for kernels and tests that ask what they run on."""
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import re
 import sys
 import threading
 import types
 import typing
 
-SMS = 132  # of an H100
+from . import _jax
 
 _LOCK = threading.Lock()
 _HERE = threading.local()  # answers: those of the sessions of this thread, the innermost last
@@ -19,39 +18,38 @@ _sessions = 0  # of all threads
 
 
 @dataclasses.dataclass(frozen=True)
-class Device:
-    """What kernels are told of their device. sms: how many SMs it has; None: what it says, or 132. capability: its compute
-    capability, such as '8.0'; None: what it says, or '9.0'."""
+class Gpu:
+    """What a device says of itself."""
 
-    sms: typing.Optional[int] = None
-    capability: typing.Optional[str] = None
+    core_count: int
+    compute_capability: str
+    device_kind: str
 
-    def __post_init__(self):
-        if self.capability is not None and not re.fullmatch(r"\d+\.\d", self.capability):
-            raise ValueError(f"capability={self.capability!r}: it is a compute capability, such as '8.0'")
 
-    @property
-    def answers(self) -> typing.Dict[str, object]:
-        """By the name that JAX has for it."""
-        given = {"core_count": self.sms, "compute_capability": self.capability}
-        return {name: value for name, value in given.items() if value is not None}
+GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB"), "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3"), "b200": Gpu(148, "10.0", "NVIDIA B200")}
+PLATFORM = "gpu"
+_NAMES = ("gpu", "cuda")  # that JAX has for backends of this platform
+# What a device that knows nothing of it says in a session that names no GPU: kernels ask for these to choose their grid.
+_DEFAULTS = {name: getattr(GPUS["h100"], name) for name in ("core_count", "compute_capability")}
 
 
 @contextlib.contextmanager
-def pretend(device: Device) -> typing.Iterator[None]:
-    """Devices answer this in the body, for this thread.
+def pretend(sms: typing.Optional[int], gpu: typing.Optional[str] = None) -> typing.Iterator[None]:
+    """In the body devices say, for this thread, that they have so many SMs; None: as many as they know of, or 132.
 
-    Kernels ask for core_count to choose their grid, for the compute capability and for the version of CUDA.
+    gpu: a name of GPUS, which devices then say they are: to everybody but JAX itself, which compiles for what is there.
     """
     global _sessions  # pylint: disable=global-statement
+    answers = _list_answers(sms, gpu)
     with _LOCK:
         if _sessions == 0:
-            _answer("core_count", SMS)
-            _answer("compute_capability", "9.0")
+            _answer_devices()
             _answer_cuda_version()
+        if gpu is not None:
+            _answer_backends()
         _sessions += 1
     before = _HERE.__dict__.setdefault("answers", [])
-    before.append(device.answers)
+    before.append(answers)
     try:
         yield
     finally:
@@ -62,37 +60,131 @@ def pretend(device: Device) -> typing.Iterator[None]:
                 _undo.pop()()
 
 
-def _answer(name: str, default) -> None:
+def _list_answers(sms: typing.Optional[int], gpu: typing.Optional[str]) -> typing.Dict[str, object]:
+    if gpu is not None and gpu not in GPUS:
+        raise ValueError(f"gpu={gpu!r}: it is one of {', '.join(map(repr, GPUS))}")
+    answers = {} if gpu is None else {**dataclasses.asdict(GPUS[gpu]), "platform": PLATFORM}
+    return {**answers, **({} if sms is None else {"core_count": sms})}
+
+
+def _get_answer(name: str):
+    """Of the innermost session of this thread; None: it has none."""
+    sessions = getattr(_HERE, "answers", ())
+    return sessions[-1].get(name) if sessions else None
+
+
+def _is_pretending() -> bool:
+    return bool(getattr(_HERE, "answers", ()))
+
+
+def _change(holder, name: str, value) -> None:
+    """Sets an attribute until the last session ends."""
+    had, before = name in vars(holder), vars(holder).get(name)
+    try:
+        setattr(holder, name, value)
+    except TypeError:
+        return  # a device that cannot be changed: the kernel says what it misses
+    _undo.append(lambda: setattr(holder, name, before) if had else delattr(holder, name))
+
+
+# ---- devices --------------------------------------------------------------------------------------------------------
+
+def _answer_devices() -> None:
     import jax  # pylint: disable=import-outside-toplevel
     device = jax.devices()[0]
+    for name in ("core_count", "compute_capability", "device_kind", "platform"):
+        _answer_device(device, name)
+
+
+def _answer_device(device, name: str) -> None:
     kind = type(device)
     knows = hasattr(device, name)
     own = next((parent.__dict__[name] for parent in kind.__mro__ if name in parent.__dict__), None)
-    before = kind.__dict__.get(name)
 
     def answer(self):
-        answers = getattr(_HERE, "answers", ())
-        if answers and name in answers[-1]:
-            return answers[-1][name]
-        if answers and not knows:
-            return default
+        given = _get_answer(name)
+        # JAX chooses what it compiles by the platform, so it is told the true one.
+        if given is not None and (name != "platform" or _jax.is_users(sys._getframe(1).f_code.co_filename)):
+            return given
+        if _is_pretending() and not knows and name in _DEFAULTS:
+            return _DEFAULTS[name]
         if knows and own is not None:
             return own.__get__(self, kind)
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
 
-    try:
-        setattr(kind, name, property(answer))
-    except TypeError:
-        return  # a device that cannot be changed: the kernel says what it misses
-    _undo.append(lambda: setattr(kind, name, before) if before is not None else delattr(kind, name))
+    _change(kind, name, property(answer))
 
 
 def _answer_cuda_version() -> None:
     """JAX without CUDA has None where kernels ask for the version."""
     answer = types.SimpleNamespace(cuda_runtime_get_version=lambda: 13000)
     holders = [module for name, module in list(sys.modules.items())
-               if name == "jax._src.lib" or name.startswith("jax.experimental.pallas.ops.")]
+               if name in ("jax._src.lib", "jax._src.test_util") or name.startswith("jax.experimental.pallas.ops.")]
     for module in holders:
         if getattr(module, "cuda_versions", answer) is None:
-            setattr(module, "cuda_versions", answer)
-            _undo.append(lambda module=module: setattr(module, "cuda_versions", None))
+            _change(module, "cuda_versions", answer)
+
+
+# ---- backends -------------------------------------------------------------------------------------------------------
+
+class _Backend:
+    """The backend that is there, under the name of a GPU's."""
+
+    platform, platform_version = PLATFORM, "cuda 13000"
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+
+class _Bridge:
+    """jax._src.xla_bridge for JAX' own tests, which ask it what they run on."""
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def get_backend(self, platform=None):
+        """The backend, under another name in a session with a GPU."""
+        if _get_answer("platform") is None:
+            return self._real.get_backend(platform)
+        return _Backend(self._real.get_backend(None if platform in _NAMES else platform))
+
+    def local_devices(self, process_index=None, backend=None, host_id=None):
+        """Devices of the GPU are those that are there."""
+        is_gpu = _get_answer("platform") is not None and backend in _NAMES
+        return self._real.local_devices(process_index, None if is_gpu else backend, host_id)
+
+
+def _answer_backends() -> None:
+    """The functions of JAX that users ask for platforms. JAX itself does not go by them."""
+    import jax  # pylint: disable=import-outside-toplevel
+    if not getattr(jax.default_backend, "is_groutss", False):
+        _change(jax, "default_backend", _wrap_default_backend(jax.default_backend))
+        for name in ("devices", "local_devices", "device_count", "local_device_count"):
+            _change(jax, name, _wrap_query(getattr(jax, name)))
+    tests = sys.modules.get("jax._src.test_util")
+    if tests is not None and not isinstance(tests.xla_bridge, _Bridge):
+        _change(tests, "xla_bridge", _Bridge(tests.xla_bridge))
+        _answer_cuda_version()
+
+
+def _wrap_default_backend(real):
+    def default_backend() -> str:
+        return _get_answer("platform") or real()
+    default_backend.is_groutss = True
+    return default_backend
+
+
+def _wrap_query(real):
+    """A function with a backend= that names the GPU's."""
+    def query(*arguments, **keywords):
+        if _get_answer("platform") is not None:
+            arguments = tuple(None if argument in _NAMES else argument for argument in arguments)
+            keywords = {name: None if value in _NAMES else value for name, value in keywords.items()}
+        return real(*arguments, **keywords)
+    return query

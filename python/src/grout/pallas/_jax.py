@@ -124,7 +124,8 @@ def forget_effects() -> None:
     dispatch.runtime_tokens.clear()
 
 
-def _is_users(file: str) -> bool:
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: not JAX', but for the kernels that it ships, not Python's and not ours."""
     if file.startswith(_KERNELS):
         return True
     if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
@@ -138,7 +139,7 @@ def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
     found = []
     frame = sys._getframe(1)
     while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
-        if _is_users(frame.f_code.co_filename):
+        if is_users(frame.f_code.co_filename):
             found.append(tuple(make_frame(frame)))
         frame = frame.f_back
     return found
@@ -157,7 +158,7 @@ def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
     for code, offset in zip(codes, offsets):
         if code.co_filename.startswith(_HERE):
             break
-        if not _is_users(code.co_filename):
+        if not is_users(code.co_filename):
             continue
         frame = source_info_util.raw_frame_to_frame(code, offset)
         length = frame.end_column - frame.start_column if frame.end_line == frame.start_line else 1
