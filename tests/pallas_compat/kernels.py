@@ -64,7 +64,7 @@ def _check(prepared, mode, seconds):
 
     from grout import pallas
     start = time.monotonic()
-    report = pallas.check(prepared.function, sms=prepared.sms, wgmma=mode)(*prepared.inputs)
+    report = pallas.check(prepared.function, sms=prepared.sms, gpu=prepared.gpu, wgmma=mode)(*prepared.inputs)
     seconds.setdefault("check", time.monotonic() - start)
     codes = {}
     for finding in report.findings:
@@ -115,7 +115,7 @@ def run_case(case, grout):
     try:
         prepared = case.make()
         start = time.monotonic()
-        kernels = pallas.import_kernels(prepared.function, sms=prepared.sms)(*prepared.inputs)
+        kernels = pallas.import_kernels(prepared.function, sms=prepared.sms, gpu=prepared.gpu)(*prepared.inputs)
         result["seconds"]["import"] = time.monotonic() - start
     except Exception as error:  # pylint: disable=broad-exception-caught
         result["refused"] = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -123,7 +123,7 @@ def run_case(case, grout):
         return result
     start = time.monotonic()
     with contextlib.suppress(RunError):  # of which the check says more
-        pallas.run(prepared.function, sms=prepared.sms)(*prepared.inputs)
+        pallas.run(prepared.function, sms=prepared.sms, gpu=prepared.gpu)(*prepared.inputs)
     result["seconds"]["run"] = time.monotonic() - start
     result["modes"]["lowered"], report = _check(prepared, "lowered", result["seconds"])
     if any("wgmma" in note for note in report.notes):
