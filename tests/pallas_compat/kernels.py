@@ -137,7 +137,8 @@ def find_faults(name, result, judgements):
     """What is not as it should be."""
     if "refused" in result:
         return [] if result["is_expected"] else [f"refused: {result['refused']}"]
-    faults = [f"the text: {result['text']}"] if result["text"] else []
+    is_known = "gpu-unsupported" in result["text"] and find_reason(judgements, name, "gpu-unsupported") is not None
+    faults = [f"the text: {result['text']}"] if result["text"] and not is_known else []
     for mode, seen in result["modes"].items():
         errors = [code for code, text in seen["codes"].items() if text.startswith("error")]
         faults += [f"{mode}: nobody has judged {code} ({seen['codes'][code]})" for code in errors
