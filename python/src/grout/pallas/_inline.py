@@ -8,7 +8,8 @@ import typing
 
 import numpy
 
-from . import _jax, _mlir
+from ..builder import ds
+from . import _mlir
 from ._arithmetic import cast, cast_bits
 from ._errors import UnsupportedError
 from ._inline_effects import Effects, Memory
@@ -54,6 +55,10 @@ def import_inline(importer, equation, *operands):
     given = [apply(importer, operand, at or ()) if isinstance(operand, View) else operand
              for operand, at in zip(operands[:count], transforms)]
     known = INLINE.get(_name_of(function))
+    wide = next((aval.shape for aval in (variable.aval for variable in equation.outvars) if aval.shape), ())
+    if importer.warps and wide:
+        raise importer.unsupported("inline_mgpu in a single-warp context only supports scalar return types. Got "
+                                   f"shape={tuple(wide)}.")
     if known is None:
         try:
             return Body(importer, equation, given).run()
@@ -97,6 +102,7 @@ class Body:
         self.memory = Memory(importer, self)
         self._views: typing.Dict[object, View] = {}  # by value of MLIR
         self._pending: typing.Dict[int, typing.Tuple[View, typing.List[numpy.ndarray]]] = {}
+        self.recorder, self._written = None, None
         self._warpgroup: typing.Optional[Word] = None
         self._places: typing.Dict[typing.Tuple[str, str], Word] = {}
 
@@ -104,6 +110,7 @@ class Body:
         """The results."""
         effects = Effects(self.importer, self)
         with _mlir.Written(self.params, self._list_arguments()) as written:
+            self.recorder, self._written = written.recorder, written
             reader = _mlir.Reader(self._find_place, effects.do, effects.do_ptx)
             for argument, operand in zip(written.arguments, self.given):
                 self._bind(reader, argument, operand)
@@ -186,6 +193,36 @@ class Body:
     def as_index(self, value: Val) -> Val:
         """As an i32."""
         return cast(self.importer, value, "i32")
+
+    # ---- whole references -------------------------------------------------------------------------------------------
+
+    def take(self, ref, parts):
+        """A part of a reference, as the builder takes it."""
+        view = self._views[ref]
+        if view.word > 1:
+            raise _mlir.refuse("a load or store of elements of less than 4 bits")
+        if view.padded:
+            return view.ref.at[0]
+        if all(isinstance(part, slice) and (part.start, part.stop) == (0, size) for part, size in zip(parts, view.shape)):
+            return view.ref
+        return view.ref.at[tuple(ds(part.start, part.stop) if isinstance(part, slice) else part for part in parts)]
+
+    def load_whole(self, values, ref, parts, shape, layout) -> list:
+        """The registers of an array that is loaded."""
+        loaded = self.importer.op("load", self._views[ref].dtype, tuple(shape), self.take(ref, parts))
+        number = self._add_source(Source(loaded, tuple(shape)))
+        noted = self._written.note(layout, tuple(shape), values)
+        kind = _mlir.describe(values[0].type)[0]
+        return [tuple(of(source(number, kind, place)) for place in places) for places in noted.places]
+
+    def store_whole(self, registers, ref, parts, shape, layout) -> None:
+        """An array in registers to a reference."""
+        columns = [word.node for words in registers for word in words]
+        places = self._written.find_places(layout, tuple(shape))
+        targets = numpy.stack([place for row in places for place in row])
+        made = self.fit(self.lifter.lift(columns, targets, tuple(shape)), self._views[ref].dtype, tuple(shape))
+        made = self.importer.broadcast(made, shape) if made.is_const else made
+        self.importer.builder.op("store", self.take(ref, parts), made.built)
 
     # ---- elements of references -------------------------------------------------------------------------------------
 
@@ -272,5 +309,4 @@ def _find_box(flat: numpy.ndarray, shape) -> typing.Tuple[typing.Tuple[int, ...]
 
 
 def _mlir_box(start, shape):
-    from ..builder import ds  # pylint: disable=import-outside-toplevel
     return [ds(first, size) for first, size in zip(start, shape)]

@@ -7,6 +7,7 @@ import typing
 
 from . import _mlir
 from ._errors import UnsupportedError
+from ._inline_whole import MARK
 from ._lane_arithmetic import binary
 from ._lanes import LANES, Node, Word, gather_leaves, uniform, whole
 from ._mlir import read_attribute, refuse
@@ -69,9 +70,9 @@ class Effects:
     def named_barrier(self, operation: str, number: Word, count: Word) -> None:
         """bar.sync or bar.arrive."""
         lanes = self.count(count, "a named barrier with a number of threads")
-        if lanes == LANES and operation == "sync" and self._is_own(number.node):
-            return  # the lanes of one thread meet
         threads = self.importer.source.threads[1] if self.importer.source.threads else 1
+        if lanes == LANES and operation == "sync" and (threads == 1 or self._is_own(number.node)):
+            return  # the lanes of one thread meet
         known = uniform(number.node)
         if known == 0 and operation == "sync" and lanes == LANES * threads:
             self.builder.op("block_barrier")
@@ -149,6 +150,24 @@ def _store(effects, reader, operation):
     effects.body.memory.store(ref, [reader.scalar(place) for place in places], reader.scalar(value))
 
 
+def _whole(effects, reader, operation):
+    """A load, store or copy of a whole reference."""
+    record = effects.body.recorder.get(operation)
+    if record is None:
+        raise refuse(f"the operation '{operation.name}'")
+    kind, *rest = record
+    if kind == "load":
+        return effects.body.load_whole(list(operation.results), *rest)
+    if kind == "store":
+        effects.body.store_whole([reader.of(operand) for operand in operation.operands], *rest)
+    elif kind == "copy":
+        (source, parts, _), (target, places, _) = rest
+        effects.builder.op("copy_smem_to_gmem", effects.body.take(source, parts), effects.body.take(target, places))
+    else:
+        effects.builder.op("wait_smem_to_gmem", rest[0], **({"read_only": True} if rest[1] else {}))
+    return None
+
+
 def _if(effects, reader, operation):
     """Where all lanes go one way."""
     condition = reader.scalar(operation.operands[0]).node
@@ -199,7 +218,7 @@ _OPERATIONS: typing.Dict[str, typing.Callable] = {
     "nvvm.cp.async.commit.group": _plain("async_copy_commit_group"),
     "nvvm.cp.async.wait.group": _wait_groups("async_copy_wait"),
     "nvvm.cp.async.bulk.commit.group": _plain("commit_group"),
-    "memref.load": _load, "memref.store": _store, "scf.if": _if,
+    "memref.load": _load, "memref.store": _store, "scf.if": _if, MARK: _whole,
 }
 
 

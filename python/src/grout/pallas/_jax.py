@@ -11,6 +11,8 @@ import os
 import sys
 import typing
 
+import numpy
+
 from ..builder._places import make_frame
 from . import _series
 from ._series import VERSION, open_jaxpr
@@ -37,6 +39,7 @@ try:
     from jax.experimental.mosaic.gpu import tcgen05
     from jax.experimental.mosaic.gpu import utils as mosaic_utils
     from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import builtin as builtin_dialect
     from jaxlib.mlir.dialects import func as func_dialect
 except ModuleNotFoundError as missing:
     if missing.name and missing.name.split(".")[0] == "absl":
@@ -216,10 +219,24 @@ def memref_type(kind, space: str, shape, dtype: str):
     return ir.MemRefType.get(shape, mlir_type(dtype), memory_space=memory)
 
 
-def make_fragments(registers, layout, dtype: str):
+def make_fragments(values: list, layout, shape, dtype: str):
     """An array in registers, as code for lanes gets it."""
-    return fragmented_array.FragmentedArray(_registers=registers, _layout=layout,
-                                            _is_signed=mosaic_utils.is_signed(_dtype_of(dtype)))
+    return arrange(fragmented_array.FragmentedArray, values, layout.registers_shape(shape), layout,
+                   mosaic_utils.is_signed(_dtype_of(dtype)))
+
+
+def arrange(kind, values: list, shape, layout, is_signed):
+    """Registers as an array of a layout."""
+    registers = numpy.empty(len(values), object)
+    registers[:] = values
+    return kind(_registers=registers.reshape(shape), _layout=layout, _is_signed=is_signed)
+
+
+def make_mark(types, operands, name: str, number: int):
+    """An operation without a meaning of its own, which carries a number."""
+    made = builtin_dialect.UnrealizedConversionCastOp(list(types), list(operands))
+    made.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+    return made
 
 
 def vector_of(layout, shape) -> typing.Tuple[int, int]:

@@ -14,6 +14,7 @@ from . import _jax
 from . import _lane_arithmetic as arithmetic
 from ._errors import UnsupportedError
 from ._inline_ptx import Reader as PtxReader
+from ._inline_whole import Context, Recorder
 from ._lanes import LANES, WARP, Node, Word, const, not_bit, of, or_bits, permute, uniform, whole, width_of
 
 _FLOATS = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2", "f8E8M0FNU": "f8e8m0", "f4E2M1FN": "f4e2m1"}
@@ -401,6 +402,7 @@ _READERS: typing.Dict[str, typing.Callable] = {
     "gpu.thread_id": _read_thread_id, "gpu.block_id": _read_place, "gpu.grid_dim": _read_place,
     "gpu.block_dim": _read_place, "nvvm.shfl.sync": _read_shuffle_of_lanes, "nvvm.vote.sync": _read_vote,
     "nvvm.elect.sync": _read_elect, "scf.if": _read_if,
+    "memref.subview": lambda *_: None,  # who uses it finds what it is a part of
     **{f"nvvm.read.ptx.sreg.{name}": _read_special_register for name in
        ("laneid", *(f"{base}.{dim}" for base in ("ctaid", "nctaid", "ntid") for dim in "xyz"))},
 }
@@ -428,6 +430,7 @@ class Written:
     def __init__(self, params, given: typing.Sequence[tuple]):
         self._params, self._given = params, given
         self.block, self.arguments, self.results = None, [], []
+        self.recorder = Recorder(refuse)
         self._known: typing.Dict[object, list] = {}
 
     def __enter__(self) -> "Written":
@@ -456,7 +459,7 @@ class Written:
             if result.layout != kind.layout.to_mgpu():
                 raise UnsupportedError(f"the function of an inline_mgpu returns an array in the layout {result.layout}, and "
                                        f"{kind.layout} is declared")
-            self.results.append(self._note(result.layout, tuple(kind.shape), list(result.registers.flat)))
+            self.results.append(self.note(result.layout, tuple(kind.shape), list(result.registers.flat)))
 
     def _list_types(self, kind, space: str, shape, dtype: str) -> list:
         if space != "registers":
@@ -468,20 +471,19 @@ class Written:
         """What the function gets for an argument."""
         if space != "registers":
             self.arguments.append(Registers(values, [], False))
+            self.recorder.shapes.update((value, (tuple(shape), tuple(value.type.shape))) for value in values)
             return values[0] if values else _jax.make_stand_in(lambda name: refuse(
                 f"a use of a reference to {space}: .{name}"))
         layout = kind.to_mgpu()
-        self.arguments.append(self._note(layout, tuple(shape), values))
-        registers = numpy.empty(len(values), object)
-        registers[:] = values
-        return _jax.make_fragments(registers.reshape(layout.registers_shape(tuple(shape))), layout, dtype)
+        self.arguments.append(self.note(layout, tuple(shape), values))
+        return _jax.make_fragments(values, layout, tuple(shape), dtype)
 
     def _call(self, objects: list) -> list:
         function = self._params["mgpu_fn"]
         arguments = _jax.jax.tree.unflatten(self._params["pytree_args"], objects)
-        context = _jax.make_stand_in(lambda name: refuse(f"a use of its launch context: .{name}"))
         try:
-            result = function(context, *arguments)
+            with self.recorder.watch():
+                result = function(Context(self.recorder, refuse), *arguments)
         except UnsupportedError:
             raise
         except Exception as error:  # pylint: disable=broad-exception-caught
@@ -491,14 +493,18 @@ class Written:
             raise UnsupportedError("the function of an inline_mgpu returns something else than its return_type")
         return leaves
 
-    def _note(self, layout, shape, values: list) -> Registers:
+    def note(self, layout, shape, values: list) -> Registers:
         """With the places of all elements."""
         if not values[0].type or not str(values[0].type).startswith("vector<"):
             return Registers(values, [[numpy.zeros(LANES, numpy.int64)]] * len(values), False)
+        return Registers(values, self.find_places(layout, shape), True)
+
+    def find_places(self, layout, shape) -> list:
+        """Of each register of a layout the places of its elements."""
         key = (layout, shape)
         if key not in self._known:
             self._known[key] = list(list_places(layout, shape))
-        return Registers(values, self._known[key], True)
+        return self._known[key]
 
 
 def list_places(layout, shape) -> typing.Iterator[typing.List[numpy.ndarray]]:
