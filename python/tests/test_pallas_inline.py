@@ -93,18 +93,14 @@ def test_named_barriers(is_forgotten):
         assert_same(report.result, x + 1)
 
 
-@pytest.mark.parametrize("number, words", [(1, "named barrier 1"), (0, "named barrier 0"), (15, None)])
-def test_named_barriers_of_jax_itself_are_not_free(number, words):
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_named_barriers_of_jax_itself_are_not_free(number):
     def body(out):
         plgpu.inline_mgpu()(lambda ctx: run_ptx(f"bar.sync {number}, 192;") and None)()
         out[...] = jnp.zeros((128,), F32)
 
     function = kernel(body, S((128,), F32), **THREADS)
-    if words is None:  # a number of lanes that its threads never make is grout's to say
-        with pytest.raises(grout.pallas.UnsupportedError, match="192 lanes"):
-            grout.pallas.dump(function)()
-        return
-    with pytest.raises(grout.pallas.UnsupportedError, match=words):
+    with pytest.raises(grout.pallas.UnsupportedError, match=f"named barrier {number}"):
         grout.pallas.dump(function)()
 
 
@@ -326,8 +322,10 @@ def test_what_copies_without_a_barrier_do_not_have(options, words):
 @needs_cp_async
 def test_a_copy_without_a_barrier_stays_inside():
     def body(x_ref, out, smem):
-        _copy(x_ref.at[pl.ds(64, 128)], smem)
-        plgpu.wait_gmem_to_smem(0)
+        @pl.loop(1, 2)
+        def _(step):
+            _copy(x_ref.at[pl.ds(64 * step, 128)], smem)
+            plgpu.wait_gmem_to_smem(0)
         out[...] = smem[...]
 
     report = grout.pallas.check(kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32)]), gpu="a100")(count(128))
@@ -337,7 +335,7 @@ def test_a_copy_without_a_barrier_stays_inside():
 # ---- arithmetic -----------------------------------------------------------------------------------------------------
 
 VALUES = {"int32": RNG.integers(-2 ** 31, 2 ** 31, (64, 64), dtype=numpy.int64).astype(numpy.int32),
-          "float32": RNG.normal(size=(64, 64)).astype(numpy.float32)}
+          "float32": (RNG.integers(1, 2000, (64, 64)) / 512 * RNG.choice([-1, 1], (64, 64))).astype(numpy.float32)}
 
 
 def of_lanes(make):
@@ -545,7 +543,7 @@ MLIR = {
              lambda x: x.astype(numpy.float16).astype(numpy.float32), F32),
     "maximum": (lambda x: arith.maximumf(x, arith.negf(x)), numpy.abs, F32),
     "whole": (lambda x: arith.sitofp(x.type, arith.fptosi(
-        ir.VectorType.get(x.type.shape, ir.IntegerType.get_signless(32)), x)), numpy.trunc, F32),
+        ir.VectorType.get(x.type.shape, ir.IntegerType.get_signless(32)), x)), lambda x: numpy.trunc(x) + 0, F32),
 }
 
 
@@ -554,7 +552,7 @@ MLIR = {
 def test_operations_of_mlir(name, layout):
     layout = Layout.WG_STRIDED((128, 64), vec_size=2) if layout == "WG_STRIDED" else getattr(Layout, layout)
     function, wanted, dtype = MLIR[name]
-    x = RNG.normal(size=(128, 64)).astype(numpy.float32)
+    x = numpy.tile(VALUES["float32"], (2, 1))
     code = elementwise(function, x.shape, dtype, layout)
     assert_same(call(code, x, layout), wanted(x))
 
@@ -790,10 +788,7 @@ REFUSED_VALUES = {
     "instruction": (ptx_on_whole("brev.b32 $0, $1;"), "brev.b32"),
     "selector": (ptx_on_whole("prmt.b32 $0, $1, 0, $1;"), "prmt.b32"),
     "operation": (lambda x: math_dialect.cbrt(x) if hasattr(math_dialect, "cbrt") else _reverse(x), "register_inline"),
-    "lanes": (of_lanes(lambda one: nvvm.shfl_sync(
-        one.type, arith.constant(ir.IntegerType.get_signless(32), -1), one,
-        arith.constant(ir.IntegerType.get_signless(32), 5), arith.constant(ir.IntegerType.get_signless(32), 31),
-        nvvm.ShflKind.bfly)), "no slice, transpose, reshape"),
+    "lanes": (of_lanes(lambda one: mgpu.utils.shfl_bfly(one, 5)), "no slice, transpose, reshape"),
 }
 
 

@@ -290,7 +290,7 @@ class Importer:
         """Whether code of inline_mgpu has a tcgen05.fence: then the kernel orders the tensor core by hand, and barriers
         that are not declared to do so may do it."""
         return any(writes_tensor_fence(equation) for equation in _walk_equations(self.source.jaxpr)
-                   if equation.primitive.name == "inline_mgpu")
+                   if _series.name_of(equation.primitive) == "inline_mgpu")
 
     def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
         """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,

@@ -276,7 +276,7 @@ class Body:
 
     def store_all(self, view: View, values: typing.List[Word], places: typing.List[typing.List[Word]]) -> None:
         """Stores of single elements that follow each other."""
-        if all(place.node.is_const and uniform(place.node) is None for row in places for place in row[:1]) and places[0]:
+        if any(place.node.is_const and uniform(place.node) is None for row in places for place in row):
             self._store_box(view, values, places)
             return
         for value, row in zip(values, places):

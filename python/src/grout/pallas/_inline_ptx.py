@@ -96,7 +96,11 @@ class Reader:
         if function is None:
             if guard:
                 raise _refuse(text)
-            self._effect(words, [self._word(operand, "i32") for operand in operands], text)
+            try:
+                given = [self._word(operand, "i32") for operand in operands]
+            except UnsupportedError:
+                raise _refuse(text) from None
+            self._effect(words, given, text)
             return
         before = dict(self._registers)
         function(words[1:], operands, text)

@@ -160,18 +160,30 @@ def _join(bits, kind: str) -> Node:
         if held is not None and held.kind == kind:
             return held
         held = _join(bits, f"i{len(bits)}")
-        return Node("const", kind, lanes=held.lanes) if held.is_const else Node("bitcast", kind, (held,))
+        return _as_kind(held, kind)
     held = _of_one(bits)
     if held is not None:
-        if held.is_const:
-            return const(held.lanes, kind)
-        return held if held.kind == kind else Node("bitcast", kind, (held,))
+        return _as_kind(held, kind)
     known = _fold_bits(bits, kind)
     if known is not None:
         return known
     if kind == "i1":
         return _join_truth(bits[0])
     return _join_parts(bits, kind)
+
+
+def _as_kind(node: Node, kind: str) -> Node:
+    """The bits of a node as another type."""
+    if node.kind == kind:
+        return node
+    if node.is_const:
+        return Node("const", kind, lanes=node.lanes)
+    return _as_kind(node.args[0], kind) if node.op == "bitcast" else Node("bitcast", kind, (node,))
+
+
+def _whole(node: Node) -> Node:
+    """The bits of a node as an integer."""
+    return _as_kind(node, f"i{width_of(node.kind)}")
 
 
 def _of_one(bits) -> typing.Optional[Node]:
@@ -214,7 +226,7 @@ def _join_truth(bit) -> Node:
     if isinstance(head, Node):
         if head.kind == "i1":
             return head
-        held = head if is_whole(head.kind) else Node("bitcast", f"i{width_of(head.kind)}", (head,))
+        held = _whole(head)
         zero = const(0, held.kind)
         return Node("ne", "i1", (Node("and", held.kind, (held, const(1 << bit[1], held.kind))), zero))
     return Node(head, "i1", [_join_truth(part) for part in bit[1:]])
@@ -261,13 +273,12 @@ def _sign_extended(bits, kind: str) -> typing.Optional[Node]:
     own = width_of(node.kind)
     if own >= len(bits) or own == 1 or any(bit != (node, min(k, own - 1)) for k, bit in enumerate(bits)):
         return None
-    held = node if is_whole(node.kind) else Node("bitcast", f"i{own}", (node,))
-    return Node("sext", kind, (held,))
+    return Node("sext", kind, (_whole(node),))
 
 
 def _place(node: Node, shift: int, mask: int, turned: int, kind: str) -> Node:
     """The bits of a node that a mask has, moved down by shift."""
-    held = node if is_whole(node.kind) else Node("bitcast", f"i{width_of(node.kind)}", (node,))
+    held = _whole(node)
     own, count = width_of(held.kind), width_of(kind)
     if shift > 0:
         held = Node("shru", held.kind, (held, const(shift, held.kind)))

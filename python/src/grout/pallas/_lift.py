@@ -188,7 +188,7 @@ class _Array:
             return None
         flat = _distinct(source.find(numpy.stack([numpy.sort(numpy.stack([leaf.lanes for leaf in part]), axis=0) for part in
                                                   leaves])), first.op)
-        if flat is None:
+        if flat is None or flat.shape[1] < 2:
             return None
         places, count = numpy.stack(numpy.unravel_index(flat, source.value.shape)), flat.shape[1]  # [dim, slot, term, lane]
         reduced = [dim for dim in range(len(places)) if (places[dim] != places[dim][:, :1]).any()]
@@ -216,7 +216,10 @@ class _Array:
         targets = source.find(numpy.stack([leaf.lanes for leaf in flat_leaves]))
         if len(numpy.unique(targets)) != math.prod(source.value.shape):
             return None
-        return self.lifter.lift(flat_terms, targets, source.value.shape)
+        try:
+            return self.lifter.lift(flat_terms, targets, source.value.shape)
+        except UnsupportedError:  # one element is there in several forms
+            return None
 
 
 def _distinct(flat: numpy.ndarray, op: str) -> typing.Optional[numpy.ndarray]:

@@ -48,8 +48,9 @@ class Struct(tuple):
 
 
 def read_attribute(attribute) -> str:
-    """An attribute, without the dialect's sugar: 'add' of #arith.kind<add>."""
-    return str(attribute).rpartition("<")[2].rstrip(">").strip('"') if "<" in str(attribute) else str(attribute)
+    """An attribute, without the dialect's sugar: 'add' of #arith.kind<add>, and of #arith<kind add> as older ones print."""
+    text = str(attribute)
+    return text.rpartition("<")[2].rstrip(">").split()[-1].strip('"') if "<" in text else text
 
 
 _BINARY = {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.divsi": "divs", "arith.divui": "divu",
