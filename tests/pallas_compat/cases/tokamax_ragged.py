@@ -58,7 +58,7 @@ ON_100 = {"block_m": 128}
 BITS_8 = {"block_m": 64, "block_k": 128}
 
 
-@case("tokamax_ragged_80", RAGGED, "sm80, bf16", module_name="80", function_name="ragged_dot_kernel")
+@case("tokamax_ragged_80", RAGGED, "sm80, bf16", refused="has no attribute 'store'", module_name="80", function_name="ragged_dot_kernel")
 @case("tokamax_ragged_100", RAGGED, "sm100, bf16", module_name="100", config=ON_100,
       function_name="ragged_dot_gpu_non_quant_blackwell_kernel")
 @case("tokamax_ragged_100_pairs", RAGGED, "sm100, bf16, pairs of CTAs", module_name="100",

@@ -55,6 +55,8 @@ class Lifter:
 
     def lift(self, columns: typing.Sequence[Node], targets: numpy.ndarray, shape) -> Val:
         """The array of this shape whose element targets[s][l] is what lane l has in columns[s]."""
+        if len(numpy.unique(targets)) != math.prod(shape):
+            raise _refuse(f"makes an array of {list(shape)} of which no lane holds some elements")
         return _Array(self, targets, tuple(shape)).make(list(columns))
 
     def lift_scalar(self, node: Node) -> Val:

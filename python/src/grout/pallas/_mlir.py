@@ -317,9 +317,16 @@ def _read_vector_reduction(reader, operation):
     return (result,)
 
 
+def _read_dimension(operation) -> str:
+    name = read_attribute(operation.attributes["dimension"])
+    if name not in ("x", "y", "z"):
+        raise refuse(f"{operation.name} {name}")
+    return name
+
+
 def _read_thread_id(reader, operation):
     """The lanes of a thread are those of one warpgroup: its number is in the bits above theirs."""
-    if read_attribute(operation.attributes["dimension"]) != "x":
+    if _read_dimension(operation) != "x":
         return (whole(0, INDEX),)
     lanes = const(numpy.arange(LANES), "i8")
     own = reader.places("warpgroup", "x").bits
@@ -328,7 +335,7 @@ def _read_thread_id(reader, operation):
 
 
 def _read_place(reader, operation):
-    word = reader.places(operation.name, read_attribute(operation.attributes["dimension"]))
+    word = reader.places(operation.name, _read_dimension(operation))
     return (arithmetic.resize(word, INDEX),)
 
 
@@ -517,6 +524,9 @@ def list_places(layout, shape) -> typing.Iterator[typing.List[numpy.ndarray]]:
         indices = [tuple(place) for place in layout.thread_idxs(shape)]
     reader.read(block)
     count, step = _jax.vector_of(layout, shape)
+    registers = int(numpy.prod(layout.registers_shape(shape), dtype=int))
+    if len(indices) != registers:
+        raise refuse(f"an array in the layout {layout}, whose places are not those of its registers")
     for index in indices:
         first = numpy.zeros(LANES, numpy.int64)
         for size, place in zip(shape, index):
