@@ -120,6 +120,8 @@ class Importer:
         self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
+        self.copied_to: typing.Set[int] = set()  # barriers, by View.number, that a copy by TMA arrives on
+        self._barrier_count = 0
         self._scopes_here = 0
         self._users: typing.Dict[object, typing.Set[str]] = {}  # of the jaxpr that is walked
 
@@ -291,6 +293,11 @@ class Importer:
         that are not declared to do so may do it."""
         return any(writes_tensor_fence(equation) for equation in _walk_equations(self.source.jaxpr)
                    if _series.name_of(equation.primitive) == "inline_mgpu")
+
+    def count_barrier(self) -> int:
+        """The number of a barrier that is being declared."""
+        self._barrier_count += 1
+        return self._barrier_count - 1
 
     def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
         """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,
@@ -496,4 +503,10 @@ def needs_blackwell(jaxpr) -> bool:
 
 def import_kernel(source: Source, options: Options) -> Imported:
     """A kernel of JAX as one of grout. Raises UnsupportedError."""
-    return Importer(source, options).run()
+    importer = Importer(source, options)
+    if importer.is_blackwell and importer.fences_tensor_core:  # which barriers copies arrive on is seen by reading it once
+        scout = Importer(source, options)
+        with contextlib.suppress(UnsupportedError):
+            scout.run()
+        importer.copied_to |= scout.copied_to
+    return importer.run()

@@ -12,8 +12,8 @@ from ._lane_arithmetic import binary
 from ._lanes import LANES, Node, Word, gather_leaves, uniform, whole
 from ._mlir import read_attribute, refuse
 
-TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers is taken to order the tensor core, and whether "
-                 "the fences stand where they have to is not looked at")
+TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers that threads arrive on is taken to order the "
+                 "tensor core, and whether the fences stand where they have to is not looked at")
 VOTES = ("a vote of the lanes of a warp is taken over the whole warpgroup: that its warps go different ways is not looked at")
 
 

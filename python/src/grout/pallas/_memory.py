@@ -118,6 +118,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
         axes = axes if isinstance(axes, (tuple, list)) else (axes,)
         attributes["collective_axes"] = tuple(importer.get_axis_name(axis) for axis in axes)
     attributes.update(_of_leader(params.get("leader_tracked")))
+    importer.copied_to.add(barrier.number)
     barrier = at_object(importer, barrier, at_barrier)
     predicate = rest[0] if rest else None
 

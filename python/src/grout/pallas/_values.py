@@ -104,6 +104,7 @@ class View:
     rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
+    number: int = -1  # of a barrier: how many are declared before it
 
     def but(self, **changes) -> "View":
         """The same with other members."""
