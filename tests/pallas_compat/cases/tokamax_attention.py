@@ -43,6 +43,8 @@ SLOTS = "ExpandLeadingBatchDimensionsTransform"
 @case("tokamax_attention_100_bias", ORIGIN, "sm100, forward, with a bias for each pair", refused=SLOTS, has_bias=True, **ON_100)
 @case("tokamax_attention_100_mask", ORIGIN, "sm100, forward, with a mask for each pair, in bits", refused=SLOTS, has_mask=True,
       **ON_100)
+@case("tokamax_attention_100_rescaled", ORIGIN, "sm100, forward, sums rescaled where a warp has to", refused=SLOTS, arch=100,
+      positions=512, rescale_threshold=0.5, config=ON_100["config"])
 @case("tokamax_attention_100_pairs", ORIGIN, "sm100, forward, pairs of CTAs", refused=SLOTS, arch=100, positions=512,
       config={"block_q": 256, "block_kv": 128, "collective": True})
 @case("tokamax_attention_100_dynamic", ORIGIN, "sm100, forward, CTAs that ask for work", refused=SLOTS, arch=100,
@@ -50,7 +52,7 @@ SLOTS = "ExpandLeadingBatchDimensionsTransform"
 @case("tokamax_attention_100_persistent", ORIGIN, "sm100, forward, one CTA an SM", refused=SLOTS, arch=100,
       config={"block_q": 128, "block_kv": 128, "collective": False, "persistent": "static"})
 def make_forward(is_causal=False, has_residuals=False, has_bias=False, has_mask=False, has_range=False, positions=256,
-                 heads=2, kv_heads=1, elements=64, arch=90, config=None):
+                 heads=2, kv_heads=1, elements=64, arch=90, config=None, rescale_threshold=1.0):
     """Named barriers make the warpgroups take turns; q and k share their SMEM with the results."""
     module = importlib.import_module(f"tokamax._src.ops.attention.pallas_mosaic_gpu_kernel_sm{arch}")
     q, k, v = _draw(positions, heads, kv_heads, elements)
@@ -75,7 +77,7 @@ def make_forward(is_causal=False, has_residuals=False, has_bias=False, has_mask=
         return module.flash_attention_kernel(
             q, k, v, **{**extra, **dict(zip(names, given))}, is_causal=is_causal, logits_soft_cap=None,
             logits_scale=elements ** -0.5, out_dtype=np.dtype(np.float16), normalize_output=True,
-            return_residuals=has_residuals, use_stable_softmax=True, rescale_threshold=1.0, config=config)
+            return_residuals=has_residuals, use_stable_softmax=True, rescale_threshold=rescale_threshold, config=config)
 
     def reference():
         if is_causal:

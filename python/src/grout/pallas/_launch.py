@@ -17,6 +17,7 @@ def import_request(importer, equation, answer, barrier, *leaves):
     if any(size > 1 for _, size in importer.source.cluster):
         axes["collective_axes"] = tuple(importer.get_axis_name(name) for name, _ in importer.source.cluster)
     own, threads = importer.source.threads or ("", 1)
+    importer.copied_to.add(barrier.number)
     answer, barrier = apply(importer, answer, at_answer).ref, at_object(importer, barrier, at_barrier)
     if threads == 1:
         importer.builder.op("try_cluster_cancel", answer, barrier, **axes)
