@@ -13,7 +13,7 @@ from . import _mlir
 from ._arithmetic import cast, cast_bits
 from ._errors import UnsupportedError
 from ._inline_effects import Effects, Memory
-from ._lanes import LANES, Word, of, resize_places, source, uniform, whole, width_of
+from ._lanes import LANES, Word, of, resize_places, source, uniform, whole
 from ._lift import Lifter, Source
 from ._rules import rule
 from ._values import Val, View, dtype_of, is_bool, is_int

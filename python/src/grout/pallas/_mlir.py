@@ -15,7 +15,7 @@ from . import _lane_arithmetic as arithmetic
 from ._errors import UnsupportedError
 from ._inline_ptx import Reader as PtxReader
 from ._inline_whole import Context, Recorder
-from ._lanes import LANES, WARP, Node, Word, const, not_bit, of, or_bits, permute, uniform, whole, width_of
+from ._lanes import LANES, WARP, Node, Word, const, of, permute, uniform, whole, width_of
 
 _FLOATS = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2", "f8E8M0FNU": "f8e8m0", "f4E2M1FN": "f4e2m1"}
 INDEX = "i64"
