@@ -13,7 +13,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
 
 import kernels as compat  # noqa: E402
-import numpy  # noqa: E402
 
 import cases  # noqa: E402
 import grout  # noqa: E402
