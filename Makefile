@@ -49,8 +49,9 @@ bench: deps-build release
 install: release
 	cmake --install build/release --prefix "$(PREFIX)"
 
-# dist/grout-*.whl: the Python package, with the library in it. Takes setuptools and cffi from PyPI.
+# dist/grout_gpu-*.whl: the Python package, with the library in it, alone there. Takes setuptools and cffi from PyPI.
 wheel: deps-build
+	rm -f dist/grout-*.whl dist/grout_gpu-*.whl
 	python3 -m pip wheel ./python --no-deps -w dist
 
 # build/gpu-bundle: the command, its libraries and the kernels, to carry to a GPU machine.
@@ -90,7 +91,7 @@ format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 clean:
-	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/reverts build/second-opinion
+	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/python3.13 build/reverts build/second-opinion
 
 help:
 	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile

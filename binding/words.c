@@ -13,8 +13,10 @@ static bool is_clean(const char *word) {
 }
 
 static const char *get_verdict_color(const char *word, const char *differs) {
+    bool is_open = strcmp(word, "incomplete") == 0;
+    bool is_lowered = strcmp(word, "warning") == 0 && differs == NULL;
     return is_clean(word) && differs == NULL ? "\033[1;32m"
-           : strcmp(word, "incomplete") == 0 ? "\033[1;33m"
+           : is_open || is_lowered           ? "\033[1;33m"
                                              : "\033[1;31m";
 }
 

@@ -3,6 +3,7 @@
 #include "generate.h"
 
 #include "bound.h"
+#include "float_env.h"
 #include "invariant.h"
 #include "random.h"
 
@@ -200,9 +201,12 @@ static void fill(const grout_generator *generator, const grout_type *type, void 
         }
         break;
     case GROUT_GENERATOR_RANDN:
-    case GROUT_GENERATOR_UNIFORM:
+    case GROUT_GENERATOR_UNIFORM: {
+        fenv_t caller = grout_float_env__enter();
         fill_random(generator, type, out);
+        grout_float_env__leave(&caller);
         break;
+    }
     case GROUT_GENERATOR_VALUE:
         if (is_float(dtype)) {
             put_number(dtype, generator->low, element);

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,18 @@ import platform_tag  # noqa: E402
 def read_version():
     text = (ROOT / "include/grout/grout.h").read_text(encoding="utf-8")
     return re.search(r'#define GROUT_VERSION "(.+)"', text).group(1)
+
+
+def read_extras():
+    """pallas wants any JAX from the oldest tested series on: a later one is tried. pallas-tested pins the newest tested
+    one for each Python."""
+    tested = runpy.run_path(str(HERE / "src" / "grout" / "_tested.py"))["JAX"]
+    series = ".".join(next(iter(tested)).split(".")[:2])
+    newest = {python: release for release, python in tested.items()}
+    ends = [f" and python_version < '{python}'" for python in newest][1:] + [""]
+    pins = [f"jax=={release}; python_version >= '{python}'{end}" for (python, release), end in zip(newest.items(), ends)]
+    others = ["absl-py", "ml_dtypes"]
+    return {"pallas": [f"jax>={series}", *others], "pallas-tested": [*pins, *others], "test": ["pytest", "ml_dtypes"]}
 
 
 def build_library(native):
@@ -101,5 +114,5 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(version=read_version(), distclass=BinaryDistribution,
+setup(version=read_version(), extras_require=read_extras(), distclass=BinaryDistribution,
       cmdclass={"build_py": BuildPackage, "bdist_wheel": BuildWheel, "sdist": NoSourceDistribution})

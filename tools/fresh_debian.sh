@@ -1,5 +1,5 @@
-# A fresh Debian 12 for the scripts that try what a newcomer does. To be sourced in the root of the repository:
-# make_fresh NAME makes it in build/fresh, and 'in_fresh COMMAND' runs a command in it; NAME begins the lines that it says.
+# A fresh Debian for the scripts that try what a newcomer does. To be sourced in the root of the repository:
+# make_fresh NAME [SUITE] makes it in build/fresh, Debian 12 (bookworm) if SUITE does not say otherwise, and 'in_fresh COMMAND' runs a command in it; NAME begins the lines that it says.
 # Needs root and debootstrap. The host's apt sources, keys, certificates and proxies are used, and its pip's settings.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
@@ -15,13 +15,8 @@ unmount_fresh() {
     done
 }
 
-# The mirror this machine uses, where apt names one for Debian itself.
-find_mirror() {
-    mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-        sed -n -e 's/^URIs: *\([^ ]*\).*/\1/p' -e 's/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' |
-        grep -E '/debian/?$' | head -n 1 || true)
-    echo "${mirror:-http://deb.debian.org/debian}"
-}
+# shellcheck source=tools/debian_mirror.sh
+. tools/debian_mirror.sh
 
 make_fresh() {
     if [ "$(id -u)" -ne 0 ]; then
@@ -35,14 +30,18 @@ make_fresh() {
     unmount_fresh
     rm -rf --one-file-system "$root"
     mkdir -p "$root"
-    suite=bookworm
+    suite=${2:-bookworm}
     mirror=$(find_mirror)
+    mirror=${mirror:-http://deb.debian.org/debian}
     echo "$1: Debian $suite from $mirror into $root"
     debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" \
         >"$fresh/debootstrap.log" 2>&1 || { tail -n 20 "$fresh/debootstrap.log" >&2; exit 1; }
 
     # Reach the network as this machine does. -L: what links point to may not exist in there.
-    for path in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf /etc/apt/apt.conf.d \
+    # The host's sources are of its own suite.
+    sources="/etc/apt/sources.list /etc/apt/sources.list.d"
+    [ "$suite" = bookworm ] || sources=
+    for path in $sources /etc/apt/apt.conf /etc/apt/apt.conf.d \
         /etc/apt/auth.conf.d /etc/apt/preferences.d /etc/apt/keyrings /etc/apt/trusted.gpg.d /usr/share/keyrings \
         /usr/local/share/ca-certificates /etc/ssl/certs /etc/resolv.conf /etc/hosts /etc/pip.conf; do
         [ -e "$path" ] || continue
@@ -51,7 +50,7 @@ make_fresh() {
         cp -aL "$path" "$root$path"
     done
     # debootstrap's own list would name everything twice beside copied .sources files.
-    [ -e /etc/apt/sources.list ] || rm -f "$root/etc/apt/sources.list"
+    [ -z "$sources" ] || [ -e /etc/apt/sources.list ] || rm -f "$root/etc/apt/sources.list"
 
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sys "$root/sys"

@@ -6,7 +6,8 @@ usage: lint_sentences.py
 
 A sentence is said by grout_sentence__add(OUT, SENTENCE, WORDS) or grout_wording__say(WORDING, ..),
 where WORDS is NULL, a literal &(grout_words){..}, or the address of a grout_words of the same
-function. Refused are
+function. What a finding says to write is an entry of spellings.def, said by grout_wording__spell(WORDING, SPELLING,
+WORDS) or grout_spelling__add(OUT, SURFACE, SPELLING, WORDS), for which the same holds. Refused are
 
 - a placeholder that the table does not list, or that no sentence uses,
 - a sentence or phrase that nothing says, or that is not in the table,
@@ -20,16 +21,20 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = "race_checker/explain"
 TABLE = FOLDER + "/sentences.def"
+SPELLINGS = FOLDER + "/spellings.def"
 
 ENTRY = re.compile(r'^GROUT_(SENTENCE|PHRASE)\((\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', re.MULTILINE)
+SPELLING = re.compile(r'^GROUT_SPELLING\((\w+),\s*("(?:[^"\\]|\\.)*"),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', re.MULTILINE)
 WORD = re.compile(r'^GROUT_(?:WORD|NUMBER)\((\w+), "', re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-CALL = re.compile(r"\bgrout_(?:sentence__add|wording__say)\(")
+CALL = re.compile(r"\bgrout_(?:sentence__add|wording__say|wording__spell|spelling__add)\(")
+ID = re.compile(r"GROUT_(?:SENTENCE|SPELLING)_(\w+)")
+NESTED = re.compile(r"&\(grout_words\)\{[^{}]*\}")
 # Where words of C code are read by no user.
 UNREAD = re.compile(r"/\*.*?\*/|^#include.*?$|\b_Static_assert\(.*?\);", re.DOTALL | re.MULTILINE)
-# Has grout_wording__say itself, which hands both on.
-SAY = FOLDER + "/wording.c"
+# Have grout_wording__say and its like themselves, which hand both on.
+SAY = (FOLDER + "/wording.c", FOLDER + "/spelling.c")
 FIELD = re.compile(r"\.(\w+) =(?!=)")
 # Two words of English next to each other: a sentence, or a piece of one.
 PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
@@ -41,13 +46,16 @@ def read(path):
 
 
 def read_table():
-    """Placeholders that are known; ID -> those of its sentence; IDs of phrases."""
+    """Placeholders that are known; ID -> those of its sentence; IDs of phrases; ID -> those of its spelling."""
     text = read(TABLE)
     sentences, phrases = {}, {}
     for kind, name, body in ENTRY.findall(text):
         words = "".join(LITERAL.findall(body))
         (sentences if kind == "SENTENCE" else phrases)[name] = set(PLACEHOLDER.findall(words))
-    return set(WORD.findall(text)), sentences, phrases
+    spellings = {}
+    for name, first, second in SPELLING.findall(read(SPELLINGS)):
+        spellings[name] = set(PLACEHOLDER.findall(first + second))
+    return set(WORD.findall(text)), sentences, phrases, spellings
 
 
 def split_call(text, start):
@@ -71,12 +79,12 @@ def find_words(text, start, argument):
     if argument == "NULL":
         return start, set()
     if argument.startswith("&(grout_words){"):
-        return start, set(FIELD.findall(argument))
+        return start, set(FIELD.findall(NESTED.sub("", argument[1:])))
     made = text.rfind(f"grout_words {argument.lstrip('&')} = {{", text.rfind("\n}\n", 0, start), start)
     if not argument.startswith("&") or made < 0:
         return None
     body = split_call(text, text.index("{", made))
-    return made, set(FIELD.findall(",".join(body)))
+    return made, set(FIELD.findall(NESTED.sub("", ",".join(body))))
 
 
 def faults_of_calls(path, text, sentences, said):
@@ -85,10 +93,12 @@ def faults_of_calls(path, text, sentences, said):
         at = call.start()
         line = text.count("\n", 0, at) + 1
         arguments = split_call(text, call.end() - 1)
-        names = re.findall(r"GROUT_SENTENCE_(\w+)", arguments[1]) if len(arguments) == 3 else []
-        if path == SAY and arguments[1].endswith("sentence"):
+        names = ID.findall(arguments[-2]) if len(arguments) > 2 else []
+        if path in SAY and arguments[-2].endswith(("sentence", "spelling")):
             continue
-        words = find_words(text, at, arguments[2]) if names else None
+        if arguments[-2] == "spelling":  # a choice among some that have no words
+            names = ID.findall(text[max(text.rfind("\n}\n", 0, at), 0):at])
+        words = find_words(text, at, arguments[-1]) if names else None
         if words is None:
             yield line, "the sentence and its words have to stand in the call, or beside it"
             continue
@@ -128,9 +138,9 @@ def faults_of_table(known, sentences, phrases, said, used):
 
 
 def main():
-    known, sentences, phrases = read_table()
+    known, sentences, phrases, spellings = read_table()
     said, used, faults = set(), set(), []
-    if len(sentences) < 100 or len(known) < 20:
+    if len(sentences) < 100 or len(known) < 20 or len(spellings) < 20:
         sys.exit(f"lint_sentences: {TABLE} does not look as expected")
     for name in sorted(os.listdir(os.path.join(ROOT, FOLDER))):
         path = f"{FOLDER}/{name}"
@@ -138,9 +148,15 @@ def main():
             continue
         text = read(path)
         used.update(re.findall(r"GROUT_PHRASE_(\w+)", text))
-        faults += [f"{path}:{line}: {what}" for line, what in faults_of_calls(path, text, sentences, said)]
+        faults += [f"{path}:{line}: {what}"
+                   for line, what in faults_of_calls(path, text, {**sentences, **spellings}, said)]
         faults += [f"{path}:{line}: {what}" for line, what in faults_of_text(text)]
     faults += [f"{TABLE}: {what}" for what in faults_of_table(known, sentences, phrases, said, used)]
+    faults += [f"{SPELLINGS}: nothing says {name}: remove it" for name in sorted(set(spellings) - said)]
+    faults += [f"{SPELLINGS}: {{{word}}} of {name} is no placeholder" for name, words in sorted(spellings.items())
+               for word in sorted(words - known)]
+    faults += [f"{SPELLINGS}: {name} is a sentence's, too: give it another name"
+               for name in sorted(set(spellings) & set(sentences))]
     for fault in faults:
         print(fault)
     sys.exit(1 if faults else 0)

@@ -149,10 +149,13 @@ static void add_markdown(grout_text *out) {
                                          [GROUT_STAGE_GPU] = "The GPU",
                                          [GROUT_STAGE_USE] = "Files, options, limits"};
     grout_text_add(
-        out, "<!-- Written by 'grout explain --markdown'; a test compares. Change "
-             "include/grout/diag.def or cli/commands/explain_texts.def. -->\n# Diagnostics\n\n"
-             "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
-             "the same with the kernels.\n");
+        out,
+        "<!-- Written by 'grout explain --markdown'; a test compares. Change "
+        "include/grout/diag.def or cli/commands/explain_texts.def. -->\n# Diagnostics\n\n"
+        "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
+        "the same with the kernels. Repairs are in the words of the text format; the help of a "
+        "finding in a kernel that was imported from Pallas has those of Pallas "
+        "([pallas.md](pallas.md#findings-in-the-words-of-pallas)).\n");
     for (int stage = GROUT_STAGE_PARSE; stage <= GROUT_STAGE_USE; stage++) {
         grout_text_add(out, "\n## %s\n", titles[stage]);
         for (int code = 1; code < GROUT_DIAG_COUNT; code++) {

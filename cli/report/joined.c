@@ -167,12 +167,16 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
     joined->errors += is_error ? 1u : 0u;
     joined->results[joined->at].has_error |= is_error;
     joined->results[joined->at].is_incomplete |= is_limit;
+    bool is_lowered = grout_report__is_lowered(finding, found.severity);
+    joined->lowered += is_lowered ? 1u : 0u;
+    joined->results[joined->at].has_lowered |= is_lowered;
     if (item == NULL || !is_new) {
         return;
     }
     grout_report__count(report, finding, found.severity);
     item->severity = found.severity;
     item->is_limit = is_limit;
+    item->is_lowered = is_lowered;
     item->stream = GROUT_STREAM_OUT;
     describe_finding(report, outcome, finding, &found, item);
     grout_report__print_command(report, kernel, outcome, &item->command);
@@ -227,7 +231,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
     *launch = (grout_joined_launch){
         .kernel = kernel,
         .size = joined->at,
-        .word = grout_summary__get_word(outcome, joined->errors),
+        .word = grout_summary__get_word(outcome, joined->errors, joined->lowered),
         .holds = grout_outcome__holds(outcome) && cut == NULL,
         .is_explored = outcome->exploration != NULL && !outcome->exploration->is_certified,
         .is_done = outcome->status == GROUT_RUN_DONE,
@@ -269,7 +273,7 @@ void grout_joined__add_outcome(grout_report *report, grout_kernel_id kernel,
     if (whole->conditions.size == 0) {
         grout_summary__add_conditions(&whole->conditions, report->load, kernel, outcome);
     }
-    joined->errors = 0;
+    joined->errors = joined->lowered = 0;
 }
 
 size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id kernel,
@@ -289,9 +293,9 @@ bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel) 
     size_t count = 0;
     for (size_t i = 0; i < joined->launches.count; i++) {
         const grout_joined_launch *launch = &joined->launches.items[i];
-        bool is_clean =
-            launch->is_done && strcmp(launch->word, "clean") == 0 && launch->differs.size == 0;
-        count += launch->kernel == kernel && is_clean ? 1u : 0u;
+        bool is_good =
+            launch->is_done && grout_summary__is_good(launch->word) && launch->differs.size == 0;
+        count += launch->kernel == kernel && is_good ? 1u : 0u;
     }
     return count == joined->sizes->count;
 }
@@ -300,6 +304,7 @@ const char *grout_joined__get_verdict(const grout_joined_size *size) {
     return size->is_invalid      ? "invalid"
            : size->has_error     ? "error"
            : size->is_incomplete ? "incomplete"
+           : size->has_lowered   ? "warning"
                                  : "clean";
 }
 
@@ -422,9 +427,9 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
         grout_text_add(out, "; holds for every schedule%s",
                        launch->is_explored ? "" : " and timing");
     } else if (!launch->holds && strcmp(launch->word, "error") != 0) {
-        bool is_clean = strcmp(launch->word, "clean") == 0;
+        bool is_good = grout_summary__is_good(launch->word);
         grout_text_add(out, "; %s%s%s",
-                       is_clean ? "holds for this schedule" : "the run is incomplete",
+                       is_good ? "holds for this schedule" : "the run is incomplete",
                        launch->because.size > 0 ? ": " : "",
                        launch->because.size > 0 ? launch->because.data : "");
     }
@@ -455,7 +460,11 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
     grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
     bool all_hold = false, is_incomplete = false, is_invalid = false, differs = false;
+    bool is_lowered = false;
     size_t count = grout_joined__count_launches(joined, kernel, &all_hold);
+    for (size_t i = 0; i < joined->found.count; i++) {
+        is_lowered |= joined->found.items[i].kernel == kernel && joined->found.items[i].is_lowered;
+    }
     for (size_t i = 0; i < joined->sizes->count; i++) {
         const grout_joined_launch *launch = find_launch(joined, kernel, i);
         is_incomplete |= launch == NULL || strcmp(launch->word, "incomplete") == 0;
@@ -467,6 +476,7 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
         .word = counts.errors > 0 ? "error"
                 : is_invalid      ? "invalid"
                 : is_incomplete   ? "incomplete"
+                : is_lowered      ? "warning"
                                   : "clean",
         .differs = differs ? "its results differ" : NULL,
         .counts = counts,

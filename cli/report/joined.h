@@ -13,6 +13,7 @@ typedef struct grout_joined_item {
     uint64_t identity;
     grout_severity severity;
     bool is_limit;         /* it makes the verdict incomplete, not wrong */
+    bool is_lowered;       /* an error, but for --severity */
     bool is_folded;        /* listed under what it follows from */
     bool is_listed;        /* it is not past --max-findings; known at the end */
     grout_stream stream;   /* that it is shown on */
@@ -29,7 +30,7 @@ typedef struct grout_joined_item {
 typedef struct grout_joined_launch {
     grout_kernel_id kernel;
     size_t size;
-    const char *word; /* "error", "incomplete" or "clean" */
+    const char *word; /* "error", "incomplete", "warning" or "clean" */
     bool holds;       /* for every schedule */
     bool is_explored; /* that was proved by running them */
     bool is_done;     /* it came to its end */
@@ -40,7 +41,7 @@ typedef struct grout_joined_launch {
 
 typedef struct grout_joined_size {
     const char *skipped; /* why it was not run; NULL: it was */
-    bool has_error, is_incomplete, is_invalid;
+    bool has_error, has_lowered, is_incomplete, is_invalid;
 } grout_joined_size;
 
 /* A kernel at all sizes. */
@@ -55,7 +56,7 @@ typedef struct grout_joined {
     const grout_sizes *sizes;     /* borrowed */
     grout_joined_size *results;   /* of each of them */
     size_t at;                    /* the size that runs now */
-    uint64_t errors;              /* of the launch that is reported */
+    uint64_t errors, lowered;     /* of the launch that is reported */
     grout_joined_kernel *kernels; /* by kernel */
     size_t kernel_count;
     struct {
@@ -85,7 +86,7 @@ bool grout_joined__add_diag(grout_report *report, const grout_diag *diag);
 /* Whether the kernel came to its end at every size without an error: then what it did not reach is
  * known, and is worth a word. */
 bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel);
-/* Appends what is one verdict of a size: "clean", "error", "incomplete", "invalid". */
+/* Appends what is one verdict of a size: "clean", "warning", "error", "incomplete", "invalid". */
 const char *grout_joined__get_verdict(const grout_joined_size *size);
 /* At the end: prints all, or gives it to the report's JSON. */
 void grout_joined__print(grout_report *report);

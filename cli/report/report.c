@@ -41,10 +41,11 @@ void grout_report__deinit(grout_report *report) {
 }
 
 const char *grout_report__get_verdict(const grout_report *report) {
-    return report->is_invalid        ? "invalid"
-           : report->error_count > 0 ? "error"
-           : report->is_incomplete   ? "incomplete"
-                                     : "clean";
+    return report->is_invalid          ? "invalid"
+           : report->error_count > 0   ? "error"
+           : report->is_incomplete     ? "incomplete"
+           : report->lowered_count > 0 ? "warning"
+                                       : "clean";
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -57,6 +58,10 @@ grout_judgement grout_report__judge(grout_report *report, const grout_finding *f
     return (grout_judgement){allowance != NULL ? GROUT_SEVERITY_OFF : severity, allowance};
 }
 
+bool grout_report__is_lowered(const grout_finding *finding, grout_severity severity) {
+    return finding->severity == GROUT_SEVERITY_ERROR && severity == GROUT_SEVERITY_WARNING;
+}
+
 void grout_report__count(grout_report *report, const grout_finding *finding,
                          grout_severity severity) {
     /* To reach a limit is no fault of the kernel. */
@@ -65,6 +70,7 @@ void grout_report__count(grout_report *report, const grout_finding *finding,
     report->error_count += severity == GROUT_SEVERITY_ERROR && !is_limit ? 1u : 0u;
     report->warning_count += severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+    report->lowered_count += grout_report__is_lowered(finding, severity) ? 1u : 0u;
 }
 
 static void list_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
@@ -190,16 +196,16 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     }
     grout_session *session = report->session;
     grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
-    const uint64_t *const sums[] = {&report->error_count, &report->warning_count,
-                                    &report->silenced_count, &report->folded_errors,
-                                    &report->folded_warnings};
-    uint64_t before[5];
-    for (uint32_t i = 0; i < 5; i++) {
+    const uint64_t *const sums[] = {&report->error_count,     &report->warning_count,
+                                    &report->silenced_count,  &report->folded_errors,
+                                    &report->folded_warnings, &report->lowered_count};
+    uint64_t before[6];
+    for (uint32_t i = 0; i < 6; i++) {
         before[i] = *sums[i];
     }
     grout_text text = {0}, command = {0}, fix = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         report->before[i] += *sums[i] - before[i];
     }
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);

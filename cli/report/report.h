@@ -28,6 +28,7 @@ typedef struct grout_report {
     grout_silencer silencer;
     uint64_t error_count, warning_count, silenced_count;
     uint64_t folded_errors, folded_warnings; /* of them: listed under what they follow from */
+    uint64_t lowered_count;                  /* of the warnings: errors but for --severity */
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
@@ -39,7 +40,7 @@ typedef struct grout_report {
         grout_report_facts *items;
         size_t count, capacity;
     } differences;
-    uint64_t before[5];                    /* these five, of its outcomes so far */
+    uint64_t before[6];                    /* these six, of its outcomes so far */
     uint32_t schedule_count;               /* schedules saved to files of one name */
     uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
     uint64_t diags_seen;                   /* number of the session's newest diagnostic that
@@ -59,7 +60,8 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
 void grout_report__add_diags(grout_report *report);
 /* Prints what has been kept back: the JSON object. */
 void grout_report__finish(grout_report *report);
-/* "clean", "error", "incomplete" or "invalid". */
+/* "clean", "warning" (there is an error that --severity lowered), "error", "incomplete" or
+ * "invalid". */
 const char *grout_report__get_verdict(const grout_report *report);
 
 /* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */

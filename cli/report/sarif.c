@@ -2,6 +2,7 @@
  * hosts and editors read. Source: OASIS SARIF 2.1.0, sections 3.13 to 3.57.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
+#include "summary.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -305,7 +306,7 @@ static void add_results(writer *w, json_t *results, const json_t *findings) {
 
 static json_t *make_run(writer *w, const json_t *report) {
     const char *verdict = get_text(report, "verdict");
-    bool is_whole = strcmp(verdict, "clean") == 0 || strcmp(verdict, "error") == 0;
+    bool is_whole = grout_summary__is_good(verdict) || strcmp(verdict, "error") == 0;
     json_t *run = json_object(), *results = json_array(), *driver = json_object();
     add_results(w, results, json_object_get(report, "findings"));
     add_results(w, results, json_object_get(report, "silenced"));

@@ -116,8 +116,16 @@ bool grout_summary__is_open(const grout_outcome *outcome) {
            (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
 }
 
-const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors) {
-    return errors > 0 ? "error" : grout_summary__is_open(outcome) ? "incomplete" : "clean";
+const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors,
+                                    uint64_t lowered) {
+    return errors > 0                        ? "error"
+           : grout_summary__is_open(outcome) ? "incomplete"
+           : lowered > 0                     ? "warning"
+                                             : "clean";
+}
+
+bool grout_summary__is_good(const char *word) {
+    return strcmp(word, "clean") == 0 || strcmp(word, "warning") == 0;
 }
 
 void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
@@ -166,7 +174,7 @@ void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
     grout_text lines = {0};
     const grout_verdict_line head = {
         .kernel = grout_summary__get_kernel_name(report->load, kernel),
-        .word = grout_summary__get_word(outcome, counts->errors),
+        .word = grout_summary__get_word(outcome, counts->errors, report->before[5]),
         .differs = outcome->differs,
         .counts = *counts,
         .color = look != NULL && look->color,

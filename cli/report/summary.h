@@ -12,8 +12,11 @@ const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_
 bool grout_summary__is_cut(const grout_outcome *outcome);
 /* Whether something of the launch was not looked at: a limit, the time, Ctrl-C. */
 bool grout_summary__is_open(const grout_outcome *outcome);
-/* "error", "incomplete" or "clean". */
-const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors);
+/* "error", "incomplete", "warning" or "clean". */
+const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors,
+                                    uint64_t lowered);
+/* Whether the word says that the run came to its end without an error. */
+bool grout_summary__is_good(const char *word);
 /* In what follows 'look' is the terminal that shows it; NULL: none, so no line is broken and
  * nothing has a colour. */
 /* Appends the word and, not NULL, which results are not as expected: "clean of races, but %c
@@ -53,6 +56,8 @@ typedef struct grout_judgement {
     const grout_allowance *allowance; /* by this rule; NULL: by --severity */
 } grout_judgement;
 grout_judgement grout_report__judge(grout_report *report, const grout_finding *finding);
+/* Whether --severity made a warning of an error: no verdict is "clean" then. */
+bool grout_report__is_lowered(const grout_finding *finding, grout_severity severity);
 /* Verdict and exit code come from what is counted here, listed or not. */
 void grout_report__count(grout_report *report, const grout_finding *finding,
                          grout_severity severity);

@@ -65,7 +65,7 @@ typedef struct grout_finding_counts {
 /* The first line of a summary. */
 typedef struct grout_verdict_line {
     const char *kernel;  /* without '@' */
-    const char *word;    /* "clean", "error" or "incomplete" */
+    const char *word;    /* "clean", "warning", "error" or "incomplete" */
     const char *differs; /* which results are not as expected, "%c differs from 'c.npy'": no line
                             says "clean" alone then. NULL: none */
     grout_finding_counts counts;

@@ -16,6 +16,7 @@
 #define GROUT_BUILD_H
 
 #include "grout/ir.h"
+#include "grout/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +61,8 @@ GROUT_API const grout_diag *grout_builder_get_mistake(const grout_builder *build
  */
 GROUT_API grout_module *grout_builder_infer(const grout_builder *builder, grout_diags *diags);
 
+/* What the author of the kernels writes, for the words of findings; else the text format. */
+GROUT_API void grout_builder_surface(grout_builder *builder, grout_surface surface);
 /* The place that diagnostics give for the following calls: C source, or (at) any other place. */
 GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
 /*

@@ -90,6 +90,7 @@ typedef struct grout_loc {
     uint32_t line, column, length;
     uint32_t kind; /* grout_loc_kind */
     grout_loc_id parent;
+    bool is_within_call; /* made inside of what the line calls: nothing can be written beside it */
 } grout_loc;
 
 /* Comments and blank lines, kept for the printer. */
@@ -106,8 +107,7 @@ typedef struct grout_written_type {
     grout_expr_id dims[GROUT_RANK_MAX];
 } grout_written_type;
 
-/* 'init(..)': what a parameter, or a gmem scratch, holds unless the caller brings something else.
- */
+/* 'init(..)': what a parameter, or a gmem scratch, holds unless the caller brings its own. */
 typedef struct grout_init {
     uint8_t kind; /* grout_generator_kind */
     grout_loc_id loc;

@@ -37,6 +37,13 @@ GROUT_API void grout_op_print(const grout_module *module, grout_op_id op, grout_
  * an axis. */
 GROUT_API void grout_operand_print(const grout_module *module, grout_op_id op, uint32_t i,
                                    grout_text *out);
+/* What the author of a module wrote: the text format, or Python with JAX' Pallas. Findings name
+ * objects and operations, and say what to write, as it is written there. */
+typedef enum grout_surface { GROUT_SURFACE_TEXT, GROUT_SURFACE_PALLAS } grout_surface;
+GROUT_API grout_surface grout_module_get_surface(const grout_module *module);
+/* Appends the name of an object or a value as its author writes it: "%as" in the text, "as" in
+ * Python (grout_module_get_surface). */
+GROUT_API void grout_name_print(const grout_module *module, grout_string_id name, grout_text *out);
 /* Appends a constant expression. */
 GROUT_API void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out);
 

@@ -13,6 +13,7 @@
  */
 #include "convert.h"
 
+#include "float_env.h"
 #include "invariant.h"
 
 #include "loops.h"
@@ -429,7 +430,9 @@ void grout_fill_nan(grout_dtype dtype, void *destination, int64_t count) {
 double grout_element_to_double(grout_dtype dtype, const void *element) {
     carrier narrow = {0}, wide;
     memcpy(&narrow, element, grout_dtype_get_info(dtype)->bytes);
+    fenv_t caller = grout_float_env__enter();
     widen_loops[dtype](&narrow, &wide, 1);
+    grout_float_env__leave(&caller);
     switch (get_carrier(dtype)) {
     case 0:
         return (double)wide.signed_;
@@ -442,6 +445,8 @@ double grout_element_to_double(grout_dtype dtype, const void *element) {
 
 void grout_element_from_double(grout_dtype dtype, double value, void *element_out) {
     carrier narrow = {0};
+    fenv_t caller = grout_float_env__enter();
     narrow_loops[2][dtype](&value, &narrow, 1);
+    grout_float_env__leave(&caller);
     memcpy(element_out, &narrow, grout_dtype_get_info(dtype)->bytes);
 }

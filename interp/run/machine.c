@@ -13,6 +13,7 @@
 
 #include "bits.h"
 #include "convert.h"
+#include "float_env.h"
 
 #include "grout/generate.h"
 
@@ -220,7 +221,9 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->tracks = launch->track_undefined;
     machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
     machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;
+    fenv_t caller = grout_float_env__enter();
     bool is_ready = prepare(machine, diags);
+    grout_float_env__leave(&caller);
     machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
     if (!is_ready) {
         grout_machine_free(machine);
@@ -295,7 +298,7 @@ static grout_run_status end_run(grout_machine *machine, grout_run_status status,
     return machine->run.status;
 }
 
-grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
+static grout_run_status run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
     uint64_t limit = UINT64_MAX;
     if (max_steps != 0 && max_steps < UINT64_MAX - machine->run.stats.steps) {
         limit = machine->run.stats.steps + max_steps;
@@ -331,6 +334,13 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
     }
     grout_components__end_launch(machine);
     return end_run(machine, GROUT_RUN_DONE, diags);
+}
+
+grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
+    fenv_t caller = grout_float_env__enter();
+    grout_run_status status = run(machine, max_steps, diags);
+    grout_float_env__leave(&caller);
+    return status;
 }
 
 bool grout_schedule_find(const char *text, grout_schedule *schedule_out) {

@@ -115,6 +115,12 @@ grout_loc_id grout_builder_at(grout_builder *builder, grout_loc loc, const char 
     return builder->loc;
 }
 
+void grout_builder_surface(grout_builder *builder, grout_surface surface) {
+    if (grout_builder__is_ok(builder)) {
+        builder->module->surface = (uint8_t)surface;
+    }
+}
+
 void grout_builder_add_source(grout_builder *builder, const char *file, const char *text,
                               size_t size) {
     if (!grout_builder__is_ok(builder)) {

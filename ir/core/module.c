@@ -152,6 +152,7 @@ grout_module *grout_module__clone(const grout_module *module) {
     copy->end_trivia = module->end_trivia;
     copy->header_trivia = module->header_trivia;
     copy->has_header = module->has_header;
+    copy->surface = module->surface;
     if (!ok) {
         grout_module_free(copy);
         return NULL;

@@ -94,6 +94,7 @@ struct grout_module {
     grout_trivia_id end_trivia;   /* comments at the end of the file */
     grout_trivia_id header_trivia;
     bool has_header; /* 'grout 1' was written */
+    uint8_t surface; /* grout_surface */
     /* order of top-level items as written: kind and id */
     grout_table items; /* grout_item */
 

@@ -472,6 +472,15 @@ static bool init_nesting(grout_nesting *nesting, const grout_module *module, gro
     return !nesting->failed;
 }
 
+grout_surface grout_module_get_surface(const grout_module *module) {
+    return (grout_surface)module->surface;
+}
+
+void grout_name_print(const grout_module *module, grout_string_id name, grout_text *out) {
+    grout_text_add(out, "%s%s", grout_module_get_surface(module) == GROUT_SURFACE_TEXT ? "%" : "",
+                   grout_module_get_string(module, name));
+}
+
 void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out) {
     grout_nesting nesting;
     const grout_printer pr = {.module = module, .out = out, .nesting = &nesting};

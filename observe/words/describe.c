@@ -1,9 +1,11 @@
 /*
- * describe.c - bytes and origins in the words of the text format.
+ * describe.c - bytes and origins in the words of the text format, or of another surface.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "grout/observe.h"
+
+#include "grout/text.h"
 
 #include <inttypes.h>
 
@@ -53,7 +55,7 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
     const grout_object *written = grout_module_get_object(bound, object);
     const grout_value *value = grout_module_get_value(bound, written->value);
     const grout_type *type = grout_object_get_type(bound, object);
-    grout_text_add(out, "%%%s", grout_module_get_string(bound, value->name));
+    grout_name_print(bound, value->name, out);
     if (written->kind == GROUT_OBJECT_BARRIER) {
         grout_type_print_element(type, offset / 8, out);
         return;
@@ -116,13 +118,18 @@ static bool is_loop(const grout_op *op) {
     return grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
 }
 
-/* The index of a for; of a while, which has none, the turn, counted from 0 like one. */
+/* The index of a for; of a while, which has none, the turn, counted from 0 like one. In Python no
+ * index has a name that its author would know. */
 static void describe_turn(const grout_module *bound, const grout_op *loop, int32_t turn,
                           grout_text *out) {
     const grout_block *body = grout_module_get_block(bound, loop->first_block);
+    const uint32_t line = grout_module_get_place(bound, loop->loc).line;
     if (grout_op_get_region((grout_opcode)loop->opcode)->lead_args == 0) {
-        grout_text_add(out, ", turn %" PRId32 " of the while at line %" PRIu32, turn,
-                       grout_module_get_place(bound, loop->loc).line);
+        grout_text_add(out, ", turn %" PRId32 " of the while at line %" PRIu32, turn, line);
+        return;
+    }
+    if (grout_module_get_surface(bound) == GROUT_SURFACE_PALLAS) {
+        grout_text_add(out, ", index %" PRId32 " of the loop at line %" PRIu32, turn, line);
         return;
     }
     const grout_value *index = grout_module_get_value(bound, body->first_arg);

@@ -1,5 +1,6 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "float_env.h"
 #include "observe.h"
 #include "registers.h"
 #include "schedule.h"
@@ -153,8 +154,7 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
     return true;
 }
 
-bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
-                          grout_diags *diags) {
+static bool run(const grout_ptx_launch *launch, grout_ptx_result *result_out, grout_diags *diags) {
     const grout_ptx_module *module = launch->module;
     ptx_machine machine = {
         .launch = launch, .diags = diags, .memory = launch->memory, .random = launch->seed};
@@ -182,5 +182,13 @@ bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *resu
     grout_ptx__end_observing(&machine);
     grout__free(machine.parameters);
     grout_ptx__free_code(machine.code);
+    return is_right;
+}
+
+bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
+                          grout_diags *diags) {
+    fenv_t caller = grout_float_env__enter();
+    bool is_right = run(launch, result_out, diags);
+    grout_float_env__leave(&caller);
     return is_right;
 }

@@ -48,7 +48,8 @@ def note_pallas(request):
     if request.path.name.startswith("test_pallas_"):
         import pallas_twins  # pylint: disable=import-outside-toplevel
         pallas_twins.install_once()
-        pallas_twins.files.add(request.path.name)
+        pallas_twins.files.update(item.path.name for item in request.session.items
+                                  if item.path.name.startswith("test_pallas_"))
     yield
 
 

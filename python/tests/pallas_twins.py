@@ -14,7 +14,7 @@ from grout.pallas import _rules
 from grout.pallas._session import Session
 
 reached = set()  # names of rules
-files = set()  # that ran
+files = set()  # whose tests run, or are skipped for a reason of their own
 texts = {}  # of kernels, loaded
 
 

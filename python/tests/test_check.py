@@ -187,3 +187,47 @@ def test_broken_comments_are_refused(comment, why):
         grout.load(WRONG.format(above=comment, behind=""))
     with pytest.raises(grout.GroutError, match="no code follows"):
         grout.load(WRONG.format(above="", behind="") + "// allow: smem-race x")
+
+
+def test_a_lowered_error_is_said():
+    kernel = grout.load(WRONG.format(above="", behind=""))
+    report = kernel.check(severity={"missing-commit-smem": "warning"})
+    assert report.verdict == "warning" and not report.is_clean and report.errors == ()
+    assert [(finding.code, finding.severity, finding.is_lowered) for finding in report.findings] == [
+        ("missing-commit-smem", "warning", True)]
+    text = str(report)
+    assert ": warning: TMA may read stale bytes" in text and "@k: warning, 1 warning" in text
+    assert "; severity missing-commit-smem=warning" in text
+    with pytest.raises(grout.CheckError, match="missing-commit-smem"):
+        report.expect_clean()
+    # Other codes keep theirs, and what is silenced has none.
+    assert kernel.check(severity={"smem-race": "warning"}).verdict == "error"
+    silenced = grout.load(WRONG.format(above="", behind="// allow: missing-commit-smem it is a test"))
+    assert silenced.check(severity={"missing-commit-smem": "warning"}).verdict == "clean"
+
+
+def test_a_raised_warning_is_an_error():
+    kernel = grout.load("kernel @k(%y: out gmem f32[4])\n{\n}\n")
+    report = kernel.check()
+    assert (report.verdict, [finding.code for finding in report.findings]) == ("clean", ["output-not-written"])
+    report = kernel.check(severity={"output-not-written": "error"})
+    assert report.verdict == "error" and report.errors[0].code == "output-not-written" and ": error: " in str(report)
+
+
+def test_what_follows_from_a_lowered_error_stands_alone(kernels):
+    kernel = grout.load(kernels / "bugs" / "matmul_hopper_read_early.grout")
+    codes = {finding.code for finding in kernel.check().findings}
+    lowered = kernel.check(severity={code: "warning" for code in codes})
+    assert lowered.verdict == "warning" and {finding.severity for finding in lowered.findings} == {"warning"}
+    for finding in kernel.check(severity={kernel.check().errors[0].code: "warning"}).errors:
+        assert finding.follows_from is None or finding.follows_from.severity == "error"
+
+
+@pytest.mark.parametrize("severity, why", [
+    ({"missing-commit-smen": "warning"}, "there is no code 'missing-commit-smen': did you mean 'missing-commit-smem'"),
+    ({"missing-commit-smem": "off"}, "can be 'error' or 'warning', not 'off'; a comment '# allow: missing-commit-smem"),
+    ({"missing-commit-smem": None}, "not 'None'"), ({"syntax": "warning"}, "no finding of a run"),
+    ({"step-limit": "warning"}, "no finding of a run"), ("missing-commit-smem=warning", "it is a dict")])
+def test_severities_that_are_none(severity, why):
+    with pytest.raises(ValueError, match=why):
+        grout.load(WRONG.format(above="", behind="")).check(severity=severity)

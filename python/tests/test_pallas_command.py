@@ -140,3 +140,13 @@ def test_it_runs_as_a_command(program):
     done = subprocess.run([sys.executable, "-m", "grout.pallas", "check", "program.py:wrong", "f32[64]"], env=env,
                           cwd=program, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1 and "missing-commit-smem" in done.stdout, done
+
+
+def test_a_severity(program, capsys):
+    words = ["check", "program.py:wrong", "f32[64]", "--severity"]
+    assert main([*words, "missing-commit-smem=warning"]) == 0
+    printed = capsys.readouterr().out
+    assert ": warning: TMA may read stale bytes" in printed and "@body: warning, 1 warning" in printed
+    assert main([*words, "smem-race=warning"]) == 1
+    assert main([*words, "missing-commit-smem=off"]) == 2
+    assert "--severity: 'missing-commit-smem' can be 'error' or 'warning', not 'off'" in capsys.readouterr().err

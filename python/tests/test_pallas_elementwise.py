@@ -45,6 +45,16 @@ def _divisor(x, y):
     return jnp.where(none, jnp.asarray(3, y.dtype), y)
 
 
+def _flush(array):
+    """Subnormal numbers as 0, as XLA computes on a CPU; test_subnormal_numbers_are_kept looks at grout's."""
+    array = numpy.asarray(array)
+    if array.dtype.kind not in "fV":
+        return array
+    with numpy.errstate(invalid="ignore"):
+        is_subnormal = (array != 0) & (abs(array.astype("f8")) < float(jnp.finfo(array.dtype).tiny))
+    return numpy.where(is_subnormal, numpy.copysign(numpy.zeros((), array.dtype), array), array)
+
+
 def _compare(operations, arrays, tolerances=None):
     """Each operation in one kernel, beside JAX' own."""
     def outside(*given):
@@ -62,7 +72,7 @@ def _compare(operations, arrays, tolerances=None):
     wrong = []
     for name, got, wanted in zip(operations, report.result, jax.jit(outside)(*arrays)):
         try:
-            assert_same(got, wanted, name, **(tolerances or {}).get(name, {}))
+            assert_same(_flush(got), _flush(wanted), name, **(tolerances or {}).get(name, {}))
         except AssertionError as error:
             wrong.append(str(error))
     assert not wrong, "\n".join(wrong)

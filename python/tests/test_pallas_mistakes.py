@@ -338,7 +338,7 @@ def test_how_reports_look(capsys):
     report = grout.pallas.check(function)(*arrays)
     text = str(report)
     assert "error:" in text and "[missing-commit-smem]" in text and "plgpu.copy_smem_to_gmem(room, out)" in text
-    assert "test_pallas_mistakes.py" in text and "insert 'commit_smem'" in text
+    assert "test_pallas_mistakes.py" in text and "insert 'plgpu.commit_smem()'" in text
     assert repr(report) == "<grout.pallas.PallasReport error: 1 calls, 1 findings>"
     report.show()
     assert "missing-commit-smem" in capsys.readouterr().out
@@ -360,3 +360,16 @@ def test_the_worst_call_counts():
     report = grout.pallas.check(lambda x: right(wrong(right(x))))(*arrays)
     assert [one.verdict for one in report.reports] == ["clean", "error", "clean"] and report.verdict == "error"
     assert str(report).count("@body") >= 3
+
+
+def test_a_severity():
+    def body(x_ref, out, room):
+        room[...] = x_ref[...] + 1
+        plgpu.copy_smem_to_gmem(room, out)
+        plgpu.wait_smem_to_gmem(0)
+
+    function = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32)])
+    report = grout.pallas.check(function, severity={"missing-commit-smem": "warning"})(X)
+    assert report.verdict == "warning" and [finding.severity for finding in report.findings] == ["warning"], str(report)
+    with pytest.raises(ValueError, match="there is no code 'missing-commit'"):
+        grout.pallas.check(function, severity={"missing-commit": "warning"})(X)

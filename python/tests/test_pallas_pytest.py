@@ -188,3 +188,73 @@ def test_suites_without_jax(tmp_path):
     assert done.returncode == 0 and "grout" not in done.stdout, done.stdout
     outcomes, text, code = run(tmp_path, PLAIN, "--grout")
     assert code == 0 and "grout: 0 kernels read, 0 calls checked" in text and outcomes.by_test == {"test_plain": "passed"}
+
+
+def test_a_severity(tmp_path):
+    tests = """
+def test_wrong():
+    copy(False)(X)
+
+def test_right():
+    copy(True)(X)
+"""
+    outcomes, text, code = run(tmp_path, tests, "--grout", "--grout-severity", "missing-commit-smem=warning")
+    assert outcomes.by_test == {"test_wrong": "passed", "test_right": "passed"} and code == 0, text
+    assert "0 with errors, 0 incomplete, 1 with a warning in place of an error (--grout-severity)" in text
+    # Warnings fail tests where they are to, and another code lowers nothing.
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-warnings", "--grout-severity", "missing-commit-smem=warning")
+    assert outcomes.by_test == {"test_wrong": "failed", "test_right": "passed"}
+    assert "warning: TMA may read stale bytes" in text and "@body: warning, 1 warning" in text
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-severity", "smem-race=warning")
+    assert outcomes.by_test == {"test_wrong": "failed", "test_right": "passed"}
+
+
+@pytest.mark.parametrize("options, why", [
+    (["--grout", "--grout-severity", "missing-commit-smem"], "write CODE=warning or CODE=error"),
+    (["--grout", "--grout-severity", "missing-commit-smem=off"], "can be 'error' or 'warning', not 'off'"),
+    (["--grout", "--grout-severity", "missing=warning"], "--grout-severity: there is no code 'missing'"),
+    (["--grout-run", "--grout-severity", "smem-race=warning"], "goes with --grout")])
+def test_severities_that_are_none(tmp_path, capsys, options, why):
+    _, _, code = run(tmp_path, "def test_it():\n    pass\n", *options)
+    assert code == pytest.ExitCode.USAGE_ERROR and why in capsys.readouterr().err
+
+
+ASKING = """
+IS_GPU = jax.default_backend() == "gpu"
+
+@pytest.mark.skipif(not IS_GPU, reason="no GPU")
+def test_needs_a_gpu():
+    device, = jax.devices("cuda")
+    assert device.platform == "gpu" and device.compute_capability == CAPABILITY and KIND in device.device_kind
+    assert jax.devices()[0].core_count == SMS and jax.local_device_count("gpu") == 1
+    assert (copy(True)(X) == X + 1).all()  # JAX itself goes by what is there
+
+def test_of_jax():
+    from jax._src import test_util
+    assert test_util.is_cuda_compute_capability_at_least(CAPABILITY) == test_util.test_device_matches(["cuda"]) == IS_GPU
+    assert not test_util.is_cuda_compute_capability_at_least("12.0")
+"""
+
+
+@pytest.mark.parametrize("gpu, capability, kind, sms", (("h100", "9.0", "H100", 132), ("b200", "10.0", "B200", 148)))
+def test_a_device_that_says_it_is_a_gpu(tmp_path, gpu, capability, kind, sms):
+    pytest.importorskip("jax._src.test_util")
+    text = ASKING.replace("CAPABILITY", f"'{capability}'").replace("KIND", f"'{kind}'").replace("SMS", str(sms))
+    plain, _, _ = run(tmp_path, text, "--grout")
+    assert plain.by_test == {"test_needs_a_gpu": "skipped", "test_of_jax": "passed"}
+    outcomes, printed, _ = run(tmp_path, text, f"--grout={gpu}")
+    assert outcomes.by_test == {"test_needs_a_gpu": "passed", "test_of_jax": "passed"}, printed
+    assert "1 kernels read, 1 calls checked" in printed
+    import jax
+    assert jax.default_backend() == "cpu" and jax.devices()[0].platform == "cpu"
+
+
+def test_a_device_with_other_sms(tmp_path):
+    text = "def test_asks():\n    assert jax.devices()[0].core_count == 7 and jax.default_backend() == 'gpu'\n"
+    outcomes, printed, _ = run(tmp_path, text, "--grout=h100", "--grout-sms", "7")
+    assert outcomes.by_test == {"test_asks": "passed"}, printed
+
+
+def test_a_gpu_that_nobody_knows(tmp_path):
+    _, _, code = run(tmp_path, "def test_it():\n    pass\n", "--grout=h300")
+    assert code == pytest.ExitCode.USAGE_ERROR

@@ -110,12 +110,14 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
         grout_record__widen(record, facts.sides, 1 - late);
         return true;
     }
-    if (!wants_facts && !is_about_wgmma) {
+    if (!wants_facts && !grout_code__has_cover(conflict->code)) {
         return true;
     }
     find_facts(context, conflict, earlier, &facts);
     if (is_about_wgmma) {
         grout_checker__note_reported(checker, &facts);
+    }
+    if (grout_code__has_cover(conflict->code)) {
         grout_cover__add(&record->cover, record->count == 1, &facts);
     }
     if (wants_facts) {

@@ -208,6 +208,7 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_side
     near.origin = thread->group_wait;
     near.number = thread->group_allowed;
     near.is_open = copy->stamp.number > thread->groups_closed;
+    near.wait_needed = thread->group_closed - copy->stamp.number;
     if (!grout_origin__is_same_actor(&copy->origin, &access->origin)) {
         near.kind = GROUT_NEAR_GROUP_OTHER_THREAD;
         near.origin = grout_checker__get_history(checker, &access->origin)->group_wait;
@@ -249,21 +250,27 @@ static const grout_thread_history *find_foreign_commit(const grout_checker *chec
     return NULL;
 }
 
-/* An MMA, or a copy to tensor memory, that no commit is known to have ended. */
-static grout_near find_mma_commit(const grout_checker *checker, const grout_side *access,
-                                  const grout_side *mma) {
+/* The newest commit of the actor that has issued an MMA, or a copy to tensor memory. */
+static grout_near find_own_commit(const grout_checker *checker, const grout_side *mma) {
     const grout_thread_history *own = grout_checker__get_history(checker, &mma->origin);
-    const grout_thread_history *foreign = find_foreign_commit(checker, access, mma);
     grout_near near = {.kind = GROUT_NEAR_NOTHING};
-    if (foreign) {
-        near.kind = GROUT_NEAR_MMA_COMMIT_OTHERS;
-        near.origin = foreign->mma_commit;
-    } else if (own->mma_commit.op) {
+    if (own->mma_commit.op) {
         near.kind = own->mma_committed < mma->stamp.number ? GROUT_NEAR_MMA_COMMIT_BEFORE
                                                            : GROUT_NEAR_MMA_COMMIT_UNSEEN;
         near.origin = own->mma_commit;
+        near.element = own->mma_commit_element;
     }
     return near;
+}
+
+/* An MMA, or a copy to tensor memory, that no commit is known to have ended. */
+static grout_near find_mma_commit(const grout_checker *checker, const grout_side *access,
+                                  const grout_side *mma) {
+    const grout_thread_history *foreign = find_foreign_commit(checker, access, mma);
+    if (foreign) {
+        return (grout_near){.kind = GROUT_NEAR_MMA_COMMIT_OTHERS, .origin = foreign->mma_commit};
+    }
+    return find_own_commit(checker, mma);
 }
 
 /* The last wait of the access' thread, if its barrier does not order the tensor core. */
@@ -360,7 +367,7 @@ grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *e
         return find_copy_wait(checker, NULL, copy);
     }
     if (is_of_tensor_memory(checker, copy)) {
-        return near;
+        return mechanism == GROUT_MECHANISM_TCGEN05 ? find_own_commit(checker, copy) : near;
     }
     if (!is_load) {
         near.is_open = copy->stamp.number > thread->groups_closed;

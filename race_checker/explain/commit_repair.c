@@ -6,26 +6,44 @@
 
 /* The commit that an actor would have to execute for these bytes. */
 static const char *name_commit(const grout_wording *wording, const grout_origin *actor) {
-    grout_text text = {.allocator = wording->checker->allocator};
+    const bool is_fence = grout_wording__takes_fence(wording);
+    grout_spelling_id spelling =
+        is_fence ? GROUT_SPELLING_FENCE_SHARED : GROUT_SPELLING_COMMIT_SMEM;
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        grout_text_add(&text, "commit_gmem");
-    } else {
-        grout_text_add(&text, "%s%s", grout_wording__get_smem_commit(wording),
-                       actor->cta == wording->facts->owner ? "" : " cluster");
+        spelling = GROUT_SPELLING_COMMIT_GMEM;
+    } else if (actor->cta != wording->facts->owner) {
+        spelling =
+            is_fence ? GROUT_SPELLING_FENCE_SHARED_CLUSTER : GROUT_SPELLING_COMMIT_SMEM_CLUSTER;
     }
-    return grout_wording__keep(wording, &text);
+    return grout_wording__spell(wording, spelling, NULL);
 }
 
 static const char *get_beside(bool is_after) {
     return grout_phrase__get(is_after ? GROUT_PHRASE_AFTER : GROUT_PHRASE_BEFORE);
 }
 
+/* The spot after an access. Statements of Python may have several lines, and what comes next may
+ * be of another function: then it is the access' own line. */
+static grout_spot find_after(const grout_wording *wording, const grout_origin *access) {
+    const grout_module *module = wording->module;
+    const grout_op_id statement = grout_statement__find(module, access->op);
+    const grout_op_id next = grout_module_get_op(module, statement)->next;
+    const grout_loc *own =
+        grout_module_get_loc(module, grout_module_get_op(module, access->op)->loc);
+    const grout_loc *other =
+        next ? grout_module_get_loc(module, grout_module_get_op(module, next)->loc) : NULL;
+    if (own->kind == GROUT_LOC_TEXT ||
+        (other && other->file == own->file && other->parent == own->parent)) {
+        return grout_statement__get_after(module, statement);
+    }
+    return (grout_spot){grout_wording__get_place(wording, access), true};
+}
+
 /* The access is the primary side. Its own thread publishes it, right after it. */
 static void repair_strictly(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    grout_spot spot = find_after(wording, &access->origin);
     const char *commit = name_commit(wording, &access->origin);
     const char *others = grout_phrase__get(GROUT_PHRASE_OTHERS);
     if (access->origin.cta != copy->origin.cta) {
@@ -84,6 +102,58 @@ static void add_owners(const grout_wording *wording, const char *commit, const g
     }
 }
 
+/* Pallas has no fence for what lies in GMEM, or in another CTA. */
+static bool add_without_fence(const grout_wording *wording, grout_text *out) {
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    if (!grout_wording__is_pallas(wording)) {
+        return false;
+    }
+    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_NO_FENCE_HELP, NULL);
+        return true;
+    }
+    if (access->cta != wording->facts->owner) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_NO_PEER_HELP,
+                            &(grout_words){.op = name_commit(wording, access)});
+        return true;
+    }
+    return false;
+}
+
+/* Right before the copy; before the line that calls it, where it is made inside of that. */
+static void add_before_copy(const grout_wording *wording, const char *commit, grout_text *out) {
+    const grout_side *copy = &wording->facts->sides[0];
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    const uint32_t line = grout_wording__get_line(wording, &copy->origin);
+    const char *by = grout_wording__name_by(wording, &copy->origin);
+    if (grout_wording__is_within_call(wording, &copy->origin)) {
+        const char *place = grout_wording__name_place(wording, access, &copy->origin, line);
+        grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
+                            &(grout_words){.op = commit, .place = place, .by = by});
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
+                        &(grout_words){.op = commit,
+                                       .access = grout_wording__get_access(wording, copy),
+                                       .line = line,
+                                       .by = by});
+}
+
+/* In the body that a pipeline calls, by the thread that runs it; false: the access is not there. */
+static bool add_in_body(const grout_wording *wording, grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[0].origin;
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    if (wording->facts->sides[1].stamp.agent != GROUT_AGENT_ACTOR ||
+        !grout_wording__is_in_body(wording, access, copy)) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
+                        &(grout_words){.op = name_commit(wording, access),
+                                       .place = grout_wording__name_place(wording, access, copy, 0),
+                                       .by = grout_wording__name_by(wording, access)});
+    return true;
+}
+
 /*
  * Right before the copy a commit always helps: what it lacks is known there. Where threads meet
  * between the two, the custom is that each that made the access publishes it before; what an engine
@@ -96,8 +166,10 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
         repair_strictly(wording, out);
         return;
     }
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    if (add_without_fence(wording, out) || add_in_body(wording, out)) {
+        return;
+    }
+    grout_spot spot = find_after(wording, &access->origin);
     const char *commit = NULL;
     bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
                      access->origin.cta != copy->origin.cta;
@@ -110,11 +182,7 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
     } else {
         commit = name_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP,
-                            &(grout_words){.op = commit,
-                                           .access = grout_wording__get_access(wording, copy),
-                                           .line = grout_wording__get_line(wording, &copy->origin),
-                                           .by = grout_wording__name_by(wording, &copy->origin)});
+        add_before_copy(wording, commit, out);
     }
     grout_wording__set_edit(wording, &spot, commit);
 }

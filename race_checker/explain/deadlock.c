@@ -306,7 +306,11 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_ARRIVES, &words);
         }
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_GIVES_BACK, NULL);
+        grout_text op = {.allocator = text->checker->allocator};
+        grout_spelling__add(&op, grout_module_get_surface(text->module),
+                            GROUT_SPELLING_GIVE_REGISTERS_BACK, NULL);
+        grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_GIVES_BACK,
+                            &(grout_words){.op = grout_deadlock__keep(text, &op)});
     } else {
         return;
     }

@@ -36,7 +36,6 @@ typedef struct grout_need {
 
 void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence);
 uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op);
-const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id object);
 /* "thread wg=1", "CTA (x=3), thread wg=1", "warp 2", as far as it matters */
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out);

@@ -9,12 +9,6 @@ uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op) {
     return grout_module_get_place(text->module, grout_module_get_op(text->module, op)->loc).line;
 }
 
-const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id object) {
-    const grout_object *it = grout_module_get_object(text->module, object);
-    return grout_module_get_string(text->module,
-                                   grout_module_get_value(text->module, it->value)->name);
-}
-
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread) {
     return thread->state != GROUT_THREAD_RUNNABLE && thread->state != GROUT_THREAD_IDLE &&
            thread->state != GROUT_THREAD_WAITING && thread->state != GROUT_THREAD_EXITED;

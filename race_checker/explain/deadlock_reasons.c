@@ -36,6 +36,10 @@ static const char *name_turn(const grout_deadlock *text, grout_op_id op, int32_t
         grout_sentence__add(&words, GROUT_SENTENCE_TURN, &(grout_words){.number = turn});
         return grout_deadlock__keep(text, &words);
     }
+    if (grout_module_get_surface(text->module) == GROUT_SURFACE_PALLAS) {
+        grout_sentence__add(&words, GROUT_SENTENCE_INDEX, &(grout_words){.number = turn});
+        return grout_deadlock__keep(text, &words);
+    }
     const grout_block *body = grout_module_get_block(text->module, it->first_block);
     const grout_value *index = grout_module_get_value(text->module, body->first_arg);
     grout_text_add(&words, "%%%s=%" PRId32, grout_module_get_string(text->module, index->name),

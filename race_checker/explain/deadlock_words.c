@@ -30,15 +30,15 @@ const char *grout_deadlock__name_thread(const grout_deadlock *text, const grout_
 
 const char *grout_deadlock__name_object(const grout_deadlock *text, grout_object_id object) {
     grout_text words = {.allocator = text->checker->allocator};
-    grout_text_add(&words, "%%%s", grout_deadlock__get_name(text, object));
+    const grout_object *it = grout_module_get_object(text->module, object);
+    grout_name_print(text->module, grout_module_get_value(text->module, it->value)->name, &words);
     return grout_deadlock__keep(text, &words);
 }
 
 const char *grout_deadlock__name_element(const grout_deadlock *text, grout_object_id object,
                                          uint32_t index) {
     grout_text words = {.allocator = text->checker->allocator};
-    grout_text_add(&words, "%%%s", grout_deadlock__get_name(text, object));
-    grout_type_print_element(grout_object_get_type(text->module, object), index, &words);
+    grout_element__print(text->module, object, index, &words);
     return grout_deadlock__keep(text, &words);
 }
 

@@ -19,7 +19,7 @@ static const char *get_commit(const grout_wording *wording) {
         return grout_wording__get_mnemonic(wording, run);
     }
     return wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM
-               ? "commit_gmem"
+               ? grout_wording__spell(wording, GROUT_SPELLING_COMMIT_GMEM, NULL)
                : grout_wording__get_smem_commit(wording);
 }
 
@@ -114,15 +114,32 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
+/* "wait_smem_to_gmem 1", "plgpu.wait_smem_to_gmem(1)": a wait for bulk groups, with this number. */
+static const char *spell_group_wait(const grout_wording *wording, uint32_t allowed) {
+    return grout_wording__spell(wording, GROUT_SPELLING_WAIT_STORES,
+                                &(grout_words){.number = allowed});
+}
+
+/* The wait leaves the copy's group in flight; at the end of a scope another one is missing. */
+static void add_group_left_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_words words = {.op = spell_group_wait(wording, near->number),
+                               .other_op = spell_group_wait(wording, near->wait_needed)};
+    if (near->number == near->wait_needed + 1) {
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_LEFT_ONE_EDGE, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_GROUP_LEFT_MORE_EDGE, &words);
+    }
+}
+
 static void add_group_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     const grout_origin *copy = &wording->facts->sides[1].origin;
-    const grout_words words = {.number = near->number,
-                               .line = grout_wording__get_line(wording, copy),
+    const grout_words words = {.line = grout_wording__get_line(wording, copy),
                                .thread = grout_wording__get_kind(copy)};
     switch (near->kind) {
     case GROUT_NEAR_GROUP_LEFT:
-        grout_sentence__add(out, GROUT_SENTENCE_GROUP_LEFT_EDGE, &words);
+        add_group_left_edge(wording, out);
         break;
     case GROUT_NEAR_GROUP_READ_ONLY:
         grout_sentence__add(out, GROUT_SENTENCE_GROUP_READ_ONLY_EDGE, NULL);

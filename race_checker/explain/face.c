@@ -31,11 +31,15 @@ bool grout_wording__is_explicit(const grout_wording *wording) {
 }
 
 /* The two ops are one but for the name, so no column tells them apart. */
+bool grout_wording__takes_fence(const grout_wording *wording) {
+    return has_op(wording, GROUT_OP_FENCE_ASYNC_SHARED) ||
+           (grout_wording__is_explicit(wording) && !has_op(wording, GROUT_OP_COMMIT_SMEM));
+}
+
 const char *grout_wording__get_smem_commit(const grout_wording *wording) {
-    bool is_fence = has_op(wording, GROUT_OP_FENCE_ASYNC_SHARED) ||
-                    (grout_wording__is_explicit(wording) && !has_op(wording, GROUT_OP_COMMIT_SMEM));
-    return is_fence ? grout_op_get_info(GROUT_OP_FENCE_ASYNC_SHARED)->text
-                    : grout_op_get_info(GROUT_OP_COMMIT_SMEM)->text;
+    return grout_wording__takes_fence(wording)
+               ? grout_op_get_info(GROUT_OP_FENCE_ASYNC_SHARED)->text
+               : grout_op_get_info(GROUT_OP_COMMIT_SMEM)->text;
 }
 
 const char *grout_wording__get_barrier(const grout_wording *wording) {

@@ -32,7 +32,7 @@ void grout_wording__add_object(const grout_wording *wording, grout_object_id obj
     }
     value = grout_module_get_value(wording->module,
                                    grout_module_get_object(wording->module, object)->value);
-    grout_text_add(out, "%%%s", grout_module_get_string(wording->module, value->name));
+    grout_name_print(wording->module, value->name, out);
 }
 
 void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out) {
@@ -64,9 +64,8 @@ void grout_wording__add_box(const grout_wording *wording, const grout_box *box, 
 
 void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out) {
     const grout_launch_info *info = &wording->checker->info;
-    grout_wording__add_object(wording, info->element_objects[element], out);
-    grout_type_print_element(grout_object_get_type(wording->module, info->element_objects[element]),
-                             info->element_indices[element], out);
+    grout_element__print(wording->module, info->element_objects[element],
+                         info->element_indices[element], out);
 }
 
 void grout_wording__add_element_of(const grout_wording *wording, uint32_t element, uint32_t cta,
@@ -258,7 +257,106 @@ const char *grout_wording__name_by(const grout_wording *wording, const grout_ori
     return grout_wording__keep(wording, &text);
 }
 
+/* ---- a barrier over the cluster ---- */
+
+/* The cluster's axes as Pallas takes them: ("x",), or (("x", "y"),) as one group. */
+static const char *name_cluster_axes(const grout_wording *wording) {
+    const grout_module *module = wording->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, wording->checker->info.kernel);
+    grout_text axes = {.allocator = wording->checker->allocator};
+    grout_text text = {.allocator = wording->checker->allocator};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if (kernel->axes[i].kind == GROUT_AXIS_CLUSTER) {
+            grout_text_add(&axes, "%s\"%s\"", count++ > 0 ? ", " : "",
+                           grout_module_get_string(module, kernel->axes[i].name));
+        }
+    }
+    const char *all = grout_wording__keep(wording, &axes);
+    grout_text_add(&text, count > 1 ? "((%s),)" : "(%s,)", all);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__spell_meeting(const grout_wording *wording) {
+    const uint32_t threads = wording->checker->shape.thread_count;
+    const char *what = grout_phrase__get(GROUT_PHRASE_NOTHING);
+    if (grout_wording__is_pallas(wording)) {
+        what = grout_wording__spell(
+            wording,
+            threads > 1 ? GROUT_SPELLING_CLUSTER_AXES_ARRIVALS : GROUT_SPELLING_CLUSTER_AXES,
+            &(grout_words){.what = name_cluster_axes(wording), .number = threads});
+    }
+    return grout_wording__spell(wording, GROUT_SPELLING_CLUSTER_MEETING,
+                                &(grout_words){.what = what});
+}
+
+/* ---- where to write it ---- */
+
+bool grout_wording__is_within_call(const grout_wording *wording, const grout_origin *origin) {
+    const grout_loc_id loc = grout_origin__get_loc(wording->module, origin);
+    return grout_module_get_loc(wording->module, loc)->is_within_call;
+}
+
+static bool is_same_place(const grout_module *module, grout_loc_id one, grout_loc_id other) {
+    const grout_loc *a = grout_module_get_loc(module, one),
+                    *b = grout_module_get_loc(module, other);
+    return a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+bool grout_wording__is_in_body(const grout_wording *wording, const grout_origin *inner,
+                               const grout_origin *outer) {
+    const grout_loc_id call = grout_origin__get_loc(wording->module, outer);
+    grout_loc_id loc = grout_origin__get_loc(wording->module, inner);
+    if (!grout_wording__is_within_call(wording, outer) ||
+        grout_wording__is_within_call(wording, inner)) {
+        return false;
+    }
+    do {
+        loc = grout_module_get_loc(wording->module, loc)->parent;
+    } while (loc != 0 && !is_same_place(wording->module, loc, call));
+    return loc != 0;
+}
+
+const char *grout_wording__name_place(const grout_wording *wording, const grout_origin *earlier,
+                                      const grout_origin *later, uint32_t line) {
+    if (grout_wording__is_in_body(wording, earlier, later)) {
+        return grout_wording__say(
+            wording, GROUT_SENTENCE_AT_BODY_END,
+            &(grout_words){.line = grout_wording__get_line(wording, later),
+                           .other_line = grout_wording__get_line(wording, earlier)});
+    }
+    return grout_wording__say(wording, GROUT_SENTENCE_BEFORE_LINE, &(grout_words){.line = line});
+}
+
+const char *grout_wording__name_time(const grout_wording *wording, const grout_origin *earlier,
+                                     const grout_origin *later) {
+    if (grout_wording__is_in_body(wording, earlier, later)) {
+        return grout_wording__say(wording, GROUT_SENTENCE_IN_BODY,
+                                  &(grout_words){.line = grout_wording__get_line(wording, later)});
+    }
+    return grout_phrase__get(GROUT_PHRASE_BEFORE_THIS);
+}
+
 /* ---- waits ---- */
+
+const char *grout_wording__name_operand(const grout_wording *wording, uint32_t element) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_text name = {.allocator = wording->checker->allocator};
+    grout_wording__add_element(wording, element, &name);
+    const char *all = grout_wording__keep(wording, &name);
+    const char *index = grout_wording__is_pallas(wording) ? strchr(all, '[') : NULL;
+    if (index == NULL) {
+        return all;
+    }
+    grout_text_add(&text, "%.*s.at%s", (int)(index - all), all, index);
+    return grout_wording__keep(wording, &text);
+}
+
+const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t element) {
+    return grout_wording__spell(
+        wording, GROUT_SPELLING_BARRIER_WAIT,
+        &(grout_words){.element = grout_wording__name_operand(wording, element)});
+}
 
 /* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
 static bool waits_on_barrier(const grout_op *op) {

@@ -92,10 +92,12 @@ static void repair_fresh(const grout_wording *wording, uint32_t line, grout_text
 static void repair_own_arrivals(const grout_wording *wording, uint32_t line, grout_text *out) {
     grout_object_id object = get_barrier(wording);
     uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
+    const char *more = grout_wording__spell(wording, GROUT_SPELLING_MORE_ARRIVALS,
+                                            &(grout_words){.number = arrivals});
     const grout_words words = {
         .actor = grout_wording__name_actor(wording, &wording->facts->sides[0].origin),
         .line = line,
-        .number = arrivals,
+        .what = more,
         .object = grout_wording__name_object(wording, object)};
     if (arrivals == 0) { /* an mbarrier's are those of its init */
         grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_OWN_INIT_HELP, &words);
@@ -113,7 +115,9 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
     } else if (facts->phase == UINT32_MAX) {
         repair_fresh(wording, line, out);
     } else if (take_turns(wording)) {
-        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_TURNS_HELP, NULL);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OVERRUN_TURNS_HELP,
+            &(grout_words){.more = grout_wording__spell(wording, GROUT_SPELLING_TAKE_TURNS, NULL)});
     } else if (!grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin)) {
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_HELP,

@@ -190,12 +190,13 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
 /* The read comes for what is written. */
 static void repair_early_read(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    const grout_words words = {.line = get_line(wording, 0),
-                               .barrier = grout_wording__get_barrier(wording),
-                               .cta = grout_wording__name_cta(wording, facts->sides[0].origin.cta),
-                               .other_cta =
-                                   grout_wording__name_cta(wording, facts->sides[1].origin.cta),
-                               .other_line = get_line(wording, 1)};
+    const grout_words words = {
+        .line = get_line(wording, 0),
+        .barrier = grout_wording__get_barrier(wording),
+        .cta = grout_wording__name_cta(wording, facts->sides[0].origin.cta),
+        .other_cta = grout_wording__name_cta(wording, facts->sides[1].origin.cta),
+        .other_line = get_line(wording, 1),
+        .op = grout_wording__spell(wording, GROUT_SPELLING_CLUSTER_MEETS, NULL)};
     if (facts->sides[0].stamp.agent != GROUT_AGENT_ACTOR) {
         grout_sentence__add(out, GROUT_SENTENCE_PEER_EARLY_BYTES_HELP, &words);
     } else {
@@ -218,24 +219,25 @@ static void repair_reuse(const grout_wording *wording, grout_text *out) {
 
 /* The access is a thread's: the cluster meets before its CTAs end. */
 static void repair_own_exit(const grout_wording *wording, grout_text *out) {
-    const grout_words words = {.line = get_line(wording, 0)};
     bool is_sync = grout_kernel_has_exit_sync(wording->module, wording->checker->info.kernel);
-    if (wording->facts->knows_issue && is_sync) {
+    const char *sync = grout_wording__spell(wording, GROUT_SPELLING_CLUSTER_SYNC, NULL);
+    const grout_words words = {.op = grout_wording__spell_meeting(wording),
+                               .more = is_sync ? grout_phrase__get(GROUT_PHRASE_NOTHING) : sync,
+                               .line = get_line(wording, 0)};
+    if (wording->facts->knows_issue && !grout_wording__is_pallas(wording)) {
         grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_RELEASE_HELP, &words);
-    } else if (wording->facts->knows_issue) {
-        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_RELEASE_OR_SYNC_HELP, &words);
-    } else if (is_sync) {
-        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_HELP, NULL);
     } else {
-        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_OR_SYNC_HELP, NULL);
+        grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_HELP, &words);
     }
 }
 
 static void repair_peer_exit(grout_wording *wording, grout_text *out) {
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
-    const grout_words words = {.cta = grout_wording__name_cta(wording, wording->facts->owner),
-                               .line = get_line(wording, 0)};
+    const grout_words words = {
+        .cta = grout_wording__name_cta(wording, wording->facts->owner),
+        .line = get_line(wording, 0),
+        .op = grout_wording__spell(wording, GROUT_SPELLING_MMA_COMMIT_PAIR, NULL)};
     if (grout_wording__is_tcgen05(wording, &wording->facts->sides[0])) {
         grout_sentence__add(out, GROUT_SENTENCE_PEER_EXIT_MMA_HELP, &words);
         return;
@@ -253,6 +255,13 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     bool is_in_cluster = facts->sides[0].stamp.cluster == facts->sides[1].stamp.cluster;
     const char *scope = is_in_cluster ? "cluster" : "gpu";
+    if (grout_wording__is_pallas(wording)) { /* nobody writes an order or a scope there */
+        grout_sentence__add(
+            out, GROUT_SENTENCE_RACE_ARRIVE_HELP,
+            &(grout_words){.thread = grout_wording__get_kind(&facts->sides[0].origin),
+                           .barrier = grout_wording__get_barrier(wording)});
+        return;
+    }
     if (near->kind == GROUT_NEAR_RELAXED || near->kind == GROUT_NEAR_NARROW) {
         const grout_words words = {.op = grout_wording__get_mnemonic(wording, &near->origin),
                                    .line = grout_wording__get_line(wording, &near->origin),

@@ -287,7 +287,10 @@ static bool add_arrival_repair(const grout_wording *wording, grout_text *out) {
     if (sync != NULL && sync->tensor == GROUT_SYNC_TENSOR_SEALS) {
         grout_sentence__add(out, GROUT_SENTENCE_ARRIVAL_GONE_COMMIT_HELP, NULL);
     } else {
-        grout_sentence__add(out, GROUT_SENTENCE_ARRIVAL_GONE_HELP, NULL);
+        grout_sentence__add(out, GROUT_SENTENCE_ARRIVAL_GONE_HELP,
+                            &(grout_words){.op = grout_wording__spell_meeting(wording),
+                                           .more = grout_wording__spell(
+                                               wording, GROUT_SPELLING_CLUSTER_SYNC_TOO, NULL)});
     }
     return true;
 }
@@ -324,10 +327,15 @@ static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
     case GROUT_OUTSIDE_PLAIN:
         return false;
     case GROUT_OUTSIDE_PROMISED:
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP, NULL);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP,
+            &(grout_words){.what = grout_wording__spell(wording, GROUT_SPELLING_OOB_PROMISE, NULL),
+                           .more = grout_wording__spell(wording, GROUT_SPELLING_OOB_ZERO, NULL)});
         break;
     case GROUT_OUTSIDE_FOLDED:
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP, NULL);
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
+            &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_IF, NULL)});
         break;
     case GROUT_OUTSIDE_PIXELS:
         grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HELP, NULL);
@@ -409,8 +417,9 @@ static bool add_leader_edge(const grout_wording *wording, grout_text *out) {
 }
 
 static bool add_leader_repair(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_sentence__add(out, GROUT_SENTENCE_LEADER_HELP, NULL);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_LEADER_HELP,
+        &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_IF_LEADER, NULL)});
     return true;
 }
 
@@ -520,9 +529,7 @@ static bool add_named_range_repair(const grout_wording *wording, grout_text *out
 static const char *name_semaphore(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_text text = {.allocator = wording->checker->allocator};
-    grout_wording__add_object(wording, facts->fault.object, &text);
-    grout_type_print_element(grout_object_get_type(wording->module, facts->fault.object),
-                             facts->element, &text);
+    grout_element__print(wording->module, facts->fault.object, facts->element, &text);
     return grout_wording__keep(wording, &text);
 }
 
@@ -555,8 +562,9 @@ static bool add_restored_headline(const grout_wording *wording, grout_text *out)
 }
 
 static bool add_restored_repair(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_sentence__add(out, GROUT_SENTENCE_RESTORED_HELP, NULL);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_RESTORED_HELP,
+        &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_SEMAPHORE_WAIT, NULL)});
     return true;
 }
 

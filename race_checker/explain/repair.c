@@ -17,9 +17,10 @@ static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
 
 /* ---- waits for loads ---- */
 
-/* The barrier operand of a copy, if it names its element by constants: then it can be repeated. */
-static bool get_constant_barrier(grout_wording *wording, const grout_origin *copy,
-                                 grout_text *out) {
+/* The wait on the barrier operand of a copy, if that names its element by constants: then it can be
+ * repeated. */
+static bool add_constant_wait(const grout_wording *wording, const grout_origin *copy,
+                              grout_text *out) {
     grout_text op = {.allocator = wording->checker->allocator};
     const char *operand = NULL;
     bool done = false;
@@ -29,7 +30,7 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
         done = operand > op.data + 2 && operand[-1] == ' ' && operand[-2] == ',';
     }
     if (done) {
-        grout_text_add(out, "barrier_wait %s", operand);
+        grout_text_add(out, "%s", grout_wording__spell_wait(wording, wording->facts->near.element));
     }
     grout_text_free(&op);
     return done && !out->failed;
@@ -142,11 +143,13 @@ static bool comes_after(const grout_wording *wording, const grout_origin *copy,
 static void repair_order_of_copy(const grout_wording *wording, grout_text *out) {
     const grout_origin *access = &wording->facts->sides[0].origin;
     const grout_origin *copy = &wording->facts->sides[1].origin;
-    const grout_words words = {.line = grout_wording__get_line(wording, access),
-                               .other_line = grout_wording__get_line(wording, copy),
-                               .actor = grout_wording__name_actor(wording, access),
-                               .other_actor = grout_wording__name_actor(wording, copy),
-                               .barrier = grout_wording__get_barrier(wording)};
+    const grout_words words = {
+        .line = grout_wording__get_line(wording, access),
+        .other_line = grout_wording__get_line(wording, copy),
+        .actor = grout_wording__name_actor(wording, access),
+        .other_actor = grout_wording__name_actor(wording, copy),
+        .barrier = grout_wording__get_barrier(wording),
+        .op = grout_wording__spell(wording, GROUT_SPELLING_CLUSTER_MEETS, NULL)};
     if (access->cta != copy->cta) {
         grout_sentence__add(out, GROUT_SENTENCE_AWAIT_MEET_HELP, &words);
     } else {
@@ -197,9 +200,9 @@ static bool repair_near_wait(const grout_wording *wording, grout_text *out) {
     if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
         grout_sentence__add(
             out, GROUT_SENTENCE_AWAIT_ELSEWHERE_HELP,
-            &(grout_words){.element = grout_wording__name_element(wording, near->element),
+            &(grout_words){.element = grout_wording__name_operand(wording, near->element),
                            .line = grout_wording__get_line(wording, &near->origin),
-                           .other_element = grout_wording__name_element(wording, near->number)});
+                           .other_element = grout_wording__name_operand(wording, near->number)});
         return true;
     }
     if (near->kind == GROUT_NEAR_WAIT_FRESH) {
@@ -233,13 +236,14 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     if (repair_near_wait(wording, out)) {
         return;
     }
-    if (can_insert_wait(wording) && get_constant_barrier(wording, &copy->origin, &wait)) {
+    if (can_insert_wait(wording) && add_constant_wait(wording, &copy->origin, &wait)) {
         grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
         grout_spot spot = grout_statement__get_before(wording->module, statement);
         line = spot.place.file ? spot.place.line : line;
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
                             &(grout_words){.op = wait.data,
-                                           .line = line,
+                                           .place = grout_wording__name_place(
+                                               wording, &copy->origin, &access->origin, line),
                                            .by = grout_wording__name_by(wording, &access->origin)});
         grout_wording__set_edit(wording, &spot, wait.data);
     } else if (!add_late_wait(wording, out)) {
@@ -250,22 +254,86 @@ static void repair_await(grout_wording *wording, grout_text *out) {
 
 /* ---- waits for stores ---- */
 
+/* The wait for the source of a copy, or for all of it. */
+static const char *spell_await(const grout_wording *wording, bool is_source) {
+    return grout_wording__spell(
+        wording, is_source ? GROUT_SPELLING_WAIT_STORES_READ : GROUT_SPELLING_WAIT_STORES,
+        &(grout_words){.number = 0});
+}
+
 /* The lines that end a copy's group, and wait for its source or for all of it. */
 static const char *get_group_lines(const grout_wording *wording, bool is_source) {
+    grout_text text = {.allocator = wording->checker->allocator};
     if (wording->facts->near.is_open) {
-        return is_source ? "commit_group\nwait_smem_to_gmem 0 read_only"
-                         : "commit_group\nwait_smem_to_gmem 0";
+        grout_text_add(&text, "%s\n",
+                       grout_wording__spell(wording, GROUT_SPELLING_COMMIT_GROUP, NULL));
     }
-    return is_source ? "wait_smem_to_gmem 0 read_only" : "wait_smem_to_gmem 0";
+    grout_text_add(&text, "%s", spell_await(wording, is_source));
+    return grout_wording__keep(wording, &text);
 }
 
 /* "'commit_group' and then 'wait_smem_to_gmem 0'" */
 static const char *get_group_ops(const grout_wording *wording, bool is_source) {
+    const char *await = spell_await(wording, is_source);
     if (wording->facts->near.is_open) {
-        return grout_phrase__get(is_source ? GROUT_PHRASE_CLOSE_AND_AWAIT_READ
-                                           : GROUT_PHRASE_CLOSE_AND_AWAIT);
+        const char *close = grout_wording__spell(wording, GROUT_SPELLING_COMMIT_GROUP, NULL);
+        return grout_wording__say(wording, GROUT_SENTENCE_CLOSE_AND_AWAIT,
+                                  &(grout_words){.op = close, .other_op = await});
     }
-    return grout_phrase__get(is_source ? GROUT_PHRASE_AWAIT_READ : GROUT_PHRASE_AWAIT);
+    return grout_wording__say(wording, GROUT_SENTENCE_AWAIT, &(grout_words){.op = await});
+}
+
+/* A number of the text becomes another one; false if it is not written as a number. */
+static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
+    const grout_expr *it = grout_module_get_expr(wording->module, expr);
+    grout_text text = {.allocator = wording->checker->allocator};
+    if (it->kind != GROUT_EXPR_INT) {
+        return false;
+    }
+    grout_text_add(&text, "%" PRIu32, number);
+    wording->finding->edit.place = grout_module_get_place(wording->module, it->loc);
+    wording->finding->edit.is_replacement = true;
+    wording->finding->edit.text = grout_wording__keep(wording, &text);
+    return true;
+}
+
+/* The n of the wait that all occurrences have in common, if a lower one mends them all; 0: none. */
+static grout_expr_id find_number(const grout_wording *wording) {
+    const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
+    return wait
+               ? grout_op__find_allowed(wording->module, grout_module_get_op(wording->module, wait))
+               : 0;
+}
+
+/* "lower the 2 of the wgmma_wait at line 12 to 1" */
+static bool lower_wait(grout_wording *wording, grout_text *out) {
+    const grout_cover *cover = &wording->record->cover;
+    const grout_op_id wait = grout_cover__get_wait(cover);
+    const grout_expr_id n = find_number(wording);
+    if (!n || !set_number(wording, n, cover->wait_allowed)) {
+        return false;
+    }
+    const grout_words words = {
+        .have = grout_module_get_expr_value(wording->module, n).integer,
+        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
+        .line = get_line(wording, wait),
+        .need = cover->wait_allowed};
+    if (cover->wait_allowed < wording->facts->near.wait_needed) {
+        grout_sentence__add(out, GROUT_SENTENCE_LOWER_FURTHER_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_LOWER_HELP, &words);
+    }
+    return true;
+}
+
+/* The same of a wait for bulk groups: one for the source alone says nothing of the write. */
+static bool lower_group_wait(grout_wording *wording, bool is_source, grout_text *out) {
+    const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
+    const bool is_read_only =
+        wait && grout_module_find_attr(wording->module, grout_module_get_op(wording->module, wait),
+                                       GROUT_ATTR_READ_ONLY) != NULL;
+    return wording->facts->near.kind == GROUT_NEAR_GROUP_LEFT && (is_source || !is_read_only) &&
+           lower_wait(wording, out);
 }
 
 static void repair_group(grout_wording *wording, grout_text *out) {
@@ -287,9 +355,14 @@ static void repair_group(grout_wording *wording, grout_text *out) {
                            .other_line = line});
         return;
     }
+    if (lower_group_wait(wording, is_source, out)) {
+        return;
+    }
+    line = spot.place.file ? spot.place.line : line;
     grout_sentence__add(out, GROUT_SENTENCE_GROUP_HELP,
                         &(grout_words){.ops = get_group_ops(wording, is_source),
-                                       .line = spot.place.file ? spot.place.line : line,
+                                       .place = grout_wording__name_place(wording, &copy->origin,
+                                                                          &access->origin, line),
                                        .by = grout_wording__name_by(wording, &access->origin)});
     if (grout_wording__is_alone(wording, &access->origin) &&
         grout_wording__is_alone(wording, &copy->origin)) {
@@ -316,43 +389,6 @@ static void repair_map(grout_wording *wording, grout_text *out) {
 
 /* ---- waits for wgmmas ---- */
 
-/* A number of the text becomes another one; false if it is not written as a number. */
-static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
-    const grout_expr *it = grout_module_get_expr(wording->module, expr);
-    grout_text text = {.allocator = wording->checker->allocator};
-    if (it->kind != GROUT_EXPR_INT) {
-        return false;
-    }
-    grout_text_add(&text, "%" PRIu32, number);
-    wording->finding->edit.place = grout_module_get_place(wording->module, it->loc);
-    wording->finding->edit.is_replacement = true;
-    wording->finding->edit.text = grout_wording__keep(wording, &text);
-    return true;
-}
-
-/* "lower the 2 of the wgmma_wait at line 12 to 1" */
-static bool lower_wait(grout_wording *wording, grout_text *out) {
-    const grout_cover *cover = &wording->record->cover;
-    grout_op_id wait = grout_cover__get_wait(cover);
-    grout_expr_id n =
-        wait ? grout_op__find_allowed(wording->module, grout_module_get_op(wording->module, wait))
-             : 0;
-    if (!n || !set_number(wording, n, cover->wait_allowed)) {
-        return false;
-    }
-    const grout_words words = {
-        .have = grout_module_get_expr_value(wording->module, n).integer,
-        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
-        .line = get_line(wording, wait),
-        .need = cover->wait_allowed};
-    if (cover->wait_allowed < wording->facts->near.wait_needed) {
-        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_FURTHER_HELP, &words);
-    } else {
-        grout_sentence__add(out, GROUT_SENTENCE_WGMMA_LOWER_HELP, &words);
-    }
-    return true;
-}
-
 /* The copy and the wgmma are in no order at all: the arrive came too early, or there is none. */
 static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out) {
     const grout_origin *copy = &wording->facts->sides[0].origin;
@@ -375,11 +411,18 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
                                        .by = grout_wording__name_by(wording, wgmma)});
 }
 
+/* "wgmma_wait 0" */
+static const char *spell_wgmma_wait(const grout_wording *wording, uint32_t allowed) {
+    return grout_wording__spell(wording, GROUT_SPELLING_WGMMA_WAIT,
+                                &(grout_words){.number = allowed});
+}
+
 /* Nothing tells where the wait would go. */
 static void repair_wgmma_anywhere(const grout_wording *wording, grout_text *out) {
     const grout_origin *wgmma = &wording->facts->sides[1].origin;
     const grout_words words = {
         .line = grout_wording__get_line(wording, wgmma),
+        .op = spell_wgmma_wait(wording, 0),
         .actor = grout_wording__name_actor(wording, &wording->facts->sides[0].origin),
         .by = grout_wording__name_by(wording, wgmma)};
     if (wording->facts->near.handover.op) {
@@ -393,21 +436,27 @@ static void repair_wgmma_anywhere(const grout_wording *wording, grout_text *out)
 static void add_wgmma_wait(const grout_wording *wording, grout_op_id op, const char *wait,
                            grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    const char *by = grout_wording__name_by(wording, &wording->facts->sides[1].origin);
-    bool is_late = near->kind == GROUT_NEAR_WGMMA_LATE;
+    const grout_origin *wgmma = &wording->facts->sides[1].origin;
+    const grout_origin later = {.op = op};
+    const uint32_t line = get_line(wording, op);
+    const char *by = grout_wording__name_by(wording, wgmma);
+    const char *place = grout_wording__name_place(wording, wgmma, &later, line);
+    const bool is_late = near->kind == GROUT_NEAR_WGMMA_LATE;
+    const bool is_arrive = near->handover.op && !grout_wording__is_within_call(wording, &later);
     const char *handover =
         near->handover.op ? grout_wording__get_mnemonic(wording, &near->handover) : "";
     const grout_words move = {.line = is_late ? grout_wording__get_line(wording, &near->origin) : 0,
-                              .other_line = get_line(wording, op),
+                              .other_line = line,
+                              .place = place,
                               .access = handover,
                               .by = by};
     const grout_words insert = {
-        .op = wait, .line = get_line(wording, op), .access = handover, .by = by};
-    if (is_late && near->handover.op) {
+        .op = wait, .place = place, .line = line, .access = handover, .by = by};
+    if (is_late && is_arrive) {
         grout_sentence__add(out, GROUT_SENTENCE_WGMMA_MOVE_BEFORE_HELP, &move);
     } else if (is_late) {
         grout_sentence__add(out, GROUT_SENTENCE_WGMMA_MOVE_HELP, &move);
-    } else if (near->handover.op) {
+    } else if (is_arrive) {
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_BEFORE_HELP, &insert);
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP, &insert);
@@ -417,22 +466,23 @@ static void add_wgmma_wait(const grout_wording *wording, grout_op_id op, const c
 static void repair_wgmma(grout_wording *wording, grout_text *out) {
     const grout_cover *cover = &wording->record->cover;
     grout_op_id op = grout_cover__get_spot(cover);
-    grout_text text = {.allocator = wording->checker->allocator};
     if (wording->facts->near.kind == GROUT_NEAR_WGMMA_UNORDERED) {
         repair_unordered_wgmma(wording, out);
         return;
     }
-    if (!op) {
+    const grout_side *sides = wording->facts->sides;
+    const bool is_in_body = grout_wording__is_in_body(wording, &sides[1].origin, &sides[0].origin);
+    if (!op && !is_in_body) {
         repair_wgmma_anywhere(wording, out);
         return;
     }
     if (lower_wait(wording, out)) {
         return;
     }
+    op = op ? op : sides[0].origin.op; /* several at one place: what a pipeline copies */
     op = grout_statement__find(wording->module, op);
     grout_spot spot = grout_statement__get_before(wording->module, op);
-    grout_text_add(&text, "wgmma_wait %" PRIu32, cover->allowed);
-    const char *wait = grout_wording__keep(wording, &text);
+    const char *wait = spell_wgmma_wait(wording, cover->allowed);
     add_wgmma_wait(wording, op, wait, out);
     grout_wording__set_edit(wording, &spot, wait);
 }
@@ -457,11 +507,13 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
     grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
+    const char *wait = spell_wgmma_wait(wording, 0);
     grout_sentence__add(
         out, GROUT_SENTENCE_EXIT_WGMMA_HELP,
-        &(grout_words){.scope = grout_wording__get_scope(wording),
+        &(grout_words){.op = wait,
+                       .scope = grout_wording__get_scope(wording),
                        .by = grout_wording__name_by(wording, &facts->sides[0].origin)});
-    grout_wording__set_edit(wording, &spot, "wgmma_wait 0");
+    grout_wording__set_edit(wording, &spot, wait);
 }
 
 /* ---- the end of scopes ---- */
@@ -511,9 +563,9 @@ static void repair_flag(const grout_wording *wording, grout_text *out) {
     const grout_side *store = &sides[load == &sides[0] ? 1 : 0];
     grout_sentence__add(
         out, GROUT_SENTENCE_RACE_FLAG_HELP,
-        &(grout_words){.op = grout_op_get_info(GROUT_OP_ATOMIC_EXCHANGE)->text,
+        &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_FLAG_SET, NULL),
                        .line = grout_wording__get_line(wording, &store->origin),
-                       .other_op = grout_op_get_info(GROUT_OP_ATOMIC_FETCH_ADD)->text,
+                       .other_op = grout_wording__spell(wording, GROUT_SPELLING_FLAG_POLL, NULL),
                        .other_line = grout_wording__get_line(wording, &load->origin)});
 }
 
@@ -525,12 +577,14 @@ static void repair_grids(grout_wording *wording, grout_text *out) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_FURTHER_HELP, NULL);
         return;
     }
+    const char *wait = grout_wording__spell(wording, GROUT_SPELLING_GRID_WAIT, NULL);
     grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_HELP,
-                        &(grout_words){.line = grout_wording__get_line(wording, later),
+                        &(grout_words){.op = wait,
+                                       .line = grout_wording__get_line(wording, later),
                                        .by = grout_wording__name_by(wording, later)});
     grout_op_id statement = grout_statement__find(wording->module, later->op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
-    grout_wording__set_edit(wording, &spot, grout_op_get_info(GROUT_OP_GRIDDEPCONTROL_WAIT)->text);
+    grout_wording__set_edit(wording, &spot, wait);
 }
 
 static void repair_race(grout_wording *wording, grout_text *out) {
@@ -541,7 +595,9 @@ static void repair_race(grout_wording *wording, grout_text *out) {
         return;
     }
     if (grout_wording__is_of_two_proxies(wording)) {
-        grout_sentence__add(out, GROUT_SENTENCE_RACE_PROXIES_HELP, NULL);
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_PROXIES_HELP,
+                            &(grout_words){.what = grout_wording__spell(
+                                               wording, GROUT_SPELLING_GMEM_FENCE_BETWEEN, NULL)});
         return;
     }
     if (grout_record__find_poll(wording->module, wording->record)) {
@@ -580,6 +636,7 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
         grout_sentence__add(
             out, GROUT_SENTENCE_UNOBSERVED_HELP,
             &(grout_words){.element = grout_wording__name_element(wording, facts->element),
+                           .op = grout_wording__spell_wait(wording, facts->element),
                            .phase = facts->phase});
     } else if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
         grout_sentence__add(out,
@@ -587,7 +644,9 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
                                              : GROUT_SENTENCE_TOO_MANY_HELP,
                             NULL);
     } else if (wording->record->code == GROUT_DIAG_DIVISION_BY_ZERO) {
-        grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_QUOTIENT_HELP));
+        grout_sentence__add(
+            out, GROUT_SENTENCE_QUOTIENT_HELP,
+            &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_NO_QUOTIENT, NULL)});
     }
 }
 

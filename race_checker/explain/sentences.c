@@ -57,9 +57,9 @@ static void add_word(grout_text *out, const word_row *row, const grout_words *wo
     grout_text_add(out, "%s", text ? text : row->name);
 }
 
-void grout_sentence__add(grout_text *out, grout_sentence_id sentence, const grout_words *words) {
+void grout_sentence__fill(grout_text *out, const char *text, const grout_words *words) {
     const grout_words none = {0};
-    const char *rest = grout_sentence__get(sentence);
+    const char *rest = text;
     for (const char *open = strchr(rest, '{'); open; open = strchr(rest, '{')) {
         size_t size = strcspn(open + 1, "}");
         const word_row *row = find_word(open + 1, size);
@@ -72,6 +72,10 @@ void grout_sentence__add(grout_text *out, grout_sentence_id sentence, const grou
         rest += *rest == '}' ? 1 : 0;
     }
     grout_text_add_bytes(out, rest, strlen(rest));
+}
+
+void grout_sentence__add(grout_text *out, grout_sentence_id sentence, const grout_words *words) {
+    grout_sentence__fill(out, grout_sentence__get(sentence), words);
 }
 
 const char *grout_sentence__get(grout_sentence_id sentence) {

@@ -1,5 +1,6 @@
 /*
- * sentences.h - the sentences of sentences.def, and how their placeholders are filled.
+ * sentences.h - the sentences of sentences.def and the spellings of spellings.def, and how their
+ * placeholders are filled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +8,7 @@
 #define GROUT_RACE_CHECKER_SENTENCES_H
 
 #include "grout/diag.h"
+#include "grout/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,9 +41,31 @@ const char *grout_phrase__get(grout_phrase_id phrase);
 /* "s" where there are several, "" where there is one. */
 const char *grout_phrase__get_plural(int64_t count);
 
+/* Appends a text with its placeholders filled: of a sentence, or of spellings.def. */
+void grout_sentence__fill(grout_text *out, const char *text, const grout_words *words);
 /* The sentence as the table has it. */
 const char *grout_sentence__get(grout_sentence_id sentence);
 /* Whether {name} is a placeholder. */
 bool grout_sentence__is_word(const char *name, size_t size);
+
+/* ---- spelling.c: operations and names as the author of a module writes them ---- */
+
+/* GROUT_SPELLING_COMMIT_SMEM and so on. */
+typedef enum grout_spelling_id {
+#define GROUT_SPELLING(ID, TEXT, PALLAS) GROUT_SPELLING_##ID,
+#include "spellings.def"
+    GROUT_SPELLING_COUNT
+} grout_spelling_id;
+
+/* Appends it; words may be NULL if it has no placeholders. */
+void grout_spelling__add(grout_text *out, grout_surface surface, grout_spelling_id spelling,
+                         const grout_words *words);
+/* As the table has it. */
+const char *grout_spelling__get(grout_surface surface, grout_spelling_id spelling);
+
+/* Appends an element of a barrier or a semaphore: "%bar[1]", "bar[1]" in Python; "bar" where there
+ * is one only. */
+void grout_element__print(const grout_module *module, grout_object_id object, int64_t index,
+                          grout_text *out);
 
 #endif

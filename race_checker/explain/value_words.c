@@ -3,6 +3,7 @@
 #include "sentences.h"
 
 #include "grout/race.h"
+#include "grout/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ static void add_input(const grout_module *module, const grout_fault *fault, grou
     grout_type_print_element(grout_object_get_type(module, fault->object), fault->start, &at);
     const grout_object *object = grout_module_get_object(module, fault->object);
     const grout_value *value = grout_module_get_value(module, object->value);
-    grout_text_add(&name, "%%%s", grout_module_get_string(module, value->name));
+    grout_name_print(module, value->name, &name);
     const grout_words words = {
         .have = fault->have, .object = get(&name), .what = get(&made), .element = get(&at)};
     grout_sentence__add(

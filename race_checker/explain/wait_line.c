@@ -74,6 +74,44 @@ static bool add_stage(const grout_wording *wording, const grout_operand *stage, 
            filled->id == stage->id && add_first_index(wording, access->origin.op, number, out);
 }
 
+/* The operand of the wait, as the thread of the access would write it; false: it may have no name
+ * for the stage. */
+static bool add_operand(const grout_wording *wording, const grout_operand *operand, uint32_t number,
+                        grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    const grout_operand *stage = get_first_index(wording->module, operand);
+    if (operand->kind == GROUT_OPERAND_VALUE ||
+        (stage != NULL && stage->kind == GROUT_OPERAND_EXPR)) {
+        grout_operand_print(wording->module, copy->op, number, out);
+        return true;
+    }
+    grout_wording__add_object(
+        wording, wording->checker->info.element_objects[wording->facts->near.element], out);
+    grout_text_add(out, "[");
+    const bool is_known = stage != NULL && add_stage(wording, stage, out);
+    grout_text_add(out, "]");
+    return is_known;
+}
+
+/* The wait; in Python, where indices have other names, only if no name is in it. */
+static bool add_wait(const grout_wording *wording, const grout_operand *operand, uint32_t number,
+                     grout_text *out) {
+    const grout_operand *stage = get_first_index(wording->module, operand);
+    grout_text element = {.allocator = wording->checker->allocator};
+    if (grout_wording__is_pallas(wording)) {
+        const bool is_constant = stage != NULL && stage->kind == GROUT_OPERAND_EXPR;
+        if (is_constant) {
+            grout_text_add(out, "%s",
+                           grout_wording__spell_wait(wording, wording->facts->near.element));
+        }
+        return is_constant;
+    }
+    const bool is_known = add_operand(wording, operand, number, &element);
+    grout_spelling__add(out, grout_module_get_surface(wording->module), GROUT_SPELLING_BARRIER_WAIT,
+                        &(grout_words){.element = grout_wording__keep(wording, &element)});
+    return is_known;
+}
+
 bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out) {
     const grout_module *module = wording->module;
     const grout_origin *copy = &wording->facts->sides[1].origin;
@@ -82,22 +120,11 @@ bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out)
     const grout_op *op = grout_module_get_op(module, copy->op);
     uint32_t number = 0;
     const grout_operand *operand = find_operand(module, op, barrier, &number);
-    const grout_operand *stage = get_first_index(module, operand);
     grout_text line = {.allocator = wording->checker->allocator};
-    bool is_known = operand != NULL && copy->cta == wording->facts->sides[0].origin.cta &&
-                    !grout_module_get_object(module, barrier)->is_explicit &&
-                    grout_object_get_type(module, barrier)->rank == 1;
-    grout_text_add(&line, "%s ", grout_op_get_info(GROUT_OP_BARRIER_WAIT)->text);
-    bool is_the_same = operand != NULL && (operand->kind == GROUT_OPERAND_VALUE ||
-                                           (stage != NULL && stage->kind == GROUT_OPERAND_EXPR));
-    if (is_the_same) {
-        grout_operand_print(module, copy->op, number, &line);
-    } else {
-        grout_wording__add_object(wording, barrier, &line);
-        grout_text_add(&line, "[");
-        is_known = is_known && stage != NULL && add_stage(wording, stage, &line);
-        grout_text_add(&line, "]");
-    }
+    const bool is_known = operand != NULL && copy->cta == wording->facts->sides[0].origin.cta &&
+                          !grout_module_get_object(module, barrier)->is_explicit &&
+                          grout_object_get_type(module, barrier)->rank == 1 &&
+                          add_wait(wording, operand, number, &line);
     if (is_known) {
         grout_sentence__add(out, GROUT_SENTENCE_AWAIT_LINE,
                             &(grout_words){.op = grout_wording__keep(wording, &line)});

@@ -73,12 +73,15 @@ static const char *name_wait(const grout_wording *wording, const grout_origin *w
                              uint32_t allowed) {
     const grout_op_info *info = get_info(wording, wait);
     grout_text text = {.allocator = wording->checker->allocator};
-    grout_text_add(&text, "%s", info->text);
     if (info->operands[0] == 'k') {
-        grout_text_add(&text, " %" PRIu32, allowed);
-    } else if ((info->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0) {
-        grout_text_add(&text, " wait(%" PRIu32 ")", allowed);
+        return grout_wording__spell(wording, GROUT_SPELLING_WGMMA_WAIT,
+                                    &(grout_words){.number = allowed});
     }
+    if ((info->attrs & GROUT_ATTR_BIT(WAIT_GROUPS)) != 0) {
+        return grout_wording__spell(wording, GROUT_SPELLING_LOAD_WAIT,
+                                    &(grout_words){.op = info->text, .number = allowed});
+    }
+    grout_text_add(&text, "%s", info->text);
     return grout_wording__keep(wording, &text);
 }
 

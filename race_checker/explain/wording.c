@@ -20,6 +20,17 @@ char *grout_wording__say(const grout_wording *wording, grout_sentence_id sentenc
     return grout_wording__keep(wording, &text);
 }
 
+const char *grout_wording__spell(const grout_wording *wording, grout_spelling_id spelling,
+                                 const grout_words *words) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    grout_spelling__add(&text, grout_module_get_surface(wording->module), spelling, words);
+    return grout_wording__keep(wording, &text);
+}
+
+bool grout_wording__is_pallas(const grout_wording *wording) {
+    return grout_module_get_surface(wording->module) == GROUT_SURFACE_PALLAS;
+}
+
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *message) {
     grout_diag *diag = wording->diag;

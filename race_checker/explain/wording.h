@@ -31,6 +31,11 @@ char *grout_wording__keep(const grout_wording *wording, grout_text *text);
 /* The sentence with its words, kept likewise. */
 char *grout_wording__say(const grout_wording *wording, grout_sentence_id sentence,
                          const grout_words *words);
+/* What to write, as the author of the kernel writes it, kept likewise. */
+const char *grout_wording__spell(const grout_wording *wording, grout_spelling_id spelling,
+                                 const grout_words *words);
+/* Whether the author of the kernel writes Python with JAX' Pallas. */
+bool grout_wording__is_pallas(const grout_wording *wording);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *message);
 /* The places that loc was called from, at most GROUT_CALLERS_MAX; those said already are left out.
@@ -92,6 +97,26 @@ const char *grout_wording__get_kind(const grout_origin *origin);
 /* "scope", "CTA": what ends, of a finding about the end of one. */
 const char *grout_wording__get_scope(const grout_wording *wording);
 
+/* Whether it is made inside of what its line calls: nothing can be written right beside it. */
+bool grout_wording__is_within_call(const grout_wording *wording, const grout_origin *origin);
+/* Whether the one is of a body that the line of the other calls, which nobody can write beside: an
+ * access in the function that plgpu.emit_pipeline calls, and a copy that it makes. */
+bool grout_wording__is_in_body(const grout_wording *wording, const grout_origin *inner,
+                               const grout_origin *outer);
+/* "before line 12"; "as the last line of the body that line 12 calls, after line 8": where
+ * something is written that has to come after the one and before the other; line: of its
+ * statement. */
+const char *grout_wording__name_place(const grout_wording *wording, const grout_origin *earlier,
+                                      const grout_origin *later, uint32_t line);
+/* The same without saying where: "before this". */
+const char *grout_wording__name_time(const grout_wording *wording, const grout_origin *earlier,
+                                     const grout_origin *later);
+/* "%full[1]"; "full.at[1]": a barrier as an operation takes it. */
+const char *grout_wording__name_operand(const grout_wording *wording, uint32_t element);
+/* "barrier_wait %full[1]", "plgpu.barrier_wait(full.at[1])" */
+const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t element);
+/* "'cluster_barrier'", or what to write in Pallas for all threads of the cluster to meet */
+const char *grout_wording__spell_meeting(const grout_wording *wording);
 /* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
  * and one of them. */
 uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
@@ -115,6 +140,8 @@ bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *o
 
 /* Whether the kernel has mbarriers, and no barriers of the Pallas face. */
 bool grout_wording__is_explicit(const grout_wording *wording);
+/* Whether the kernel publishes SMEM by fence_async_shared, not commit_smem. */
+bool grout_wording__takes_fence(const grout_wording *wording);
 /* "commit_smem", "fence_async_shared": as the kernel writes it, or would. */
 const char *grout_wording__get_smem_commit(const grout_wording *wording);
 /* "a barrier", "an mbarrier" */

@@ -96,7 +96,7 @@ typedef struct grout_near {
     grout_origin handover;
     uint32_t needed;      /* the largest n of a wgmma_wait that would cover the group: there, or
                            * right before the access if it is the thread's own */
-    uint32_t wait_needed; /* WGMMA_LEFT: n with which the wait would */
+    uint32_t wait_needed; /* WGMMA_LEFT, GROUP_LEFT: n with which the wait would */
     GROUT_NOTE_END
 } grout_near;
 
@@ -106,7 +106,7 @@ static inline bool grout_near__is_of_grids(const grout_near *near) {
            near->kind == GROUT_NEAR_GRID_FURTHER;
 }
 
-/* What mends all occurrences of a finding about a wgmma. */
+/* What mends all occurrences of a finding about a wgmma; wait: of one about a bulk group too. */
 typedef struct grout_cover {
     grout_op_id spot;      /* a wait right before this op covers each of them; 0: there is none */
     uint32_t allowed;      /* with this n */
@@ -178,7 +178,7 @@ GROUT_NO_PADDING_BEGIN
 typedef struct grout_record {
     uint64_t count;
     grout_facts facts;
-    grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
+    grout_cover cover; /* of codes that have one (cover.h) */
     bool is_replaced;  /* another finding has been made of it: not listed */
     bool reserved[7];
     /* its identity is all that is hashed, from here on */

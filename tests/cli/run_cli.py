@@ -149,7 +149,9 @@ def test_exit_codes(folder):
     run("check", folder).expect(2, "", "it is a folder")
     run("check", kernel, "--max-memory", "10").expect(3, None, "[out-of-memory]")
     run("check", race, "--severity", "smem-race=off").expect(0, "2 silenced")
-    run("check", race, "--severity", "smem-race=warning").expect(0, "1 warning, 1 more that follows from it")
+    run("check", race, "--severity", "smem-race=warning").expect(0, ": warning, 1 warning, 1 more that follows from it")
+    lowered = json.loads(run("check", "--format", "json", race, "--severity", "smem-race=warning").out)
+    assert lowered["verdict"] == "warning" and lowered["findings"][0]["severity"] == "warning", lowered["verdict"]
     run("check", race, "--severity", "smem-race=warning", "--werror").expect(1, "1 error, 1 more that follows from it")
     run("check", race, "--severity", "syntax=off").expect(2, "", "stays an error")
     run("run", race, "-q").expect(0, "", "")
@@ -425,7 +427,8 @@ def test_json(folder):
     race = write(f"{folder}/race.grout", RACE)
     bad = write(f"{folder}/bad.grout", "kernel")
     cases = (([kernel], 0, "clean"), ([race], 1, "error"), ([bad], 2, "invalid"), ([f"{folder}/no.grout"], 2, "invalid"),
-             ([race, "--severity", "smem-race=off"], 0, "clean"), ([kernel, "--max-steps", "3"], 3, "incomplete"),
+             ([race, "--severity", "smem-race=off"], 0, "clean"), ([race, "--severity", "smem-race=warning"], 0, "warning"),
+             ([kernel, "--max-steps", "3"], 3, "incomplete"),
              ([kernel, "-D", "X=2", "--input", "a=randn:1", "--schedule", "random", "--seed", "4"], 0, "clean"),
              ([f"{ROOT}/kernels/bugs/add_tma_no_commit.grout"], 1, "error"),
              ([f"{ROOT}/kernels/bugs/missing_arrive.grout"], 1, "error"))

@@ -95,6 +95,8 @@ def test_findings(folder):
                   "  holds for every schedule and timing of these 2 launches with these inputs\n")
     # At most so many are listed, and all count; what is silenced is counted.
     expect(run("check", kernel, "--sweep", "STEPS=2,8", "--severity", "smem-race=off"), 0, "@k: clean, 1 silenced")
+    lowered = run("check", kernel, "--sweep", "STEPS=2,8", "--severity", "smem-race=warning")
+    assert "STEPS=8: warning; " in expect(lowered, 0, "@k: warning, 1 warning").stdout, lowered.stdout
     two = write(f"{folder}/two.grout", RACY.replace("  for", "  store %q[0, 0], 1.0\n  for"))
     done = expect(run("check", two, "--sweep", "STEPS=2,8", "--max-findings", "1"), 1, " past --max-findings\n")
     assert done.stdout.count(": error: ") == 1, done.stdout

@@ -6,9 +6,10 @@
 #include "barriers.cuh"
 
 enum { SLOT = 65536, NOISE = 32768, TURNS = 20000, CTAS = 132 };
-enum refill { BY_TMA, BY_TMA_FENCED, BY_STORES };
-static const char *const names[] = {"TMA", "TMA, fence.proxy.async before the arrive",
-                                    "plain stores"};
+enum refill { BY_TMA, BY_TMA_FENCED, BY_TMA_FENCED_LATE, BY_STORES };
+static const char *const names[] = {
+    "TMA", "TMA, fence.proxy.async before the arrive",
+    "TMA, fence.proxy.async after the wait of the lane that issues it", "plain stores"};
 
 extern __shared__ __align__(1024) unsigned char slot[];
 
@@ -55,6 +56,8 @@ __global__ void try_refill(const char *source, int readers, refill how, u64 *wro
                 arrive(full);
             } else {
                 if (lane == 0) {
+                    if (how == BY_TMA_FENCED_LATE)
+                        asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
                     expect(full, SLOT);
                     for (int i = 0; i < SLOT; i += 8192)
                         load(shared_address(slot) + i, source + (turn & 1) * SLOT + i, 8192, full);
@@ -112,8 +115,10 @@ int main() {
     OR_EXIT(cudaMemcpy(source, values, sizeof values, cudaMemcpyHostToDevice));
     print<64>(source, 4, 0, BY_TMA);
     print<64>(source, 4, 0, BY_TMA_FENCED);
+    print<64>(source, 4, 0, BY_TMA_FENCED_LATE);
     print<64>(source, 4, 0, BY_STORES);
     print<8>(source, 1, 20, BY_TMA);
     print<8>(source, 1, 20, BY_TMA_FENCED);
+    print<8>(source, 1, 20, BY_TMA_FENCED_LATE);
     return 0;
 }

@@ -1,4 +1,4 @@
-"""What run.py makes of results, without JAX: the kinds of verdicts, the page, the tables that are written by hand.
+"""What run.py and gpu.py make of results, without JAX: the kinds of verdicts, the page, the tables that are written by hand.
 
 usage: check_runner.py --grout PATH
 
@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+import gpu_page
+import gpu_verdicts
 import page
 import verdicts
 
@@ -64,6 +66,55 @@ def check_refusals():
     assert rounded[FILE + "test_a"].kind == "same" and "4.5e-07" in rounded[FILE + "test_a"].why, rounded
 
 
+def make_gpu(outcome, message="", findings=(), kernels=1):
+    return {"outcome": outcome, "message": message, "seconds": 1.0, "kernels": kernels, "findings": list(findings),
+            "reports": [{}] * kernels}
+
+
+def check_gpu_kinds():
+    error = ["missing-commit-smem", "error", "mosaic_gpu_test.py:1", "TMA may read stale bytes of %x"]
+    refusal = "grout.pallas._errors.UnsupportedError: /a/b.py:3:4: stack: there is no counterpart\n  3 | x"
+    half = "builtins.AssertionError: \nMismatched elements: 50 / 100 (50%)"
+    few = "builtins.AssertionError: \nMismatched elements: 1 / 10000 (0.01%)"
+    wanted = {
+        "A::test_right": ("same", make_gpu("passed")),
+        "A::test_warned": ("same", make_gpu("passed", findings=[["x", "warning", "", ""]])),
+        "A::test_get_swap_with_transforms0": ("found", make_gpu("passed", findings=[error])),
+        "A::test_new": ("unjudged", make_gpu("passed", findings=[error])),
+        "A::test_stack": ("refused", make_gpu("failed", refusal, kernels=0)),
+        "A::test_stack_2": ("better", make_gpu("failed", refusal, kernels=0)),
+        "A::test_raises": ("accepted", make_gpu("failed", "builtins.AssertionError: ValueError not raised")),
+        "A::test_profiler": ("lowering", make_gpu("failed", "builtins.ValueError: no file")),
+        "A::test_old": ("misfit", make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'", kernels=0)),
+        "A::test_wrong": ("wrong", make_gpu("failed", half)),
+        "A::test_keyword": ("wrong", make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'")),
+        "PipelineSm90ATest::test_realistic_matmul": ("rounding", make_gpu("failed", few)),
+        "PipelineSm90AWGTest::test_realistic_matmul": ("wrong", make_gpu("failed", half)),
+        "A::test_skipped": ("skipped", make_gpu("skipped", kernels=0)),
+    }
+    lowered = {"A::test_stack": {"lowering": ""}, "A::test_stack_2": {"lowering": "NotImplementedError: stack. It is"}}
+    judged = gpu_verdicts.judge({case: line for case, (_, line) in wanted.items()}, lowered)
+    kinds = {case: verdict.kind for case, verdict in judged.items()}
+    assert kinds == {case: kind for case, (kind, _) in wanted.items()}, kinds
+    assert gpu_verdicts.list_refused({case: line for case, (_, line) in wanted.items()}) == ["A::test_stack", "A::test_stack_2"]
+    text = gpu_page.summarize("0.12.0", "h100", judged)
+    assert "Of the 11 that reach a kernel 3 are wrong and 9.1 % refused" in text, text
+    assert {kind for kind, _ in wanted.values()} == set(gpu_verdicts.KINDS)
+
+
+def check_gpu_tables(grout):
+    for code, *patterns, why in gpu_verdicts.JUDGED:
+        done = subprocess.run([grout, "explain", code], stdout=subprocess.DEVNULL, check=False)
+        assert done.returncode == 0 and why and len(patterns) == 2, code
+        list(map(re.compile, patterns))
+    assert all(len(row) == 2 for row in gpu_verdicts.LOWERING) and all(len(row) == 3 for row in gpu_verdicts.ROUNDING)
+    with open(page.PAGE, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count(gpu_page.BEGIN) == text.count(gpu_page.END) == 1, "the marks of the page"
+    runs = re.findall(r"reach a kernel (\d+) are wrong and ([0-9.]+) % refused", text)
+    assert all(wrong == "0" and float(refused) <= 1 for wrong, refused in runs), runs
+
+
 def check_tables(grout):
     codes = verdicts.RACES | verdicts.MISUSE
     for row in verdicts.WORDS:
@@ -92,6 +143,8 @@ def main():
     check_kinds()
     check_refusals()
     check_tables(args.grout)
+    check_gpu_kinds()
+    check_gpu_tables(args.grout)
 
 
 if __name__ == "__main__":

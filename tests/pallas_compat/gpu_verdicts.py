@@ -10,6 +10,7 @@ import verdicts
 # In this order on the page.
 KINDS = {
     "same": "passes, and the checker finds no error",
+    "rounding": "values differ from XLA's by rounding, which gpu_rounding.txt has judged",
     "found": "the checker finds an error, which gpu_judged.txt has read and judged; values may differ for it",
     "better": "refused, and JAX' own lowering refuses it too",
     "accepted": "the test wants an error of JAX' lowering, and grout takes the kernel or says it in other words",
@@ -20,13 +21,14 @@ KINDS = {
     "misfit": "test and installed JAX do not fit",
     "skipped": "the test skips itself",
 }
-REACHES_A_KERNEL = ("same", "found", "better", "accepted", "refused", "unjudged", "wrong")
+REACHES_A_KERNEL = ("same", "rounding", "found", "better", "accepted", "refused", "unjudged", "wrong")
 BAD = ("refused", "unjudged", "wrong")
 
 JUDGED = verdicts.read_table("gpu_judged.txt")  # code, case, place, why
 LOWERING = verdicts.read_table("gpu_lowering.txt")  # case, why
+ROUNDING = verdicts.read_table("gpu_rounding.txt")  # case, the largest part of the elements, why
 MISFITS = r"got an unexpected keyword argument|has no attribute|missing \d+ required|positional argument|cannot import name|" \
-    r"No module named|not defined|is not supported in jaxlib|unexpected keyword"
+    r"No module named|not defined|attribute is not available|captures non-scalar array constants|is not supported in jaxlib|unexpected keyword"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +54,13 @@ def _judge_findings(case, errors):
             return ""
         whys.append(why)
     return "; ".join(dict.fromkeys(whys))
+
+
+def _judge_rounding(case, message):
+    """Why values may differ; '' if more elements do than were judged."""
+    found = re.search(r"Mismatched elements: \d+ / \d+ \(([0-9.e-]+)%\)", message)
+    return next((why for pattern, most, why in ROUNDING if found and re.search(pattern, case) and
+                 float(found.group(1)) <= float(most)), "")
 
 
 def _judge(case, line, lowered):
@@ -80,6 +89,9 @@ def _judge(case, line, lowered):
         if lowered.get("lowering"):
             return make("better", verdicts.judge_refusal(refusal, lowered["lowering"])[1])
         return make("refused", refusal)
+    rounding = _judge_rounding(case, message)
+    if rounding:
+        return make("rounding", rounding)
     if not line.get("kernels") and re.search(MISFITS, message):
         return make("misfit", first)
     return make("wrong", first)

@@ -14,6 +14,7 @@ import typing
 
 from ._diagnostics import GroutError
 from ._library import lib
+from ._severity import is_finding
 
 COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*')
 RULE = re.compile(r"allow:\s*([\w-]+(?:,\s*[\w-]+)*)\s+(\S.*)")
@@ -33,7 +34,7 @@ def _check_code(where: str, code: str) -> None:
     number = lib.grout_diag_find(code.encode())
     if number == lib.GROUT_DIAG_NONE:
         raise GroutError(f"{where}: error: there is no code '{code}' [bad-suppression]")
-    if lib.grout_diag_get(number).stage != lib.GROUT_STAGE_RUN or number == lib.GROUT_DIAG_STEP_LIMIT:
+    if not is_finding(number):
         raise GroutError(f"{where}: error: '{code}' is no finding of a run: it cannot be silenced [bad-suppression]")
 
 

@@ -18,6 +18,7 @@ from ._gpu import Launcher, LaunchOptions
 from ._launch import Options, Progress, Run
 from ._library import ffi, lib, take_text, text_of
 from ._report import Report, make_report
+from ._severity import Levels, describe_levels, read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
 DIRECTIONS = {"GROUT_DIRECTION_IN": "in", "GROUT_DIRECTION_OUT": "out", "GROUT_DIRECTION_INOUT": "inout",
@@ -354,6 +355,7 @@ class Kernel:
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20, writes: bool = False,
+              severity: typing.Optional[typing.Mapping[str, str]] = None,
               progress: typing.Optional[typing.Callable[[Progress], object]] = None,
               print: typing.Optional[typing.Callable[[str], object]] = print,
               externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords) -> Report:
@@ -363,8 +365,10 @@ class Kernel:
         go elsewhere, unless writes=True says that the arrays given for them are written as run() does. The other
         options are those of 'grout check'. progress is called some times in a second; what it
         raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody. externs: the
-        functions that the kernel calls by name, for single elements.
+        functions that the kernel calls by name, for single elements. severity={'CODE': 'warning'} makes a warning of
+        an error, or an error of a warning; with a lowered error the verdict is 'warning', never 'clean'.
         """
+        levels = read_levels(severity)
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
         arguments, defines = self._sort(arrays, keywords, values)
@@ -382,13 +386,13 @@ class Kernel:
             with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
                      argument_bytes=sum(argument.size for argument in array)) as run:
                 run.run()
-                coverage = self._describe_coverage(bound, defines, inputs, options)
-                return make_report(bound, run, checker, coverage, self.module, max_findings)
+                coverage = self._describe_coverage(bound, defines, inputs, options, levels)
+                return make_report(bound, run, checker, coverage, self.module, max_findings, levels)
         finally:
             lib.grout_checker_free(checker)
             del keep
 
-    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options) -> str:
+    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options, levels: Levels) -> str:
         parts = [take_text(lambda text: lib.grout_describe_launch(bound.pointer, bound.kernel, text))]
         if lib.grout_module_get_launch_count(bound.pointer) > 1:
             parts.append("alone, not in the file's launch list")
@@ -401,6 +405,8 @@ class Kernel:
         parts.append(f"{schedule} schedule, {options.timing} timing" +
                      (f", seed {options.seed}" if options.has_seed else "") +
                      (", exact numerics" if options.numerics == "exact" else ""))
+        if levels:
+            parts.append(f"severity {describe_levels(levels)}")
         return "; ".join(parts)
 
     # ---- run --------------------------------------------------------------------------------------------------------

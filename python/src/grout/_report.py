@@ -13,6 +13,7 @@ from ._diagnostics import (CheckError, Diagnostic, Note, Place, make_diagnostic,
                            severity_text)
 from ._launch import Run, Stats
 from ._library import ffi, lib, take_text, text_of
+from ._severity import Levels
 
 # Codes that say that a limit was reached: no fault of the kernel.
 LIMITS = ("step-limit", "out-of-memory")
@@ -46,6 +47,7 @@ class Finding:
 
     code: str
     severity: str
+    is_lowered: bool  # an error, but for severity=
     message: str
     place: typing.Optional[Place]
     related: typing.Optional[Place]
@@ -97,24 +99,36 @@ def _key(finding) -> int:
     return int(ffi.cast("uintptr_t", finding))
 
 
-def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances) -> Finding:
+def _make_diag(finding, levels: Levels):
+    """The diagnostic of a finding with the severity that the call gives its code."""
+    level = levels.get(text_of(lib.grout_diag_get(finding.code).text))
+    if level is None:
+        return finding.diag
+    diag = ffi.new("grout_diag *", finding.diag[0])
+    diag.severity = lib.GROUT_SEVERITY_ERROR if level == "error" else lib.GROUT_SEVERITY_WARNING
+    return diag
+
+
+def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances, levels: Levels) -> Finding:
     info = lib.grout_diag_get(finding.code)
+    diag = _make_diag(finding, levels)
+    severity = severity_text(diag.severity)
     cause = causes.get(_key(finding.cause)) if finding.cause != ffi.NULL else None
     # What follows from an error stands with it; what follows from a warning, if it is no error itself.
     place = make_place(finding.primary)
     silenced = next((rule.reason for rule in allowances if place is not None and
                      (rule.code, rule.file, rule.line) == (text_of(info.text), place.file, place.line)), "")
     is_follower = cause is not None and not cause.silenced and not silenced and (
-        cause.severity == "error" or severity_text(finding.severity) != "error")
+        cause.severity == "error" or severity != "error")
     made = Finding(
-        code=text_of(info.text), severity=severity_text(finding.severity), message=text_of(finding.diag.message),
+        code=text_of(info.text), severity=severity, is_lowered=severity == "warning" and
+        finding.severity == lib.GROUT_SEVERITY_ERROR, message=text_of(finding.diag.message),
         place=place, related=make_place(finding.related), notes=make_notes(finding.diag),
         accesses=_make_accesses(finding), missing_edge=text_of(finding.missing_edge), repair=text_of(finding.repair),
         edit=_make_edit(finding.edit), count=finding.count, identity=f"{finding.identity:016x}",
         meaning=text_of(info.doc), short=take_text(lambda text: lib.grout_describe_finding(finding, text)),
         silenced=silenced, follows_from=cause if is_follower else None, followers=[],
-        text=render(finding.diag, diags).rstrip("\n"),
-        _colored=render(finding.diag, diags, color=True).rstrip("\n"))
+        text=render(diag, diags).rstrip("\n"), _colored=render(diag, diags, color=True).rstrip("\n"))
     causes[_key(finding)] = made
     if made.follows_from is not None:
         made.follows_from.followers.append(made)
@@ -126,7 +140,7 @@ class Report:
     """The answer of a check. print() shows it; in a notebook it shows itself; show() writes it in colours."""
 
     kernel: str
-    verdict: str  # "clean", "error" or "incomplete"
+    verdict: str  # "clean", "warning" (an error is there that severity= lowered), "error" or "incomplete"
     findings: typing.Tuple[Finding, ...]  # errors first
     silenced: typing.Tuple[Finding, ...]  # by comments '// allow: CODE reason' of the kernel
     warnings: typing.Tuple[Diagnostic, ...]  # of the verifier
@@ -182,10 +196,10 @@ class Report:
         return _to_html(self._text(True))
 
 
-def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int) -> Report:
+def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int, levels: Levels) -> Report:
     summary = lib.grout_checker_get_summary(checker, run.cut is not None)
     causes: typing.Dict[int, Finding] = {}
-    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances)
+    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances, levels)
             for i in range(lib.grout_checker_get_count(checker))]
     findings = [finding for finding in made if not finding.silenced]
     heads = [finding for finding in findings if finding.follows_from is None]
@@ -197,7 +211,8 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
         "unlisted": summary.dropped_count + max(0, len(heads) - max_findings),
     }
     is_open = run.cut is not None or summary.verdict == lib.GROUT_VERDICT_INCOMPLETE
-    verdict = "error" if counts["errors"] else "incomplete" if is_open else "clean"
+    is_lowered = any(finding.is_lowered for finding in findings)
+    verdict = "error" if counts["errors"] else "incomplete" if is_open else "warning" if is_lowered else "clean"
 
     def make_head(color: bool) -> str:
         kernel, word = ffi.new("char[]", bound.name.encode()), ffi.new("char[]", verdict.encode())

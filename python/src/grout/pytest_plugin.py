@@ -12,6 +12,7 @@ import pytest
 GPUS = ("a100", "h100", "b200")
 _DEVICE: pytest.StashKey = pytest.StashKey()
 _COUNTS: pytest.StashKey = pytest.StashKey()
+_LEVELS: pytest.StashKey = pytest.StashKey()
 
 
 def pytest_addoption(parser) -> None:
@@ -23,6 +24,8 @@ def pytest_addoption(parser) -> None:
                         help=f"the same on a device that says it is one {gpu.upper()}, for tests that ask")
     group.addoption("--grout-run", action="store_true", help="run them on the CPU, without the checker")
     group.addoption("--grout-warnings", action="store_true", help="fail tests whose kernels have warnings, too")
+    group.addoption("--grout-severity", action="append", default=[], metavar="CODE=LEVEL",
+                    help="make a finding an error or a warning, such as missing-commit-smem-war=warning; repeatable")
     group.addoption("--grout-wgmma", choices=("lowered", "documented"), default="lowered",
                     help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
     group.addoption("--grout-sms", type=int, default=None, metavar="N", help="the number of SMs for kernels that ask the device (132)")
@@ -38,8 +41,10 @@ def _checks(config) -> bool:
 
 
 def pytest_configure(config) -> None:
-    """Counts for the last line. A device that says it is a GPU is there from here on, for tests that are skipped without."""
-    config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0}
+    """Counts for the last line, and the severities. A device that says it is a GPU is there from here on, for tests that
+    are skipped without."""
+    config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0, "lowered": 0}
+    config.stash[_LEVELS] = _read_levels(config)
     if config.getoption("grout_gpu") is not None:
         from grout.pallas import _device  # pylint: disable=import-outside-toplevel
         device = _device.pretend(config.getoption("--grout-sms"), config.getoption("grout_gpu"))
@@ -54,11 +59,26 @@ def pytest_unconfigure(config) -> None:
         device.__exit__(None, None, None)
 
 
+def _read_levels(config) -> typing.Dict[str, str]:
+    words = config.getoption("--grout-severity")
+    if not words:
+        return {}
+    if not _checks(config):
+        raise pytest.UsageError("--grout-severity goes with --grout: without the checker there are no findings")
+    from grout._severity import parse_levels  # pylint: disable=import-outside-toplevel
+    try:
+        return parse_levels(words, "--grout-severity")
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 def _interpret(config):
     from grout import pallas  # pylint: disable=import-outside-toplevel
     options: typing.Dict[str, typing.Any] = {}
     if config.getoption("--grout-timeout") is not None:
         options["timeout"] = config.getoption("--grout-timeout")
+    if config.stash[_LEVELS]:
+        options["severity"] = config.stash[_LEVELS]
     return pallas.interpret(check=_checks(config), wgmma=config.getoption("--grout-wgmma"),
                             sms=config.getoption("--grout-sms"), gpu=config.getoption("grout_gpu"), **options)
 
@@ -72,7 +92,7 @@ def _count(config, session) -> None:
     counts = config.stash[_COUNTS]
     counts["kernels"] += len(session.kernels)
     counts["calls"] += len(session.calls)
-    for verdict, name in (("error", "errors"), ("incomplete", "incomplete")):
+    for verdict, name in (("error", "errors"), ("incomplete", "incomplete"), ("warning", "lowered")):
         counts[name] += sum(report.verdict == verdict for report in session.reports)
     counts["incomplete"] += sum(call.report is not None and call.report.verdict != "error" and bool(call.imported.gaps)
                                 for call in session.calls)
@@ -120,4 +140,6 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
     text = f"grout: {counts['kernels']} kernels read, {counts['calls']} calls"
     if _checks(config):
         text += f" checked, {counts['errors']} with errors, {counts['incomplete']} incomplete"
+    if config.stash[_LEVELS]:
+        text += f", {counts['lowered']} with a warning in place of an error (--grout-severity)"
     terminalreporter.write_line(text)

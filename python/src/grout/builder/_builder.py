@@ -76,7 +76,7 @@ class Builder(Operations):
     operators. Each call is judged at once: with checks=False only at the end, which is faster for large kernels.
     """
 
-    def __init__(self, name: str = "built", checks: bool = True):
+    def __init__(self, name: str = "built", checks: bool = True, surface: str = "text"):
         pointer = lib.grout_builder_new(name.encode())
         if pointer == ffi.NULL:
             raise MemoryError("grout: no memory for a builder")
@@ -90,6 +90,7 @@ class Builder(Operations):
         self._error: typing.Optional[KernelError] = None
         self._explicit: typing.Dict[int, bool] = {}  # by value of a barrier
         self._axis_names: typing.List[typing.Tuple[str, str]] = []
+        lib.grout_builder_surface(self._pointer, getattr(lib, f"GROUT_SURFACE_{surface.upper()}"))
         lib.grout_builder_inline(self._pointer, True)
 
     # ---- around each call -------------------------------------------------------------------------------------------
@@ -242,8 +243,8 @@ class Builder(Operations):
     def at(self, *frames) -> typing.Iterator[None]:
         """with b.at(("model.py", 12), ("train.py", 40)): what is built comes from there, the innermost frame first.
 
-        A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes. For importers, which know
-        the places of what they translate.
+        A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes, and whether it is made inside
+        of what the line calls. For importers, which know the places of what they translate.
         """
         before, self._places.given = self._places.given, tuple(Frame(*frame) for frame in frames)
         try:

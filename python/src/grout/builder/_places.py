@@ -21,6 +21,7 @@ class Frame(typing.NamedTuple):
     line: int
     column: int = 0
     length: int = 0
+    is_within_call: bool = False  # made inside of what the line calls: nothing can be written beside it
 
 
 def make_frame(frame) -> Frame:
@@ -84,7 +85,8 @@ class Places:
 
     def _add(self, frame: Frame, parent: int) -> int:
         loc = ffi.new("grout_loc *", {"line": frame.line, "column": frame.column, "length": frame.length,
-                                      "kind": lib.GROUT_LOC_PYTHON, "parent": parent})
+                                      "kind": lib.GROUT_LOC_PYTHON, "parent": parent,
+                                      "is_within_call": frame.is_within_call})
         self._add_source(frame.file)
         return lib.grout_builder_at(self._builder, loc[0], frame.file.encode())
 

@@ -4,7 +4,7 @@
     import grout.pallas
     print(grout.pallas.check(my_function)(x, y))
 
-needs jax and absl-py: pip install 'grout[pallas]'.
+needs jax and absl-py: pip install 'grout-gpu[pallas]'.
 """
 from ._api import PallasReport, check, dump, emit, import_kernels, interpret, run
 from ._errors import UnsupportedError

@@ -106,8 +106,18 @@ def _parse(arguments):
     parser.add_argument("--gpu", choices=("a100", "h100", "b200"), help="what the device says it is to kernels that ask")
     parser.add_argument("--wgmma", choices=("lowered", "documented"), default="lowered",
                         help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
+    parser.add_argument("--severity", action="append", default=[], metavar="CODE=LEVEL",
+                        help="check: make a finding an error or a warning; repeatable")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the numbers that check makes")
     return parser.parse_intermixed_args(arguments)
+
+
+def _read_severity(words: typing.Sequence[str]) -> typing.Dict[str, str]:
+    from .._severity import parse_levels  # pylint: disable=import-outside-toplevel
+    try:
+        return parse_levels(words, "--severity")
+    except ValueError as error:
+        raise Mistake(str(error)) from None
 
 
 def _write(text: str, output: typing.Optional[str]) -> None:
@@ -152,9 +162,9 @@ def _run(parsed) -> int:
         elif parsed.command == "emit":
             _write("\n".join(emitted.source for emitted in emit(function, **options)(*given)), parsed.output)
         else:
-            report = check(function, **options)(*given)
+            report = check(function, severity=_read_severity(parsed.severity), **options)(*given)
             _write(f"{report}\n", parsed.output)
-            return {"clean": 0, "incomplete": 3}.get(report.verdict, 1)
+            return {"clean": 0, "warning": 0, "incomplete": 3}.get(report.verdict, 1)
     except (GroutError, UnsupportedError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -105,7 +105,7 @@ class Importer:
 
     def __init__(self, source: Source, options: Options):
         self.source, self.options = source, options
-        self.builder = Builder(source.name, checks=False)
+        self.builder = Builder(source.name, checks=False, surface="pallas")
         self.names = Names()
         self.notes: typing.Counter[str] = collections.Counter()
         self.env: typing.Dict[object, object] = {}
@@ -117,6 +117,7 @@ class Importer:
         self.gaps: typing.List[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
         self.depth = 0  # of regions
         self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.is_within_call = False  # what is built is made inside of what the line of where calls
         self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
@@ -137,17 +138,25 @@ class Importer:
 
     @contextlib.contextmanager
     def _at(self, equation):
-        outer, name = self.where, self.current
+        outer, name, was_within_call = self.where, self.current, self.is_within_call
         frames = tuple(_jax.list_frames(equation))
         if frames:
             known = len(frames) >= len(outer) and frames[len(frames) - len(outer):] == outer
             self.where = (frames if known else frames + outer)[:FRAMES_MAX]
         self.current = _series.name_of(equation.primitive)
+        self.is_within_call = _jax.is_of_pipeline(equation) or (was_within_call and not frames)
         try:
-            with self.builder.at(*(self.where or self.home)):
+            with self.builder.at(*self._places()):
                 yield
         finally:
-            self.where, self.current = outer, name
+            self.where, self.current, self.is_within_call = outer, name, was_within_call
+
+    def _places(self) -> typing.Tuple:
+        """Where what is built comes from, the innermost frame first."""
+        places = tuple(self.where or self.home)
+        if not self.is_within_call or not places:
+            return places
+        return ((*places[0], 0, 0)[:4] + (True,), *places[1:])
 
     # ---- walking ----------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ _LIBRARY = os.path.dirname(os.__file__) + os.sep  # Python's own modules, but no
 # What runs the user's tests, whose frames say nothing.
 _RUNNERS = tuple(os.sep + name + os.sep for name in ("_pytest", "pytest", "pluggy"))
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PIPELINE = os.path.join(_JAX, "_src", "pallas", "mosaic_gpu", "pipeline.py")
 
 
 # The body of a pallas_call writes references, but JAX does not count that as an effect.
@@ -143,9 +144,21 @@ def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
     frame = sys._getframe(1)
     while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
         if is_users(frame.f_code.co_filename):
-            found.append(tuple(make_frame(frame)))
+            found.append(tuple(make_frame(frame))[:4])
         frame = frame.f_back
     return found
+
+
+def is_of_pipeline(equation) -> bool:
+    """Whether JAX' pipelines make an equation themselves, not the body that they call. Those of a pallas_call have no
+    frame inside of that call."""
+    traceback = equation.source_info.traceback
+    for code in traceback.raw_frames()[0] if traceback is not None else ():
+        if code.co_filename.startswith((_PIPELINE, _HERE)):
+            return True
+        if is_users(code.co_filename):
+            return False
+    return False
 
 
 def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:

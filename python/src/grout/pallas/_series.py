@@ -9,10 +9,11 @@ import re
 import typing
 import warnings
 
-# The newest release of each series that all tests have run with, and for the oldest and the newest series CI does.
-TESTED = ("0.10.2", "0.11.2", "0.12.0.1")
+from .. import _tested
+
+TESTED = tuple(_tested.JAX)
 OLDEST = (0, 10)
-SAY_TESTED = f"tested are {', '.join(TESTED[:-1])} and {TESTED[-1]}"
+SAY_TESTED = f"tested are {_tested.name_all()}"
 
 
 def _read_numbers(version: str) -> typing.Tuple[int, ...]:

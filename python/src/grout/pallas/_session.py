@@ -10,6 +10,7 @@ import numpy
 
 from .._diagnostics import GroutError
 from .._report import Report
+from .._severity import read_levels
 from . import _jax
 from ._errors import UnsupportedError
 from ._host import make_output, pack, unpack
@@ -39,6 +40,8 @@ class Session:
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
+        if check:
+            read_levels(self._run_options.get("severity"))
         self._only_import, self._on_report = only_import, on_report
         self._lock = threading.Lock()
         # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.

@@ -71,7 +71,7 @@ def _of_plain_pallas_call(params, frames) -> Source:
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
     if any(size != 1 for size in mapping.grid) or not all(block.has_trivial_window() for block in mapping.block_mappings):
         raise UnsupportedError(f"JAX {_series.VERSION} has no pallas_call with a grid or blocks for Mosaic GPU: use "
-                               "plgpu.kernel, or plgpu.pallas_call")
+                               "plgpu.kernel")
     if any("smem" in str(getattr(variable.aval, "memory_space", "")).lower() for variable in jaxpr.invars) and \
             params.get("mesh") is not None:
         raise UnsupportedError("a pallas_call with a mesh and references in shared memory: use plgpu.kernel")

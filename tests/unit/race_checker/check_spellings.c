@@ -1,0 +1,154 @@
+/* check_spellings.c - what a finding says to write, as the author of a kernel writes it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "race_checker/explain/sentences.h"
+
+#include "grout/build.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *id, *text, *pallas;
+} rows[] = {
+#define GROUT_SPELLING(ID, TEXT, PALLAS) {#ID, TEXT, PALLAS},
+#include "race_checker/explain/spellings.def"
+};
+
+static const grout_words filled = {
+#define GROUT_WORD(NAME, MEANING)   .NAME = "<" #NAME ">",
+#define GROUT_NUMBER(NAME, MEANING) .NAME = 1000,
+#include "race_checker/explain/sentences.def"
+};
+
+/* ---- the table ---- */
+
+START_TEST(each_row_is_found) {
+    grout_spelling_id id = (grout_spelling_id)_i;
+    ck_assert_str_eq(grout_spelling__get(GROUT_SURFACE_TEXT, id), rows[_i].text);
+    ck_assert_str_eq(grout_spelling__get(GROUT_SURFACE_PALLAS, id), rows[_i].pallas);
+}
+END_TEST
+
+START_TEST(each_row_is_filled) {
+    for (int surface = 0; surface <= GROUT_SURFACE_PALLAS; surface++) {
+        const char *row = grout_spelling__get((grout_surface)surface, (grout_spelling_id)_i);
+        grout_text text = {.allocator = NULL};
+        grout_spelling__add(&text, (grout_surface)surface, (grout_spelling_id)_i, &filled);
+        ck_assert(!text.failed);
+        const char *got = text.data ? text.data : "";
+        ck_assert_msg(strpbrk(got, "{}%\n") == NULL, "%s: '%s'", rows[_i].id, got);
+        ck_assert_msg((strchr(row, '{') == NULL) == (strcmp(row, got) == 0), "%s: '%s'",
+                      rows[_i].id, got);
+        grout_text_free(&text);
+    }
+}
+END_TEST
+
+/* Words of the text format that no Python has. */
+START_TEST(pallas_rows_are_no_text) {
+    static const char *const words[] = {"attr ",         "arrivals(",  "order(",
+                                        "scope(",        "read_only'", "cluster_barrier",
+                                        "block_barrier", "mbarrier"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(rows[_i].pallas, words[i]);
+        ck_assert_msg(at == NULL, "%s: '%s' is no Python", rows[_i].id, rows[_i].pallas);
+    }
+}
+END_TEST
+
+START_TEST(an_operation_has_its_number) {
+    grout_text text = {.allocator = NULL};
+    grout_spelling__add(&text, GROUT_SURFACE_TEXT, GROUT_SPELLING_WAIT_STORES_READ,
+                        &(grout_words){.number = 2});
+    ck_assert_str_eq(text.data, "wait_smem_to_gmem 2 read_only");
+    grout_text_free(&text);
+    text = (grout_text){.allocator = NULL};
+    grout_spelling__add(&text, GROUT_SURFACE_PALLAS, GROUT_SPELLING_WAIT_STORES_READ,
+                        &(grout_words){.number = 2});
+    ck_assert_str_eq(text.data, "plgpu.wait_smem_to_gmem(2, wait_read_only=True)");
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- names ---- */
+
+/* Two barriers, of one element and of two, in a module of the surface. */
+static grout_module *build_barriers(grout_surface surface) {
+    grout_diags *diags = grout_diags_new();
+    grout_builder *builder = grout_builder_new("check_spellings");
+    grout_builder_surface(builder, surface);
+    grout_builder_kernel(builder, "k");
+    const grout_expr_id one = grout_build_int(builder, 1), two = grout_build_int(builder, 2);
+    grout_build_object object = {
+        .kind = GROUT_OBJECT_BARRIER, .dtype = GROUT_DTYPE_NONE, .rank = 1, .dims = &one};
+    (void)grout_build_scratch(builder, "done", &object);
+    object.dims = &two;
+    (void)grout_build_scratch(builder, "full", &object);
+    grout_builder_end_kernel(builder);
+    grout_module *module = grout_builder_finish(builder, diags);
+    ck_assert_ptr_nonnull(module);
+    grout_module *bound = grout_module_bind(module, NULL, 0, diags);
+    ck_assert_ptr_nonnull(bound);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return bound;
+}
+
+static void check_element(const grout_module *module, grout_object_id object, int64_t index,
+                          const char *expected) {
+    grout_text text = {.allocator = NULL};
+    grout_element__print(module, object, index, &text);
+    ck_assert_str_eq(text.data, expected);
+    grout_text_free(&text);
+}
+
+START_TEST(elements_are_named_as_the_author_does) {
+    grout_module *text = build_barriers(GROUT_SURFACE_TEXT);
+    grout_module *pallas = build_barriers(GROUT_SURFACE_PALLAS);
+    ck_assert_int_eq(grout_module_get_surface(text), GROUT_SURFACE_TEXT);
+    ck_assert_int_eq(grout_module_get_surface(pallas), GROUT_SURFACE_PALLAS); /* of a copy, too */
+    check_element(text, 1, 0, "%done[0]");
+    check_element(text, 2, 1, "%full[1]");
+    check_element(pallas, 1, 0, "done");
+    check_element(pallas, 2, 1, "full[1]");
+    grout_module_free(text);
+    grout_module_free(pallas);
+}
+END_TEST
+
+/* In a copy of the module, too. */
+START_TEST(a_place_may_be_inside_of_what_its_line_calls) {
+    grout_diags *diags = grout_diags_new();
+    grout_builder *builder = grout_builder_new("check_spellings");
+    const grout_loc outer = {.line = 3, .kind = GROUT_LOC_PYTHON, .is_within_call = true};
+    const grout_loc_id loc = grout_builder_at(builder, outer, "user.py");
+    grout_builder_kernel(builder, "k");
+    grout_builder_end_kernel(builder);
+    grout_module *module = grout_builder_finish(builder, diags);
+    ck_assert_ptr_nonnull(module);
+    grout_module *bound = grout_module_bind(module, NULL, 0, diags);
+    ck_assert_ptr_nonnull(bound);
+    ck_assert(grout_module_get_loc(bound, loc)->is_within_call);
+    grout_module_free(bound);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("spellings");
+    TCase *tcase = tcase_create("spellings");
+    tcase_add_loop_test(tcase, each_row_is_found, 0, GROUT_SPELLING_COUNT);
+    tcase_add_loop_test(tcase, each_row_is_filled, 0, GROUT_SPELLING_COUNT);
+    tcase_add_loop_test(tcase, pallas_rows_are_no_text, 0, GROUT_SPELLING_COUNT);
+    tcase_add_test(tcase, an_operation_has_its_number);
+    tcase_add_test(tcase, elements_are_named_as_the_author_does);
+    tcase_add_test(tcase, a_place_may_be_inside_of_what_its_line_calls);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
