@@ -119,6 +119,20 @@ def test_the_barrier_of_a_cta_and_those_of_its_warpgroups():
     assert text.count("block_barrier") == 1 and "named_barrier" not in text
 
 
+@pytest.mark.skipif(not hasattr(plgpu, "warp_map"), reason="this JAX has no warp_map")
+def test_one_warp_waits_for_the_others_at_the_barrier_of_its_warpgroup():
+    """It is no barrier of one thread then, so it is not left out."""
+    def body(out):
+        @plgpu.warp_map
+        def _(warp):
+            del warp
+            plgpu.inline_mgpu()(lambda ctx: run_ptx("bar.sync 1, 128;") and None)()
+        out[...] = jnp.zeros((128,), F32)
+
+    with pytest.raises(grout.pallas.UnsupportedError, match="named barrier 1"):
+        grout.pallas.dump(kernel(body, S((128,), F32)))()
+
+
 def _fence_by_nvvm(ctx):
     del ctx
     nvvm.fence_proxy(nvvm.ProxyKind.async_shared, space=nvvm.SharedSpace.shared_cta)

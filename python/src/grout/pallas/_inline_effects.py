@@ -71,7 +71,8 @@ class Effects:
         """bar.sync or bar.arrive."""
         lanes = self.count(count, "a named barrier with a number of threads")
         threads = self.importer.source.threads[1] if self.importer.source.threads else 1
-        if lanes == LANES and operation == "sync" and (threads == 1 or self._is_own(number.node)):
+        is_whole = not self.importer.warps  # one warp alone waits for the others
+        if is_whole and lanes == LANES and operation == "sync" and (threads == 1 or self._is_own(number.node)):
             return  # the lanes of one thread meet
         known = uniform(number.node)
         if known == 0 and operation == "sync" and lanes == LANES * threads:

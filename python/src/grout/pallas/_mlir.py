@@ -113,19 +113,20 @@ class Reader:
     def _step(self, operation):
         name = operation.name
         if name in _BINARY:
-            return self._each(operation, lambda a, b: arithmetic.binary(_BINARY[name], a, b))
+            return self.each(operation, lambda a, b: arithmetic.binary(_BINARY[name], a, b))
         if name in _UNARY:
-            return self._each(operation, lambda a: arithmetic.unary(_UNARY[name], a))
+            return self.each(operation, lambda a: arithmetic.unary(_UNARY[name], a))
         if name in _CONVERSIONS:
             kind = describe(operation.results[0].type)[0]
-            return self._each(operation, lambda a: arithmetic.unary(_CONVERSIONS[name], a, kind))
+            return self.each(operation, lambda a: arithmetic.unary(_CONVERSIONS[name], a, kind))
         if name in _RESIZES:
             kind = describe(operation.results[0].type)[0]
-            return self._each(operation, lambda a: arithmetic.resize(a, kind, _RESIZES[name]))
+            return self.each(operation, lambda a: arithmetic.resize(a, kind, _RESIZES[name]))
         function = _READERS.get(name)
         return self.effect(self, operation) if function is None else function(self, operation)
 
-    def _each(self, operation, function) -> tuple:
+    def each(self, operation, function) -> tuple:
+        """A function of the words of all operands, element by element."""
         return tuple(function(*words) for words in zip(*map(self.of, operation.operands)))
 
     def asm(self, operation):
@@ -181,14 +182,14 @@ def _number(value, kind: str) -> Word:
 
 def _read_cmpi(reader, operation):
     name = _predicate(operation, _WHOLE_NUMBERS)
-    return reader._each(operation, lambda a, b: arithmetic.binary(_WHOLE_TESTS[name], a, b))
+    return reader.each(operation, lambda a, b: arithmetic.binary(_WHOLE_TESTS[name], a, b))
 
 
 def _read_cmpf(reader, operation):
     name = _predicate(operation, _FLOAT_NUMBERS)
     if name not in _FLOAT_TESTS:
         raise refuse(f"arith.cmpf {name}")
-    return reader._each(operation, lambda a, b: arithmetic.binary(_FLOAT_TESTS[name], a, b, "i1"))
+    return reader.each(operation, lambda a, b: arithmetic.binary(_FLOAT_TESTS[name], a, b, "i1"))
 
 
 def _predicate(operation, names) -> str:
@@ -212,7 +213,7 @@ def _read_bitcast(reader, operation):
 
 
 def _read_fma(reader, operation):
-    return reader._each(operation, lambda a, b, c: of(Node("fma", a.kind, (a.node, b.node, c.node))))
+    return reader.each(operation, lambda a, b, c: of(Node("fma", a.kind, (a.node, b.node, c.node))))
 
 
 def _read_broadcast(reader, operation):

@@ -43,8 +43,8 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
     if isinstance(kind, gpu.ClusterBarrierType):
         groups = tuple(_group(importer, axes) for axes in kind.collective_axes)
     number = importer.count_barrier()
-    by_hand = importer.fences_tensor_core and number not in importer.copied_to
-    orders = importer.is_blackwell and (kind.orders_tensor_core or by_hand)
+    orders = importer.is_blackwell and (kind.orders_tensor_core or
+                                        importer.fences_tensor_core and number not in importer.copied_to)
     made = grout_builder.barrier(count, arrivals, groups, orders_tensor_core=orders,
                                  leader_tracked=getattr(kind, "leader_tracked", False))
     return Declared(name, made, View("barrier", None, tuple(inner.shape), number=number))
