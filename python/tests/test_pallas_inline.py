@@ -698,6 +698,42 @@ def test_stores_of_scalars_and_of_lanes():
     assert int(scalar) == 42
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_loads_and_stores_of_some_lanes(waits):
+    """Each lane looks whether its row is one of those that are meant; the others touch nothing."""
+    def body(x_ref, first_ref, out, smem, barrier):
+        plgpu.copy_gmem_to_smem(x_ref, smem, barrier)
+        if waits:
+            plgpu.barrier_wait(barrier)
+
+        @plgpu.inline_mgpu(arg_types=(plgpu.RefType(), plgpu.RefType(), Layout.WG_SPLAT, Layout.WG_SPLAT))
+        def write(ctx, target, ref, first, column):
+            del ctx
+            kind = ir.IndexType.get()
+            lane = arith.remui(gpu.thread_id(gpu.Dimension.x), arith.constant(kind, 128))
+            start = arith.index_cast(kind, first.registers.item())
+            end = arith.addi(start, arith.constant(kind, 50))
+            meant = arith.andi(arith.cmpi(arith.CmpIPredicate.sge, lane, start), arith.cmpi(arith.CmpIPredicate.slt, lane, end))
+            with mgpu.utils.when(meant):
+                value = memref.load(ref, [lane])
+                row = arith.addi(arith.constant(kind, 8), lane)
+                memref.store(value, target, [row, arith.index_cast(kind, column.registers.item())])
+
+        out[...] = jnp.zeros((136, 4), F32)
+        write(out, smem, first_ref[0], jnp.int32(2))
+        if not waits:
+            plgpu.barrier_wait(barrier)
+
+    x = count(128) + 1
+    function = kernel(body, S((136, 4), F32), scratch_types=[SMEM((128,), F32), Barrier()])
+    report = grout.pallas.check(function)(x, numpy.array([20, 0], numpy.int32))
+    assert bool(report.findings) == (not waits), str(report)
+    if waits:
+        wanted = numpy.zeros((136, 4), numpy.float32)
+        wanted[28:78, 2] = x[20:70]
+        assert_same(report.result, wanted)
+
+
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_whole_references(is_committed):
     """As JAX' page has it: load_tiled, store_tiled, a copy and its wait."""

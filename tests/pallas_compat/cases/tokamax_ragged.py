@@ -94,7 +94,10 @@ def make_plain(module_name, function_name, config=None):
 @case("tokamax_ragged_100_f8_pairs", RAGGED, "sm100, f8 by i4 weights, pairs of CTAs", module_name="100_fp8_quant",
       function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", config={**BITS_8, "collective": True},
       left=jnp.float8_e4m3fn)
-def make_quantised(module_name, function_name, config=None, weights=jnp.int4, left=None, is_permuted=False):
+@case("tokamax_ragged_100_f8_to_f8", RAGGED, "sm100, f8 by i4 weights, results of 8 bits with scales", module_name="100_fp8_quant",
+      function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", left=jnp.float8_e4m3fn, tolerance=160.0,
+      config={**BITS_8, "epilogue_quant_qtype": jnp.float8_e4m3fn, "epilogue_quant_subchannel_size": 128})
+def make_quantised(module_name, function_name, config=None, weights=jnp.int4, left=None, is_permuted=False, tolerance=0.0):
     """Weights of 4 or 8 bits with a scale for each column and 128 rows; the other side as it is, or of 8 bits too."""
     import qwix
     module = importlib.import_module(PATH + module_name)
@@ -113,8 +116,9 @@ def make_quantised(module_name, function_name, config=None, weights=jnp.int4, le
             from tokamax._src import mosaic_gpu
             b = mosaic_gpu.apply_int4_to_fp8_offline_permute(b, axis=1)
         left_side = qwix.QArray(a, *scale_of_left) if scale_of_left else a
-        return getattr(module, function_name)(left_side, qwix.QArray(b, scale), groups, jnp.dtype(jnp.bfloat16),
-                                              _config(**config or {}), **extra)
+        result = getattr(module, function_name)(left_side, qwix.QArray(b, scale), groups, jnp.dtype(jnp.bfloat16),
+                                                _config(**config or {}), **extra)
+        return qwix.dequantize(result) if isinstance(result, qwix.QArray) else result
 
     def reference():
         matrix = b.astype(np.float32) * np.repeat(scales[0].astype(np.float32), 128, axis=1)
@@ -123,7 +127,8 @@ def make_quantised(module_name, function_name, config=None, weights=jnp.int4, le
             rows = rows * np.repeat(scales[1].astype(np.float32), 128, axis=1)
         return [dot_of_groups(rows, matrix, GROUPS).astype(jnp.bfloat16)]
 
-    return Prepared(jax.jit(function), (a, b, np.array(GROUPS, np.int32), *scales), reference, gpu=GPUS[module_name[0]])
+    return Prepared(jax.jit(function), (a, b, np.array(GROUPS, np.int32), *scales), reference, tolerance,
+                    gpu=GPUS[module_name[0]])
 
 
 def _draw_scales(rng, shape, left):

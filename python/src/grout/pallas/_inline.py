@@ -13,10 +13,10 @@ from . import _mlir
 from ._arithmetic import cast, cast_bits
 from ._errors import UnsupportedError
 from ._inline_effects import Effects, Memory
-from ._lanes import LANES, Word, of, resize_places, source, uniform, whole
+from ._lanes import LANES, Word, of, resize_places, source, split_place, uniform, whole
 from ._lift import Lifter, Source
 from ._rules import rule
-from ._values import Val, View, dtype_of, is_bool, is_int
+from ._values import Val, View, dtype_of, index, is_bool, is_int
 from ._views import apply
 
 # By the qualified name of the function that inline_mgpu wraps: what it means.
@@ -296,6 +296,43 @@ class Body:
         made = self.fit(self.lifter.lift([value.node for value in values], targets, shape), view.dtype, shape)
         self.importer.builder.op("store", view.ref.at[tuple(_mlir_box(start, shape))], self.importer.broadcast(
             made, shape).built if made.is_const else made.built)
+
+
+    # ---- by some lanes ----------------------------------------------------------------------------------------------
+
+    def _find_masked(self, view: View, places: typing.List[Word], mask: Word):
+        """The part of a reference that lanes touch, one element each, which of it, and its shape."""
+        parts, shape = [], []
+        flat = numpy.zeros(LANES, numpy.int64)
+        for place in places:
+            found = split_place(place.node)
+            if found is None:
+                raise _mlir.refuse("a load or store of some lanes at places that are no sum of one number and their own")
+            least, size = int(found[1].min()), int(numpy.ptp(found[1])) + 1
+            start = index(least)
+            for node in found[0]:
+                start = self.importer.arith("add", start, self.as_index(self.lifter.lift_scalar(node)))
+            operand = self.importer.operand(start)
+            parts.append(ds(operand, size) if size > 1 else operand)
+            shape += [size] * (size > 1)
+            flat = flat * size + found[1] - least
+        if not shape or len(numpy.unique(flat)) != math.prod(shape):
+            raise _mlir.refuse("a load or store of some lanes that is no box of a reference")
+        truth = self.lifter.lift([mask.node], flat[None], tuple(shape))
+        return view.ref.at[tuple(parts)], truth, flat, tuple(shape)
+
+    def load_masked(self, view: View, places: typing.List[Word], kind: str, mask: Word) -> Word:
+        """An element in each lane for which the mask is true."""
+        part, truth, flat, shape = self._find_masked(view, places, mask)
+        value = self.importer.op("masked_load", view.dtype, shape, part, truth.built)
+        return of(source(self._add_source(Source(value, shape)), kind, flat))
+
+    def store_masked(self, view: View, places: typing.List[Word], value: Word, mask: Word) -> None:
+        """Writes an element in each lane for which the mask is true."""
+        part, truth, flat, shape = self._find_masked(view, places, mask)
+        made = self.fit(self.lifter.lift([value.node], flat[None], shape), view.dtype, shape)
+        made = self.importer.broadcast(made, shape) if made.is_const else made
+        self.importer.builder.op("masked_store", part, made.built, truth.built)
 
 
 def _find_box(flat: numpy.ndarray, shape) -> typing.Tuple[typing.Tuple[int, ...], typing.Tuple[int, ...]]:

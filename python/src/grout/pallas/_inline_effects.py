@@ -6,10 +6,9 @@ import re
 import typing
 
 from . import _mlir
-from ._errors import UnsupportedError
 from ._inline_whole import MARK
-from ._lane_arithmetic import binary
-from ._lanes import LANES, Node, Word, gather_leaves, uniform, whole
+from ._lane_arithmetic import binary, invert
+from ._lanes import LANES, Node, Word, gather_leaves, is_uniform, uniform, whole
 from ._mlir import read_attribute, refuse
 
 TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers that threads arrive on is taken to order the "
@@ -34,6 +33,8 @@ class Effects:
         function = _OPERATIONS.get(operation.name)
         if function is None:
             raise refuse(f"the operation '{operation.name}'")
+        if self.body.memory.mask is not None and operation.name not in _OF_SOME_LANES:
+            raise refuse(f"the operation '{operation.name}' of some lanes")
         if operation.name not in ("memref.load", "memref.store", "nvvm.vote.sync"):
             self.body.memory.flush()
         return function(self, reader, operation)
@@ -41,6 +42,8 @@ class Effects:
     def do_ptx(self, words: typing.Sequence[str], operands: typing.Sequence[Word], text: str) -> None:
         """An instruction of PTX that is no arithmetic."""
         self.body.memory.flush()
+        if self.body.memory.mask is not None:
+            raise refuse(f"the PTX instruction '{text}' of some lanes")
         name = ".".join(words)
         for pattern, function in _INSTRUCTIONS:
             if re.fullmatch(pattern, name):
@@ -170,15 +173,20 @@ def _whole(effects, reader, operation):
 
 
 def _if(effects, reader, operation):
-    """Where all lanes go one way."""
-    condition = reader.scalar(operation.operands[0]).node
-    if list(operation.results) or any(leaf.op == "opaque" for leaf in _list_opaque(condition)):
-        raise refuse("'scf.if' of some lanes, or with a result")
+    """Where all lanes go one way a branch; else loads and stores have masks."""
+    word = reader.scalar(operation.operands[0])
+    if list(operation.results) or _list_opaque(word.node):
+        raise refuse("'scf.if' of one lane, or with a result")
     regions = [region for region in operation.regions if len(list(region))]
-    try:
-        value = effects.body.lifter.lift_scalar(condition)
-    except UnsupportedError as error:
-        raise refuse("'scf.if' that lanes go different ways in") from error
+    if not is_uniform(word.node):
+        for region, taken in zip(regions, (word, invert(word))):
+            effects.body.memory.flush()
+            outer = effects.body.memory.mask
+            effects.body.memory.mask = taken if outer is None else binary("and", outer, taken)
+            reader.read(list(region)[0])
+            effects.body.memory.mask = outer
+        return
+    value = effects.body.lifter.lift_scalar(word.node)
     with effects.builder.if_(effects.importer.operand(value)) as branch:
         reader.read(list(regions[0])[0])
         effects.body.memory.flush()
@@ -192,6 +200,9 @@ def _list_opaque(node: Node) -> typing.List[Node]:
     found: typing.Dict[int, Node] = {}
     gather_leaves(node, found)
     return [part for part in found.values() if part.op == "opaque"]
+
+
+_OF_SOME_LANES = ("memref.load", "memref.store", "scf.if")
 
 
 def _plain(name: str, **attributes):
@@ -289,11 +300,14 @@ class Memory:
         self.importer, self.body = importer, body
         self._loads: typing.Dict[object, int] = {}  # by reference the number of the source
         self._stores: typing.List[typing.Tuple[object, Word, typing.List[Word]]] = []
+        self.mask: typing.Optional[Word] = None  # which lanes do it
 
     def load(self, ref, places: typing.List[Word], kind: str) -> Word:
         """An element of a reference in each lane."""
         self._write()
         view = self.body.plain_view(ref)
+        if self.mask is not None:
+            return self.body.load_masked(view, places, kind, self.mask)
         if any(not place.node.is_const for place in places):
             return self._load_one(view, places, kind)
         if ref not in self._loads:
@@ -308,6 +322,9 @@ class Memory:
     def store(self, ref, places: typing.List[Word], value: Word) -> None:
         """Writes an element of a reference in each lane."""
         self._read()
+        if self.mask is not None:
+            self.body.store_masked(self.body.plain_view(ref), places, value, self.mask)
+            return
         if self._stores and self._stores[0][0] != ref:
             self._write()
         self._stores.append((ref, value, places))

@@ -63,6 +63,25 @@ def uniform(node: Node) -> typing.Optional[int]:
     return int(node.lanes[0]) if node.is_const and (node.lanes == node.lanes[0]).all() else None
 
 
+def is_uniform(node: Node) -> bool:
+    """Whether all lanes have the same."""
+    if node.lanes is not None:
+        return bool((node.lanes == node.lanes[0]).all())
+    return bool(node.args) and all(map(is_uniform, node.args))
+
+
+def split_place(node: Node) -> typing.Optional[typing.Tuple[typing.List[Node], numpy.ndarray]]:
+    """A place as what all lanes have alike, to be added, and a number for each lane; None: it is no such sum."""
+    if node.is_const:
+        return [], node.lanes.astype(numpy.int64)
+    if is_uniform(node):
+        return [node], numpy.zeros(LANES, numpy.int64)
+    parts = [split_place(part) for part in node.args] if node.op == "add" else [None]
+    if any(part is None for part in parts):
+        return None
+    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+
+
 # ---- bits -----------------------------------------------------------------------------------------------------------
 
 # A bit is False, True, (node, number), ("not", bit) or (operation, bit, bit).
