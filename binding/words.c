@@ -72,14 +72,19 @@ void grout_describe_launch(const grout_module *bound, grout_kernel_id kernel, gr
     grout_text_add(out, "%s", start[0] == '\0' ? "one CTA of one thread" : "");
 }
 
+void grout_describe_conditions(bool has_equal_writes, const char *assuming, grout_text *out) {
+    grout_text_add(out, "%s", has_equal_writes ? ", with racing writes of equal values" : "");
+    if (assuming[0] != '\0') {
+        grout_text_add(out, ", assuming that %s", assuming);
+    }
+}
+
 void grout_describe_promise(const grout_check_summary *summary, const char *cut, grout_text *out) {
     if (cut != NULL) {
         grout_text_add(out, "the run is incomplete: %s; nothing is known of the rest", cut);
     } else if (summary->is_well_synchronised) {
         grout_text_add(out, "holds for every schedule and timing of this launch with these inputs");
-        if (summary->assuming[0] != '\0') {
-            grout_text_add(out, ", assuming that %s", summary->assuming);
-        }
+        grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
     } else {
         grout_text_add(out, "holds for this schedule%s%s",
                        summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",

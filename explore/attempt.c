@@ -7,18 +7,30 @@
 
 #include <string.h>
 
-static bool run(grout_attempt *attempt, const grout_launch *launch, grout_diags *diags) {
+/* Whether racing writes leave the same bytes does not depend on the schedule (a value that does is
+ * equal to none), so what one attempt has learnt serves all. */
+static bool judge_writes(const grout_attempts *all, grout_attempt *attempt, grout_diags *diags) {
+    if (all->judge == NULL) {
+        return true;
+    }
+    return all->may_judge ? grout_writes_judge_run(all->judge, attempt->checker, diags)
+                          : grout_writes_judge_apply(all->judge, attempt->checker);
+}
+
+static bool run(const grout_attempts *all, grout_attempt *attempt, const grout_launch *launch,
+                grout_diags *diags) {
     grout_machine *machine = grout_machine_new(launch, diags);
     if (machine == NULL) {
         return false;
     }
     attempt->status = grout_machine_run(machine, 0, diags);
     attempt->stats = grout_machine_get_stats(machine);
+    const bool is_judged = judge_writes(all, attempt, diags);
     attempt->summary =
         grout_checker_get_summary(attempt->checker, attempt->status != GROUT_RUN_DONE &&
                                                         attempt->status != GROUT_RUN_DEADLOCK);
     grout_machine_free(machine);
-    return attempt->status != GROUT_RUN_FAILED && !attempt->trace.has_failed;
+    return is_judged && attempt->status != GROUT_RUN_FAILED && !attempt->trace.has_failed;
 }
 
 grout_attempt *grout_attempt__run(const grout_attempts *all, const grout_launch *launch,
@@ -51,7 +63,7 @@ grout_attempt *grout_attempt__run(const grout_attempts *all, const grout_launch 
         own.observers[own.observer_count++] = &attempt->trace.observer;
     }
     grout_saved_arrays__restore(all->arrays, launch);
-    if (!run(attempt, &own, diags)) {
+    if (!run(all, attempt, &own, diags)) {
         grout_attempt__free(attempt);
         return NULL;
     }

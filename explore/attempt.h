@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "trace.h"
 
+#include "grout/equal.h"
 #include "grout/explore.h"
 
 /* What all attempts of an exploration have in common. */
@@ -14,6 +15,8 @@ typedef struct grout_attempts {
     const grout_explore_options *options;
     const grout_saved_arrays *arrays; /* of inout parameters, as they were */
     const uint8_t *orders;            /* of the kernel: orders.h; NULL: no trace is kept */
+    grout_writes_judge *judge;        /* of racing writes; NULL: they are errors */
+    bool may_judge;                   /* an attempt may run the launch for it */
 } grout_attempts;
 
 typedef struct grout_attempt {

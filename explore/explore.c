@@ -121,7 +121,8 @@ static bool bring_back_witness(explorer *it) {
     if (it->holds_witness || it->was_cut || out->witness_count == 0) {
         return true;
     }
-    const grout_attempts attempts = {it->launch, it->options, &it->arrays, NULL};
+    const grout_attempts attempts = {
+        .launch = it->launch, .options = it->options, .arrays = &it->arrays};
     grout_launch launch = *it->launch;
     launch.observer_count = 0; /* they have seen it */
     grout_attempt *attempt = grout_attempt__run(
@@ -403,6 +404,7 @@ static bool explore(explorer *it) {
         out->is_complete = true;
         return true;
     }
+    it->attempts.may_judge = false; /* others make attempts at the same time */
     it->ahead = grout_ahead__new(&it->attempts);
     bool is_good = explore_rest(it);
     grout_ahead__free(it->ahead);
@@ -423,6 +425,7 @@ static void deinit(explorer *it) {
     grout__free(it->signatures);
     grout__free(it->identities.items);
     grout__free(it->orders);
+    grout_writes_judge_free(it->attempts.judge);
     grout_saved_arrays__deinit(&it->arrays);
 }
 
@@ -431,9 +434,15 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
     it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel);
-    it.attempts = (grout_attempts){launch, options, &it.arrays, it.orders};
-    bool is_good =
-        it.orders != NULL && grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
+    it.attempts =
+        (grout_attempts){.launch = launch,
+                         .options = options,
+                         .arrays = &it.arrays,
+                         .orders = it.orders,
+                         .judge = grout_writes_judge_new(launch, options->are_given, diags),
+                         .may_judge = true};
+    bool is_good = it.orders != NULL && it.attempts.judge != NULL &&
+                   grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
     return is_good || grout_diags_add_oom(diags);
 }

@@ -78,9 +78,15 @@ static bool minimise(minimiser *it, grout_decisions *decisions, uint64_t identit
 bool grout_minimise_schedule(const grout_launch *launch, const grout_explore_options *options,
                              uint64_t identity, grout_decisions *decisions, grout_diags *diags) {
     grout_saved_arrays arrays = {0};
-    minimiser it = {.attempts = {launch, options, &arrays, NULL}, .diags = diags};
-    bool is_good =
-        grout_saved_arrays__take(&arrays, launch, false) && minimise(&it, decisions, identity);
+    minimiser it = {.attempts = {.launch = launch,
+                                 .options = options,
+                                 .arrays = &arrays,
+                                 .judge = grout_writes_judge_new(launch, options->are_given, diags),
+                                 .may_judge = true},
+                    .diags = diags};
+    bool is_good = it.attempts.judge != NULL && grout_saved_arrays__take(&arrays, launch, false) &&
+                   minimise(&it, decisions, identity);
+    grout_writes_judge_free(it.attempts.judge);
     grout_saved_arrays__deinit(&arrays);
     return is_good || grout_diags_add_oom(diags);
 }

@@ -10,6 +10,7 @@
 #include "signature.h"
 #include "type.h"
 
+#include "grout/equal.h"
 #include "grout/race.h"
 
 #include <inttypes.h>
@@ -187,8 +188,11 @@ static bool run_checked(call *c) {
     }
     c->launch.observers[c->launch.observer_count++] = grout_checker_get_observer(checker);
     c->launch.track_undefined = true;
-    bool is_done = run_machine(c);
+    grout_writes_judge *judge = grout_writes_judge_new(&c->launch, NULL, c->diags);
+    bool is_done = judge != NULL && run_machine(c);
+    is_done &= judge != NULL && grout_writes_judge_run(judge, checker, c->diags);
     is_done &= copy_findings(c, checker, c->was_cut);
+    grout_writes_judge_free(judge);
     grout_checker_free(checker);
     return is_done;
 }

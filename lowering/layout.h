@@ -27,6 +27,11 @@ typedef struct grout_layout_spec {
 /* Elements times their size must not overflow. */
 grout_layout grout_layout__make(const grout_layout_spec *spec);
 
+/* Gives an array that has other dimensions than before the tile under which every element keeps its
+ * place. False: there is none. Not for arrays that are transposed, or have a layout of their own.
+ */
+bool grout_layout__retile(const grout_layout_spec *before, grout_layout_spec *after);
+
 /* The inverse of a linear map of bits, by the images of each bit; false: it has none, and
  * *problem_out is a combination of images (bit k: image k) that cancels out. */
 bool grout_layout__invert(const uint32_t *images, uint32_t bits, uint32_t *origins_out,

@@ -11,8 +11,9 @@
  *
  * A loop goes away where its dimension of the array can be split in two, tiles and elements of a
  * tile. Clipping then goes by tiles: so the array has to have whole tiles, and the box to start at
- * one. The instruction has 5 dimensions at most. A map that the kernel makes of a part of the array
- * stays as it is: only at run time is it known which tiles are whole.
+ * one. What lies around the tiles in SMEM, as slots do, needs that: in a loop they would leave a
+ * gap in the box. The instruction has 5 dimensions at most. A map that the kernel makes of a part
+ * of the array stays as it is: only at run time is it known which tiles are whole.
  *
  * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
  *
@@ -27,8 +28,8 @@
 #include "invariant.h"
 #include "layout.h"
 #include "row_plan.h"
+#include "tma_box.h"
 #include "tma_expand.h"
-#include "tma_fold.h"
 #include "tma_starts.h"
 #include "type.h"
 #include "view_digits.h"
@@ -39,20 +40,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define BOX_MAX         256
 #define STRIDE_MAX      ((1ll << 40) - 16)
 #define PHASE_BYTES_MAX ((1 << 20) - 1)
 #define BOX_ALIGNMENT   128 /* of a tensor copy in SMEM */
 #define BULK_ALIGNMENT  16  /* of a bulk copy, on both sides */
 #define SWIZZLE_ROWS    8   /* a swizzle's pattern repeats after so many rows of its width */
 #define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
-#define TMA_RANK_MAX    5
-
-/* One digit of the SMEM view's address, innermost first. */
-typedef struct view_digit {
-    uint8_t dim; /* of the GMEM object */
-    int64_t divisor, extent, stride;
-} view_digit;
 
 typedef struct planning {
     const grout_module *module;
@@ -61,15 +54,12 @@ typedef struct planning {
     const grout_operand *gmem_operand, *smem_operand;
     grout_view gmem, smem;
     const grout_type *gmem_type;
-    int64_t gmem_dims[GROUT_RANK_MAX]; /* as the layout counts them */
-    const grout_layout *layout;        /* of the SMEM object; NULL: the op has no SMEM side */
-    view_digit digits[DIGITS_MAX];
+    const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
+    grout_tma_digit digits[DIGITS_MAX];
     uint32_t digit_count;
-    bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
-    bool is_boxed[GROUT_RANK_MAX]; /* it has its place in the box */
-    bool is_made;                  /* by a make_tensor_descriptor: its part says where it ends */
-    uint8_t inner;                 /* GMEM dimension that is dimension 0 */
-    int64_t alignment;             /* of every start in SMEM */
+    bool is_made;      /* by a make_tensor_descriptor: its part says where it ends */
+    int64_t alignment; /* of every start in SMEM */
+    grout_tma_box box;
     grout_tma *tma;
 } planning;
 
@@ -196,22 +186,15 @@ static bool choose_part(planning *plan) {
 
 /* ---- the GMEM side --------------------------------------------------------------------------- */
 
-/* Whether the parts of a collective copy start at different places of a dimension. */
-static bool is_part_dim(const planning *plan, uint32_t dim) {
-    return plan->tma->part_count > 1 && plan->gmem.view_dim[plan->tma->part_dim] == dim;
-}
-
 /* Its coordinate is an i32. */
 static bool check_fold(planning *plan) {
-    if (plan->tma->fold_count == 0 ||
-        grout_fold__get_size(plan->gmem_type, plan->tma) <= INT32_MAX) {
+    if (plan->tma->fold_count == 0 || grout_tma_box__get_fold_size(&plan->box) <= INT32_MAX) {
         return true;
     }
     fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
-         "the dimensions of %s that are indexed would be one of %" PRId64
+         "the dimensions of %s with one element in the box would be one of %" PRId64
          " elements for TMA: at most %" PRId32,
-         get_name(plan, &plan->gmem).chars, grout_fold__get_size(plan->gmem_type, plan->tma),
-         INT32_MAX);
+         get_name(plan, &plan->gmem).chars, grout_tma_box__get_fold_size(&plan->box), INT32_MAX);
     help(plan, "join dimensions of the array, or copy with load and store");
     return false;
 }
@@ -220,59 +203,31 @@ static bool check_fold(planning *plan) {
 static bool choose_dims(planning *plan) {
     const grout_view *gmem = &plan->gmem;
     uint32_t count = 0;
-    plan->inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
+    plan->box.inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
     for (uint8_t dim = 0; dim < gmem->rank; dim++) {
-        plan->is_kept[dim] = plan->gmem_dims[dim] > 1 || gmem->extent[dim] > 1 ||
-                             gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
-                             is_part_dim(plan, dim);
-        if (plan->is_kept[dim]) {
-            plan->inner = dim;
+        plan->box.is_kept[dim] = plan->box.dims[dim] > 1 || gmem->extent[dim] > 1 ||
+                                 gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
+                                 grout_tma_box__is_part_dim(&plan->box, dim);
+        if (plan->box.is_kept[dim]) {
+            plan->box.inner = dim;
             count++;
         }
     }
     if (count == 0 && gmem->rank > 0) {
-        plan->is_kept[plan->inner] = true;
+        plan->box.is_kept[plan->box.inner] = true;
     }
-    if (count > TMA_RANK_MAX && !plan->is_made) {
-        count -= grout_fold__choose(&plan->gmem, plan->inner, plan->is_kept, plan->tma);
+    if (count > GROUT_TMA_RANK_MAX) {
+        count -= grout_tma_box__fold(&plan->box);
     }
-    if (count > TMA_RANK_MAX) {
+    if (count > GROUT_TMA_RANK_MAX) {
         fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
-             "a TMA descriptor has at most %d dimensions, and %s has %" PRIu32 "%s", TMA_RANK_MAX,
-             get_name(plan, gmem).chars, count,
-             plan->tma->fold_count > 0 ? ", those that are indexed counted as one" : "");
+             "a TMA descriptor has at most %d dimensions, and %s has %" PRIu32 "%s",
+             GROUT_TMA_RANK_MAX, get_name(plan, gmem).chars, count,
+             plan->tma->fold_count > 0 ? ", those with one element in the box counted as one" : "");
         help(plan, "index more of them, join dimensions of the array, or copy with load and store");
         return false;
     }
     return check_fold(plan);
-}
-
-/* Gives a GMEM dimension the next place in the box. */
-static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
-    grout_tma *tma = plan->tma;
-    uint32_t place = tma->rank++;
-    GROUT_ASSERT(place < GROUT_RANK_MAX && !plan->is_boxed[dim] && extent >= 1);
-    tma->object_dim[place] = dim;
-    tma->dims[place] = plan->gmem_dims[dim];
-    tma->strides[place] = tma->object_strides[dim];
-    tma->box[place] = extent;
-    tma->steps[place] = 1;
-    plan->is_boxed[dim] = true;
-}
-
-/* The dimensions that the row and the rows of SMEM have left, each one element wide, or as wide as
- * the view (is_whole). */
-static void add_rest(planning *plan, bool is_whole) {
-    grout_tma *tma = plan->tma;
-    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
-        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
-            add_dim(plan, (uint8_t)dim, is_whole ? plan->gmem.extent[dim] : 1);
-        }
-    }
-    if (tma->fold_count > 0) {
-        add_dim(plan, tma->fold_dims[tma->fold_count - 1], 1);
-        tma->dims[tma->rank - 1] = grout_fold__get_size(plan->gmem_type, plan->tma);
-    }
 }
 
 static bool check_pitches(planning *plan) {
@@ -307,7 +262,7 @@ static bool find_gmem_dim(const planning *plan, uint32_t smem_dim, uint8_t *dim_
     return false;
 }
 
-static void add_digit(planning *plan, const view_digit *digit) {
+static void add_digit(planning *plan, const grout_tma_digit *digit) {
     if (digit->extent > 1) {
         plan->digits[plan->digit_count++] = *digit;
     }
@@ -320,7 +275,7 @@ static bool find_digits(planning *plan) {
     memcpy(left, plan->smem.extent, sizeof left);
     for (uint32_t k = layout->tiled_rank; k-- > 0;) {
         uint32_t dim = layout->dim[k];
-        view_digit digit = {.divisor = layout->divisor[k], .stride = layout->stride[k]};
+        grout_tma_digit digit = {.divisor = layout->divisor[k], .stride = layout->stride[k]};
         if (!find_gmem_dim(plan, dim, &digit.dim)) {
             continue;
         }
@@ -334,7 +289,7 @@ static bool find_digits(planning *plan) {
         int64_t width = layout->swizzle / layout->element_bytes;
         if (k + 1u == layout->tiled_rank && layout->swizzle != 0 && digit.extent > width) {
             /* Rows as wide as the swizzle that lie side by side have been joined: part them. */
-            view_digit rows = digit;
+            grout_tma_digit rows = digit;
             rows.divisor = width;
             rows.stride = layout->swizzle;
             rows.extent /= width;
@@ -362,7 +317,7 @@ static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
         return false;
     }
     if (plan->gmem.rank > 0) {
-        add_dim(plan, plan->inner, extent);
+        grout_tma_box__add_dim(&plan->box, plan->box.inner, extent);
     }
     *row_bytes_out = bytes;
     return true;
@@ -370,16 +325,16 @@ static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
 
 /* The row of the box: the digit that counts neighbouring elements. */
 static bool plan_row(planning *plan, int64_t *row_bytes_out) {
-    const view_digit *first = &plan->digits[0];
+    const grout_tma_digit *first = &plan->digits[0];
     grout_tma *tma = plan->tma;
     int64_t extent = 1;
     if (plan->digit_count > 0 && first->stride == tma->element_bytes) {
-        if (first->dim != plan->inner) {
+        if (first->dim != plan->box.inner) {
             fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
                  "rows of %s in SMEM run along dimension %d of %s, and TMA moves rows along its "
                  "innermost, %d",
                  get_name(plan, &plan->smem).chars, first->dim, get_name(plan, &plan->gmem).chars,
-                 plan->inner);
+                 plan->box.inner);
             help(plan, "TMA does not transpose: keep the innermost dimension, and transpose where "
                        "the tile is read");
             return false;
@@ -389,22 +344,7 @@ static bool plan_row(planning *plan, int64_t *row_bytes_out) {
     return add_row(plan, extent, row_bytes_out);
 }
 
-/* A digit that does not lie next to the box: a loop around the instruction, if it counts tiles. */
-static bool plan_loop(planning *plan, const view_digit *digit, int64_t dense) {
-    grout_tma *tma = plan->tma;
-    if (digit->divisor > 1 && digit->dim == plan->inner && tma->panel_count == 1) {
-        tma->panel_count = (uint32_t)digit->extent;
-        tma->panel_elements = digit->divisor;
-        tma->panel_bytes = digit->stride;
-        return true;
-    }
-    if (digit->divisor > 1 && digit->dim != plan->inner && tma->band_count == 1) {
-        tma->band_count = (uint32_t)digit->extent;
-        tma->band_dim = digit->dim; /* becomes the place in the box once all have theirs */
-        tma->band_elements = digit->divisor;
-        tma->band_bytes = digit->stride;
-        return true;
-    }
+static bool fail_digit(planning *plan, const grout_tma_digit *digit, int64_t dense) {
     fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
          "dimension %d of the box moves by %" PRId64 " bytes in %s, and TMA writes rows one after "
          "another, %" PRId64 " bytes apart",
@@ -412,58 +352,6 @@ static bool plan_loop(planning *plan, const view_digit *digit, int64_t dense) {
     help(plan, "copy whole arrays, slots or tiles; a tile(8, S) whose rows fill the swizzle always "
                "fits");
     return false;
-}
-
-/* Whether a dimension of the box is whole tiles of so many elements in the array, and starts at one
- * in every CTA that has a part. */
-static bool has_whole_tiles(const planning *plan, uint32_t place, int64_t elements) {
-    const grout_tma *tma = plan->tma;
-    const uint32_t dim = tma->object_dim[place];
-    const grout_view_start start = grout_view__get_start(plan->module, &plan->gmem, dim);
-    return tma->box[place] == elements && plan->gmem_dims[dim] % elements == 0 &&
-           grout_view_start__is_multiple(&start, elements) &&
-           (!is_part_dim(plan, dim) || tma->part_elements % elements == 0);
-}
-
-/* Splits a dimension of the box: count tiles of so many elements become one dimension more. */
-static void split(planning *plan, uint32_t place, int64_t elements, uint32_t count) {
-    grout_tma *tma = plan->tma;
-    const uint32_t made = tma->rank++;
-    tma->object_dim[made] = tma->object_dim[place];
-    tma->dims[made] = tma->dims[place] / elements;
-    tma->strides[made] = tma->strides[place] * elements;
-    tma->box[made] = count;
-    tma->steps[made] = elements;
-    tma->dims[place] = elements;
-    tma->steps[place] = 0;
-}
-
-/* Makes dimensions of the loops as far as their tiles follow each other in SMEM, the nearer ones
- * first. */
-static void split_tiles(planning *plan) {
-    grout_tma *tma = plan->tma;
-    int64_t dense = tma->swizzle > tma->box[0] * tma->element_bytes
-                        ? tma->swizzle
-                        : tma->box[0] * tma->element_bytes;
-    for (uint32_t k = 1; k < tma->rank; k++) {
-        dense *= tma->box[k];
-    }
-    for (bool goes_on = !plan->is_made && !is_listed(plan); goes_on && tma->rank < TMA_RANK_MAX;) {
-        goes_on = false;
-        if (tma->panel_count > 1 && tma->panel_count <= BOX_MAX && tma->panel_bytes == dense &&
-            has_whole_tiles(plan, 0, tma->panel_elements)) {
-            split(plan, 0, tma->panel_elements, tma->panel_count);
-            dense *= tma->panel_count;
-            tma->panel_count = 1;
-            goes_on = true;
-        } else if (tma->band_count > 1 && tma->band_count <= BOX_MAX && tma->band_bytes == dense &&
-                   has_whole_tiles(plan, tma->band_dim, tma->band_elements)) {
-            split(plan, tma->band_dim, tma->band_elements, tma->band_count);
-            dense *= tma->band_count;
-            tma->band_count = 1;
-            goes_on = true;
-        }
-    }
 }
 
 static bool plan_box(planning *plan) {
@@ -475,33 +363,22 @@ static bool plan_box(planning *plan) {
     bool has_row = plan->digit_count > 0 && plan->digits[0].stride == tma->element_bytes;
     dense = tma->swizzle > dense ? tma->swizzle : dense;
     for (uint32_t k = has_row ? 1 : 0; k < plan->digit_count; k++) {
-        const view_digit *digit = &plan->digits[k];
-        bool is_next = digit->stride == dense && digit->divisor == 1 && !plan->is_boxed[digit->dim];
-        if (is_next) {
-            add_dim(plan, digit->dim, digit->extent);
-            dense *= digit->extent;
-        } else if (!plan_loop(plan, digit, dense)) {
-            return false;
+        if (!grout_tma_box__add_digit(&plan->box, &plan->digits[k], &dense)) {
+            return fail_digit(plan, &plan->digits[k], dense);
         }
     }
-    add_rest(plan, false);
-    for (uint8_t k = 0; tma->band_count > 1 && k < tma->rank; k++) {
-        if (tma->object_dim[k] == tma->band_dim) {
-            tma->band_dim = k;
-            break;
-        }
-    }
-    split_tiles(plan);
-    return true;
+    grout_tma_box__add_rest(&plan->box, false);
+    grout_tma_box__split_tiles(&plan->box);
+    return check_fold(plan);
 }
 
 /* The box of an op without an SMEM side: all that the view takes of the array. */
 static bool plan_bare_box(planning *plan) {
     int64_t row_bytes;
-    if (!add_row(plan, plan->gmem.extent[plan->inner], &row_bytes)) {
+    if (!add_row(plan, plan->gmem.extent[plan->box.inner], &row_bytes)) {
         return false;
     }
-    add_rest(plan, true);
+    grout_tma_box__add_rest(&plan->box, true);
     return true;
 }
 
@@ -525,13 +402,13 @@ static bool check_box(planning *plan) {
     grout_tma *tma = plan->tma;
     bool ok = true;
     for (uint32_t k = 0; tma->spatial_count == 0 && k < tma->rank; k++) {
-        if (tma->box[k] > BOX_MAX) {
+        if (tma->box[k] > GROUT_TMA_BOX_MAX) {
             ok = fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
                       "the TMA box takes %" PRId64 " %s of dimension %d: at most %d", tma->box[k],
                       grout_view_get_term_divisor(&plan->gmem, tma->object_dim[k]) > 1
                           ? "bytes of packed elements"
                           : "elements",
-                      tma->object_dim[k], BOX_MAX);
+                      tma->object_dim[k], GROUT_TMA_BOX_MAX);
             help(plan, can_be_bulk(plan, GROUT_CHOICE_OOB_IN_BOUNDS)
                            ? "if it lies inside the array, say so: with oob(in_bounds) one run of "
                              "bytes has no such limit. Or copy it in parts"
@@ -597,8 +474,12 @@ static bool find_sides(planning *plan) {
     }
     plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
     plan->is_made = grout_view_find_made_descriptor(plan->module, &plan->gmem) != NULL;
+    plan->box.module = plan->module;
+    plan->box.gmem = &plan->gmem;
+    plan->box.tma = plan->tma;
+    plan->box.is_fixed = plan->is_made || is_listed(plan);
     for (uint32_t dim = 0; dim < plan->gmem_type->rank; dim++) {
-        plan->gmem_dims[dim] = grout_object_get_extent(plan->module, plan->gmem.object, dim);
+        plan->box.dims[dim] = grout_object_get_extent(plan->module, plan->gmem.object, dim);
     }
     if (smem == UINT32_MAX) {
         return true;
@@ -617,7 +498,7 @@ static void set_strides(planning *plan) {
     tma->array_bytes = grout_type_get_bytes(plan->gmem_type);
     for (int64_t dim = plan->gmem.rank - 1, stride = tma->element_bytes; dim >= 0; dim--) {
         tma->object_strides[dim] = stride;
-        stride *= plan->gmem_dims[dim];
+        stride *= plan->box.dims[dim];
     }
 }
 
@@ -661,9 +542,9 @@ static bool plan_listed(planning *plan) {
                                                   : grout_row_plan__check_array(&sides))) {
         return false;
     }
-    plan->inner = (uint8_t)(gmem->rank - 1);
+    plan->box.inner = (uint8_t)(gmem->rank - 1);
     for (uint32_t dim = 0; dim < gmem->rank; dim++) {
-        plan->is_kept[dim] = true;
+        plan->box.is_kept[dim] = true;
     }
     grout_copy_sides__make_column(gmem, &plan->smem);
     return plan_box(plan) && (has_pixels ? grout_im2col__check_box(&sides, plan->tma)

@@ -241,6 +241,7 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     grout_argument *argument = &set->arguments[p->index];
     GROUT_ASSERT(argument->data == NULL && set->owned[p->index] == NULL); /* made once */
     argument->size = (size_t)p->bytes;
+    set->is_given[p->index] = binding != NULL;
     if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
         /* An 'in' array is only read: the file's own bytes will do. */
         argument->data =
@@ -282,7 +283,8 @@ bool grout_argument_set__init(grout_session *session, const grout_bindings *bind
     }
     out->arguments = calloc(out->count + 1, sizeof out->arguments[0]);
     out->owned = calloc(out->count + 1, sizeof out->owned[0]);
-    if (out->arguments == NULL || out->owned == NULL) {
+    out->is_given = calloc(out->count + 1, sizeof out->is_given[0]);
+    if (out->arguments == NULL || out->owned == NULL || out->is_given == NULL) {
         return grout_diags_add_oom(session->diags);
     }
     for (uint32_t i = 0; i < kernel->param_count && is_good; i++) {
@@ -297,6 +299,7 @@ void grout_argument_set__deinit(grout_argument_set *set) {
         free(set->owned[i]);
     }
     free(set->owned);
+    free(set->is_given);
     free(set->is_passed_on);
     free(set->arguments);
     *set = (grout_argument_set){0};

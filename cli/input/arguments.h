@@ -51,6 +51,7 @@ typedef struct grout_argument_set {
     void **owned;              /* the heap blocks that hold them; NULL where borrowed from a file */
     size_t count;
     uint64_t bytes;
+    bool *is_given;     /* by parameter: its contents come of --input */
     bool *is_passed_on; /* by parameter: a later launch of the list writes it: no result; NULL: none
                          */
 } grout_argument_set;

@@ -235,6 +235,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
         .holds = grout_outcome__holds(outcome) && cut == NULL,
         .is_explored = outcome->exploration != NULL && !outcome->exploration->is_certified,
         .is_done = outcome->status == GROUT_RUN_DONE,
+        .has_equal_writes = summary->has_equal_writes,
     };
     grout_text_add(&launch->differs, "%s", outcome->differs == NULL ? "" : outcome->differs);
     grout_describe_launch(report->load->bound, kernel, &launch->axes);
@@ -440,18 +441,21 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
 static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size_t count,
                         grout_text *out) {
     bool is_explored = false;
+    bool has_equal_writes = false;
     const char *assuming = "";
     for (size_t i = 0; i < joined->launches.count; i++) {
         const grout_joined_launch *launch = &joined->launches.items[i];
         if (launch->kernel == kernel) {
             is_explored = is_explored || launch->is_explored;
+            has_equal_writes = has_equal_writes || launch->has_equal_writes;
             assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
         }
     }
     grout_text_add(out, "  holds for every schedule%s of ", is_explored ? "" : " and timing");
     grout_text_add(out, count == 1 ? "this launch" : "these %zu launches", count);
-    grout_text_add(out, " with these inputs%s%s\n", assuming[0] == '\0' ? "" : ", assuming that ",
-                   assuming);
+    grout_text_add(out, " with these inputs");
+    grout_describe_conditions(has_equal_writes, assuming, out);
+    grout_text_add(out, "\n");
 }
 
 void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,

@@ -35,6 +35,7 @@ typedef struct grout_joined_launch {
     bool is_explored; /* that was proved by running them */
     bool is_done;     /* it came to its end */
     grout_text axes, because, assuming;
+    bool has_equal_writes;
     grout_text differs; /* results that are not as expected; empty: none */
     struct json_t *object;
 } grout_joined_launch;

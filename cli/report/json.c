@@ -330,6 +330,7 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     const grout_exploration *exploration = outcome->exploration;
     bool holds = grout_outcome__holds(outcome);
     set(json, object, "holds_for_every_schedule", json_boolean(holds));
+    set(json, object, "racing_writes_of_equal_values", json_boolean(summary->has_equal_writes));
     set_text(json, object, "assuming", holds ? summary->assuming : "");
     set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
     set_count(json, object, "schedules_failing",

@@ -62,9 +62,7 @@ bool grout_summary__is_cut(const grout_outcome *outcome) {
 }
 
 static void add_assumption(grout_text *out, const grout_check_summary *summary) {
-    if (summary->assuming[0] != '\0') {
-        grout_text_add(out, ", assuming that %s", summary->assuming);
-    }
+    grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
 }
 
 static void add_explored(grout_text *out, const grout_outcome *outcome) {

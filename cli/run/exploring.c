@@ -34,6 +34,7 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
     const grout_explore_options options = {
         .max_findings = UINT32_MAX, /* what a report leaves out is for it to say */
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
+        .are_given = arguments->is_given,
         .goes_on = goes_on,
         .payload = &it,
     };

@@ -152,12 +152,21 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
     return launch;
 }
 
+/* Races of two writes that leave the same bytes become warnings. */
+static bool judge_writes(grout_session *session, grout_writes_judge *judge, grout_outcome *out) {
+    bool is_good = judge == NULL || out->status == GROUT_RUN_FAILED ||
+                   grout_writes_judge_run(judge, out->checker, session->diags);
+    grout_writes_judge_free(judge);
+    return is_good;
+}
+
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,
                        grout_outcome *out) {
     grout_launch_callbacks payload;
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
+    grout_writes_judge *judge = NULL;
     *out = (grout_outcome){.settings = *settings};
     if (settings->with_checker) {
         out->checker = make_checker(session);
@@ -167,6 +176,10 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         launch.track_undefined = true;
         GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
+        judge = grout_writes_judge_new(&launch, arguments->is_given, session->diags);
+        if (judge == NULL) {
+            return false;
+        }
     }
     grout_asserted *asserted = NULL;
     if (!settings->with_checker &&
@@ -181,6 +194,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     out->machine = grout_machine_new(&launch, session->diags);
     if (out->machine == NULL) {
         grout_asserted_free(asserted);
+        grout_writes_judge_free(judge);
         return false;
     }
     out->status = grout_machine_run(out->machine, 0, session->diags);
@@ -189,13 +203,14 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         grout_asserted_free(asserted);
     }
     out->stats = grout_machine_get_stats(out->machine);
+    bool is_judged = judge_writes(session, judge, out);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
     out->cut = payload.line.cut;
     grout_progress_line__clear(&payload.line);
     if (out->checker != NULL) {
         out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
     }
-    return out->status != GROUT_RUN_FAILED;
+    return is_judged && out->status != GROUT_RUN_FAILED;
 }
 
 void grout_outcome__deinit(grout_outcome *outcome) {

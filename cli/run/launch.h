@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "reach.h"
 
+#include "grout/equal.h"
 #include "grout/explore.h"
 
 typedef struct grout_launch_settings {

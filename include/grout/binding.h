@@ -81,6 +81,10 @@ GROUT_API void grout_describe_launch(const grout_module *bound, grout_kernel_id 
  * with these inputs". cut: why the run did not reach its end; NULL: it did. */
 GROUT_API void grout_describe_promise(const grout_check_summary *summary, const char *cut,
                                       grout_text *out);
+/* Appends what a promise for every schedule rests on: ", with racing writes of equal values", ",
+ * assuming that .."; nothing, if it is neither. */
+GROUT_API void grout_describe_conditions(bool has_equal_writes, const char *assuming,
+                                         grout_text *out);
 /* Appends what a launch with track_non_finite has counted: "no operation made NaN or infinity out
  * of numbers". */
 GROUT_API void grout_describe_non_finite(const grout_run_stats *stats, grout_text *out);

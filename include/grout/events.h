@@ -620,6 +620,20 @@ typedef struct grout_earlier_launch {
     bool is_awaited; /* a griddepcontrol_wait of this launch waits for it */
 } grout_earlier_launch;
 
+/*
+ * What memory holds between two events. A write by a thread is there once its op is over; when that
+ * of an engine is there depends on the timing. Good until the launch ends.
+ */
+typedef struct grout_memory_reader {
+    const void *machine;
+    /*
+     * Bytes [first, first + size) of an object: of CTA owner's, if each CTA has one. undefined_out:
+     * 1 for each byte that has no defined value, else 0. False: there is no such object now.
+     */
+    bool (*read)(const void *machine, grout_object_id object, uint32_t owner, int64_t first,
+                 int64_t size, uint8_t *bytes_out, uint8_t *undefined_out);
+} grout_memory_reader;
+
 /* What an observer gets once, before the first event. It has to copy this; what this points to
  * lives as long as the launch. */
 typedef struct grout_launch_info {
@@ -634,6 +648,7 @@ typedef struct grout_launch_info {
     bool has_late_clusters;
     bool tracks_non_finite; /* what makes NaN or infinity is a fault */
     bool has_foreign_loop;  /* some loop may go round until another cluster has done something */
+    grout_memory_reader memory;          /* read NULL: nobody can say */
     const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
     uint32_t earlier_count;
     /* barrier element -> object and index inside it */

@@ -22,6 +22,7 @@ typedef struct grout_explore_options {
     uint64_t max_schedules; /* 0: no limit of ours */
     uint32_t max_findings;  /* of each checker, as in grout_checker_options */
     bool strict_fences;     /* the same */
+    const bool *are_given;  /* by parameter: see grout_writes_judge_new */
     /* Asked before each schedule; false ends the exploration, incomplete. May be NULL. */
     bool (*goes_on)(void *payload, uint64_t schedules);
     void *payload;

@@ -11,6 +11,7 @@
 #include "grout/binding.h"
 #include "grout/build.h"
 #include "grout/diag.h"
+#include "grout/equal.h"
 #include "grout/explore.h"
 #include "grout/function.h"
 #include "grout/generate.h"

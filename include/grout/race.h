@@ -67,6 +67,10 @@ typedef struct grout_checker_options {
     /* who makes a plain access runs its proxy fence too, before it hands the bytes over; else
      * anybody on the way may (docs/memory_model.md) */
     bool strict_fences;
+    /* A checker of another run of the launch, whose races of two writes are to be judged: this one
+     * compares what those writes leave, for grout_checker_judge_writes. The launch has eager timing
+     * and one worker; no snapshots are taken. Borrowed until the run has ended. NULL: none. */
+    const struct grout_checker *judged;
     /* of the checker, its snapshots and its findings (alloc.h); NULL: libc */
     const grout_allocator *allocator;
 } grout_checker_options;
@@ -75,6 +79,8 @@ typedef struct grout_check_summary {
     grout_verdict verdict;
     bool is_well_synchronised; /* the verdict holds for every schedule and timing of this launch */
     const char *not_well_synchronised_because; /* "" if it is */
+    /* some writes race, and leave the same bytes: the promise is made with them */
+    bool has_equal_writes;
     const char *assuming; /* what that rests on besides: "CTAs start in grid order"; "": nothing */
     uint64_t error_count, warning_count;          /* identities */
     uint64_t suppressed_count;                    /* follow-on findings, not listed */
@@ -107,6 +113,25 @@ GROUT_API grout_checker *grout_checker_new(const grout_checker_options *options,
 GROUT_API void grout_checker_free(grout_checker *checker);
 /* To be put into grout_launch.observers; borrowed from the checker. */
 GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checker);
+
+/* Whether it has found races of two writes. They are errors until they are judged (equal.h). */
+GROUT_API bool grout_checker_has_racing_writes(const grout_checker *checker);
+/* What a checker that compares writes says of the races of the one that it was made for: whether
+ * both leave the same bytes in some of them; whether it has met all of them. */
+GROUT_API bool grout_checker_finds_equal(const grout_checker *compared,
+                                         const grout_checker *checker);
+GROUT_API bool grout_checker_knows_writes(const grout_checker *compared,
+                                          const grout_checker *checker);
+/*
+ * Judges races of two writes; equal.h makes the runs for it. compared: checkers of the same kernel
+ * that were made for this one (judged), the first with the inputs of this one, the others with
+ * other inputs. A race becomes the warning same-value-race if both writes leave the same bytes with
+ * these inputs, and, if there are other checkers, in the first of those that has met it. It stays
+ * an error if not, or if a value depends on the schedule, or comes of a race. False without memory.
+ */
+GROUT_API bool grout_checker_judge_writes(grout_checker *checker,
+                                          const grout_checker *const *compared,
+                                          uint32_t compared_count);
 
 /* What a step of a finding's path is. */
 typedef enum grout_step_role {

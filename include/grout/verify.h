@@ -32,9 +32,10 @@ typedef struct grout_tma {
      * elements of a tile; the part inside the tile has 0 here, and always starts at 0. */
     int64_t steps[5];
     /*
-     * Where the array has more dimensions than 5, those that are indexed away become one, the
-     * outermost: its coordinate is the sum of their indices, each times its step. An index outside
-     * its dimension would be another element of the array, so they have to lie inside.
+     * Where the map would have more dimensions than 5, those of which the box has one element
+     * become one, the outermost: its coordinate is the sum of their indices, each times its step.
+     * An index outside its dimension would be another element of the array, so they have to lie
+     * inside.
      */
     uint8_t fold_count;                /* 0: none is folded */
     uint8_t fold_dims[GROUT_RANK_MAX]; /* of the GMEM object */
@@ -47,7 +48,8 @@ typedef struct grout_tma {
      * counts 1: one instruction. A [R, C] array in tile(8, S), where S elements fill the swizzle,
      * is the atom grid [R/8][C/S][8][S]: boxes {S, 8}, C/S panels and R/8 bands; with C = S its
      * rows follow each other and one box {S, R} takes it. Where the array consists of whole tiles,
-     * and the copy starts at one, the loops become dimensions: one box {S, 8, C/S, R/8}.
+     * and the copy starts at one, the loops become dimensions: one box {S, 8, C/S, R/8}. What lies
+     * around the tiles in SMEM, as slots do, is a dimension after those.
      */
     uint32_t panel_count, band_count;
     uint8_t band_dim;

@@ -21,6 +21,7 @@ bool grout_observers__begin(grout_machine *machine) {
                                     .has_late_clusters = has_late_clusters(machine),
                                     .tracks_non_finite = machine->launch.track_non_finite,
                                     .has_foreign_loop = machine->plan->has_foreign_loop,
+                                    .memory = {machine, grout_machine__read},
                                     .earlier = machine->launch.earlier,
                                     .earlier_count = machine->launch.earlier_count,
                                     .element_objects = machine->plan->element_objects,

@@ -102,9 +102,11 @@ static void report_reshape(grout_binding *binding, const grout_view_problem *pro
                               "with these dimensions the %s of %s would put its elements elsewhere",
                               is_custom ? "layout(..)" : "tile and swizzle", name);
         grout_diags_help(binding->diags,
-                         is_custom ? "a layout(..) is for the dimensions it was written for: make "
-                                     "an alias with one of its own"
-                                   : "leave the tiled dimensions last and as they are");
+                         is_custom
+                             ? "a layout(..) is for the dimensions it was written for: make "
+                               "an alias with one of its own"
+                             : "join a dimension with the next one only where its tile is one "
+                               "element wide, or reshape the value that is loaded");
     }
 }
 

@@ -165,8 +165,12 @@ static grout_view_fault reshape(recast *it) {
     if (it->spec.has_transpose && memcmp(before.dims, it->spec.dims, sizeof before.dims) != 0) {
         return GROUT_VIEW_RESHAPE_LAYOUT;
     }
-    return fits_transforms(it) && is_same_place(it, &before) ? GROUT_VIEW_FINE
-                                                             : GROUT_VIEW_RESHAPE_LAYOUT;
+    if (fits_transforms(it) && is_same_place(it, &before)) {
+        return GROUT_VIEW_FINE;
+    }
+    return !it->spec.has_transpose && grout_layout__retile(&before, &it->spec)
+               ? GROUT_VIEW_FINE
+               : GROUT_VIEW_RESHAPE_LAYOUT;
 }
 
 static grout_view_fault recast_view(recast *it) {
@@ -202,6 +206,7 @@ static grout_object_id find_alike(const recast *it) {
         if (grout_object_get_root(module, id) == root &&
             grout_module_get_object(module, id)->value == it->view.base &&
             grout_type_is_equal(&it->binding->bound->object_types[id], &it->type) &&
+            it->binding->object_specs[id].tile_rank == it->spec.tile_rank &&
             memcmp(&it->binding->object_specs[id].tile, &it->spec.tile, sizeof it->spec.tile) ==
                 0) {
             return id;

@@ -56,6 +56,15 @@ static bool misses_tiles(const grout_tiling_search *search) {
     return false;
 }
 
+/* Whether the layout that the array has now has the view of it that a use is of. Nobody else says
+ * that there is none. */
+static bool has_view(const grout_tiling_search *search, const grout_tiling_use *use) {
+    const grout_module *module = search->binding->module;
+    const grout_op *op = grout_module_get_op(module, use->op);
+    grout_view view;
+    return grout_module_get_view(module, grout_module_get_operand(module, op, use->operand), &view);
+}
+
 bool grout_tiling__is_foreign(grout_tiling_search *search, const grout_tiling_use *use) {
     refusal first = {.code = GROUT_DIAG_NONE};
     uint32_t count = 0;
@@ -64,6 +73,9 @@ bool grout_tiling__is_foreign(grout_tiling_search *search, const grout_tiling_us
             continue;
         }
         const refusal why = get_refusal(search, use, k);
+        if (!has_view(search, use)) {
+            return false;
+        }
         if (!is_of_layout(why.code)) {
             return true;
         }

@@ -180,13 +180,20 @@ static void check_access(grout_verifying *verifying, const grout_op *op) {
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-/* A barrier that orders the tensor core counts threads, any other one lanes: an engine that arrives
- * makes one arrival, and a copy as many as there are lanes. */
+/* A copy by TMA arrives once for its thread, and bytes that a store brings are no arrival. */
+static bool counts_threads(const grout_op *op) {
+    const uint8_t row = grout_op_get_info((grout_opcode)op->opcode)->effect_row;
+    return row == GROUT_EFFECT_ROW_COPY_IN || row == GROUT_EFFECT_ROW_STORE_ASYNC;
+}
+
+/* A barrier that orders the tensor core counts threads: an engine or a copy makes one arrival. What
+ * arrives with every lane, or before anything seals what was done to tensor memory, takes none. */
 static void check_barrier(grout_verifying *verifying, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     const uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'b');
     grout_view view;
-    if (sync == NULL || sync->arrival != GROUT_SYNC_ARRIVAL_LATER || index == UINT32_MAX) {
+    if (sync == NULL || sync->arrival != GROUT_SYNC_ARRIVAL_LATER || index == UINT32_MAX ||
+        counts_threads(op)) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
@@ -200,14 +207,14 @@ static void check_barrier(grout_verifying *verifying, const grout_op *op) {
                             is_commit ? "'%s' arrives on a barrier that orders the tensor core, "
                                         "and %s does not"
                                       : "'%s' cannot arrive on %s, which orders the tensor core: "
-                                        "that counts threads, and a copy arrives with every lane",
+                                        "that counts threads, and this arrives with every lane",
                             grout_verify__get_text(op),
                             grout_verify__get_name(verifying, &view).chars);
     grout_verify__note_object(verifying, view.object);
     grout_diags_help(verifying->diags, "%s",
                      is_commit ? "write 'orders_tensor_core' behind the barrier"
-                               : "use two barriers: one without 'orders_tensor_core' for the "
-                                 "copies, and one with it for the tensor core");
+                               : "use two barriers: one without 'orders_tensor_core' for this, "
+                                 "and one with it for the tensor core");
 }
 
 void grout_verify__tcgen05(grout_verifying *verifying, grout_op_id id, const grout_op *op) {

@@ -231,3 +231,35 @@ def test_what_follows_from_a_lowered_error_stands_alone(kernels):
 def test_severities_that_are_none(severity, why):
     with pytest.raises(ValueError, match=why):
         grout.load(WRONG.format(above="", behind="")).check(severity=severity)
+
+
+# ---- racing writes of equal values ----------------------------------------------------------------------------------
+
+SAME = """kernel @k(%x: in gmem f32[2, 32], %y: out gmem f32[32]) grid(c = 2)
+{{
+  store %y, (load %x[{row}])
+}}
+"""
+
+
+@pytest.mark.parametrize("given", [None, numpy.zeros((2, 32), numpy.float32)], ids=["invented", "given"])
+def test_racing_writes_of_equal_values(given):
+    arrays = [] if given is None else [given]
+    report = grout.load(SAME.format(row="0")).check(*arrays)
+    assert [(one.code, one.severity) for one in report.findings] == [("same-value-race", "warning")], str(report)
+    assert report.verdict == "clean" and report.holds_for_every_schedule
+    assert report.promise.endswith("with racing writes of equal values")
+    other = grout.load(SAME.format(row="(axis_index c)")).check(*arrays)
+    assert other.verdict == "error" and other.findings[0].code == "gmem-race"
+    assert ("different ones with others" in str(other)) == (given is not None)  # rows of zeros are equal
+    assert given is None or not given.any()
+
+
+def test_what_stops_a_check_stops_its_judge():
+    def stop(_):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyError("stopped")
+    calls = []
+    with pytest.raises(KeyError, match="stopped"):
+        grout.load(SAME.format(row="0")).check(progress=stop, threads=2)

@@ -8,9 +8,11 @@ import pytest
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout.pallas  # noqa: E402
+from grout.pallas._values import splat_of  # noqa: E402
 from pallas_tools import S, assert_same, kernel  # noqa: E402
 
 
@@ -170,3 +172,33 @@ def test_what_inlines():
     batched.def_vmap(lambda size, batched, x: (x - 1, True))
     compare([lambda a: own(a), lambda a: other(a), lambda a: batched(a), lambda a: jax.jit(lambda x: x * x)(a),
              lambda a: jax.checkpoint(lambda x: x + x)(a)], a)
+
+
+def test_stack():
+    a, b = _numbers(8, 4), _numbers(8, 4, seed=1)
+    report = compare([lambda a, b, dim=dim: jnp.stack([a, b, a + b], axis=dim) for dim in (0, 1, 2, -1)] +
+                     [lambda a, b: jnp.stack([a]), lambda a, b: jnp.stack([a.sum(), b.max()]),
+                      lambda a, b: jnp.stack([jnp.full((8, 4), 3), b]), lambda a, b: jnp.vstack([a, b])], a, b)
+    assert len(report.result) == 8
+
+
+def test_constants_that_are_no_numbers():
+    """A NaN is written with its type beside elements of another one; an array of zeros of both signs is no constant."""
+    def where(value):
+        return lambda a, b, c: [jnp.where(x > 0, x, value) for x in (a, b, c)]
+
+    arrays = [(_numbers(8, 16) / 2).astype(dtype) for dtype in ("float32", "bfloat16", "float16")]
+    compare([lambda *given, value=value, number=number: where(value)(*given)[number]
+             for value in (jnp.nan, jnp.inf, -jnp.inf, -0.0) for number in range(3)], *arrays)
+    compare([lambda *given, number=number: jnp.var(given[number]) for number in range(3)], *arrays)
+    for elements, wanted in (([0.0, -0.0], None), ([-0.0, -0.0], -0.0), ([3, 3], 3), ([True, False], None), ([], None)):
+        assert repr(splat_of(numpy.array(elements))) == repr(wanted)
+
+
+def test_a_promise_of_an_array():
+    """It is not looked at, which a note says."""
+    a = _numbers(64) * 8
+    f = kernel(lambda x, out: out.__setitem__(..., pl.multiple_of(x[...], 8) + 1), S((64,), jnp.int32))
+    report = grout.pallas.check(f)(a)
+    assert_same(report.result, a + 1)
+    assert any("multiple_of of an array" in note for note in report.notes)

@@ -10,6 +10,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 
 import grout.pallas  # noqa: E402
+import pallas_random  # noqa: E402
 from pallas_tools import S, assert_same, kernel  # noqa: E402
 
 FLOATS = ("float32", "float16", "bfloat16")
@@ -146,3 +147,10 @@ def test_bools():
     _compare({"and": lax.bitwise_and, "or": lax.bitwise_or, "xor": lax.bitwise_xor, "eq": lax.eq, "ne": lax.ne,
               "not": lambda x, y: ~x, "where": lambda x, y: jnp.where(x, y, ~y),
               "cast": lambda x, y: x.astype(jnp.float32) + y.astype(jnp.int32)}, (rows % 2 == 0, rows % 4 < 2))
+
+
+@pytest.mark.parametrize("first", [0, 8])
+def test_random_kernels(first):
+    """The first ones. 'python pallas_random.py FIRST COUNT' tries more."""
+    for seed in range(first, first + 8):
+        pallas_random.try_case(seed)

@@ -173,5 +173,5 @@ def test_a_pallas_call_of_whole_arrays():
     for specs in ({}, {"in_specs": [whole], "out_specs": whole}):
         report = grout.pallas.check(call(**specs))(given)
         assert report.verdict == "clean" and numpy.array_equal(report.result, given * 2 + 1)
-    with pytest.raises(grout.pallas.UnsupportedError, match="no pallas_call with a grid or blocks"):
+    with pytest.raises(grout.pallas.UnsupportedError, match="lowers no pallas_call for Mosaic GPU"):
         grout.pallas.check(call(grid=(2,)))(given)

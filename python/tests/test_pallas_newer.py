@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What JAX has since 0.12: plgpu.store, barrier_arrive_and_wait, reductions with accumulator_ilp, predicates."""
+import re
+
 import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
+import grout.pallas  # noqa: E402
 from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
 
 needs_0_12 = pytest.mark.skipif(not hasattr(plgpu, "store"), reason="JAX 0.12")
@@ -57,13 +61,20 @@ def test_arrive_and_wait(arrivals, verdict):
 
 @needs_0_12
 @pytest.mark.parametrize("name", ("sum", "max", "min", "prod"))
-def test_reductions(name):
-    def body(x, out):
-        out[...] = getattr(plgpu, name)(x[...], axis=1, accumulator_ilp=2)
+@pytest.mark.parametrize("dtype", ("float32", "bfloat16", "float16", "int32", "uint32"))
+def test_reductions(name, dtype):
+    shapes = {axis: numpy.zeros((2, 64, 16)).sum(axis).shape for axis in (1, 2, -1, (0, 2), (1, 2), (0, 1, 2), None)}
 
-    x = numpy.random.default_rng(3).integers(1, 3, (64, 16)).astype("float32")
-    layout = S((64,), jnp.float32)
-    assert_same(check(kernel(body, layout), x).result, getattr(numpy, name)(x, axis=1))
+    def body(x, *outs):
+        for axis, out in zip(shapes, outs):
+            out[...] = getattr(plgpu, name)(x[...], axis=axis, accumulator_ilp=2)
+
+    signs = numpy.random.default_rng(3).integers(0, 2, (2, 64, 16)) * (2 if name == "sum" and dtype != "uint32" else 1)
+    x = (1 - signs if name == "sum" else 1 + signs * (numpy.arange(16) == 3) * (numpy.arange(64)[:, None] < 6)).astype(dtype)
+    report = check(kernel(body, [S(shape, x.dtype) for shape in shapes.values()]), x)
+    for axis, got in zip(shapes, report.result):
+        wanted = getattr(numpy, name)(x.astype("f8"), axis=axis)
+        assert_same(got, numpy.asarray(wanted).astype(x.dtype), f"axis={axis}")
 
 
 @pytest.mark.skipif("predicate" not in plgpu.barrier_arrive.__code__.co_varnames, reason="JAX 0.11")
@@ -80,3 +91,23 @@ def test_arrival_with_a_predicate(arrives, verdict):
     report = check(f, numpy.zeros(1, "int32"), verdict=verdict)
     if verdict == "error":
         assert [finding.code for finding in report.findings] == ["deadlock"]
+
+
+def test_a_pallas_call_with_a_grid():
+    """It is read where JAX lowers it for Mosaic GPU. Elsewhere the refusal says so, and names what this JAX has."""
+    def body(x, out):
+        out[...] = x[...] + 1
+
+    spec = plgpu.BlockSpec((128,), lambda i: (i,))
+    f = pl.pallas_call(body, out_shape=S((256,), jnp.float32), grid=(2,), in_specs=[spec], out_specs=spec,
+                       compiler_params=plgpu.CompilerParams())
+    x = count(256)
+    try:
+        jax.jit(f).trace(x).lower(lowering_platforms=("cuda",))
+    except Exception:  # pylint: disable=broad-exception-caught
+        with pytest.raises(grout.pallas.UnsupportedError, match="lowers no pallas_call for Mosaic GPU") as caught:
+            grout.pallas.check(f)(x)
+        named = re.findall(r"plgpu\.(\w+)", caught.value.message)
+        assert named and all(hasattr(plgpu, name) for name in named)
+    else:
+        assert_same(check(f, x).result, x + 1)

@@ -18,6 +18,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import grout  # noqa: E402
 import grout.pallas  # noqa: E402
+from grout.pallas import _jax  # noqa: E402
 from pallas_tools import S, assert_same, kernel  # noqa: E402
 
 X = numpy.arange(64, dtype="float32")
@@ -244,3 +245,36 @@ def test_imports_from_shapes_alone():
 def test_kernels_that_cannot_be():
     with pytest.raises(grout.pallas.UnsupportedError, match="no elements"):
         grout.pallas.run(kernel(lambda x_ref, out: None, S((64,), jnp.float32)))(numpy.zeros((0,), "float32"))
+
+
+def _make_racing(interpret, waits):
+    def body(x, out, room, barrier):
+        plgpu.copy_gmem_to_smem(x, room, barrier)
+        if waits:
+            plgpu.barrier_wait(barrier)
+        out[...] = room[...]
+
+    return plgpu.kernel(body, out_type=S((128,), jnp.float32), interpret=interpret, scratch_types=[
+        plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
+
+
+def test_races_that_are_raised():
+    """on_race='raise' of JAX' interpreter, since 0.12: an exception of the call in a session that checks."""
+    params = pytest.importorskip("jax._src.pallas.mosaic_gpu.interpret.params").InterpretGPUParams
+    if "on_race" not in params.__dataclass_fields__:
+        pytest.skip("JAX 0.12")
+    x = jnp.arange(128, dtype=jnp.float32)
+    raising = params(detect_races=True, on_race="raise")
+    for interpret, waits in ((params(detect_races=True, on_race="warn"), False), (params(), False), (raising, True)):
+        with grout.pallas.interpret(check=True) as session:
+            jax.block_until_ready(_make_racing(interpret, waits)(x))
+        assert [report.verdict for report in session.reports] == ["clean" if waits else "error"]
+    with grout.pallas.interpret(check=True) as session:
+        with pytest.raises(Exception, match="async-not-awaited"):
+            jax.block_until_ready(_make_racing(raising, False)(x))
+    assert isinstance(session.error, RuntimeError) and len(session.reports) == 1
+    _jax.forget_effects()
+    assert grout.pallas.check(_make_racing(raising, False))(x).verdict == "error"  # which has a report to give
+    with grout.pallas.interpret() as session:
+        jax.block_until_ready(_make_racing(raising, False)(x))
+    assert any("detect_races" in note for note in session.kernels[0].notes)

@@ -261,3 +261,35 @@ def test_metadata_are_taken_by_words():
     function = plgpu.kernel(body, out_type=S((), "int32"), scratch_types=(plgpu.SMEM((128, 64), jnp.uint2), plgpu.Barrier()))
     with pytest.raises(grout.pallas.UnsupportedError, match="by whole words of 8"):
         grout.pallas.dump(function)(S((128, 128), jnp.uint2))
+
+
+def hand_over(orders):
+    """A copy's arrival tells of what was stored to tensor memory before it."""
+    def body(x, y, out, room, held, full):
+        @pl.when(lax.axis_index("wg") == 0)
+        def _():
+            plgpu.async_store_tmem(held, x[...])
+            plgpu.commit_tmem()
+            plgpu.copy_gmem_to_smem(y, room, full)
+
+        @pl.when(lax.axis_index("wg") == 1)
+        def _():
+            plgpu.barrier_wait(full)
+            value = plgpu.async_load_tmem(held)
+            plgpu.wait_load_tmem()
+            out[...] = value + room[...]
+
+    return plgpu.kernel(body, out_type=S((128, 64), "float32"), num_threads=2, thread_name="wg", scratch_types=[
+        plgpu.SMEM((128, 64), jnp.float32), plgpu.TMEM((128, 64), jnp.float32), plgpu.Barrier(orders_tensor_core=orders)])
+
+
+def test_a_copy_on_a_barrier_that_orders_the_tensor_core():
+    """Since JAX 0.12 it arrives once. Before, all lanes arrive on a barrier that counts threads."""
+    x, y = A.astype("float32")[:, :64], B.astype("float32")[:, :64]
+    report = check(hand_over(False), x, y, verdict="error")
+    assert {finding.code for finding in report.findings} == {"tensor-core-order"}
+    if tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 12):
+        assert_same(check(hand_over(True), x, y).result, x + y)
+    else:
+        with pytest.raises(grout.pallas.UnsupportedError, match="all 128 lanes arrive"):
+            grout.pallas.check(hand_over(True))(x, y)

@@ -3,6 +3,7 @@
 #include "access.h"
 #include "box.h"
 #include "cover.h"
+#include "values.h"
 
 #include <string.h>
 
@@ -80,6 +81,130 @@ static void find_facts(const access_context *context, const grout_conflict *conf
     facts->near = grout_near__find(checker, conflict->code, facts, clocks);
 }
 
+/* ---- two writes ---- */
+
+/* Whether what an op writes is a value of its own, which memory shows: not a sum with what was
+ * there, nor an answer of the launch, nor a tensor map, whose bytes nobody models. */
+static bool leaves_value(const access_context *context, const grout_entry *write) {
+    const grout_op *op = grout_module_get_op(context->checker->info.module, write->origin.op);
+    switch (grout_op_get_info((grout_opcode)op->opcode)->effect_row) {
+    case GROUT_EFFECT_ROW_STORE:
+    case GROUT_EFFECT_ROW_COPY_IN:
+    case GROUT_EFFECT_ROW_COPY_OUT:
+    case GROUT_EFFECT_ROW_ASYNC_COPY:
+    case GROUT_EFFECT_ROW_STORE_ASYNC:
+    case GROUT_EFFECT_ROW_TMEM_STORE:
+    case GROUT_EFFECT_ROW_TCGEN05_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_writes(const access_context *context, const grout_conflict *conflict,
+                         const grout_entry *earlier, const grout_entry *later) {
+    return conflict->is_of_writes && leaves_value(context, earlier) && leaves_value(context, later);
+}
+
+static grout_bytes_place get_place(const access_context *context) {
+    const grout_access *access = context->event->u.access;
+    return (grout_bytes_place){
+        .object = access->object,
+        .owner = grout_space_is_of_launch(access->space) ? UINT32_MAX : context->rules.owner,
+        .plane = context->plane,
+        .pitch = context->shadow->planes[context->plane].pitch,
+        .offset = context->checker->homes[access->object].offset};
+}
+
+/* Has the values of two writes compared, if anybody asks. */
+static bool compare_writes(const access_context *context, const grout_finding_key *key,
+                           const grout_entry *earlier, const grout_rect *rect) {
+    const grout_write_pair pair = {
+        .earlier = *earlier, .place = get_place(context), .rect = *rect, .key = *key};
+    return !context->checker->values ||
+           grout_values__add_pair(context->checker, context->event->step, &pair);
+}
+
+/* Notes what the finding is of. */
+static bool note_writes(const access_context *context, grout_record *record,
+                        const grout_finding_key *key, const grout_conflict *conflict,
+                        const grout_entry *earlier, const grout_rect *rect) {
+    if (!is_of_writes(context, conflict, earlier, &context->rules.entry)) {
+        record->is_of_others = true;
+        return true;
+    }
+    record->is_of_writes = true;
+    return compare_writes(context, key, earlier, rect);
+}
+
+/* The write against one that the shadow has forgotten. */
+static bool compare_kept(const access_context *context, const grout_left_bytes *kept,
+                         const grout_rect *rect) {
+    const grout_rules *rules = &context->rules;
+    grout_side sides[2];
+    if (kept->is_read && grout_space_is_of_cta(rules->space)) {
+        return true;
+    }
+    const grout_conflict conflict = grout_rules__judge(rules, &kept->write);
+    if (!is_of_writes(context, &conflict, &kept->write, &rules->entry)) {
+        return true;
+    }
+    const bool is_later = is_primary_later(context, &conflict, &kept->write, &rules->entry);
+    sides[is_later ? 0 : 1] = grout_entry__describe(&rules->entry);
+    sides[is_later ? 1 : 0] = grout_entry__describe(&kept->write);
+    const grout_finding_key key = make_key(context, &conflict, sides);
+    return compare_writes(context, &key, &kept->write, rect);
+}
+
+static bool compare_with_kept(const access_context *context, const grout_rect *rect) {
+    const grout_values *values = context->checker->values;
+    const grout_bytes_place place = get_place(context);
+    for (size_t i = 0; i < values->left.count; i++) {
+        const grout_left_bytes kept = values->left.items[i];
+        const grout_rect part = {
+            .row = rect->row > kept.rect.row ? rect->row : kept.rect.row,
+            .row_end = rect->row_end < kept.rect.row_end ? rect->row_end : kept.rect.row_end,
+            .column = rect->column > kept.rect.column ? rect->column : kept.rect.column,
+            .column_end =
+                rect->column_end < kept.rect.column_end ? rect->column_end : kept.rect.column_end};
+        if (kept.plane == place.plane && kept.owner == place.owner && part.row < part.row_end &&
+            part.column < part.column_end && !compare_kept(context, &kept, &part)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether nobody will ask for the bytes that are about to be overwritten: the next write comes
+ * after them, and a reader vouches for them (compare_kept). */
+static bool is_settled(const access_context *context, const grout_region *region, bool is_read) {
+    return is_read && grout_space_is_of_cta(context->rules.space) &&
+           grout_rules__is_ordered(&context->rules, &region->write);
+}
+
+/* The visitor where values are compared: what is about to be overwritten is kept, and the write
+ * compared with what was. */
+static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *region,
+                          const grout_rect *rect) {
+    const access_context *context = payload;
+    const grout_bytes_place place = get_place(context);
+    const bool is_write =
+        context->event->u.access->is_write && !grout_space_is_of_thread(context->rules.space);
+    const bool is_read = region->reader_count > region->open_count;
+    if (is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
+        !is_settled(context, region, is_read) &&
+        !grout_values__keep(context->checker, &region->write, is_read, &place, rect)) {
+        return false;
+    }
+    if (is_write && context->checker->values->are_judged[context->event->origin.op] &&
+        !compare_with_kept(context, rect)) {
+        return false;
+    }
+    return grout_rules__visit((void *)&context->rules, shadow, region, rect);
+}
+
+/* ---- findings ---- */
+
 static bool report_conflict(void *payload, const grout_conflict *conflict,
                             const grout_entry *earlier, const grout_entry *later,
                             const grout_rect *rect) {
@@ -104,6 +229,9 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
+    }
+    if (!note_writes(context, record, &key, conflict, earlier, rect)) {
+        return false;
     }
     if (!is_new && !wants_facts) {
         facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
@@ -242,7 +370,8 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_home *home = &checker->homes[access->object];
     access_context context = {.checker = checker, .event = event};
-    grout_visitor visitor = {grout_rules__visit, &context.rules};
+    const grout_visitor plain = {grout_rules__visit, &context.rules};
+    const grout_visitor keeping = {visit_keeping, &context};
     grout_cta_state *leader = NULL;
     checker->run.accesses++;
     if (checker->info.earlier_count > 0 && !grout_checker__compare_grids(checker, event)) {
@@ -259,7 +388,8 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     context.shadow =
         grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
     note_reader(&context, leader);
-    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
+    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access,
+                              checker->values ? &keeping : &plain)) {
         return checker->has_failed ? false : grout_checker__fail(checker);
     }
     return true;

@@ -104,6 +104,9 @@ static bool report(const grids_context *context, const grout_entry *entry, const
     const grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, !is_new};
     grout_record *record =
         grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
+    if (record != NULL) {
+        record->is_of_others = true; /* what the earlier launch left is not there any more */
+    }
     if (record != NULL && wants_facts) {
         record->facts = facts;
     } else if (record != NULL && !is_new) {

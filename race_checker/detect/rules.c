@@ -205,6 +205,8 @@ static grout_conflict judge_race(const grout_rules *rules, const grout_entry *ea
     if (is_write(earlier)) {
         conflict.primary = is_write(later) ? GROUT_PRIMARY_SOURCE : GROUT_PRIMARY_EARLIER;
     }
+    conflict.is_of_writes =
+        is_write(earlier) && is_write(later) && !is_atomic(earlier) && !is_atomic(later);
     if (grout_space_has_peers(rules->space)) {
         bool is_later = is_intrusion(rules, later, earlier);
         if (is_later || is_intrusion(rules, earlier, later)) {

@@ -43,8 +43,9 @@ typedef enum grout_primary {
 typedef struct grout_conflict {
     grout_diag_code code; /* NONE: they are in order */
     grout_primary primary;
-    bool is_warning; /* whatever the severity of the code */
-    bool is_idiom;   /* they are in order, and yet a fence is not where --strict-fences wants it */
+    bool is_warning;   /* whatever the severity of the code */
+    bool is_of_writes; /* two writes, no atomic, and nothing orders them: values may settle it */
+    bool is_idiom; /* they are in order, and yet a fence is not where --strict-fences wants it */
 } grout_conflict;
 
 /* In place of the shape of a product; no shape is even. */

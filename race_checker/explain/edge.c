@@ -245,7 +245,33 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
-void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
+/* What two writes leave. */
+static void add_equality(const grout_wording *wording, grout_text *out) {
+    if (wording->record->code == GROUT_DIAG_SAME_VALUE_RACE) {
+        if (wording->facts->is_equal_varied) {
+            grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_EDGE, NULL);
+        } else {
+            grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_ALONE_EDGE, NULL);
+        }
+        return;
+    }
+    switch ((grout_equal_once)wording->facts->equal_once) {
+    case GROUT_EQUAL_ONCE_INPUTS:
+        grout_sentence__add(out, GROUT_SENTENCE_EQUAL_ONCE_INPUTS_EDGE, NULL);
+        break;
+    case GROUT_EQUAL_ONCE_UNMET:
+        grout_sentence__add(out, GROUT_SENTENCE_EQUAL_ONCE_UNMET_EDGE, NULL);
+        break;
+    case GROUT_EQUAL_ONCE_SCHEDULE:
+        grout_sentence__add(out, GROUT_SENTENCE_EQUAL_ONCE_SCHEDULE_EDGE, NULL);
+        break;
+    case GROUT_EQUAL_ONCE_NOT:
+    case GROUT_EQUAL_ONCE_COUNT:
+        break;
+    }
+}
+
+static void add_edge(const grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_edge(wording, out) ||
         grout_wording__add_tensor_edge(wording, out) ||
@@ -266,7 +292,7 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
     } else if (grout_code__is_about_wgmma(code)) {
         grout_wording__add_wgmma_edge(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE ||
-               code == GROUT_DIAG_TMEM_RACE) {
+               code == GROUT_DIAG_TMEM_RACE || code == GROUT_DIAG_SAME_VALUE_RACE) {
         add_race_edge(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         if (grout_wording__add_async_copy_edge(wording, 0, out)) {
@@ -282,4 +308,9 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
     } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
         grout_wording__add_overrun_edge(wording, out);
     }
+}
+
+void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
+    add_edge(wording, out);
+    add_equality(wording, out);
 }

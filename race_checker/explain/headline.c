@@ -173,6 +173,14 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
     }
 }
 
+static void add_same_value_headline(const grout_wording *wording, grout_text *out) {
+    const grout_side *sides = wording->facts->sides;
+    grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_HEAD,
+                        &(grout_words){.object = name_side_object(wording, 0),
+                                       .line = get_line(wording, 1),
+                                       .where = get_where(&sides[0].origin, &sides[1].origin)});
+}
+
 static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
     grout_phrase_id doing = GROUT_PHRASE_LOADING;
@@ -413,6 +421,7 @@ static const headline_row HEADLINES[] = {
     {GROUT_DIAG_SMEM_RACE, add_race_headline},
     {GROUT_DIAG_TMEM_RACE, add_race_headline},
     {GROUT_DIAG_GMEM_RACE, add_race_headline},
+    {GROUT_DIAG_SAME_VALUE_RACE, add_same_value_headline},
     {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
     {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
     {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},

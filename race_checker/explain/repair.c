@@ -670,6 +670,8 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
         repair_wgmma(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         repair_exit(wording, out);
+    } else if (code == GROUT_DIAG_SAME_VALUE_RACE) {
+        grout_sentence__add(out, GROUT_SENTENCE_SAME_VALUE_HELP, NULL);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE ||
                code == GROUT_DIAG_TMEM_RACE) {
         repair_race(wording, out);

@@ -242,3 +242,21 @@ bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout
     }
     return done;
 }
+
+bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,
+                               bool *is_out) {
+    grout_flow it = {.allocator = checker->allocator,
+                     .checker = checker,
+                     .module = checker->info.module,
+                     .kernel = checker->info.kernel,
+                     .read = read};
+    const grout_op *op = grout_module_get_op(checker->info.module, write);
+    const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
+    const bool done = grout_flow__run(&it);
+    *is_out = read != 0 && read == write;
+    for (uint32_t i = 0; done && i < op->operand_count && !*is_out; i++) {
+        *is_out = i != target && grout_flow__find_operand(&it, op, i, GROUT_TRAIT_VALUE) != 0;
+    }
+    grout_flow__deinit(&it);
+    return done;
+}

@@ -24,4 +24,9 @@ bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out);
 
+/* *is_out: whether what an op writes comes of what another one reads, or of itself; read 0: whether
+ * it depends on the schedule. What it writes over has no part in it. False without memory. */
+bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,
+                               bool *is_out);
+
 #endif

@@ -147,6 +147,13 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
     return record;
 }
 
+grout_record *grout_findings__find(grout_findings *findings, const grout_finding_key *key) {
+    const uint32_t slot = findings->count > 0 ? find_slot(findings, key) : 0;
+    return findings->count > 0 && findings->index[slot]
+               ? &findings->records[findings->index[slot] - 1]
+               : NULL;
+}
+
 static bool is_same_access(const grout_side *a, const grout_side *b) {
     return a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
            a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&

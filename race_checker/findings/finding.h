@@ -134,6 +134,15 @@ typedef enum grout_subject {
     GROUT_SUBJECT_COPY /* collective-divergence of copies; else of a scope: see sentences */
 } grout_subject;
 
+/* Why two writes that leave the same bytes are an error all the same. */
+typedef enum grout_equal_once {
+    GROUT_EQUAL_ONCE_NOT,      /* they do not leave the same bytes, or nobody has asked */
+    GROUT_EQUAL_ONCE_INPUTS,   /* with other inputs they do not */
+    GROUT_EQUAL_ONCE_UNMET,    /* no run with other inputs came to both */
+    GROUT_EQUAL_ONCE_SCHEDULE, /* what they write depends on the schedule */
+    GROUT_EQUAL_ONCE_COUNT
+} grout_equal_once;
+
 /* What else a report needs; which members count depends on the code. */
 typedef struct grout_facts {
     grout_side sides[2]; /* primary, related */
@@ -149,7 +158,11 @@ typedef struct grout_facts {
     uint8_t subject;         /* grout_subject */
     grout_fault fault;       /* findings that come as faults */
     int64_t have, need;
-    bool counts_lanes; /* of a named barrier: need is lanes */
+    bool counts_lanes;     /* of a named barrier: need is lanes */
+    grout_diag_code raced; /* same-value-race: the race that it would be if the values differed */
+    uint8_t equal_once;    /* grout_equal_once: of such a race that is an error */
+    bool is_equal_varied; /* same-value-race: with other inputs too; there is nothing to vary if not
+                           */
     GROUT_NOTE_END
 } grout_facts;
 
@@ -180,7 +193,12 @@ typedef struct grout_record {
     grout_facts facts;
     grout_cover cover; /* of codes that have one (cover.h) */
     bool is_replaced;  /* another finding has been made of it: not listed */
-    bool reserved[7];
+    /* a race: some occurrence is of two writes (grout_conflict); some is of anything else */
+    bool is_of_writes, is_of_others;
+    /* of two writes, where their values are compared: some pair was; some pair left different ones,
+     * or nobody can say */
+    bool is_compared, is_different;
+    bool reserved[3];
     /* its identity is all that is hashed, from here on */
     grout_diag_code code;
     grout_severity severity;
@@ -221,6 +239,11 @@ typedef struct grout_occurrence {
     bool is_repeat;                        /* its pair of operations has been counted */
 } grout_occurrence;
 
+/* Whether it is an error, and all that was seen of it are pairs of writes. */
+static inline bool grout_record__is_contested(const grout_record *record) {
+    return record->is_of_writes && !record->is_of_others && !record->is_replaced &&
+           record->severity == GROUT_SEVERITY_ERROR;
+}
 /* An entry as a side of a finding, without its box. */
 grout_side grout_entry__describe(const grout_entry *entry);
 
@@ -232,6 +255,8 @@ void grout_findings__deinit(grout_findings *findings);
  */
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
                                   const grout_occurrence *occurrence, bool *wants_facts_out);
+/* The record of a finding, or NULL. */
+grout_record *grout_findings__find(grout_findings *findings, const grout_finding_key *key);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
 void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text);

@@ -5,6 +5,7 @@
 #include "access.h"
 #include "explain.h"
 #include "protocols.h"
+#include "values.h"
 #include "visits.h"
 
 #include "alloc.h"
@@ -31,6 +32,7 @@ void grout_checker__forget_launch(grout_checker *checker) {
     grout__free(checker->wgmma_shapes);
     grout__free(checker->sync_ops);
     grout_pairs__deinit(&checker->pairs);
+    grout_values__free(checker->values);
 }
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
@@ -61,6 +63,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->diags = kept.diags;
     checker->max_findings = kept.max_findings;
     checker->strict_fences = kept.strict_fences;
+    checker->judged = kept.judged;
     checker->cache = kept.cache;
     checker->has_launch = true;
     checker->info = *info;
@@ -80,7 +83,9 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
     checker->run.undefined_op_count =
         checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
-    if (!checker->run.op_threads || !checker->run.undefined_ops || !copy_elements(checker, info) ||
+    checker->values = checker->judged ? grout_values__new(checker) : NULL;
+    if ((checker->judged && !checker->values) || !checker->run.op_threads ||
+        !checker->run.undefined_ops || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);
@@ -110,8 +115,20 @@ static void count_event(grout_checker *checker, const grout_event *event) {
     }
 }
 
+/* The operation whose writes are to be compared is over. */
+static bool compare_values(grout_checker *checker, const grout_event *event) {
+    const grout_values *values = checker->values;
+    const bool is_over = values->pairs.count > 0 &&
+                         (event->step != values->step || event->kind == GROUT_EVENT_SCOPE_END ||
+                          event->kind == GROUT_EVENT_CTA_END);
+    return !is_over || grout_values__compare(checker);
+}
+
 bool grout_checker__observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
+    if (checker->values && !compare_values(checker, event)) {
+        return false;
+    }
     count_event(checker, event);
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
@@ -184,7 +201,7 @@ bool grout_checker__observe(void *self, const grout_event *event) {
 
 static bool end(void *self) {
     grout_checker *checker = self;
-    return !checker->has_failed &&
+    return !checker->has_failed && (!checker->values || grout_values__end(checker)) &&
            (!checker->run.op_threads || (grout_checker__withhold_follow_ons(checker) &&
                                          grout_checker__name_divisions(checker)));
 }

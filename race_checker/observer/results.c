@@ -27,6 +27,7 @@ grout_checker *grout_checker_new(const grout_checker_options *options, grout_dia
     checker->max_findings =
         options && options->max_findings ? options->max_findings : GROUT_DIAGS_MAX;
     checker->strict_fences = options && options->strict_fences;
+    checker->judged = options ? options->judged : NULL;
     checker->observer = grout_checker__make_observer(checker);
     return checker;
 }
@@ -102,6 +103,15 @@ static const char *get_assumption(const grout_checker *checker) {
                : "";
 }
 
+static bool has_equal_writes(const grout_checker *checker) {
+    for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
+        if (checker->memory.findings.records[i].code == GROUT_DIAG_SAME_VALUE_RACE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
     const grout_report *report = get_report(checker);
     grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
@@ -112,6 +122,7 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
     uint64_t local_peak = checker->run.local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
+    summary.has_equal_writes = has_equal_writes(checker);
     summary.assuming = get_assumption(checker);
     if (report) {
         grout_report_totals totals = grout_report__get_totals(report);

@@ -137,6 +137,8 @@ typedef struct grout_memory {
 
 GROUT_NO_PADDING_END
 
+typedef struct grout_values grout_values;
+
 /* The report that was made last, and of how many occurrences. */
 typedef struct grout_report_cache {
     struct grout_report *report;
@@ -150,6 +152,7 @@ struct grout_checker {
     grout_diags *diags;
     uint32_t max_findings;
     bool strict_fences;
+    const struct grout_checker *judged; /* whose racing writes are compared: then it has values */
     bool has_launch;
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;
@@ -165,7 +168,8 @@ struct grout_checker {
     uint32_t sync_op_count;
     grout_run_state run;
     grout_memory memory;
-    bool has_failed; /* for good */
+    struct grout_values *values; /* where what racing writes leave is compared: values.h; or NULL */
+    bool has_failed;             /* for good */
     /* for the operation that runs; empty between operations, as far as anyone can tell */
     grout_pairs pairs;
     grout_report_cache *cache; /* made when asked for */

@@ -33,7 +33,7 @@ from machine import Machine
 from program import NotExpressed, Program
 
 LITMUS = os.path.join(os.path.dirname(HERE), "litmus")
-RACES = {"gmem-race", "smem-race", "cluster-smem-reuse", "smem-source-reuse", "mma-operand-reuse",
+RACES = {"gmem-race", "smem-race", "same-value-race", "cluster-smem-reuse", "smem-source-reuse", "mma-operand-reuse",
          "accumulator-in-flight", "async-not-awaited", "gmem-write-not-visible", "insufficient-scope",
          "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem",
          "tmem-race", "tmem-load-not-awaited", "tmem-store-not-committed", "tensor-core-order", "tensor-pipe-order"}

@@ -2,9 +2,19 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
+
 from graphs import Graph, get_cluster, get_cta
 
 WRITES = {"g": ("store", "tma-store"), "s": ("store", "tma-load", "copy", "async-store")}
+
+
+def get_value(event):
+    """What a write leaves in each element; None: rows of an input, which no other write leaves."""
+    number = re.search(r"broadcast (\d+)\.0 ", event.text)
+    if number:
+        return int(number.group(1))
+    return 0 if event.text.startswith("copy_smem_to_gmem") else None  # of SMEM that nobody has written since the start
 
 
 def reach(events, edges, is_edge):
@@ -55,7 +65,14 @@ class Oracle:
         return False
 
     def name_race(self, space, home, x, y, kinds):
-        """The code and place of two accesses in no order."""
+        """The code and place of two accesses in no order. Two writes may leave one value."""
+        code, line = self.name_conflict(space, home, x, y, kinds)
+        values = [get_value(event) for event in (x, y)]
+        if not all(kind in WRITES[space] for kind in kinds) or values[0] is None or values[0] != values[1]:
+            return code, line
+        return line if "tma-store" in kinds else ("same-value-race", line)  # races of others may have a part in an array
+
+    def name_conflict(self, space, home, x, y, kinds):
         writes = [kind in WRITES[space] for kind in kinds]
         if all(writes):
             primary = x if x.line > y.line else y

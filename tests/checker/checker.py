@@ -19,7 +19,7 @@ from limit import SECONDS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Findings about two accesses, whose edge is missing.
-PAIRS = {"smem-race", "gmem-race", "async-not-awaited", "missing-commit-smem", "missing-commit-smem-war",
+PAIRS = {"smem-race", "gmem-race", "same-value-race", "async-not-awaited", "missing-commit-smem", "missing-commit-smem-war",
          "missing-commit-gmem", "smem-source-reuse", "mma-operand-reuse", "cluster-smem-reuse"}
 
 

@@ -55,7 +55,7 @@ kernel @a(%y: out gmem i32[N]) {
 kernel @b(%y: out gmem i32[N]) threads(wg = 2) {
   scratch %s : smem i32[4]
   store %s[N - 1], (axis_index wg)
-  store %y, (broadcast 1 : i32[N])
+  store %y, (broadcast (axis_index wg) : i32[N])
 }
 """
 
@@ -201,7 +201,8 @@ def test_time(folder):
     report = report_of(kernel, "--sweep", "N=1,2147483647,2147483646", "--budget", "0.3", code=3)
     assert report["verdict"] == "incomplete" and "(--budget)" in report["sweep"][2]["not_run"], report
     # What was found before stays.
-    racy = write(f"{folder}/racy.grout", ENDLESS.replace("[1])", "[1]) threads(wg = 2)"))
+    racy = write(f"{folder}/racy.grout", ENDLESS.replace("[1])", "[1]) threads(wg = 2)")
+                 .replace("store %y[0], %a", "store %y[0], (add %a, (axis_index wg))"))
     expect(run("check", racy, "--sweep", "N=1,2147483647", "--budget", "0.3"), 1, "[gmem-race]")
 
 

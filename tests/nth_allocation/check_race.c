@@ -2,6 +2,7 @@
  * Allocations fail from the checker's making to its report only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
+#include "grout/equal.h"
 #include "grout/interp.h"
 #include "grout/race.h"
 #include "grout/text.h"
@@ -37,13 +38,21 @@ static const char KERNEL[] =
     "  }\n"
     "}\n";
 
+/* Two racing writes, of which an earlier one of the same line is kept. */
+static const char EQUAL[] =
+    "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) grid(x = 2) threads(wg = 1) {\n"
+    "  for %i in 0..2 {\n"
+    "    store %y, (load %x)\n"
+    "  }\n"
+    "}\n";
+
 static grout_module *bound;
 static grout_diags *setup_diags;
 
-static void load_kernel(void) {
+static void load_kernel(const char *text) {
     grout_module *symbolic = NULL;
     setup_diags = grout_diags_new();
-    symbolic = grout_parse("k.grout", KERNEL, sizeof KERNEL - 1, setup_diags);
+    symbolic = grout_parse("k.grout", text, strlen(text), setup_diags);
     ck_assert_ptr_nonnull(symbolic);
     bound = grout_module_bind(symbolic, NULL, 0, setup_diags);
     ck_assert_ptr_nonnull(bound);
@@ -95,9 +104,47 @@ static bool check_kernel(void *payload) {
     return ok;
 }
 
+/* The same of the judge of racing writes: all runs again. */
+static bool check_equal(void *payload) {
+    (void)payload;
+    static float x[64], y[64];
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    grout_launch launch = {.module = bound,
+                           .kernel = 1,
+                           .arguments = arguments,
+                           .argument_count = 2,
+                           .track_undefined = true};
+    grout_diags *diags = grout_diags_new();
+    bool ok = false;
+    failing_begin();
+    grout_checker *checker = grout_checker_new(NULL, diags);
+    grout_writes_judge *judge = grout_writes_judge_new(&launch, NULL, diags);
+    if (checker != NULL && judge != NULL) {
+        launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
+        grout_machine *machine = grout_machine_new(&launch, diags);
+        ok = machine != NULL && grout_machine_run(machine, 0, diags) == GROUT_RUN_DONE;
+        grout_machine_free(machine);
+        ok = ok && grout_writes_judge_run(judge, checker, diags);
+        ok = grout_checker_get_summary(checker, !ok).has_equal_writes && ok;
+        ok = grout_checker_get_count(checker) == 1 && ok;
+    }
+    failing_end();
+    grout_writes_judge_free(judge);
+    grout_checker_free(checker);
+    grout_diags_free(diags);
+    return ok;
+}
+
 START_TEST(nothing_crashes_or_leaks_without_memory) {
-    load_kernel();
+    load_kernel(KERNEL);
     failing_try_all(_i == 1, check_kernel, NULL);
+    free_kernel();
+}
+END_TEST
+
+START_TEST(nor_where_writes_are_judged) {
+    load_kernel(EQUAL);
+    failing_try_all(_i == 1, check_equal, NULL);
     free_kernel();
 }
 END_TEST
@@ -106,6 +153,7 @@ int main(void) {
     Suite *suite = suite_create("nth allocation: race");
     TCase *tcase = tcase_create("race");
     tcase_add_loop_test(tcase, nothing_crashes_or_leaks_without_memory, 0, 2);
+    tcase_add_loop_test(tcase, nor_where_writes_are_judged, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

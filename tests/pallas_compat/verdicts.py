@@ -13,7 +13,7 @@ RACES = frozenset((
     "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem", "async-not-awaited", "smem-race", "gmem-race",
     "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "cluster-smem-reuse", "insufficient-scope",
     "gmem-write-not-visible", "tensor-core-order", "tensor-pipe-order", "tmem-load-not-awaited", "tmem-race",
-    "tmem-store-not-committed"))
+    "tmem-store-not-committed", "same-value-race"))
 # Findings that JAX' mode raises an error for, or never ends with.
 MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
                     "debug-check-failed", "out-of-bounds"))

@@ -15,6 +15,25 @@ static const struct {
              {"f16", 8, true}, {"i4", 32, false}, {"u4", 32, false}, {"f4e2m1", 32, false}};
 enum { TYPE_COUNT = sizeof types / sizeof *types, PACKED_GRANULE = 32 };
 
+/* How the slots of an array in SMEM are declared, and what of a slot is seen as rows x columns. */
+typedef struct drawn_slot {
+    char dims[48], transforms[64], view[48];
+} drawn_slot;
+
+/* The columns of a slot as several parts, each in tiles of one row of a part: other dimensions of
+ * the same bytes. Its columns are seen by a view. */
+static void draw_parts(draw *d, uint32_t granule, uint32_t rows, uint32_t columns,
+                       drawn_slot *slot) {
+    const uint32_t width = 8 * granule, parts = columns / width;
+    const bool is_inside = draw_below(d, 2) != 0; /* parts of a row, or parts of all rows */
+    (void)snprintf(slot->dims, sizeof slot->dims, "%" PRIu32 ", %" PRIu32 ", %" PRIu32,
+                   is_inside ? rows : rows / 8, is_inside ? parts : 8, is_inside ? width : columns);
+    (void)snprintf(slot->transforms, sizeof slot->transforms, " tile(%s, %" PRIu32 ") swizzle(128)",
+                   is_inside ? "8, 1" : "1, 8", width);
+    (void)snprintf(slot->view, sizeof slot->view, ".reshape(%" PRIu32 ", %" PRIu32 ")", rows,
+                   columns);
+}
+
 /* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled, or inferred. */
 static void draw_transforms(draw *d, uint32_t granule, uint32_t rows, uint32_t columns, char *text,
                             size_t size) {
@@ -35,17 +54,32 @@ static void draw_transforms(draw *d, uint32_t granule, uint32_t rows, uint32_t c
     }
 }
 
+static drawn_slot draw_slot(draw *d, uint32_t granule, uint32_t rows, uint32_t columns,
+                            bool is_run) {
+    drawn_slot slot = {.view = ""};
+    if (!is_run && columns % (8 * granule) == 0 && draw_below(d, 3) == 0) {
+        draw_parts(d, granule, rows, columns, &slot);
+        return slot;
+    }
+    (void)snprintf(slot.dims, sizeof slot.dims, "%" PRIu32 ", %" PRIu32, rows, columns);
+    draw_transforms(d, granule, rows, is_run ? 1 : columns, slot.transforms,
+                    sizeof slot.transforms);
+    return slot;
+}
+
 /* What a copy says of elements outside the array. */
 typedef enum outside { UNWRITTEN, ZEROS, NANS, UNDEFINED, IN_BOUNDS, OUTSIDE_COUNT } outside;
 static const char *const outside_texts[OUTSIDE_COUNT] = {"", " oob(zero)", " oob(nan)",
                                                          " oob(undefined)", " oob(in_bounds)"};
 
 /* What becomes of a tile on its way. */
-static void draw_change(draw *d, uint32_t type) {
+static void draw_change(draw *d, uint32_t type, const char *view) {
     if (types[type].granule == PACKED_GRANULE) { /* which has no arithmetic */
-        draw_line(d, "  store %%t, (select (lt (cast %%v : i32), 3), %%v, %s:1)", types[type].text);
+        draw_line(d, "  store %%t%s, (select (lt (cast %%v : i32), 3), %%v, %s:1)", view,
+                  types[type].text);
     } else {
-        draw_line(d, "  store %%t, (%s)", draw_below(d, 2) == 0 ? "add %v, %v" : "max %v, 1");
+        draw_line(d, "  store %%t%s, (%s)", view,
+                  draw_below(d, 2) == 0 ? "add %v, %v" : "max %v, 1");
     }
 }
 
@@ -67,40 +101,40 @@ void draw_copies(uint64_t seed, grout_text *out) {
     const uint32_t array_columns =
         is_run ? columns : columns * 2 - (is_cut ? granule * draw_below(&d, 3) : 0);
     const uint32_t array_rows = rows * turns - (is_cut ? draw_below(&d, rows) : 0);
-    char array[64], in_layout[64], out_layout[64];
+    char array[64];
     grout_text scratch = {0};
     (void)snprintf(array, sizeof array, "%s[%" PRIu32 ", %" PRIu32 "]", types[type].text,
                    array_rows, array_columns);
-    draw_transforms(&d, granule, rows, is_run ? 1 : columns, in_layout, sizeof in_layout);
-    draw_transforms(&d, granule, rows, is_run ? 1 : columns, out_layout, sizeof out_layout);
+    const drawn_slot from = draw_slot(&d, granule, rows, columns, is_run);
+    const drawn_slot to = draw_slot(&d, granule, rows, columns, is_run);
     (void)draw_param(&d, "in", array);
     (void)draw_param(&d, "out", array);
     grout_text_add(&scratch,
-                   "  scratch %%s : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]%s\n"
-                   "  scratch %%t : smem %s[%" PRIu32 ", %" PRIu32 "]%s\n"
+                   "  scratch %%s : smem %s[%" PRIu32 ", %s]%s\n"
+                   "  scratch %%t : smem %s[%s]%s\n"
                    "  scratch %%full : barrier[%" PRIu32 "]\n",
-                   types[type].text, slots, rows, columns, in_layout, types[type].text, rows,
-                   columns, out_layout, slots);
+                   types[type].text, slots, from.dims, from.transforms, types[type].text, to.dims,
+                   to.transforms, slots);
     draw_line(&d, "%%column = mul (axis_index x), %" PRIu32, columns);
     draw_line(&d, "for %%i in 0..%" PRIu32 " {", slots);
     draw_line(&d,
               "  copy_gmem_to_smem %%p0[ds(%%i * %" PRIu32 ", %" PRIu32 "), ds(%%column, %" PRIu32
-              ")], %%s[%%i], %%full[%%i]%s",
-              rows, rows, columns, outside_texts[mode]);
+              ")], %%s[%%i]%s, %%full[%%i]%s",
+              rows, rows, columns, from.view, outside_texts[mode]);
     draw_line(&d, "}");
     draw_line(&d, "for %%i in 0..%" PRIu32 " {", turns);
     draw_line(&d, "  %%slot = rem %%i, %" PRIu32, slots);
     draw_line(&d, "  barrier_wait %%full[%%slot]");
-    draw_line(&d, "  %%v = load %%s[%%slot]");
+    draw_line(&d, "  %%v = load %%s[%%slot]%s", from.view);
     draw_line(&d, "  wait_smem_to_gmem 0 read_only");
-    draw_change(&d, type);
+    draw_change(&d, type, to.view);
     draw_line(&d, "  commit_smem");
     /* In a group of its own, or in one that is closed afterwards. */
     const bool is_open = draw_below(&d, 2);
     draw_line(&d,
-              "  copy_smem_to_gmem %%t, %%p1[ds(%%i * %" PRIu32 ", %" PRIu32
+              "  copy_smem_to_gmem %%t%s, %%p1[ds(%%i * %" PRIu32 ", %" PRIu32
               "), ds(%%column, %" PRIu32 ")]%s%s",
-              rows, rows, columns, is_open ? " no_commit_group" : "",
+              to.view, rows, rows, columns, is_open ? " no_commit_group" : "",
               is_cut ? "" : outside_texts[mode]);
     if (is_open) {
         draw_line(&d, "  commit_group");
@@ -108,8 +142,8 @@ void draw_copies(uint64_t seed, grout_text *out) {
     draw_line(&d, "  if (lt (add %%i, %" PRIu32 "), %" PRIu32 ") {", slots, turns);
     draw_line(&d,
               "    copy_gmem_to_smem %%p0[ds((%%i + %" PRIu32 ") * %" PRIu32 ", %" PRIu32
-              "), ds(%%column, %" PRIu32 ")], %%s[%%slot], %%full[%%slot]%s",
-              slots, rows, rows, columns, outside_texts[mode]);
+              "), ds(%%column, %" PRIu32 ")], %%s[%%slot]%s, %%full[%%slot]%s",
+              slots, rows, rows, columns, from.view, outside_texts[mode]);
     draw_line(&d, "  }");
     draw_line(&d, "}");
     draw_line(&d, "wait_smem_to_gmem 0");

@@ -78,6 +78,10 @@ FINDERS = {
                            (sys.executable, "{tests}/certificates/certificates.py", *GROUT),
                            r"^certificates: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
     # FIRST COUNT
+    "equal_writes": Finder("tests/equal_writes/equal_writes.py",
+                           (sys.executable, "{tests}/equal_writes/equal_writes.py", *GROUT),
+                           r"^(?P<all>\d+) kernels: .*, (?P<found>\d+) kernels wrong"),
+    # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
                      (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),
                      r"^axioms: (?P<all>\d+) drawn kernels: (?:.*?(?P<found>\d+) wrong)?"),

@@ -385,7 +385,12 @@ class Kernel:
         try:
             with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
                      argument_bytes=sum(argument.size for argument in array)) as run:
-                run.run()
+                judge = run.make_judge([param.name in arguments for param in self.params])
+                try:
+                    run.run()
+                    run.judge(judge, checker)
+                finally:
+                    lib.grout_writes_judge_free(judge)
                 coverage = self._describe_coverage(bound, defines, inputs, options, levels)
                 return make_report(bound, run, checker, coverage, self.module, max_findings, levels)
         finally:

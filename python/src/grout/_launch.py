@@ -135,6 +135,27 @@ class Run:
         self._add_callbacks(launch)
         self._launch = launch
 
+    def make_judge(self, are_given: typing.Sequence[bool]):
+        """A grout_writes_judge, which runs the launch again if two writes race. Before the run; the caller frees it."""
+        launch = ffi.new("grout_launch *", self._launch[0])
+        if launch.progress == ffi.NULL:
+            on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
+                                       onerror=self._take_error)
+            launch.progress = on_progress
+            self._keep.append(on_progress)
+        judge = lib.grout_writes_judge_new(launch, ffi.new("bool[]", [*are_given, True]), self.diags.list)
+        if judge == ffi.NULL:
+            self.diags.fail(RunError)
+        return judge
+
+    def judge(self, judge, checker) -> None:
+        """After the run: races of two writes that leave the same bytes become warnings."""
+        is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)
+        if self._error is not None:
+            raise self._error
+        if not is_judged:
+            self.diags.fail(RunError)
+
     def _add_callbacks(self, launch) -> None:
         if self.options.print is not None:
             keep = self._lines.append

@@ -25,7 +25,7 @@ def _count(*shape):
     return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
 
 
-@case("page_pallas_call", PAGE, "pl.pallas_call: blocks in SMEM by themselves", refused="has no pallas_call")
+@case("page_pallas_call", PAGE, "pl.pallas_call: blocks in SMEM by themselves", refused="lowers no pallas_call")
 def make_pallas_call():
     """The pipeline is made by JAX."""
     spec = pl.BlockSpec(block_shape=(128,), index_map=lambda i: (i,))

@@ -20,14 +20,27 @@ num *reference__define(reference *ref, grout_value_id value) {
     return ref->values[value];
 }
 
-/* Drawn aliases have the type of the array whose bytes they have. One of another type is a part of
- * an array of tensor memory that nothing else uses. */
-static grout_object_id find_storage(const grout_module *module, grout_object_id id) {
+/* Whether the elements of an object are those of another one, in the same row-major order: of a
+ * reshape, which binding has made, or of a drawn alias, which has the type of the array whose bytes
+ * it has. One of another type is a part of an array of tensor memory that nothing else uses. */
+static bool has_elements_of(const grout_module *module, grout_object_id id, grout_object_id other) {
     const grout_type *type = grout_object_get_type(module, id);
-    const grout_value_id alias = grout_module_get_object(module, id)->alias;
-    const grout_object_id other = alias == 0 ? 0 : grout_module_get_value(module, alias)->object;
-    return other != 0 && grout_type_is_equal(grout_object_get_type(module, other), type) ? other
-                                                                                         : id;
+    const grout_type *from = grout_object_get_type(module, other);
+    return grout_type_is_equal(from, type) ||
+           (!grout_object_is_declared(module, id) && from->dtype == type->dtype &&
+            grout_type_get_count(from) == grout_type_get_count(type));
+}
+
+static grout_object_id find_storage(const grout_module *module, grout_object_id id) {
+    for (;;) {
+        const grout_value_id alias = grout_module_get_object(module, id)->alias;
+        const grout_object_id other =
+            alias == 0 ? 0 : grout_module_get_value(module, alias)->object;
+        if (other == 0 || other == id || !has_elements_of(module, id, other)) {
+            return id;
+        }
+        id = other;
+    }
 }
 
 reference_array *reference__get_array(reference *ref, grout_object_id id) {

@@ -256,8 +256,12 @@ static const char endless[] = "kernel @endless(%y: out gmem f32[4]) grid(x = 1)\
                               "}\n";
 static const char racy[] = "kernel @racy(%y: out gmem f32[4]) grid(x = 2)\n"
                            "{\n"
-                           "  store %y[0], 1.0\n"
+                           "  store %y[0], (cast (axis_index x) : f32)\n"
                            "}\n";
+static const char equal[] = "kernel @equal(%y: out gmem f32[4]) grid(x = 2)\n"
+                            "{\n"
+                            "  store %y, (broadcast 1.0 : f32[4])\n"
+                            "}\n";
 typedef bool one_array_function(const grout_array *y);
 
 static bool say_stop(void *payload, const grout_progress *progress) {
@@ -279,6 +283,8 @@ static const struct {
     {endless, {.launch = {.max_memory = 1}}, false, GROUT_DIAG_OUT_OF_MEMORY},
     {racy, {.is_checked = false}, true, GROUT_DIAG_NONE},
     {racy, {.is_checked = true}, false, GROUT_DIAG_GMEM_RACE},
+    {equal, {.is_checked = false}, true, GROUT_DIAG_NONE},
+    {equal, {.is_checked = true}, true, GROUT_DIAG_SAME_VALUE_RACE},
 };
 
 START_TEST(test_end) {
@@ -329,6 +335,7 @@ static const struct {
     {one_store, {.is_checked = true}, {1, GROUT_VERDICT_CLEAN, true, false}},
     {by_chance, {.is_checked = true}, {1, GROUT_VERDICT_CLEAN, false, true}},
     {racy, {.is_checked = true}, {1, GROUT_VERDICT_ERROR, false, true}},
+    {equal, {.is_checked = true}, {1, GROUT_VERDICT_CLEAN, true, false}},
     {stuck, {.is_checked = true}, {1, GROUT_VERDICT_ERROR, false, true}},
     {endless,
      {.is_checked = true, .launch = {.max_steps = 10}},

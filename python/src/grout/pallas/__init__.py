@@ -12,7 +12,7 @@ from ._importer import Imported
 from ._inline import register_inline
 from ._session import Call, Session
 
-from . import _array_rules, _control, _dynamic, _inline, _launch, _matrices, _memory, _objects, _tensor_core, _tmem  # noqa: F401  (they fill the table of rules)
+from . import _array_rules, _control, _dynamic, _inline, _launch, _matrices, _memory, _objects, _semaphores, _tensor_core, _tmem  # noqa: F401  (they fill the table of rules)
 
 __all__ = ["Call", "Imported", "PallasReport", "Session", "UnsupportedError", "check", "dump", "emit",
            "import_kernels", "interpret", "register_inline", "run"]

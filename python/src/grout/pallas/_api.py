@@ -38,9 +38,13 @@ def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[
     kernel's call. Other options are those of Kernel.check or Kernel.run, such as
     seed= or timeout=.
 
+    With check, a kernel whose interpret= has detect_races=True and on_race='raise' (JAX 0.12) raises where its report has an
+    error, as JAX' interpreter does.
+
     Functions that JAX compiles in it are not used outside of it.
     """
     session = Session(check, options, Options(wgmma), False, on_report)
+    session.raises_races = True
     with _session(session, sms, gpu):
         yield session
 

@@ -270,6 +270,9 @@ def import_multiple_of(importer, equation, a):
     number = int(values[-1] if isinstance(values, (tuple, list)) else values)
     if a.is_const or number <= 1:
         return a
+    if a.shape:
+        importer.note("multiple_of of an array is not looked at: it is a promise, and changes no value")
+        return a
     return importer.op("multiple_of", a.dtype, a.shape, a.built, number)
 
 

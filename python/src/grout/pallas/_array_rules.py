@@ -95,6 +95,17 @@ def import_concatenate(importer, equation, *arrays):
                        *[array.built for array in arrays], dim=equation.params["dimension"])
 
 
+@rule("stack")
+def import_stack(importer, equation, *arrays):
+    """One after the other along a dimension of their own."""
+    dim, shape = equation.params["axis"], equation.outvars[0].aval.shape
+    one = (*shape[:dim], 1, *shape[dim + 1:])
+    parts = [reshape(importer, array, one) for array in arrays]
+    if len(parts) == 1:
+        return parts[0]
+    return importer.op("concatenate", parts[0].dtype, shape, *[part.built for part in parts], dim=dim)
+
+
 @rule("split")
 def import_split(importer, equation, a):
     """The parts of an array along a dimension."""
@@ -138,7 +149,7 @@ def import_iota(importer, equation):
 def _add_reduction(primitive: str, name: str) -> None:
     own = primitive in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 
-    @rule(primitive, *[f"mosaic_gpu_{primitive}"] * own)  # plgpu.sum and others: how many sums go on at once changes none
+    @rule(primitive, *[f"mosaic_gpu_{primitive}"] * own)  # by 0.12: how many sums go on at once changes none
     def import_reduction(importer, equation, a):
         axes = sorted(equation.params["axes"], reverse=True)
         dtype = dtype_of(equation.outvars[0].aval.dtype)

@@ -22,6 +22,7 @@ from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
 from ._rules import REFUSED, RULES
+from ._semaphores import declare_param
 from ._values import Cell, Val, View, const, dtype_of, index, is_float, lay_out, splat_of
 
 core = _jax.core
@@ -66,6 +67,7 @@ class Source:
     approx_math: bool
     auto_barriers: bool
     skips_floats: bool
+    raises_races: bool  # a call that has one is an exception
     frames: typing.Sequence
     local: typing.Mapping[int, typing.Sequence] = dataclasses.field(default_factory=dict)
     scratch_count: int = 0
@@ -86,6 +88,8 @@ class Imported:
     aliases: typing.Mapping[int, int]
     changed: typing.FrozenSet[int]
     notes: typing.Mapping[str, int]
+    raises_races: bool = False
+    semaphores: typing.FrozenSet[int] = frozenset()  # numbers of inputs that are semaphores
     gaps: typing.Tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
     @property
@@ -243,7 +247,8 @@ class Importer:
         """For the builder. beside: an operand that gives a constant its type."""
         if not value.is_const:
             return value.built
-        takes_type = beside is not None and not beside.is_const and beside.dtype == value.dtype
+        takes_type = beside is not None and not beside.is_const and beside.dtype == value.dtype and \
+            (not is_float(value.dtype) or math.isfinite(value.const))  # the others are written with their type
         if takes_type or value.dtype in ("i32", "f32", "bool"):
             return value.const
         return self.builder.typed(value.const, value.dtype)
@@ -357,6 +362,11 @@ class Importer:
             aval = getattr(variable.aval, "inner_aval", variable.aval)
             if number in source.local:
                 aval = aval.update(shape=logical_shape(self, aval.shape, source.local[number]))
+            if _series.is_semaphore(aval.dtype):
+                name = self.names.take(names[number])
+                inputs.append(name)
+                views.append(declare_param(self, name, aval.shape))
+                continue
             direction = "out" if output >= 0 else "inout" if number in changed else "in"
             name = self.names.take(names[number])
             (outputs if output >= 0 else inputs).append(name)
@@ -368,7 +378,13 @@ class Importer:
         written = _jax.list_written(self.source.jaxpr)
         inputs = self.source.jaxpr.invars[:self.source.input_count]
         return frozenset(number for number, variable in enumerate(inputs)
-                         if variable in written or number in self.source.aliases)
+                         if variable in written or number in self.source.aliases) | self.list_semaphores()
+
+    def list_semaphores(self) -> typing.FrozenSet[int]:
+        """Numbers of the inputs that are semaphores from outside."""
+        avals = [getattr(variable.aval, "inner_aval", variable.aval)
+                 for variable in self.source.jaxpr.invars[:self.source.input_count]]
+        return frozenset(number for number, aval in enumerate(avals) if _series.is_semaphore(aval.dtype))
 
     def _declare_param(self, name: str, direction: str, aval) -> View:
         if 0 in aval.shape:
@@ -417,7 +433,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes), tuple(self.gaps))
+                        dict(self.notes), source.raises_races, self.list_semaphores(), tuple(self.gaps))
 
     @property
     def is_wgmma_async(self) -> bool:

@@ -23,8 +23,10 @@ try:
     from jax._src import config as jax_config
     from jax._src import core
     from jax._src import dispatch
+    from jax._src import dtypes
     from jax._src import source_info_util
     from jax._src.interpreters import mlir
+    from jax._src.lax import lax as jax_lax
     from jax._src.interpreters import partial_eval
     from jax._src.pallas import core as pallas_core
     from jax._src.pallas import mpmd

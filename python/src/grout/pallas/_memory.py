@@ -6,8 +6,10 @@ import contextlib
 import re
 
 from . import _jax, _series
+from ._array_rules import reshape
+from ._im2col import find_pixels, is_of_windows
 from ._rules import rule
-from ._values import Cell, Val, View, dtype_of
+from ._values import Cell, Val, View, dtype_of, index
 from ._views import apply, at_object, find_places, split_leaves, to_val
 
 # Reductions of a TMA store by the name that JAX gives them.
@@ -20,6 +22,8 @@ def load(importer, view: View, dtype: str) -> Val:
     if view.kind == "acc":
         return importer.op("acc_load", view.dtype, view.shape, view.ref, wait=0)
     ref = view.ref.at[0] if view.padded else view.ref
+    if view.lies_as is not None:
+        return reshape(importer, importer.op("load", dtype, view.lies_as, ref), view.shape)
     return importer.op("load", dtype, view.shape, ref)
 
 
@@ -31,7 +35,7 @@ def import_get(importer, equation, ref, *leaves):
     (transforms,), mask = split_leaves(leaves, equation.params["tree"])
     if mask:
         raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked loads")
-    return load(importer, apply(importer, ref, transforms), dtype_of(equation.outvars[0].aval.dtype))
+    return load(importer, apply(importer, ref, transforms, takes_dims=True), dtype_of(equation.outvars[0].aval.dtype))
 
 
 @rule("swap")
@@ -45,7 +49,7 @@ def import_swap(importer, equation, ref, value, *leaves):
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
         old, ref.value = ref.value, value
         return old
-    view = apply(importer, ref, transforms)
+    view = apply(importer, ref, transforms, takes_dims=True)
     old = load(importer, view, value.dtype) if importer.is_used(equation) else None
     store(importer, view, value)
     return old
@@ -55,7 +59,7 @@ def import_swap(importer, equation, ref, value, *leaves):
 def import_store(importer, equation, ref, value, *leaves):
     """plgpu.store: optimized= asks JAX' lowering for wide stores, which changes no value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    store(importer, apply(importer, ref, transforms), value)
+    store(importer, apply(importer, ref, transforms, takes_dims=True), value)
 
 
 def store(importer, view: View, value: Val) -> None:
@@ -65,6 +69,8 @@ def store(importer, view: View, value: Val) -> None:
     if view.kind == "acc":
         importer.builder.op("acc_store", view.ref, importer.operand(value))
         return
+    if view.lies_as is not None:
+        value = reshape(importer, value, view.lies_as)
     ref = view.ref.at[0] if view.padded else view.ref
     operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
     importer.builder.op("store", ref, operand)
@@ -74,7 +80,7 @@ def store(importer, view: View, value: Val) -> None:
 def import_addupdate(importer, equation, ref, value, *leaves):
     """ref += value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
-    view = apply(importer, ref, transforms)
+    view = apply(importer, ref, transforms, takes_dims=True)
     old = load(importer, view, value.dtype)
     store(importer, view, importer.arith("add", old, value))
 
@@ -101,6 +107,23 @@ def _of_leader(partition):
     return {"leader_tracked": True, **({} if axis is None else {"partitioned": int(axis)})}
 
 
+def _arrive_without_bytes(importer, barrier, params) -> None:
+    """The arrival of a copy that is not made. With leader_tracked= only the leader makes one."""
+    leads = None
+    if params.get("leader_tracked") is not None:
+        leads = importer.arith("eq", importer.axis(params["collective_axes"]), index(0))
+    with when(importer, leads):
+        importer.builder.op("barrier_arrive", barrier)
+
+
+def _check_arrival(importer, variable) -> None:
+    """Of the barrier that gets bytes."""
+    aval = getattr(variable.aval, "inner_aval", variable.aval)
+    if getattr(aval.dtype, "orders_tensor_core", False) and importer.is_blackwell and not _series.BYTES_ARRIVE_ONCE:
+        raise importer.unsupported(f"its barrier has orders_tensor_core=True: that counts threads, and JAX {_series.VERSION} "
+                                   "lets all 128 lanes arrive; since 0.12 one does. Use two barriers")
+
+
 @rule("copy_gmem_to_smem")
 def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
@@ -109,6 +132,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
         _load_by_lanes(importer, params, source, target, operands)
         return
     barrier, *leaves = operands
+    _check_arrival(importer, equation.invars[2])
     (at_source, at_target, at_barrier), rest = split_leaves(
         leaves, params["src_transforms_treedef"], params["dst_transforms_treedef"],
         params["barrier_transforms_treedef"])
@@ -123,7 +147,15 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     predicate = rest[0] if rest else None
 
     def copy():
-        view, to = apply(importer, source, at_source, takes_rows=True), apply(importer, target, at_target)
+        to = apply(importer, target, at_target)
+        if is_of_windows(at_source):
+            if axes:
+                raise importer.unsupported("windows are not shared by the CTAs of a cluster; JAX' lowering takes none either")
+            pixels = find_pixels(importer, source, at_source)
+            importer.builder.op("copy_gmem_to_smem_im2col", pixels.source, to.ref, barrier, *pixels.offsets,
+                                pixels=pixels.ranges)  # zeros from outside whatever oob_mode= says, as JAX lowers it
+            return
+        view = apply(importer, source, at_source, takes_rows=True)
         if view.rows is None:
             importer.builder.op("copy_gmem_to_smem", view.ref, to.ref, barrier, **attributes)
             return
@@ -131,17 +163,18 @@ def import_load_by_tma(importer, equation, source, target, *operands):
             raise importer.unsupported("rows that an array names are not shared by the CTAs of a cluster")
         importer.builder.op("tma_gather", view.ref, to.ref, barrier, view.rows.built, **_of_rows(attributes))
 
+    arrives = _series.PREDICATED_COPY_ARRIVES
     if predicate is None or predicate.is_const and predicate.const:
         copy()
     elif predicate.is_const:
-        if _series.PREDICATED_COPY_ARRIVES:
-            importer.builder.op("barrier_arrive", barrier)
+        if arrives:
+            _arrive_without_bytes(importer, barrier, params)
     else:
         with importer.builder.if_(importer.operand(predicate)) as branch:
             copy()
-        if _series.PREDICATED_COPY_ARRIVES:
+        if arrives:
             with branch.else_():
-                importer.builder.op("barrier_arrive", barrier)
+                _arrive_without_bytes(importer, barrier, params)
 
 
 def _load_by_lanes(importer, params, source, target, leaves) -> None:
@@ -171,11 +204,13 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
     params = equation.params
     (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
                                                 params["dst_transforms_treedef"])
-    attributes = {} if params.get("commit_group", True) else {"no_commit_group": True}
     reduction = params.get("reduction_op")
+    predicate = rest[0] if params.get("has_user_predicate") else None
+    commits = params.get("commit_group", True)
+    is_certain = predicate is None or predicate.is_const and bool(predicate.const)
+    attributes = {} if commits and is_certain else {"no_commit_group": True}
     if reduction is not None:
         attributes["reduce"] = REDUCTIONS.get(reduction, reduction)
-    predicate = rest[0] if params.get("has_user_predicate") else None
 
     def copy():
         view, to = apply(importer, source, at_source), apply(importer, target, at_target, takes_rows=True)
@@ -186,11 +221,11 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
             raise importer.unsupported("TMA stores rows that an array names without reduction_op and predicate")
         importer.builder.op("tma_scatter", view.ref, to.ref, to.rows.built, **attributes)
 
-    if predicate is None or predicate.is_const and predicate.const:
-        copy()
-    elif not predicate.is_const:
-        with importer.builder.if_(importer.operand(predicate)):
+    if is_certain or not predicate.is_const:
+        with when(importer, predicate):
             copy()
+    if commits and not is_certain:  # the group is closed whatever the predicate says, and counts for those who wait
+        importer.builder.op("commit_group")
 
 
 @rule("async_prefetch")
@@ -198,8 +233,15 @@ def import_prefetch(importer, equation, ref, *leaves):
     """A hint."""
     params = equation.params
     tree = params.get("ref_transforms_treedef", params.get("transforms_treedef", params.get("tree")))
-    (transforms,), _ = split_leaves(leaves, tree)
-    importer.builder.op("async_prefetch", apply(importer, ref, transforms).ref)
+    (transforms,), rest = split_leaves(leaves, tree)
+    view = apply(importer, ref, transforms, takes_rows=True)
+    if view.rows is not None:
+        importer.note("a prefetch of rows that an array names is left out: it changes no value")
+        return
+    predicate = rest[0] if params.get("has_user_predicate") else None
+    if predicate is None or not predicate.is_const or predicate.const:
+        with when(importer, predicate):
+            importer.builder.op("async_prefetch", view.ref)
 
 
 @rule("commit_smem")
@@ -275,6 +317,7 @@ def import_async_store(importer, equation, value, target, barrier, place, *leave
                                                  params["barrier_transforms_treedef"])
     if rest:
         raise importer.unsupported("an operand more than it has in the versions that were tried")
+    _check_arrival(importer, equation.invars[2])
     if not value.shape:
         raise importer.unsupported("a scalar: JAX' lowering takes none")
     if params["cluster_dim"] not in dict(importer.source.cluster):
@@ -286,53 +329,6 @@ def import_async_store(importer, equation, value, target, barrier, place, *leave
     importer.builder.op("async_store_smem", operand, view.ref.cluster(*places),
                         at_object(importer, barrier, at_barrier), **attributes)
     importer.builder.op("barrier_arrive", at_object(importer, barrier, at_barrier, places))
-
-
-def _semaphore(importer, view, transforms):
-    return at_object(importer, view, transforms)
-
-
-@rule("semaphore_signal")
-def import_semaphore_signal(importer, equation, *operands):
-    """Adds units."""
-    ref, transforms, count, device, core_index = equation.params["args_tree"].unflatten(operands)
-    if device is not None:
-        raise importer.unsupported("device_id=: a semaphore of another device; grout models one device")
-    if core_index is not None:
-        raise importer.unsupported("core_index= has no counterpart on a GPU")
-    importer.builder.op("semaphore_signal", _semaphore(importer, ref, transforms),
-                        importer.operand(to_val(importer, count)))
-
-
-@rule("semaphore_signal_parallel")
-def import_semaphore_signal_parallel(importer, equation, *operands):
-    """Adds units to several, in no order."""
-    del equation, operands
-    raise importer.unsupported("signals to several devices; grout models one device")
-
-
-@rule("semaphore_wait")
-def import_semaphore_wait(importer, equation, *operands):
-    """Takes units."""
-    ref, transforms, count, decrement = equation.params["args_tree"].unflatten(operands)
-    keeps = isinstance(decrement, Val) and decrement.is_const and not decrement.const or decrement is False
-    attributes = {"no_decrement": True} if keeps else {}
-    importer.builder.op("semaphore_wait", _semaphore(importer, ref, transforms),
-                        importer.operand(to_val(importer, count)), **attributes)
-
-
-@rule("semaphore_read")
-def import_semaphore_read(importer, equation, *operands):
-    """The number of units."""
-    ref, transforms = equation.params["args_tree"].unflatten(operands)
-    return importer.op("semaphore_read", "i32", (), _semaphore(importer, ref, transforms))
-
-
-@rule("get_global")
-def import_get_global(importer, equation):
-    """A semaphore of the launch: each place of the program has its own."""
-    from ._objects import declare_global  # pylint: disable=import-outside-toplevel
-    return declare_global(importer, equation.outvars[0].aval)
 
 
 @rule("mgpu_atomic_store")

@@ -16,7 +16,7 @@ from ._rules import rule
 from ._values import Cell, View, after_region, dtype_of, lay_out
 from ._views import find_key
 
-gpu, core, pallas_core = _jax.gpu, _jax.core, _jax.pallas_core
+gpu, core = _jax.gpu, _jax.core
 
 
 @dataclasses.dataclass
@@ -50,11 +50,6 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
     return Declared(name, made, View("barrier", None, tuple(inner.shape), number=number))
 
 
-def _is_semaphore(dtype) -> bool:
-    return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
-        or "emaphore" in type(dtype).__name__
-
-
 def _logical(importer, shape, undo):
     """Shape, tile and swizzle of an array whose physical shape and transforms back are these."""
     tile: typing.Tuple[int, ...] = ()
@@ -75,13 +70,18 @@ def _logical(importer, shape, undo):
     return shape, tile, swizzle
 
 
+def _count_bytes(dtype, count: int) -> int:
+    """What so many elements have, of which two may lie in a byte."""
+    return -(-_jax.dtypes.itemsize_bits(dtype) * count // 8)
+
+
 def _is_for_tma(tile, swizzle, dtype) -> bool:
     """Whether the rows of tiles are as wide as the swizzle.
 
     JAX brings all such tiles by one box of more dimensions. grout makes a box for each, so it is to choose how tall
     they are; elements, and the bytes of a row, are the same.
     """
-    return swizzle is not None and len(tile) == 2 and tile[1] * numpy.dtype(dtype).itemsize == swizzle
+    return swizzle is not None and len(tile) == 2 and _count_bytes(dtype, tile[1]) == swizzle
 
 
 def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
@@ -176,7 +176,7 @@ def _describe_gmem(importer, name: str, inner) -> Declared:
 
 def _describe_union(importer, name: str, aval) -> Declared:
     inner = aval.inner_aval
-    size = math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+    size = _count_bytes(inner.dtype, math.prod(inner.shape))
     made = grout_builder.smem("u8", size)
     union = Declared(name, made, View("union", None, (size,), "u8", members={}))
     for number, (key, physical, undo) in enumerate(_list_members(aval)):
@@ -199,7 +199,7 @@ def _list_members(aval) -> typing.Iterator:
             inner = ref.inner_aval
             offset = -(-offset // gpu.SMEM_ALIGNMENT) * gpu.SMEM_ALIGNMENT
             yield (offset, numpy.dtype(inner.dtype).name, tuple(inner.shape)), inner, undo
-            offset += math.prod(inner.shape) * numpy.dtype(inner.dtype).itemsize
+            offset += _count_bytes(inner.dtype, math.prod(inner.shape))
 
 
 def describe(importer, aval, undo, name: str) -> Declared:
@@ -211,7 +211,7 @@ def describe(importer, aval, undo, name: str) -> Declared:
     if isinstance(aval, gpu.WGMMAAbstractAccumulatorRef):
         dtype = dtype_of(inner.dtype)
         return Declared(name, grout_builder.acc(dtype, *inner.shape), View("acc", None, tuple(inner.shape), dtype))
-    if _is_semaphore(inner.dtype):
+    if _series.is_semaphore(inner.dtype):
         made = grout_builder.semaphore(math.prod(inner.shape))
         return Declared(name, made, View("semaphore", None, tuple(inner.shape)))
     space = str(aval.memory_space).lower()
@@ -323,40 +323,39 @@ def import_run_scoped(importer, equation, *consts):
 
 @rule("run_state")
 def import_run_state(importer, equation, *arguments):
-    """Accumulators with first values; other references are cells, or come from outside."""
+    """Accumulators with first values; other values are cells, and references come from outside."""
+    from ._memory import load, store  # pylint: disable=import-outside-toplevel
     jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
-    accumulators = []
-    for number, variable in enumerate(jaxpr.invars):
-        if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef):
-            accumulators.append((number, describe(importer, variable.aval, (), "acc")))
-    bound = [None if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) else
-             argument if isinstance(argument, View) else Cell(argument, 0)
-             for variable, argument in zip(jaxpr.invars, arguments)]
+    accumulators = [(number, describe(importer, variable.aval, (), "acc"))
+                    for number, (variable, argument) in enumerate(zip(jaxpr.invars, arguments))
+                    if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) and not isinstance(argument, View)]
+    made = {number for number, _ in accumulators}
+    bound = [None if number in made else argument if isinstance(argument, View) else Cell(argument, 0)
+             for number, argument in enumerate(arguments)]
+    kept = [number for number, argument in enumerate(arguments) if not isinstance(argument, View)]
 
     def body(views):
         for (number, _), view in zip(accumulators, views):
             bound[number] = view
             if arguments[number] is not None:
-                from ._memory import store  # pylint: disable=import-outside-toplevel
                 store(importer, view, arguments[number])
         for cell in bound:
             if isinstance(cell, Cell):
                 cell.depth = importer.depth
         returned = importer.walk(jaxpr, bound, equation.params.get("consts", ()))
-        from ._memory import load  # pylint: disable=import-outside-toplevel
-        left = [cell for cell in bound if isinstance(cell, Cell) or cell.kind == "acc"]
+        left = [bound[number] for number in kept]
         # What a body returns comes before what its references hold in the end, and JAX' lowering takes the first ones.
         return [*returned, *[cell.value if isinstance(cell, Cell) else load(importer, cell, cell.dtype)
                              for cell in left[:max(len(left) - len(returned), 0)]]][:len(left)]
 
     values = iter(in_scope(importer, [item for _, item in accumulators], False, body) if accumulators else body([]))
-    return [next(values) if isinstance(cell, Cell) or cell.kind == "acc" else cell for cell in bound]
+    return [next(values) if number in kept else argument for number, argument in enumerate(arguments)]
 
 
 def declare_global(importer, aval) -> View:
     """pl.get_global: a semaphore that all CTAs of the launch share."""
     inner = aval.inner_aval
-    if not _is_semaphore(inner.dtype):
+    if not _series.is_semaphore(inner.dtype):
         raise importer.unsupported("get_global of what is no semaphore")
     made = grout_builder.semaphore(math.prod(inner.shape), is_global=True)
     ref = importer.builder.scratch(importer.names.take("global"), made)

@@ -104,9 +104,34 @@ def find_number(equation, operands):
     return operands[0] if operands else int(equation.params["n"])
 
 
+# A copy or a store that brings bytes to a barrier with orders_tensor_core=True arrives once, as such a barrier counts, since
+# 0.12. Before, every lane of the warpgroup arrives.
+BYTES_ARRIVE_ONCE = NUMBERS >= (0, 12)
+
 # With predicate=False of copy_gmem_to_smem the arrival is made all the same before 0.12, with no bytes; since then it is
 # not made.
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
+
+
+def raises_races(interpret) -> bool:
+    """Whether parameters of JAX' interpreter ask that a race is an exception. on_race is of 0.12; before, a race was noted."""
+    return bool(getattr(interpret, "detect_races", False)) and getattr(interpret, "on_race", None) == "raise"
+
+
+def is_semaphore(dtype) -> bool:
+    """Whether an element type is that of semaphores; JAX has several."""
+    from jax._src.pallas import core as pallas_core  # pylint: disable=import-outside-toplevel
+    return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
+        or "emaphore" in type(dtype).__name__
+
+
+def _find_im2col():
+    """What plgpu.im2col_ref makes of a reference, since 0.12."""
+    from jax._src.pallas.mosaic_gpu import core as gpu  # pylint: disable=import-outside-toplevel
+    return getattr(gpu, "Im2ColTransform", None)
+
+
+Im2ColTransform = _find_im2col()
 
 
 def find_interpret_params():

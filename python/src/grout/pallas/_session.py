@@ -8,16 +8,18 @@ import typing
 
 import numpy
 
-from .._diagnostics import GroutError
+from .._diagnostics import GroutError, KernelError
 from .._report import Report
 from .._severity import read_levels
-from . import _jax
+from . import _jax, _series
 from ._errors import UnsupportedError
+from ._held import ORDER, Held, order_kernels, to_numbers
 from ._host import make_output, pack, unpack
 from ._importer import Imported, Options, import_kernel
 from ._sources import is_mosaic_gpu, make_source
 
 mlir = _jax.mlir
+UNCHECKED = "interpret= asks for races to be raised (detect_races=True), and a session without check=True looks for none"
 
 
 @dataclasses.dataclass
@@ -37,12 +39,14 @@ class Session:
     def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
                  on_report: typing.Optional[typing.Callable[[Report], object]] = None):
         self.kernels: typing.List[Imported] = []
+        self.raises_races = False  # where JAX' interpret= asks for it
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
         if check:
             read_levels(self._run_options.get("severity"))
         self._only_import, self._on_report = only_import, on_report
+        self.held = Held()
         self._lock = threading.Lock()
         # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
         self._callers: typing.Dict[int, typing.Tuple[object, tuple]] = {}
@@ -60,29 +64,36 @@ class Session:
 
     def _import(self, primitive, params, frames) -> Imported:
         imported = import_kernel(make_source(primitive, params, frames), self._options)
+        if imported.raises_races and not self._check and not self._only_import:
+            imported.notes[UNCHECKED] = 1
+        _refuse_unfit(imported, self._run_options.get("arch"))
         with self._lock:
             self.kernels.append(imported)
         return imported
 
     def lower(self, ctx, primitive, nodes, params):
         """The lowering of a kernel: what the results are."""
-        if ctx.tokens_in is not None and ctx.tokens_in.effects():  # of JAX' interpret=
-            ctx.set_tokens_out(ctx.tokens_in)
         _, frames = self._callers.get(id(_find_jaxpr(params)), (None, ()))
         imported = self._import(primitive, params, frames)
-        avals = ctx.avals_out
+        avals, avals_in = ctx.avals_out, list(map(to_numbers, ctx.avals_in))
 
         def call(*arrays):
             return self._guard(imported, arrays, avals)
 
-        results, _, _ = _jax.jax_callback.emit_python_callback(
-            ctx, call, None, list(nodes), ctx.avals_in, avals, has_side_effect=True)
+        tokens = ctx.tokens_in  # of JAX' interpret=, and of semaphores from outside
+        is_ordered = tokens is not None and ORDER in tokens.effects()
+        results, token, _ = _jax.jax_callback.emit_python_callback(
+            ctx, call, tokens.get(ORDER) if is_ordered else None, list(nodes), avals_in, avals, has_side_effect=True)
+        if tokens is not None and tokens.effects():
+            ctx.set_tokens_out(tokens.update_tokens(mlir.TokenSet({ORDER: token})) if is_ordered else tokens)
         return results
 
     def _guard(self, imported: Imported, arrays, avals):
         if self._only_import:
             return [numpy.zeros(aval.shape, aval.dtype) for aval in avals]
         try:
+            arrays = [self.held.find(array) if number in imported.semaphores else array
+                      for number, array in enumerate(arrays)]
             return self._call(imported, arrays, avals)
         except BaseException as error:
             with self._lock:
@@ -92,7 +103,8 @@ class Session:
     def _call(self, imported: Imported, arrays, avals):
         by_name: typing.Dict[str, numpy.ndarray] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
-            by_name[name] = pack(numpy.array(array) if number in imported.changed else array)
+            array = numpy.array(array) if number in imported.changed else array
+            by_name[name] = pack(array.reshape(-1) if number in imported.semaphores else array)
         for name, aval in zip(imported.outputs, avals):
             if name not in by_name:
                 by_name[name] = make_output(aval.shape, aval.dtype)
@@ -102,11 +114,28 @@ class Session:
             call.report = imported.kernel.check(values=by_name, writes=True, **options)
         else:
             imported.kernel.run(values=by_name, **options)
+        for number in imported.semaphores:
+            arrays[number][...] = by_name[imported.inputs[number]].reshape(arrays[number].shape)
         with self._lock:
             self.calls.append(call)
         if call.report is not None and self._on_report is not None:
             self._on_report(call.report)
+        if call.report is not None and self.raises_races and imported.raises_races and call.report.verdict == "error":
+            raise RuntimeError(f"{call.report}\nnote: on_race='raise' of the kernel's interpret= makes this an exception")
         return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
+
+
+# What grout has no layout or no tensor map for: JAX' lowering may have one.
+_UNFIT = frozenset({"tma-box", "tma-layout", "tile-conflict"})
+
+
+def _refuse_unfit(imported: Imported, arch: typing.Optional[str]) -> None:
+    """Says of a kernel that is read, and that grout cannot lay out, that it is not supported, before anything runs."""
+    try:
+        imported.module._bind({}, arch)  # kept for the run
+    except KernelError as error:
+        if any(said.code in _UNFIT for said in error.diagnostics):
+            raise UnsupportedError(f"grout has no layout for what @{imported.name} does:\n{error}") from error
 
 
 def _find_jaxpr(params):
@@ -119,6 +148,21 @@ _STATE = _jax.jax_config.config_ext.Config("grout_pallas_session", None, include
                                            include_in_trace_context=True)
 _LOCK = threading.Lock()
 _hooked: typing.List[object] = []
+
+
+def _hook_allocations() -> None:
+    """plgpu.alloc_semaphore gives zeros another type, which no other type does outside of a kernel."""
+    primitive = _jax.jax_lax.to_edtype_p
+    entry = mlir._lowerings[primitive]
+    original = getattr(entry, "rule", entry)
+
+    def lower(ctx, *nodes, **params):
+        session = _STATE.value
+        if session is None or not _series.is_semaphore(params["edtype"]):
+            return original(ctx, *nodes, **params)
+        return session.held.lower_allocation(ctx, *nodes)
+
+    mlir.register_lowering(primitive, lower)
 
 
 def _hook(primitive) -> None:
@@ -150,6 +194,9 @@ def enter(session: Session):
         if not _hooked:
             for primitive in _jax.KERNEL_PRIMITIVES:
                 _hook(primitive)
+                order_kernels(primitive, lambda params, primitive=primitive: _STATE.value is not None and
+                              is_mosaic_gpu(primitive, params))
+            _hook_allocations()
     return _STATE.swap_local(session)
 
 

@@ -9,6 +9,7 @@ from ._errors import UnsupportedError
 from ._importer import Source
 
 gpu, core = _jax.gpu, _jax.core
+INSTEAD = "write plgpu.kernel with this grid, and plgpu.emit_pipeline in it for the blocks"  # of a pallas_call
 
 
 def is_mosaic_gpu(primitive, params) -> bool:
@@ -44,7 +45,8 @@ def _settings_of(params) -> typing.Dict[str, typing.Any]:
     given = params.get("compiler_params")
     return {"approx_math": bool(getattr(given, "approx_math", False)),
             "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False),
-            "skips_floats": bool(getattr(params.get("interpret"), "skip_floating_point_ops", False))}
+            "skips_floats": bool(getattr(params.get("interpret"), "skip_floating_point_ops", False)),
+            "raises_races": _series.raises_races(params.get("interpret"))}
 
 
 def _of_mpmd_map(params, frames) -> Source:
@@ -70,11 +72,11 @@ def _of_plain_pallas_call(params, frames) -> Source:
     """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
     if any(size != 1 for size in mapping.grid) or not all(block.has_trivial_window() for block in mapping.block_mappings):
-        raise UnsupportedError(f"JAX {_series.VERSION} has no pallas_call with a grid or blocks for Mosaic GPU: use "
-                               "plgpu.kernel")
+        raise UnsupportedError(f"a grid or blocks: JAX {_series.VERSION} lowers no pallas_call for Mosaic GPU any more, and "
+                               f"its interpreter takes whole arrays alone; {INSTEAD}")
     if any("smem" in str(getattr(variable.aval, "memory_space", "")).lower() for variable in jaxpr.invars) and \
             params.get("mesh") is not None:
-        raise UnsupportedError("a pallas_call with a mesh and references in shared memory: use plgpu.kernel")
+        raise UnsupportedError(f"a mesh and references in shared memory; {INSTEAD}")
     scratch = len(jaxpr.invars) - mapping.num_inputs - mapping.num_outputs
     back = params.get("kernel_arg_transforms") or ((),) * len(jaxpr.invars)
     local = {number: tuple(undo) for number, (variable, undo) in enumerate(zip(jaxpr.invars, back))

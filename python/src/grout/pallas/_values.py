@@ -105,6 +105,9 @@ class View:
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
     number: int = -1  # of a barrier: how many are declared before it
+    strides: typing.Optional[typing.Tuple[int, ...]] = None  # of barriers and semaphores; None: those of all of them
+    trail: typing.Any = None  # of a part of an array in shared memory: how it was made (_reshape.Trail)
+    lies_as: typing.Optional[typing.Tuple[int, ...]] = None  # the dimensions of ref, where shape is of another rank
 
     def but(self, **changes) -> "View":
         """The same with other members."""
@@ -125,6 +128,9 @@ def after_region(results, built) -> list:
 
 
 def splat_of(array: numpy.ndarray):
-    """The element that all of an array are, or None."""
-    flat = array.reshape(-1)
-    return flat[0].item() if flat.size and (flat == flat[0]).all() else None
+    """The element that all of an array are, or None. Bits are compared: a NaN is like itself, and -0.0 is not like 0.0."""
+    flat = numpy.ascontiguousarray(array).reshape(-1)
+    if not flat.size:
+        return None
+    bits = flat.view(numpy.uint8).reshape(flat.size, -1)
+    return flat[0].item() if (bits == bits[0]).all() else None

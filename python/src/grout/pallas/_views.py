@@ -9,8 +9,9 @@ import typing
 import numpy
 
 from ..builder import ds
-from . import _jax
+from . import _jax, _reshape
 from ._arithmetic import cast
+from ._errors import UnsupportedError
 from ._values import Val, View, dtype_of, index
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
@@ -35,8 +36,9 @@ def to_val(importer, item) -> Val:
     return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
 
 
-def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
-    """The part of a reference that transforms lead to. takes_rows: an array may name its rows."""
+def apply(importer, view: View, transforms, takes_rows: bool = False, takes_dims: bool = False) -> View:
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. takes_dims: what is moved
+    may have other dimensions than the reference (View.lies_as)."""
     undo = list(view.undo)
     for transform in transforms or ():
         if isinstance(transform, indexing.NDIndexer):
@@ -49,6 +51,9 @@ def apply(importer, view: View, transforms, takes_rows: bool = False) -> View:
             undo.pop(0)
         else:
             view = _apply_other(importer, view, transform)
+    if view.lies_as is not None and not takes_dims:
+        raise importer.unsupported(f"a reference in {view.kind} with dimensions that it does not lie in, which only loads and "
+                                   "stores take: reshape it before it is sliced or transposed, or reshape what is loaded")
     return view
 
 
@@ -56,27 +61,47 @@ def _apply_other(importer, view: View, transform) -> View:
     if view.word > 1:
         raise importer.unsupported(f"the transform {type(transform).__name__} of elements of less than 4 bits")
     if isinstance(transform, state_types.TransposeTransform):
-        permutation = tuple(transform.permutation)
-        shape = tuple(view.shape[dim] for dim in permutation)
-        return view.but(ref=view.ref.transpose(*permutation), shape=shape)
+        return _transpose(importer, view, tuple(transform.permutation))
     if isinstance(transform, gpu.ClusterRefTransform):
         return _to_cluster(importer, view, transform)
     if isinstance(transform, state_types.ReshapeTransform):
-        shape = tuple(transform.shape)
-        if shape == view.shape:
-            return view
-        if view.kind != "smem":
-            raise importer.unsupported(f"a reference in {view.kind} in other dimensions: reshape what is loaded from it")
-        return view.but(ref=view.ref.reshape(*shape), shape=shape)
+        return _reshape_view(importer, view, tuple(transform.shape))
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
         shape = tuple(getattr(transform, "shape", view.shape))
-        return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype)
+        return view.but(ref=view.ref.bitcast(dtype), shape=shape, dtype=dtype, trail=None)
     if isinstance(transform, gpu.PeerMemRef) or type(transform).__name__ == "MulticastRef":
         raise importer.unsupported("a reference to another device: grout models one device")
     if isinstance(transform, (gpu.UnswizzleRef, gpu.UntilingTransform)):
         raise importer.unsupported(f"the reference is taken with {transform}, and its object was not declared with it")
     raise importer.unsupported(f"the transform {type(transform).__name__} of a reference has no counterpart")
+
+
+def _transpose(importer, view: View, permutation) -> View:
+    if view.lies_as is not None:
+        raise importer.unsupported("a reference in other dimensions that is transposed: transpose what is loaded from it")
+    trail = _reshape.transpose(view.trail or _reshape.begin(view.ref, view.shape), permutation)
+    shape = tuple(view.shape[dim] for dim in permutation)
+    return view.but(ref=view.ref.transpose(*permutation), shape=shape, trail=trail)
+
+
+def _reshape_view(importer, view: View, shape) -> View:
+    """Other dimensions: of what lies in shared memory, or of the values that are loaded and stored."""
+    if shape == view.shape:
+        return view
+    if view.lies_as is not None or view.kind == "gmem" and not view.padded and view.rows is None:
+        return view.but(shape=shape, lies_as=view.lies_as or view.shape)
+    if view.kind != "smem":
+        raise importer.unsupported(f"a reference in {view.kind} in other dimensions: reshape what is loaded from it")
+    if not shape:  # of one element, which is indexed
+        return view.but(ref=view.ref.at[(0,) * len(view.shape)], shape=(), trail=None)
+    if view.padded or view.trail is None or view.trail.is_plain():
+        return view.but(ref=view.ref.reshape(*shape), shape=shape, padded=False, trail=None)
+    try:
+        trail = _reshape.reshape(importer, view.trail, shape)
+    except UnsupportedError:
+        return view.but(shape=shape, lies_as=view.lies_as or view.shape)
+    return view.but(ref=_reshape.build(importer, trail), shape=shape, trail=trail)
 
 
 def _to_cluster(importer, view: View, transform) -> View:
@@ -86,7 +111,9 @@ def _to_cluster(importer, view: View, transform) -> View:
         if isinstance(name, (tuple, list)):
             raise importer.unsupported(f"the axes {name} as one: name them one by one")
         flat[name] = place
-    return view.but(ref=view.ref.cluster(*find_places(importer, flat)))
+    places = find_places(importer, flat)
+    trail = view.trail and dataclasses.replace(view.trail, ref=view.trail.ref.cluster(*places))
+    return view.but(ref=view.ref.cluster(*places), trail=trail)
 
 
 def find_places(importer, given: typing.Mapping[object, Val]) -> list:
@@ -141,7 +168,10 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
         return _select(importer, view, indexer.indices)
     if view.padded:
         return view
+    if view.lies_as is not None:
+        return _take_of_other(importer, view, indexer)
     parts: typing.List[object] = []
+    taken: typing.List[_reshape.Part] = []
     shape: typing.List[int] = []
     is_all, rows = True, view.rows
     for dim, (item, size) in enumerate(zip(_count_words(importer, view, indexer.indices), view.shape)):
@@ -152,8 +182,10 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
             shape.append(item.size)
             if item.size == size and start.is_const and start.const == 0:
                 parts.append(slice(None))
+                taken.append(_reshape.Part())
                 continue
             parts.append(ds(importer.operand(start), item.size))
+            taken.append(_reshape.Part((start,), item.size))
         else:
             place = to_val(importer, item)
             if isinstance(place, Val) and place.shape:
@@ -164,27 +196,50 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
             if not isinstance(place, Val):
                 raise importer.unsupported("an index of a reference that is no value of the kernel")
             parts.append(importer.operand(place))
+            taken.append(_reshape.Part((place,)))
         is_all = False
-    part = view if is_all else view.but(ref=view.ref.at[tuple(parts)])
-    return part.but(shape=tuple(shape), rows=rows)
+    if is_all:
+        return view.but(shape=tuple(shape), rows=rows)
+    trail = _reshape.take(view.trail or _reshape.begin(view.ref, view.shape), taken) if view.kind == "smem" else None
+    return view.but(ref=view.ref.at[tuple(parts)], shape=tuple(shape), rows=rows, trail=trail)
+
+
+def _take_of_other(importer, view: View, indexer) -> View:
+    """A part of a reference that has other dimensions than it lies in."""
+    parts = []
+    for item, size in zip(indexer.indices, view.shape):
+        if isinstance(item, indexing.Slice):
+            if item.stride != 1:
+                raise importer.unsupported(f"a slice with stride {item.stride}: references have no strides")
+            start = to_val(importer, item.start)
+            is_all = item.size == size and start.is_const and start.const == 0
+            parts.append(_reshape.Part() if is_all else _reshape.Part((start,), item.size))
+            continue
+        place = to_val(importer, item)
+        if not isinstance(place, Val) or place.shape:
+            raise importer.unsupported("an array as an index of a reference in other dimensions than it lies in")
+        parts.append(_reshape.Part((place,)))
+    ref, lies_as, shape = _reshape.take_of_other(importer, view.ref, view.lies_as, view.shape, parts)
+    return view.but(ref=ref, shape=shape, lies_as=lies_as, trail=None)
 
 
 def _select(importer, view: View, indices) -> View:
     """Barriers and semaphores of several dimensions lie in one."""
     offset = view.offset or index(0)
-    stride = math.prod(view.shape)
+    before = view.strides or tuple(math.prod(view.shape[dim + 1:]) for dim in range(len(view.shape)))
     shape: typing.List[int] = []
-    for item, size in zip(indices, view.shape):
-        stride //= size
+    strides: typing.List[int] = []
+    for item, stride in zip(indices, before):
         if isinstance(item, indexing.Slice):
-            if shape or item.stride != 1 or (item.size != size and stride != 1 and len(view.shape) > 1):
-                raise importer.unsupported("a slice of barriers of several dimensions")
+            if item.stride != 1:
+                raise importer.unsupported(f"a slice of barriers with stride {item.stride}")
             shape.append(item.size)
+            strides.append(stride)
             start = to_val(importer, item.start)
         else:
             start = to_val(importer, item)
         offset = importer.arith("add", offset, importer.arith("mul", start, index(stride)))
-    return view.but(offset=offset, shape=tuple(shape))
+    return view.but(offset=offset, shape=tuple(shape), strides=tuple(strides))
 
 
 def at_object(importer, view: View, transforms=(), places=()):
