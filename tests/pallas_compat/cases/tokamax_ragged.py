@@ -137,11 +137,9 @@ def _draw_scales(rng, shape, left):
 
 
 @case("tokamax_gated_80", GATED, "sm80, bf16", arch=80)
-@case("tokamax_gated_90", GATED, "sm90, bf16, warpgroups along N", refused="would put its elements elsewhere", arch=90)
-@case("tokamax_gated_90_rows", GATED, "sm90, bf16, warpgroups along M", refused="would put its elements elsewhere", arch=90,
-      wg_dimension=0)
-@case("tokamax_gated_90_cluster", GATED, "sm90, bf16, clusters along M", refused="would put its elements elsewhere", arch=90,
-      cluster_size_m=2)
+@case("tokamax_gated_90", GATED, "sm90, bf16, warpgroups along N", arch=90)
+@case("tokamax_gated_90_rows", GATED, "sm90, bf16, warpgroups along M", arch=90, wg_dimension=0)
+@case("tokamax_gated_90_cluster", GATED, "sm90, bf16, clusters along M", arch=90, cluster_size_m=2)
 @case("tokamax_gated_100", GATED, "sm100, bf16", arch=100, tile_m=128)
 @case("tokamax_gated_100_pairs", GATED, "sm100, bf16, pairs of CTAs", refused="Expected source shape", arch=100, tile_m=128,
       tile_n=128, cluster_size_m=2)
