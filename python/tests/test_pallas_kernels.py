@@ -13,10 +13,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
 
 import kernels as compat  # noqa: E402
-import numpy  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
 
 import cases  # noqa: E402
 import grout  # noqa: E402
@@ -70,45 +66,6 @@ def test_text_checks_the_same():
     again = grout.load(imported.text).check(values=values)
     assert direct.verdict == again.verdict == "error"
     assert [(one.code, one.count) for one in direct.findings] == [(one.code, one.count) for one in again.findings]
-
-
-def make_named_barrier(operation, number):
-    """As tokamax has it: the number of the barrier in the code, or an operand."""
-    def bar_op(ctx, *operands):
-        raise AssertionError((ctx, operands, operation, num_threads, barrier_id))
-
-    num_threads, barrier_id = 256, number
-    bar_op.__module__ = "tokamax._src.ops.attention.pallas_mosaic_gpu_common"
-    bar_op.__qualname__ = "_bar_operation.<locals>.bar_op"
-    if isinstance(number, int):
-        return lambda: plgpu.inline_mgpu()(bar_op)()
-    return lambda: plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_SPLAT,))(bar_op)(number)
-
-
-@pytest.mark.parametrize("is_forgotten", [False, True])
-def test_named_barriers_of_tokamax(is_forgotten):
-    def body(x_ref, out, smem):
-        thread = lax.axis_index("wg")
-
-        @pl.when(thread == 0)
-        def _():
-            smem[...] = x_ref[...] + 1
-            if not is_forgotten:
-                make_named_barrier("arrive", 8)()
-
-        @pl.when(thread == 1)
-        def _():
-            if not is_forgotten:
-                make_named_barrier("sync", 7 + thread)()
-            out[...] = smem[...]
-
-    x = numpy.arange(128, dtype=numpy.float32)
-    kernel = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((128,), numpy.float32), num_threads=2, thread_name="wg",
-                          scratch_types=[plgpu.SMEM((128,), numpy.float32)])
-    report = pallas.check(kernel)(x)
-    assert {one.code for one in report.findings if one.follows_from is None} == ({"smem-race"} if is_forgotten else set())
-    if not is_forgotten:
-        assert (numpy.asarray(report.result) == x + 1).all()
 
 
 def test_names_are_those_of_the_kernel_or_plain():

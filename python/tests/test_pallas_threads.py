@@ -334,26 +334,6 @@ def test_dependent_launches():
     assert_same(check(kernel(body, S((64,), F32)), count(64)).result, count(64))
 
 
-def _negate(ctx, x):
-    """What Mosaic GPU would be given."""
-    del ctx
-    return x
-
-
-def test_inline_code_by_its_name():
-    negate = plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_STRIDED((128,), 1),), return_type=plgpu.ShapeDtypeStruct(
-        (128,), F32, plgpu.Layout.WG_STRIDED((128,), 1)))(_negate)
-
-    def body(x_ref, out):
-        out[...] = negate(x_ref[...])
-
-    f = kernel(body, S((128,), F32))
-    with pytest.raises(grout.pallas.UnsupportedError, match="_negate.*register_inline"):
-        grout.pallas.check(f)(count(128))
-    grout.pallas.register_inline(f"{__name__}._negate", lambda builder, x: builder.op("neg", x))
-    assert_same(check(f, count(128)).result, -count(128))
-
-
 def test_semaphores_of_several_dimensions_kept_at_their_value():
     def body(out, marks):
         wg = lax.axis_index("wg")

@@ -9,7 +9,7 @@ import typing
 
 import pytest
 
-GPUS = ("h100", "b200")
+GPUS = ("a100", "h100", "b200")
 _DEVICE: pytest.StashKey = pytest.StashKey()
 _COUNTS: pytest.StashKey = pytest.StashKey()
 _LEVELS: pytest.StashKey = pytest.StashKey()

@@ -15,7 +15,7 @@ class Prepared:
     """A function that calls kernels, what it is called with, and what has to come out.
 
     reference() gives an array for each result, None for one that is not compared. tolerance: the largest absolute
-    difference; 0: every element is the same. sms: how many SMs the kernel is told of.
+    difference; 0: every element is the same. sms: how many SMs the kernel is told of. gpu: what the device says it is.
     """
 
     function: typing.Callable
@@ -23,6 +23,7 @@ class Prepared:
     reference: typing.Callable[[], typing.Sequence]
     tolerance: float = 0.0
     sms: int = 4
+    gpu: typing.Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)

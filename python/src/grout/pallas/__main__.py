@@ -103,6 +103,7 @@ def _parse(arguments):
     parser.add_argument("arguments", metavar="ARGUMENT", nargs="*")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
     parser.add_argument("--sms", type=int, metavar="N", help="the number of SMs for kernels that ask the device (132)")
+    parser.add_argument("--gpu", choices=("a100", "h100", "b200"), help="what the device says it is to kernels that ask")
     parser.add_argument("--wgmma", choices=("lowered", "documented"), default="lowered",
                         help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
     parser.add_argument("--severity", action="append", default=[], metavar="CODE=LEVEL",
@@ -154,7 +155,7 @@ def _run(parsed) -> int:
     function = _load(parsed.function)
     given = [_argument(text, parsed.command == "check", parsed.seed + number)
              for number, text in enumerate(parsed.arguments)]
-    options = {"sms": parsed.sms, "wgmma": parsed.wgmma}
+    options = {"sms": parsed.sms, "gpu": parsed.gpu, "wgmma": parsed.wgmma}
     try:
         if parsed.command == "dump":
             _write(dump(function, **options)(*given), parsed.output)

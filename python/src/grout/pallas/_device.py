@@ -26,7 +26,8 @@ class Gpu:
     device_kind: str
 
 
-GPUS = {"h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3"), "b200": Gpu(148, "10.0", "NVIDIA B200")}
+GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB"), "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3"),
+        "b200": Gpu(148, "10.0", "NVIDIA B200")}
 PLATFORM = "gpu"
 _NAMES = ("gpu", "cuda")  # that JAX has for backends of this platform
 # What a device that knows nothing of it says in a session that names no GPU: kernels ask for these to choose their grid.

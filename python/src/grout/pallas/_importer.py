@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import math
 import typing
 
@@ -16,6 +17,7 @@ from ..builder import Builder
 from ..builder._operations import TABLE
 from . import _jax, _series
 from ._errors import UnsupportedError
+from ._inline import writes_tensor_fence
 from ._memory import load, store
 from ._names import Names, find_kernel_name, find_parameter_names, find_place
 from ._objects import describe, logical_shape, make_scratch
@@ -116,12 +118,15 @@ class Importer:
         self.program_ids: typing.List[typing.Optional[Val]] = []
         self.program_axes: typing.List[object] = []
         self.is_blackwell = needs_blackwell(source.jaxpr)
+        self.gaps: typing.List[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
         self.depth = 0  # of regions
         self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
         self.is_within_call = False  # what is built is made inside of what the line of where calls
         self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
+        self.copied_to: typing.Set[int] = set()  # barriers, by View.number, that a copy by TMA arrives on
+        self._barrier_count = 0
         self._scopes_here = 0
         self._users: typing.Dict[object, typing.Set[str]] = {}  # of the jaxpr that is walked
 
@@ -296,6 +301,30 @@ class Importer:
             raise self.unsupported(f"{name!r} is no axis of the kernel")
         return self.axes[name][1]
 
+    @functools.cached_property
+    def fences_tensor_core(self) -> bool:
+        """Whether code of inline_mgpu has a tcgen05.fence: then the kernel orders the tensor core by hand, and barriers
+        that are not declared to do so may do it."""
+        return any(writes_tensor_fence(equation) for equation in _walk_equations(self.source.jaxpr)
+                   if _series.name_of(equation.primitive) == "inline_mgpu")
+
+    def count_barrier(self) -> int:
+        """The number of a barrier that is being declared."""
+        self._barrier_count += 1
+        return self._barrier_count - 1
+
+    def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
+        """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,
+        and all others make z. The CTAs of a cluster are neighbours."""
+        def fold(named):
+            axes = [name for name, _ in named][::-1]
+            chosen = axes[dimension:dimension + 1] if dimension < 2 else axes[:1:-1]
+            sizes = dict(named)
+            return self.axis(chosen), math.prod(sizes[name] for name in chosen)
+
+        (own, size), (place, width) = fold(self.source.grid), fold(self.source.cluster)
+        return self.arith("add", self.arith("mul", own, index(width)), place), size * width
+
     def get_axis_name(self, name) -> str:
         """What an axis is called in grout."""
         if name not in self.axes:
@@ -404,7 +433,7 @@ class Importer:
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
             self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
-                        dict(self.notes), source.raises_races, self.list_semaphores(), () if source.auto_barriers else (NO_AUTO_BARRIERS,))
+                        dict(self.notes), source.raises_races, self.list_semaphores(), tuple(self.gaps))
 
     @property
     def is_wgmma_async(self) -> bool:
@@ -499,4 +528,10 @@ def needs_blackwell(jaxpr) -> bool:
 
 def import_kernel(source: Source, options: Options) -> Imported:
     """A kernel of JAX as one of grout. Raises UnsupportedError."""
-    return Importer(source, options).run()
+    importer = Importer(source, options)
+    if importer.is_blackwell and importer.fences_tensor_core:  # which barriers copies arrive on is seen by reading it once
+        scout = Importer(source, options)
+        with contextlib.suppress(UnsupportedError):
+            scout.run()
+        importer.copied_to |= scout.copied_to
+    return importer.run()

@@ -11,6 +11,8 @@ import os
 import sys
 import typing
 
+import numpy
+
 from ..builder._places import make_frame
 from . import _series
 from ._series import VERSION, open_jaxpr
@@ -34,7 +36,13 @@ try:
     from jax._src.pallas.mosaic_gpu import lowering as gpu_lowering
     from jax._src.state import indexing
     from jax._src.state import types as state_types
+    from jax.experimental.mosaic import gpu as mosaic
+    from jax.experimental.mosaic.gpu import fragmented_array
     from jax.experimental.mosaic.gpu import tcgen05
+    from jax.experimental.mosaic.gpu import utils as mosaic_utils
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import builtin as builtin_dialect
+    from jaxlib.mlir.dialects import func as func_dialect
 except ModuleNotFoundError as missing:
     if missing.name and missing.name.split(".")[0] == "absl":
         raise ImportError("grout.pallas: absl-py is missing, which Pallas needs and jax does not bring: pip install "
@@ -174,3 +182,93 @@ def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
         length = frame.end_column - frame.start_column if frame.end_line == frame.start_line else 1
         found.append((frame.file_name, frame.start_line, frame.start_column + 1, max(length, 1)))
     return found
+
+
+# ---- code of inline_mgpu --------------------------------------------------------------------------------------------
+
+ARCH = (9, 0)  # what code for lanes is written for
+
+
+@contextlib.contextmanager
+def open_mlir(arch=ARCH):
+    """A context of MLIR with a module in it."""
+    context = mlir.make_ir_context()
+    mosaic.dialect.register_dialect(context)
+    context.load_all_available_dialects()
+    with context, ir.Location.unknown(context):
+        module = ir.Module.create()
+        i32 = ir.IntegerType.get_signless(32)
+        for name, number in zip(("major", "minor"), arch):
+            module.operation.attributes[f"mosaic_gpu.arch_{name}"] = ir.IntegerAttr.get(i32, number)
+        with ir.InsertionPoint(module.body):
+            yield module
+
+
+def make_mlir_function(types):
+    """The block of an empty function with arguments of these types, in the module that is open."""
+    top = ir.InsertionPoint.current.block
+    while top.owner.name != "builtin.module":
+        top = top.owner.operation.block
+    with ir.InsertionPoint(top):
+        made = func_dialect.FuncOp(f"code{len(list(top.operations))}", ir.FunctionType.get(types, []))
+    return made.add_entry_block()
+
+
+def mlir_type(dtype: str):
+    """The type of MLIR for an element type of grout."""
+    return mosaic_utils.dtype_to_ir_type(_dtype_of(dtype))
+
+
+def _dtype_of(dtype: str):
+    from .._arrays import NAMES  # pylint: disable=import-outside-toplevel
+    return jax.numpy.dtype(NAMES[dtype][0])
+
+
+def memref_type(kind, space: str, shape, dtype: str):
+    """The type of a reference, as its RefType lets it lie."""
+    shape = tuple(shape)
+    for transform in kind.transforms:
+        if hasattr(transform, "tiling"):
+            shape = tuple(mosaic.tile_shape(shape, tuple(transform.tiling)))
+    memory = ir.Attribute.parse("#gpu.address_space<workgroup>") if space == "smem" else None
+    return ir.MemRefType.get(shape, mlir_type(dtype), memory_space=memory)
+
+
+def make_fragments(values: list, layout, shape, dtype: str):
+    """An array in registers, as code for lanes gets it."""
+    return arrange(fragmented_array.FragmentedArray, values, layout.registers_shape(shape), layout,
+                   mosaic_utils.is_signed(_dtype_of(dtype)))
+
+
+def arrange(kind, values: list, shape, layout, is_signed):
+    """Registers as an array of a layout."""
+    registers = numpy.empty(len(values), object)
+    registers[:] = values
+    return kind(_registers=registers.reshape(shape), _layout=layout, _is_signed=is_signed)
+
+
+def make_mark(types, operands, name: str, number: int):
+    """An operation without a meaning of its own, which carries a number."""
+    made = builtin_dialect.UnrealizedConversionCastOp(list(types), list(operands))
+    made.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+    return made
+
+
+def vector_of(layout, shape) -> typing.Tuple[int, int]:
+    """How many elements a register of a layout has, and how far they are from each other, counted row by row."""
+    if not hasattr(layout, "tiling"):
+        return layout.vec_size, 1
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return layout.vector_length, layout.tiling.tile_strides(tuple(strides))[layout.vector_dim]
+
+
+def make_stand_in(refuse):
+    """What code gets for something that it may be given and must not use. refuse(name) makes the error."""
+    class StandIn:
+        """Refuses every use."""
+
+        def __getattr__(self, name: str):
+            raise refuse(name)
+    return StandIn()

@@ -2,13 +2,9 @@
 """Launch control: clusters of the grid that have not begun, as plgpu.dynamic_scheduling_loop asks for them."""
 from __future__ import annotations
 
-from ._errors import UnsupportedError
 from ._rules import rule
-from ._tensor_core import register_inline
 from ._values import index
 from ._views import apply, at_object, split_leaves
-
-HELPERS = "jax._src.pallas.mosaic_gpu.helpers"
 
 
 @rule("try_cluster_cancel")
@@ -21,6 +17,7 @@ def import_request(importer, equation, answer, barrier, *leaves):
     if any(size > 1 for _, size in importer.source.cluster):
         axes["collective_axes"] = tuple(importer.get_axis_name(name) for name, _ in importer.source.cluster)
     own, threads = importer.source.threads or ("", 1)
+    importer.copied_to.add(barrier.number)
     answer, barrier = apply(importer, answer, at_answer).ref, at_object(importer, barrier, at_barrier)
     if threads == 1:
         importer.builder.op("try_cluster_cancel", answer, barrier, **axes)
@@ -46,15 +43,3 @@ def import_query(importer, equation, answer, *leaves):
     if missing:
         raise importer.unsupported(f"{missing[0]!r} is no axis of the grid")
     return [*(places[name] for name in params["grid_names"]), importer.arith("ge", number, index(0))]
-
-
-def _fence(builder, *, asm):
-    """The fences of a slot of answers. The reader publishes its load before it tells; the thread that asks again has
-    nothing to add to that."""
-    if asm.startswith("fence.proxy.async::generic.release.sync_restrict::shared::cta"):
-        builder.op("commit_smem")
-    elif not asm.startswith("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster"):
-        raise UnsupportedError(f"inline PTX without operands: {asm}")
-
-
-register_inline(f"{HELPERS}.inline_ptx.<locals>.ptx", _fence)

@@ -133,7 +133,8 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     """A TMA load."""
     params = equation.params
     if not params.get("has_barrier", True):
-        raise importer.unsupported("a copy without a barrier is of before Hopper")
+        _load_by_lanes(importer, params, source, target, operands)
+        return
     barrier, *leaves = operands
     _check_arrival(importer, equation.invars[2])
     (at_source, at_target, at_barrier), rest = split_leaves(
@@ -145,6 +146,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
         axes = axes if isinstance(axes, (tuple, list)) else (axes,)
         attributes["collective_axes"] = tuple(importer.get_axis_name(axis) for axis in axes)
     attributes.update(_of_leader(params.get("leader_tracked")))
+    importer.copied_to.add(barrier.number)
     barrier = at_object(importer, barrier, at_barrier)
     predicate = rest[0] if rest else None
 
@@ -177,6 +179,27 @@ def import_load_by_tma(importer, equation, source, target, *operands):
         if arrives:
             with branch.else_():
                 _arrive_without_bytes(importer, barrier, params)
+
+
+def _load_by_lanes(importer, params, source, target, leaves) -> None:
+    """cp.async, as JAX lowers a copy without a barrier for GPUs before Hopper: a group of its own, closed at once."""
+    (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"], params["dst_transforms_treedef"])
+    if params.get("collective_axes") or params.get("leader_tracked") is not None:
+        raise importer.unsupported("a copy without a barrier goes by cp.async, which has no collective_axes and leader_tracked")
+    if rest or params.get("has_user_predicate"):
+        raise importer.unsupported("a copy without a barrier goes by cp.async, which JAX' lowering gives no predicate")
+    if _oob(importer, params.get("oob_mode")) != {"oob": "in_bounds"}:
+        raise importer.unsupported("a copy without a barrier goes by cp.async, which reads what lies outside of an array: "
+                                   "write oob_mode=plgpu.OOBFillMode.PROMISE_IN_BOUNDS, as JAX' lowering asks for")
+    view, to = apply(importer, source, at_source), apply(importer, target, at_target)
+    importer.builder.op("async_copy", view.ref, to.ref)
+    importer.builder.op("async_copy_commit_group")
+
+
+@rule("wait_gmem_to_smem")
+def import_wait_gmem_to_smem(importer, equation, *count):
+    """Waits until so many of the newest copies by cp.async are in flight."""
+    importer.builder.op("async_copy_wait", importer.get_count(equation, count, "the number of copies"))
 
 
 @rule("copy_smem_to_gmem")

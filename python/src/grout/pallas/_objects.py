@@ -42,9 +42,12 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
     groups = ()
     if isinstance(kind, gpu.ClusterBarrierType):
         groups = tuple(_group(importer, axes) for axes in kind.collective_axes)
-    made = grout_builder.barrier(count, arrivals, groups, orders_tensor_core=kind.orders_tensor_core and
-                                 importer.is_blackwell, leader_tracked=getattr(kind, "leader_tracked", False))
-    return Declared(name, made, View("barrier", None, tuple(inner.shape)))
+    number = importer.count_barrier()
+    orders = importer.is_blackwell and (kind.orders_tensor_core or
+                                        importer.fences_tensor_core and number not in importer.copied_to)
+    made = grout_builder.barrier(count, arrivals, groups, orders_tensor_core=orders,
+                                 leader_tracked=getattr(kind, "leader_tracked", False))
+    return Declared(name, made, View("barrier", None, tuple(inner.shape), number=number))
 
 
 def _logical(importer, shape, undo):

@@ -30,5 +30,4 @@ def refuse(why: str, *names: str) -> None:
 
 refuse("several devices take part, and grout models one", "multimem_store", "multimem_load_reduce",
        "semaphore_signal_multicast")
-refuse("copies of before Hopper: on sm_90 a copy has a barrier", "wait_gmem_to_smem")
 refuse("JAX makes it while it lowers a kernel; none has it before", "_copysign", "wgmma")

@@ -115,6 +115,7 @@ class View:
     rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
+    number: int = -1  # of a barrier: how many are declared before it
     strides: typing.Optional[typing.Tuple[int, ...]] = None  # of barriers and semaphores; None: those of all of them
     trail: typing.Any = None  # of a part of an array in shared memory: how it was made (_reshape.Trail)
     lies_as: typing.Optional[typing.Tuple[int, ...]] = None  # the dimensions of ref, where shape is of another rank
