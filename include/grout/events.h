@@ -620,18 +620,23 @@ typedef struct grout_earlier_launch {
     bool is_awaited; /* a griddepcontrol_wait of this launch waits for it */
 } grout_earlier_launch;
 
+/* Bytes [first, first + size) of an object: of CTA owner's, if each CTA has one. */
+typedef struct grout_memory_range {
+    grout_object_id object;
+    uint32_t owner;
+    int64_t first, size;
+} grout_memory_range;
+
 /*
  * What memory holds between two events. A write by a thread is there once its op is over; when that
  * of an engine is there depends on the timing. Good until the launch ends.
  */
 typedef struct grout_memory_reader {
     const void *machine;
-    /*
-     * Bytes [first, first + size) of an object: of CTA owner's, if each CTA has one. undefined_out:
-     * 1 for each byte that has no defined value, else 0. False: there is no such object now.
-     */
-    bool (*read)(const void *machine, grout_object_id object, uint32_t owner, int64_t first,
-                 int64_t size, uint8_t *bytes_out, uint8_t *undefined_out);
+    /* The bytes of a range. undefined_out: 1 for each byte that has no defined value, else 0.
+     * False: there is no such object now. */
+    bool (*read)(const void *machine, const grout_memory_range *range, uint8_t *bytes_out,
+                 uint8_t *undefined_out);
 } grout_memory_reader;
 
 /* What an observer gets once, before the first event. It has to copy this; what this points to

@@ -33,8 +33,9 @@ static const grout_gmem_array *find_array(const grout_machine *machine, grout_ob
     return NULL;
 }
 
-static bool read_array(const grout_gmem_array *array, int64_t first, int64_t size,
+static bool read_array(const grout_gmem_array *array, const grout_memory_range *range,
                        uint8_t *bytes_out, uint8_t *undefined_out) {
+    const int64_t first = range->first, size = range->size;
     if (!is_in(first, size, array->size)) {
         return false;
     }
@@ -58,11 +59,12 @@ static const grout_cta *find_cta(const grout_machine *machine, uint32_t index) {
     return cta;
 }
 
-static bool read_cta(const grout_cta *cta, grout_object_id object, int64_t first, int64_t size,
-                     uint8_t *bytes_out, uint8_t *undefined_out) {
+static bool read_cta(const grout_cta *cta, const grout_memory_range *range, uint8_t *bytes_out,
+                     uint8_t *undefined_out) {
     const grout_machine *machine = cta->machine;
-    const int64_t start = grout_plan__get_memory_offset(machine->plan, object);
-    const int64_t limit = grout_object_get_layout(machine->launch.module, object)->bytes;
+    const int64_t first = range->first, size = range->size;
+    const int64_t start = grout_plan__get_memory_offset(machine->plan, range->object);
+    const int64_t limit = grout_object_get_layout(machine->launch.module, range->object)->bytes;
     if (!is_in(first, size, limit)) {
         return false;
     }
@@ -74,14 +76,14 @@ static bool read_cta(const grout_cta *cta, grout_object_id object, int64_t first
     return true;
 }
 
-bool grout_machine__read(const void *self, grout_object_id object, uint32_t owner, int64_t first,
-                         int64_t size, uint8_t *bytes_out, uint8_t *undefined_out) {
+bool grout_machine__read(const void *self, const grout_memory_range *range, uint8_t *bytes_out,
+                         uint8_t *undefined_out) {
     const grout_machine *machine = self;
-    const uint8_t space = grout_module_get_object(machine->launch.module, object)->space;
+    const uint8_t space = grout_module_get_object(machine->launch.module, range->object)->space;
     if (grout_space_is_of_launch(space)) {
-        const grout_gmem_array *array = find_array(machine, object);
-        return array != NULL && read_array(array, first, size, bytes_out, undefined_out);
+        const grout_gmem_array *array = find_array(machine, range->object);
+        return array != NULL && read_array(array, range, bytes_out, undefined_out);
     }
-    const grout_cta *cta = grout_space_is_of_cta(space) ? find_cta(machine, owner) : NULL;
-    return cta != NULL && read_cta(cta, object, first, size, bytes_out, undefined_out);
+    const grout_cta *cta = grout_space_is_of_cta(space) ? find_cta(machine, range->owner) : NULL;
+    return cta != NULL && read_cta(cta, range, bytes_out, undefined_out);
 }

@@ -20,8 +20,8 @@ bool grout_observers__end(const grout_machine *machine);
 uint64_t grout_observers__hash(const grout_machine *machine, uint64_t hash);
 
 /* reading.c: what a grout_memory_reader reads by; machine is a grout_machine. */
-bool grout_machine__read(const void *machine, grout_object_id object, uint32_t owner, int64_t first,
-                         int64_t size, uint8_t *bytes_out, uint8_t *undefined_out);
+bool grout_machine__read(const void *machine, const grout_memory_range *range, uint8_t *bytes_out,
+                         uint8_t *undefined_out);
 
 /* What the observers of a machine keep for a snapshot. */
 typedef struct grout_observed {

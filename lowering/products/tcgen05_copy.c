@@ -133,7 +133,7 @@ static uint8_t get_shape(const planning *p, int64_t dims_out[GROUT_RANK_MAX]) {
     case GROUT_TCGEN05_COPY_SPLIT_SCALES:
         dims_out[0] = 1;
         dims_out[1] = columns / GROUT_TMEM_SCALES_STEP;
-        dims_out[2] = HALVES * SCALE_LANES;
+        dims_out[2] = (int64_t)HALVES * SCALE_LANES;
         dims_out[3] = CORE_BYTES;
         return 4;
     case GROUT_TCGEN05_COPY_METADATA:

@@ -41,18 +41,3 @@ def slow():
     """A kernel that takes some seconds, unless R is small."""
     return grout.load(COUNT)
 
-
-@pytest.fixture(autouse=True)
-def note_pallas(request):
-    """Tests of grout.pallas run each kernel twice: see pallas_twins."""
-    if request.path.name.startswith("test_pallas_"):
-        import pallas_twins  # pylint: disable=import-outside-toplevel
-        pallas_twins.install_once()
-        pallas_twins.files.update(item.path.name for item in request.session.items
-                                  if item.path.name.startswith("test_pallas_"))
-    yield
-
-
-def pytest_collection_modifyitems(items):
-    """What counts the others comes last."""
-    items.sort(key=lambda item: item.name == "test_every_rule_is_tried")

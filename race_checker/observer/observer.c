@@ -124,12 +124,7 @@ static bool compare_values(grout_checker *checker, const grout_event *event) {
     return !is_over || grout_values__compare(checker);
 }
 
-bool grout_checker__observe(void *self, const grout_event *event) {
-    grout_checker *checker = self;
-    if (checker->values && !compare_values(checker, event)) {
-        return false;
-    }
-    count_event(checker, event);
+static bool dispatch(grout_checker *checker, const grout_event *event) {
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
         return grout_checker__begin_cta(checker, event->origin.cta) != NULL;
@@ -197,6 +192,15 @@ bool grout_checker__observe(void *self, const grout_event *event) {
         break;
     }
     return true;
+}
+
+bool grout_checker__observe(void *self, const grout_event *event) {
+    grout_checker *checker = self;
+    if (checker->values && !compare_values(checker, event)) {
+        return false;
+    }
+    count_event(checker, event);
+    return dispatch(checker, event);
 }
 
 static bool end(void *self) {

@@ -151,25 +151,23 @@ struct grout_checker {
     const grout_allocator *allocator; /* of all that is here */
     grout_diags *diags;
     uint32_t max_findings;
-    bool strict_fences;
+    bool strict_fences, has_launch;
+    bool has_pairs;                     /* some MMA works for both CTAs of a pair */
+    bool has_failed;                    /* for good */
     const struct grout_checker *judged; /* whose racing writes are compared: then it has values */
-    bool has_launch;
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;
     uint32_t *element_indices;
     grout_clock_shape shape;               /* info.shape, whose address is kept */
     uint32_t local_actors, local_elements; /* of one CTA */
     grout_home *homes;                     /* by object */
-    uint32_t local_plane_count;
+    uint32_t local_plane_count, sync_op_count;
     uint64_t *local_plane_sizes, *local_plane_pitches;
     uint32_t *wgmma_shapes; /* by op: see grout_rules */
-    bool has_pairs;         /* some MMA works for both CTAs of a pair */
     uint32_t *sync_ops;     /* by op: number of a synchronising one, plus 1 */
-    uint32_t sync_op_count;
     grout_run_state run;
     grout_memory memory;
     struct grout_values *values; /* where what racing writes leave is compared: values.h; or NULL */
-    bool has_failed;             /* for good */
     /* for the operation that runs; empty between operations, as far as anyone can tell */
     grout_pairs pairs;
     grout_report_cache *cache; /* made when asked for */

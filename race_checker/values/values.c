@@ -88,8 +88,8 @@ static bool read_rect(const grout_checker *checker, const grout_bytes_place *pla
     bool is_there = memory->read != NULL;
     for (uint32_t row = rect->row; row < rect->row_end && is_there; row++) {
         const int64_t first = (int64_t)(row * place->pitch + rect->column) - place->offset;
-        is_there = memory->read(memory->machine, place->object, place->owner, first, width, out,
-                                undefined);
+        const grout_memory_range range = {place->object, place->owner, first, width};
+        is_there = memory->read(memory->machine, &range, out, undefined);
         out += width;
         undefined += width;
     }

@@ -21,7 +21,6 @@ GPUS = {80: "a100", 90: "h100", 100: "b200"}
 NO_STORE = "has no attribute 'store'"  # before JAX 0.12 it does not trace
 ON_80 = {"arch": 80, "positions": 128, "config": {"block_q": 64, "block_kv": 64}, "refused": NO_STORE}
 ON_100 = {"arch": 100, "config": {"block_q": 128, "block_kv": 128, "collective": False}}
-SLOTS = "ExpandLeadingBatchDimensionsTransform"
 
 
 @case("tokamax_attention", ORIGIN, "sm90, forward, 2 heads on 1")
@@ -38,18 +37,18 @@ SLOTS = "ExpandLeadingBatchDimensionsTransform"
 @case("tokamax_attention_80_stages", ORIGIN, "sm80, forward, two slots for keys and values, q in SMEM", arch=80, positions=128,
       refused=NO_STORE,
       config={"block_q": 64, "block_kv": 32, "num_stages": 2, "q_smem": True})
-@case("tokamax_attention_100", ORIGIN, "sm100, forward", refused=SLOTS, **ON_100)
-@case("tokamax_attention_100_causal", ORIGIN, "sm100, forward, causal", refused=SLOTS, is_causal=True, **ON_100)
-@case("tokamax_attention_100_bias", ORIGIN, "sm100, forward, with a bias for each pair", refused=SLOTS, has_bias=True, **ON_100)
-@case("tokamax_attention_100_mask", ORIGIN, "sm100, forward, with a mask for each pair, in bits", refused=SLOTS, has_mask=True,
+@case("tokamax_attention_100", ORIGIN, "sm100, forward", **ON_100)
+@case("tokamax_attention_100_causal", ORIGIN, "sm100, forward, causal", is_causal=True, **ON_100)
+@case("tokamax_attention_100_bias", ORIGIN, "sm100, forward, with a bias for each pair", has_bias=True, **ON_100)
+@case("tokamax_attention_100_mask", ORIGIN, "sm100, forward, with a mask for each pair, in bits", has_mask=True,
       **ON_100)
-@case("tokamax_attention_100_rescaled", ORIGIN, "sm100, forward, sums rescaled where a warp has to", refused=SLOTS, arch=100,
+@case("tokamax_attention_100_rescaled", ORIGIN, "sm100, forward, sums rescaled where a warp has to", arch=100,
       positions=512, rescale_threshold=0.5, config=ON_100["config"])
-@case("tokamax_attention_100_pairs", ORIGIN, "sm100, forward, pairs of CTAs", refused=SLOTS, arch=100, positions=512,
+@case("tokamax_attention_100_pairs", ORIGIN, "sm100, forward, pairs of CTAs", arch=100, positions=512,
       config={"block_q": 256, "block_kv": 128, "collective": True})
-@case("tokamax_attention_100_dynamic", ORIGIN, "sm100, forward, CTAs that ask for work", refused=SLOTS, arch=100,
+@case("tokamax_attention_100_dynamic", ORIGIN, "sm100, forward, CTAs that ask for work", arch=100,
       config={"block_q": 128, "block_kv": 128, "collective": False, "persistent": True})
-@case("tokamax_attention_100_persistent", ORIGIN, "sm100, forward, one CTA an SM", refused=SLOTS, arch=100,
+@case("tokamax_attention_100_persistent", ORIGIN, "sm100, forward, one CTA an SM", arch=100,
       config={"block_q": 128, "block_kv": 128, "collective": False, "persistent": "static"})
 def make_forward(is_causal=False, has_residuals=False, has_bias=False, has_mask=False, has_range=False, positions=256,
                  heads=2, kv_heads=1, elements=64, arch=90, config=None, rescale_threshold=1.0):

@@ -9,7 +9,7 @@ import pytest
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("absl")
-TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests"
+TESTS = pathlib.Path(__file__).resolve().parents[3] / "tests"
 sys.path[:0] = [str(TESTS / "found"), str(TESTS / "pallas_compat")]
 
 import cases  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("absl")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
 
 import kernels as compat  # noqa: E402

@@ -523,7 +523,7 @@ def list_hints():
     """Where words for a reader stand: the package's own, and the table of the library where its sources are at hand."""
     folder = pathlib.Path(grout.pallas.__file__).parent
     files = sorted(folder.glob("*.py"))
-    table = pathlib.Path(__file__).resolve().parents[2] / "race_checker" / "explain" / "spellings.def"
+    table = pathlib.Path(__file__).resolve().parents[3] / "race_checker" / "explain" / "spellings.def"
     return [*files, table] if table.exists() else files
 
 
