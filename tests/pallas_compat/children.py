@@ -14,7 +14,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMIT = "cec06d116c05f0d52adfceee3d3b730fdbcb0ce5"  # the newest of JAX that was tried
 ADDRESS = "https://raw.githubusercontent.com/jax-ml/jax/{commit}/tests/pallas/{file}"
-CASE_SECONDS = 120
+CASE_SECONDS = 300
 FILE_SECONDS = 3600
 
 

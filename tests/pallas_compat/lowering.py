@@ -32,10 +32,15 @@ def run_call(item):
     """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the first kernel, or JAX' error; it is missing
     where no kernel was called."""
     make, answers = plgpu.kernel, []
-    plgpu.kernel = lambda *args, **kwargs: _lower(answers, make, *args, **kwargs)
+    own = lambda *args, **kwargs: _lower(answers, make, *args, **kwargs)  # noqa: E731
+    places = [(module, name) for module in (plgpu, item.module) for name in ("kernel", "_kernel")
+              if vars(module).get(name) is make]
+    for module, name in places:
+        setattr(module, name, own)
     try:
         return (yield)
     finally:
-        plgpu.kernel = make
+        for module, name in places:
+            setattr(module, name, make)
         if answers:
             item.compat["lowering"] = answers[0]

@@ -2,6 +2,7 @@
 """The tensor core, and code that Mosaic GPU takes as it stands."""
 from __future__ import annotations
 
+from ._arithmetic import cast
 from ._rules import rule
 from ._values import View, dtype_of
 from ._views import apply, split_leaves
@@ -49,8 +50,12 @@ def import_acc_store(importer, equation, acc, value):
     importer.builder.op("acc_store", acc.ref, importer.operand(value))
 
 
+WIDENED = {"i4": "i8", "u4": "u8"}
+
+
 @rule("mma")
 def import_mma(importer, equation, acc, a, b):
-    """Matrix multiplication in registers."""
+    """Matrix multiplication in registers. Elements of 4 bits are multiplied as those of 8, to the same sums."""
+    a, b = (cast(importer, value, WIDENED.get(value.dtype, value.dtype)) for value in (a, b))
     return importer.op("mma", dtype_of(equation.outvars[0].aval.dtype), acc.shape, importer.operand(acc),
                        importer.operand(a), importer.operand(b))
