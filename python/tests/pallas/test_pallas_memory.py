@@ -437,3 +437,37 @@ def test_accumulators_of_several_types(dtype, result):
         SMEM((64, 32), dtype, transforms=(plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(64))),
         Barrier(num_arrivals=2)])
     assert_same(check(f, a, b).result, (a.astype("f4") @ b.astype("f4") + 2).astype(result))
+
+
+def test_members_of_unions_have_names_of_their_own():
+    """The first union's second member would be called like the second union."""
+    def body(x_ref, out, room, room_2):
+        ((first, second),), ((third, _),) = room, room_2
+        first[...] = x_ref[...]
+        second[...] = x_ref[pl.ds(0, 64)]
+        third[...] = first[...] + x_ref[...]
+        out[...] = third[...]
+
+    unions = [plgpu.RefUnion([plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32)]) for _ in range(2)]
+    x = count(128)
+    assert_same(check(kernel(body, S((128,), jnp.float32), scratch_types=unions), x).result, x * 2)
+
+
+@pytest.mark.skipif(not hasattr(plgpu, "mma"), reason="this JAX has no plgpu.mma")
+def test_mma_of_elements_of_4_bits():
+    dtype, (m, n, k) = jnp.dtype(jnp.int4), (128, 8, 64)
+
+    def body(a_ref, b_ref, out):
+        layouts = plgpu.Layout
+        acc = plgpu.layout_cast(jnp.zeros((m, n), jnp.int32), layouts.MMA_ACC(dtype))
+        a = load(a_ref, layout=layouts.MMA_LHS(dtype), optimized=False)
+        b = load(b_ref.T, layout=layouts.MMA_RHS(dtype), optimized=False)
+        out[...] = plgpu.mma(acc, a, b)
+
+    try:
+        plgpu.Layout.MMA_ACC(dtype)
+    except (TypeError, ValueError, KeyError, NotImplementedError, AttributeError) as error:
+        pytest.skip(f"this JAX has no layout for it: {error}")
+    rng = numpy.random.default_rng(9)
+    a, b = (rng.integers(-8, 8, shape) for shape in ((m, k), (n, k)))
+    assert_same(check(kernel(body, S((m, n), jnp.int32)), a.astype(dtype), b.astype(dtype)).result, (a @ b.T).astype("int32"))

@@ -227,6 +227,7 @@ def test_needs_a_gpu():
     device, = jax.devices("cuda")
     assert device.platform == "gpu" and device.compute_capability == CAPABILITY and KIND in device.device_kind
     assert jax.devices()[0].core_count == SMS and jax.local_device_count("gpu") == 1
+    assert jax.local_devices()[0].shared_memory_per_block_optin == 227 << 10
     assert (copy(True)(X) == X + 1).all()  # JAX itself goes by what is there
 
 def test_of_jax():

@@ -24,14 +24,15 @@ class Gpu:
     core_count: int
     compute_capability: str
     device_kind: str
+    shared_memory_per_block_optin: int  # bytes
 
 
-GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB"), "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3"),
-        "b200": Gpu(148, "10.0", "NVIDIA B200")}
+GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB", 163 << 10), "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3", 227 << 10),
+        "b200": Gpu(148, "10.0", "NVIDIA B200", 227 << 10)}
 PLATFORM = "gpu"
 _NAMES = ("gpu", "cuda")  # that JAX has for backends of this platform
 # What a device that knows nothing of it says in a session that names no GPU: kernels ask for these to choose their grid.
-_DEFAULTS = {name: getattr(GPUS["h100"], name) for name in ("core_count", "compute_capability")}
+_DEFAULTS = {name: getattr(GPUS["h100"], name) for name in ("core_count", "compute_capability", "shared_memory_per_block_optin")}
 
 
 @contextlib.contextmanager
@@ -93,7 +94,7 @@ def _change(holder, name: str, value) -> None:
 def _answer_devices() -> None:
     import jax  # pylint: disable=import-outside-toplevel
     device = jax.devices()[0]
-    for name in ("core_count", "compute_capability", "device_kind", "platform"):
+    for name in (*(field.name for field in dataclasses.fields(Gpu)), "platform"):
         _answer_device(device, name)
 
 

@@ -139,7 +139,8 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
         key = find_key(leaf.transforms)
         if key not in union.members:
             inner = jax.core.ShapedArray(taken.shape, taken.dtype)
-            union.members[key] = _describe_columns(importer, f"{name}_{number}", inner, taken.layout, collective,
+            own = importer.names.take(f"{name}_{number}")
+            union.members[key] = _describe_columns(importer, own, inner, taken.layout, collective,
                                                    leaf.transforms[1:], start=taken.offset)
     return union
 
@@ -182,7 +183,8 @@ def _describe_union(importer, name: str, aval) -> Declared:
     union = Declared(name, made, View("union", None, (size,), "u8", members={}))
     for number, (key, physical, undo) in enumerate(_list_members(aval)):
         if key not in union.members:
-            union.members[key] = _describe_array(importer, f"{name}_{number}", physical, undo, start=key[0])
+            own = importer.names.take(f"{name}_{number}")
+            union.members[key] = _describe_array(importer, own, physical, undo, start=key[0])
     return union
 
 
