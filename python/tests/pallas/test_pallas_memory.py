@@ -440,15 +440,16 @@ def test_accumulators_of_several_types(dtype, result):
 
 
 def test_members_of_unions_have_names_of_their_own():
-    """The first union's second member would be called like the second union."""
+    """The first union's third member would be called like the second union."""
     def body(x_ref, out, room, room_2):
-        ((first, second),), ((third, _),) = room, room_2
+        ((first, second, _),), ((third, _, _),) = room, room_2
         first[...] = x_ref[...]
         second[...] = x_ref[pl.ds(0, 64)]
         third[...] = first[...] + x_ref[...]
         out[...] = third[...]
 
-    unions = [plgpu.RefUnion([plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32)]) for _ in range(2)]
+    unions = [plgpu.RefUnion([plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32), plgpu.SMEM((32,), jnp.float32)])
+              for _ in range(2)]
     x = count(128)
     assert_same(check(kernel(body, S((128,), jnp.float32), scratch_types=unions), x).result, x * 2)
 
