@@ -35,22 +35,25 @@ def read_results(path):
         return [json.loads(line) for line in lines]
 
 
-def run_file(folder, file, mode, only, gpu="", jobs=1, part="0/1"):
+def run_file(folder, file, mode, only, gpu="", jobs=1, part="0/1", known=()):
     """Results by case of one file in one of the modes, in so many children at once. gpu: what devices say they are. part: K/N, of the cases
-    each N-th from the K-th on."""
+    each N-th from the K-th on. known: cases that are not run."""
     first, count = map(int, part.split("/"))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        parts = pool.map(lambda number: _run_shard(folder, file, mode, only, gpu, f"{first + number * count}/{jobs * count}"), range(jobs))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool, tempfile.NamedTemporaryFile("w", suffix=".json") as left_out:
+        json.dump(sorted(known), left_out)
+        left_out.flush()
+        parts = pool.map(lambda number: _run_shard(folder, file, mode, only, gpu, f"{first + number * count}/{jobs * count}",
+                                                   left_out.name), range(jobs))
         return {case: line for part in parts for case, line in part.items()}
 
 
-def _run_shard(folder, file, mode, only, gpu, shard):
+def _run_shard(folder, file, mode, only, gpu, shard, left_out):
     with tempfile.TemporaryDirectory(prefix="grout-compat-") as scratch:
         path = os.path.join(scratch, "results")
         while True:
             before = len(read_results(path))
             env = {**os.environ, "JAX_PLATFORMS": "cpu", "COMPAT_RESULTS": path, "COMPAT_MODE": mode,
-                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": gpu, "COMPAT_SHARD": shard,
+                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": gpu, "COMPAT_SHARD": shard, "COMPAT_KNOWN": left_out,
                    "PYTHONPATH": os.pathsep.join([HERE, *filter(None, [os.environ.get("PYTHONPATH")])])}
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", file],
                                   cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

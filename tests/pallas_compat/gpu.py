@@ -46,7 +46,8 @@ def _run(args, kept):
     judged = gpu_verdicts.judge(kept["grout"], kept["lower"])
     again = [case for case, verdict in judged.items() if verdict.kind in args.again and re.search(args.only, case)]
     only = _make_pattern(again) if args.again else args.only
-    kept["grout"].update(children.run_file(args.tests, FILE, "grout", only, args.gpu, args.jobs, args.part))
+    known = set(kept["grout"]) - set(again)
+    kept["grout"].update(children.run_file(args.tests, FILE, "grout", only, args.gpu, args.jobs, args.part, known))
     write(args.results, kept)
     refused = [case for case in gpu_verdicts.list_refused(kept["grout"]) if case not in kept["lower"]]
     if refused:
