@@ -255,7 +255,8 @@ static bool is_load_of(const access *load, const access *read) {
 
 static grout_conflict name_load(const access *load, const access *read, bool read_is_later) {
     bool is_told = read->told >> load->element % ELEMENTS & 1;
-    grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER, false, false, false};
+    grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER, false, false,
+                               false};
     if (is_told) {
         conflict.code = read->by == WGMMA ? GROUT_DIAG_MMA_OPERAND_REUSE : GROUT_DIAG_SMEM_RACE;
         if (load->cta != load->space) {
@@ -274,7 +275,8 @@ static grout_conflict name(const world *it, uint32_t id, const access *y) {
                                                  [PHASE] = GROUT_DIAG_ASYNC_NOT_AWAITED,
                                                  [WGMMA] = GROUT_DIAG_MMA_OPERAND_REUSE};
     const access *x = &it->accesses[id];
-    grout_conflict conflict = {GROUT_DIAG_INSUFFICIENT_SCOPE, GROUT_PRIMARY_LATER, false, false, false};
+    grout_conflict conflict = {GROUT_DIAG_INSUFFICIENT_SCOPE, GROUT_PRIMARY_LATER, false, false,
+                               false};
     if (are_alike(x, y) && !is_over(it, x, id, y)) { /* atomics of two proxies */
         conflict = name_race(x, y);
         conflict.is_warning = true;
