@@ -97,7 +97,7 @@ def check_gpu_kinds():
     kinds = {case: verdict.kind for case, verdict in judged.items()}
     assert kinds == {case: kind for case, (kind, _) in wanted.items()}, kinds
     assert gpu_verdicts.list_refused({case: line for case, (_, line) in wanted.items()}) == ["A::test_stack", "A::test_stack_2"]
-    text = gpu_page.summarize("0.12.0", "h100", judged)
+    text = gpu_page.summarize(gpu_page.Run("0.12.0", "h100", "abc", judged))
     assert "Of the 11 that reach a kernel 3 are wrong and 9.1 % refused" in text, text
     assert {kind for kind, _ in wanted.values()} == set(gpu_verdicts.KINDS)
 

@@ -65,6 +65,7 @@ def main():
     parser.add_argument("--part", default="0/1", help="K/N: of the cases each N-th, from the K-th")
     parser.add_argument("--results", help="a .json file to keep results in")
     parser.add_argument("--again", nargs="+", default=[], choices=gpu_verdicts.KINDS, help="run cases that came out so")
+    parser.add_argument("--commit", default=children.COMMIT, help="of JAX, which the file in --tests is from")
     parser.add_argument("--judge", nargs="+", default=[], metavar="FILE", help="run nothing: judge results")
     parser.add_argument("--update", action="store_true", help="write docs/pallas_compat.md")
     args = parser.parse_args()
@@ -74,16 +75,17 @@ def main():
         if args.fetch:
             children.fetch(args.tests, (FILE,))
         kept = read(args.results) if os.path.exists(args.results) else \
-            {"version": importlib.metadata.version("jax"), "gpu": args.gpu, "grout": {}, "lower": {}}
+            {"version": importlib.metadata.version("jax"), "gpu": args.gpu, "commit": args.commit, "grout": {}, "lower": {}}
         _run(args, kept)
     judged = []
     for path in args.judge or [args.results]:
         kept = read(path)
-        judged.append((kept["version"], kept["gpu"], gpu_verdicts.judge(kept["grout"], kept["lower"])))
-    print("\n".join(gpu_page.summarize(*one) for one in judged))
+        judged.append(gpu_page.Run(kept["version"], kept["gpu"], kept.get("commit", children.COMMIT),
+                                   gpu_verdicts.judge(kept["grout"], kept["lower"])))
+    print("\n".join(map(gpu_page.summarize, judged)))
     if args.update:
-        gpu_page.write(judged, children.COMMIT)
-    return any(verdict.kind in gpu_verdicts.BAD for _, _, verdicts in judged for verdict in verdicts.values())
+        gpu_page.write(judged)
+    return any(verdict.kind in gpu_verdicts.BAD for run in judged for verdict in run.judged.values())
 
 
 if __name__ == "__main__":

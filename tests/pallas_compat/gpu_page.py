@@ -3,12 +3,23 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import dataclasses
 import re
 
 import gpu_verdicts
 import page
 
 BEGIN, END = "<!-- GPU tests: written by tests/pallas_compat/gpu.py -->", "<!-- end of GPU tests -->"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Verdicts by case with one version of JAX and one GPU. commit: of JAX, which the tests are from."""
+
+    version: str
+    gpu: str
+    commit: str
+    judged: dict
 
 
 def _count(judged):
@@ -42,30 +53,31 @@ def _list_numbers(numbers):
     return page.list_ranges(sorted({number for number in numbers if number >= 0}))
 
 
-def summarize(version, gpu, judged):
+def summarize(run):
     """A few lines for a terminal."""
     lines = [f"{kind}: {test} {_list_numbers(numbers)}: {', '.join(codes)}: {why[:400]}"
-             for (test, kind, why, codes), numbers in _group(judged, (*gpu_verdicts.BAD, "accepted", "misfit")).items()]
-    return "\n".join([*lines, f"JAX {version}, {gpu}: {_describe(judged)}"])
+             for (test, kind, why, codes), numbers in _group(run.judged, (*gpu_verdicts.BAD, "accepted", "misfit")).items()]
+    return "\n".join([*lines, f"JAX {run.version}, {run.gpu}: {_describe(run.judged)}"])
 
 
 def _make_rows(runs):
-    """One line for cases of a test that came out alike, with the runs that they came out so in."""
-    rows = collections.OrderedDict()
-    for version, gpu, judged in runs:
-        for (test, kind, why, codes), numbers in _group(judged, [kind for kind in gpu_verdicts.KINDS if kind != "skipped"]).items():
-            why = re.sub(r"/\S*/(?=[^/\s]+\.py)", "", why)
-            rows.setdefault((test, kind, why, codes), collections.OrderedDict())[f"{version} {gpu}"] = numbers
-    for (test, kind, why, codes), found in sorted(rows.items(), key=lambda item: (item[0][0], list(gpu_verdicts.KINDS).index(item[0][1]))):
-        where = "; ".join(f"{run}: {len(numbers)}" for run, numbers in found.items())
-        said = "; ".join(filter(None, (", ".join(f"`{code}`" for code in codes), why)))
-        yield f"| `{test}` | {kind} | {where} | {page.escape(said)} |"
+    """One line for the cases of a test that came out alike, with how many there are in each run."""
+    kinds = [kind for kind in gpu_verdicts.KINDS if kind != "skipped"]
+    rows = {}
+    for run in runs:
+        for (test, kind, why, codes), numbers in _group(run.judged, kinds).items():
+            key = test, kinds.index(kind), page.escape("; ".join(filter(None, (", ".join(f"`{code}`" for code in codes), why))))
+            rows.setdefault(key, {})[f"{run.version} {run.gpu}"] = numbers
+    for (test, kind, said), found in sorted(rows.items()):
+        counts = [str(len(found.get(f"{run.version} {run.gpu}", ())) or "") for run in runs]
+        yield f"| `{test}` | {kinds[kind]} | {' | '.join(counts)} | {said} |"
 
 
-def write(runs, commit):
-    """Puts the table between the marks of the page. runs: (version of JAX, GPU, verdicts)."""
-    kinds = [f"- *{kind}*: {what}" for kind, what in gpu_verdicts.KINDS.items()]
-    lines = [BEGIN, "", f"`mosaic_gpu_test.py` of JAX at commit `{commit[:12]}`.", "",
-             *[f"- JAX {version}, {gpu}: {_describe(judged)}." for version, gpu, judged in runs], "", *kinds, "",
-             "| test | came out | cases | why |", "|---|---|---|---|", *_make_rows(runs), "", END]
+def write(runs):
+    """Puts the table between the marks of the page."""
+    names = [f"{run.version} {run.gpu}" for run in runs]
+    lines = [BEGIN, "", *[f"- JAX {run.version}, {run.gpu}, tests of JAX at `{run.commit[:12]}`: {_describe(run.judged)}."
+                          for run in runs], "",
+             *[f"- *{kind}*: {what}" for kind, what in gpu_verdicts.KINDS.items()], "",
+             f"| test | came out | {' | '.join(names)} | why |", "|---" * (len(runs) + 3) + "|", *_make_rows(runs), "", END]
     page.replace_part(BEGIN, END, lines)
