@@ -8,11 +8,13 @@
 #include <string.h>
 
 /* Two CTAs store to one place under every schedule, in the second kernel. */
-static const char race[] = "const N = 4\n"
-                           "kernel @calm(%c: out gmem i32[N]) { store %c[0], 1 }\n"
-                           "kernel @k(%c: out gmem i32[N]) grid(g = 2) { store %c[0], 1 }\n";
+static const char race[] =
+    "const N = 4\n"
+    "kernel @calm(%c: out gmem i32[N]) { store %c[0], 1 }\n"
+    "kernel @k(%c: out gmem i32[N]) grid(g = 2) { store %c[0], (axis_index g) }\n";
 /* The same, with nothing beside it. */
-static const char one[] = "kernel @k(%c: out gmem i32[1]) grid(g = 2) { store %c[0], 1 }\n";
+static const char one[] =
+    "kernel @k(%c: out gmem i32[1]) grid(g = 2) { store %c[0], (axis_index g) }\n";
 /* Out of bounds if the second CTA is first, which it is not under the fair schedule. */
 static const char rare[] =
     "const N = 4\n"
