@@ -98,7 +98,7 @@ def check_gpu_kinds():
     assert kinds == {case: kind for case, (kind, _) in wanted.items()}, kinds
     assert gpu_verdicts.list_refused({case: line for case, (_, line) in wanted.items()}) == ["A::test_stack", "A::test_stack_2"]
     text = gpu_page.summarize(gpu_page.Run("0.12.0", "h100", "abc", judged))
-    assert "Of the 11 that reach a kernel 3 are wrong and 9.1 % refused" in text, text
+    assert "A kernel is reached by 11; 3 are wrong and 9.1 % refused" in text, text
     assert {kind for kind, _ in wanted.values()} == set(gpu_verdicts.KINDS)
 
 
@@ -111,7 +111,8 @@ def check_gpu_tables(grout):
     with open(page.PAGE, encoding="utf-8") as file:
         text = file.read()
     assert text.count(gpu_page.BEGIN) == text.count(gpu_page.END) == 1, "the marks of the page"
-    runs = re.findall(r"reach a kernel (\d+) are wrong and ([0-9.]+) % refused", text)
+    runs = re.findall(r"A kernel is reached by \d+; (\d+) are wrong and ([0-9.]+) % refused", text)
+    assert runs, "no run is on the page"
     assert all(wrong == "0" and float(refused) <= 1 for wrong, refused in runs), runs
 
 

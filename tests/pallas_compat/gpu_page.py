@@ -30,7 +30,7 @@ def _count(judged):
 def _describe(judged):
     counts, reached = _count(judged)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in gpu_verdicts.KINDS if counts[kind])
-    return f"{len(judged)} cases: {kinds}. Of the {reached} that reach a kernel {counts['wrong']} are wrong and " \
+    return f"{len(judged)} cases: {kinds}. A kernel is reached by {reached}; {counts['wrong']} are wrong and " \
         f"{100 * counts['refused'] / max(reached, 1):.1f} % refused"
 
 
