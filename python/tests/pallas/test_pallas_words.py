@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings of a Pallas kernel speak Pallas: what a help says to write can be typed, and mends the kernel."""
+import ast
 import importlib
 import linecache
 import pathlib
@@ -522,6 +523,18 @@ NAME = re.compile(r"(?<![\w.])(plgpu|pl|jnp|jax\.lax)((?:\.\w+)+)")
 NEWER = ("alloc_semaphore",)  # said of kernels that have called it
 
 
+def read_hints(file):
+    """What of a file a reader may see: of Python its texts, but no comments and docstrings."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return text
+    nodes = list(ast.walk(ast.parse(text)))
+    said_here = {id(node.body[0].value) for node in nodes if isinstance(getattr(node, "body", None), list) and node.body and
+                 isinstance(node.body[0], ast.Expr)}
+    return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and
+                     id(node) not in said_here)
+
+
 def list_hints():
     """Where words for a reader stand: the package's own, and the table of the library where its sources are at hand."""
     folder = pathlib.Path(grout.pallas.__file__).parent
@@ -533,7 +546,7 @@ def list_hints():
 def test_hints_name_nothing_that_jax_lacks():
     count = 0
     for file in list_hints():
-        for module, path in NAME.findall(file.read_text(encoding="utf-8")):
+        for module, path in NAME.findall(read_hints(file)):
             at = MODULES[module]
             for name in path.split(".")[1:]:
                 if name in NEWER and not hasattr(at, name):
