@@ -480,3 +480,16 @@ def test_lanes_without_barriers_are_not_called_clean():
                compiler_params=plgpu.CompilerParams(unsafe_no_auto_barriers=True))
     report = check(f, count(128), verdict="incomplete")
     assert "incomplete: unsafe_no_auto_barriers=True" in str(report) and report.gaps
+
+
+@pytest.mark.skipif(not jax.__version__.startswith("0.10"), reason="JAX 0.10 has a pallas_call for Mosaic GPU")
+def test_pallas_call_that_writes_its_input():
+    """The loop around the body has no effects for JAX, and gives nothing: it is kept all the same."""
+    def body(a_ref, b_ref):
+        del b_ref
+        a_ref[...] = jnp.ones_like(a_ref)
+
+    spec, a = plgpu.BlockSpec(memory_space=plgpu.GMEM), numpy.zeros((64, 64), "float32")
+    f = pl.pallas_call(body, in_specs=[spec], out_specs=spec, input_output_aliases={0: 0}, out_shape=S((64, 64), jnp.float32),
+                       compiler_params=plgpu.CompilerParams())
+    assert_same(check(f, a).result, numpy.ones((64, 64), "float32"))

@@ -75,7 +75,8 @@ def read_check(tree, operands) -> typing.Tuple[object, str]:
     return predicate, jax.tree.unflatten(metadata, payload).fmt_string
 
 
-HINTS = ("async_prefetch",)  # for JAX they have no effects
+# For JAX they have no effects: a hint, and the body of a pallas_call, which writes references all the same.
+HINTS = ("async_prefetch", "jaxpr_call")
 HIDING = ("run_scoped", "core_map", "mpmd_map")  # what is done inside of them to barriers alone is no effect of theirs
 
 
