@@ -224,13 +224,18 @@ bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module
     return done;
 }
 
+/* What comes of a read, before it is followed. */
+static grout_flow begin_at(const grout_checker *checker, grout_op_id read) {
+    return (grout_flow){.allocator = checker->allocator,
+                        .checker = checker,
+                        .module = checker->info.module,
+                        .kernel = checker->info.kernel,
+                        .read = read};
+}
+
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out) {
-    grout_flow it = {.allocator = checker->allocator,
-                     .checker = checker,
-                     .module = checker->info.module,
-                     .kernel = checker->info.kernel,
-                     .read = read};
+    grout_flow it = begin_at(checker, read);
     const grout_op *op = grout_module_get_op(checker->info.module, use);
     bool done = true;
     *is_fed_out = read == use;
@@ -245,11 +250,7 @@ bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout
 
 bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,
                                bool *is_out) {
-    grout_flow it = {.allocator = checker->allocator,
-                     .checker = checker,
-                     .module = checker->info.module,
-                     .kernel = checker->info.kernel,
-                     .read = read};
+    grout_flow it = begin_at(checker, read);
     const grout_op *op = grout_module_get_op(checker->info.module, write);
     const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
     const bool done = grout_flow__run(&it);

@@ -9,10 +9,9 @@ import typing
 from . import _jax
 from ._arithmetic import binary, select
 from ._array_rules import reshape, slice_box, transpose
-from ._values import Val, View, index
+from ._values import PACKED, Val, View, index
 
 indexing = _jax.indexing
-PACKED = ("i4", "u4", "f4e2m1")
 
 
 @dataclasses.dataclass(frozen=True)

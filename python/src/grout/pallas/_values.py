@@ -44,9 +44,12 @@ def count_bytes(dtype, count: int) -> int:
     return -(-jax.dtypes.itemsize_bits(dtype) * count // 8)
 
 
+PACKED = ("i4", "u4", "f4e2m1")  # types of which memory has two elements in a byte
+
+
 def dims_of_scalar(dtype: str) -> typing.Tuple[int]:
     """An array that holds one element: of two in a byte it has both."""
-    return (2,) if dtype in ("i4", "u4", "f4e2m1") else (1,)
+    return (2,) if dtype in PACKED else (1,)
 
 
 def is_bool(dtype: str) -> bool:
