@@ -33,8 +33,9 @@ LATER = {"closed_call": "older", "checkpoint": "", "remat": "", "pjit": "older",
 # Names of rules that no kernel of this JAX reaches, and why.
 ELSEWHERE = {
     "0.10": {"closed_call": "0.11", "checkpoint": "0.11", "remat": "0.11", "pjit": "older", "core_call": "older",
-             "commit_smem_to_gmem_group": "older", "load": "", "log2": "0.11", "one_minus_square": "0.11", "relayout": "0.11", "eval_jaxpr": "0.11",
-             "mma": "0.11", "pvary": "of shard_map", "reshard": "of shard_map", "mpmd_map": "0.11",
+             "commit_smem_to_gmem_group": "older", "load": "", "log2": "0.11", "one_minus_square": "0.11", "relayout": "0.11",
+             "eval_jaxpr": "0.11", "mma": "0.11", "wait_gmem_to_smem": "0.11", "mpmd_map": "0.11",
+             "pvary": "of shard_map", "reshard": "of shard_map",
              "num_programs": "a number when it is traced", "axis_size": "a number when it is traced",
              "expand_dims": "a reshape or a broadcast", **OF_0_12},
     "0.11": {**LATER, **OF_0_12},

@@ -539,8 +539,8 @@ def list_hints():
     """Where words for a reader stand: the package's own, and the table of the library where its sources are at hand."""
     folder = pathlib.Path(grout.pallas.__file__).parent
     files = sorted(folder.glob("*.py"))
-    table = pathlib.Path(__file__).resolve().parents[3] / "race_checker" / "explain" / "spellings.def"
-    return [*files, table] if table.exists() else files
+    tables = (above / "race_checker" / "explain" / "spellings.def" for above in pathlib.Path(__file__).resolve().parents)
+    return [*files, *[table for table in tables if table.exists()][:1]]
 
 
 def test_hints_name_nothing_that_jax_lacks():
@@ -555,7 +555,7 @@ def test_hints_name_nothing_that_jax_lacks():
                     assert hasattr(at, name), f"{file.name}: this JAX has no {module}{path}"
                     at = getattr(at, name)
             count += 1
-    assert count > 10
+    assert count > 5  # the package's own; tests that are not below a checkout see no more
 
 
 def test_the_places_of_pallas_kernels_exist():
