@@ -544,8 +544,8 @@ def list_hints():
 
 
 def test_hints_name_nothing_that_jax_lacks():
-    count = 0
-    for file in list_hints():
+    count, files = 0, list_hints()
+    for file in files:
         for module, path in NAME.findall(read_hints(file)):
             at = MODULES[module]
             for name in path.split(".")[1:]:
@@ -555,7 +555,8 @@ def test_hints_name_nothing_that_jax_lacks():
                     assert hasattr(at, name), f"{file.name}: this JAX has no {module}{path}"
                     at = getattr(at, name)
             count += 1
-    assert count > 5  # the package's own; tests that are not below a checkout see no more
+    has_table = any(file.suffix == ".def" for file in files)
+    assert count > (10 if has_table else 5)  # tests that do not lie below a checkout see the package's own alone
 
 
 def test_the_places_of_pallas_kernels_exist():
