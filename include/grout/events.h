@@ -356,7 +356,8 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
     GROUT_USE_PRINT,
     GROUT_USE_SYNC, /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
-    GROUT_USE_CHECK /* condition of a debug_check */
+    GROUT_USE_CHECK, /* condition of a debug_check */
+    GROUT_USE_COUNT
 } grout_uninitialised_use;
 
 /* What may not leave an array, though a TMA box may hang over its end. */

@@ -22,6 +22,7 @@
 #include "grout/ptx.h"
 #include "grout/race.h"
 #include "grout/register_layout.h"
+#include "grout/sinks.h"
 #include "grout/text.h"
 #include "grout/verify.h"
 #include "grout/xla.h"

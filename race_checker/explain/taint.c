@@ -2,9 +2,8 @@
  * taint.c - whether a value that depends on the schedule reaches what decides the run, or a
  * finding. SPDX-License-Identifier: Apache-2.0
  *
- * Each row of SINKS is something that an operand decides. Whatever the machine calls a fault of a
- * value (grout_fault, grout_uninitialised_use) has a row; a fault without one would be certified
- * though another schedule need not have it.
+ * What an operand decides is a column of the op table (sinks.def). Here stands when a sink asks for
+ * more than the letter of the operand says.
  */
 #include "taint.h"
 
@@ -12,18 +11,106 @@
 #include "sentences.h"
 #include "statement.h"
 
+#include "grout/sinks.h"
+
 #include <string.h>
 
-/* ---- what an operand decides ---- */
+/* ---- when an operand decides what its letter says ---- */
 
-static grout_op_id find_branch(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    grout_op_id found = 0;
-    uint32_t count = grout_flow__get_lead_count(op);
-    for (uint32_t i = 0; i < count && !found; i++) {
-        found = grout_flow__find_operand(it, op, i, trait);
+static const grout_op_info *get_info(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode);
+}
+
+static grout_object_id find_target(const grout_flow *it, const grout_op *op) {
+    const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
+    return target < op->operand_count ? grout_op__find_object(it->module, op, target) : 0;
+}
+
+static bool combines(const grout_flow *it, const grout_op *op) {
+    return grout_op_get_update(it->module, op) != GROUT_UPDATE_NONE;
+}
+
+/* What an op leaves in an array of the launch: that it writes over has no part in it. */
+static bool goes_out(const grout_flow *it, const grout_op *op, uint32_t operand) {
+    const grout_object_id object = find_target(it, op);
+    const bool counts =
+        operand != grout_op_find_target((grout_opcode)op->opcode) ||
+        (combines(it, op) && grout_op_get_update(it->module, op) != GROUT_UPDATE_EXCHANGE);
+    return object != 0 && counts &&
+           grout_space_is_of_launch(grout_module_get_object(it->module, object)->space);
+}
+
+/* Values of which two may go to one place have to be equal, unless they are combined there. */
+static bool is_scattered(const grout_flow *it, const grout_op *op, uint32_t operand) {
+    (void)operand;
+    return !combines(it, op);
+}
+
+static bool is_of_floats(const grout_type *type) {
+    return grout_dtype_get_info((grout_dtype)type->dtype)->class_ == GROUT_CLASS_FLOAT;
+}
+
+/* Whether the op computes floats, where the launch asks what that makes. */
+static bool makes_floats(const grout_flow *it, const grout_op *op, uint32_t operand) {
+    const grout_object_id object = find_target(it, op);
+    const bool is_plain = (grout_op_get_sinks((grout_opcode)op->opcode, operand) &
+                           1u << GROUT_SINK_OUTPUT) != 0; /* goes to memory as it is */
+    if (it->checker == NULL || !it->checker->info.tracks_non_finite ||
+        (is_plain && !combines(it, op))) {
+        return false;
+    }
+    return op->result_count > 0
+               ? is_of_floats(grout_module_get_type(it->module, op->first_result))
+               : object != 0 && is_of_floats(grout_object_get_type(it->module, object));
+}
+
+/* Whether bytes that are loaded as bools may be written as something else. */
+static bool is_bool_by_another_name(const grout_flow *it, const grout_op *op, uint32_t operand) {
+    const grout_object_id object = grout_op__find_object(it->module, op, operand);
+    const uint32_t count = grout_module_get_object_count(it->module);
+    bool found = false;
+    if (object == 0 || grout_object_get_type(it->module, object)->dtype != GROUT_DTYPE_BOOL) {
+        return false;
+    }
+    for (grout_object_id i = 1; i < count && !found; i++) {
+        found = grout_object_get_type(it->module, i)->dtype != GROUT_DTYPE_BOOL &&
+                grout_object_get_root(it->module, i) == grout_object_get_root(it->module, object);
     }
     return found;
 }
+
+/* What a sink says, and when a value reaches it; NULL: by its letter alone. */
+static const struct {
+    grout_phrase_id what;
+    bool (*applies)(const grout_flow *it, const grout_op *op, uint32_t operand);
+} SINKS[] = {
+    [GROUT_SINK_BRANCH] = {GROUT_PHRASE_TAINT_BRANCH, NULL},
+    [GROUT_SINK_SYNC] = {GROUT_PHRASE_TAINT_SYNC, NULL},
+    [GROUT_SINK_ADDRESS] = {GROUT_PHRASE_TAINT_ADDRESS, NULL},
+    [GROUT_SINK_METADATA] = {GROUT_PHRASE_TAINT_METADATA, NULL},
+    [GROUT_SINK_ACCUMULATES] = {GROUT_PHRASE_TAINT_ACCUMULATES, NULL},
+    [GROUT_SINK_SCATTERED] = {GROUT_PHRASE_TAINT_SCATTERED, is_scattered},
+    [GROUT_SINK_BOOL] = {GROUT_PHRASE_TAINT_BOOL, is_bool_by_another_name},
+    [GROUT_SINK_PROMISED] = {GROUT_PHRASE_TAINT_PROMISED, NULL},
+    [GROUT_SINK_CHECKED] = {GROUT_PHRASE_TAINT_CHECKED, NULL},
+    [GROUT_SINK_PRINTED] = {GROUT_PHRASE_TAINT_PRINTED, NULL},
+    [GROUT_SINK_MADE] = {GROUT_PHRASE_TAINT_MADE, makes_floats},
+    [GROUT_SINK_DELAYED] = {GROUT_PHRASE_TAINT_DELAYED, NULL},
+    [GROUT_SINK_OUTPUT] = {GROUT_PHRASE_TAINT_OUTPUT, goes_out},
+};
+/* The last one, COMPARED, is the question of equal_writes.c. */
+_Static_assert(sizeof SINKS / sizeof *SINKS == GROUT_SINK_COMPARED &&
+                   GROUT_SINK_COMPARED + 1 == GROUT_SINK_COUNT,
+               "each sink that a letter of sinks.def names has a row in SINKS");
+
+/* Each use that an undefined value is a fault for is a sink. */
+static const uint8_t SINK_OF_USE[] = {
+    [GROUT_USE_BRANCH] = GROUT_SINK_BRANCH, [GROUT_USE_ADDRESS] = GROUT_SINK_ADDRESS,
+    [GROUT_USE_OUTPUT] = GROUT_SINK_OUTPUT, [GROUT_USE_PRINT] = GROUT_SINK_PRINTED,
+    [GROUT_USE_SYNC] = GROUT_SINK_SYNC,     [GROUT_USE_CHECK] = GROUT_SINK_CHECKED};
+_Static_assert(sizeof SINK_OF_USE == GROUT_USE_COUNT, "each grout_uninitialised_use is a sink");
+
+/* ---- what an op decides ---- */
 
 /* The indices of a reference. */
 static grout_op_id find_index(const grout_flow *it, const grout_operand *operand,
@@ -47,146 +134,36 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
     return found;
 }
 
-/* Whether the operand says which elements of the memory are touched. */
-static bool is_pick(const grout_op *op, uint32_t operand) {
-    const uint8_t kind = grout_flow__get_letter_kind(op, operand);
-    return kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK ||
-           kind == GROUT_LETTER_OPTIONAL_MASK || kind == GROUT_LETTER_ROWS;
+static bool asks_for(grout_sink sink, grout_trait trait) {
+    const grout_sink_info *info = grout_sink_get_info(sink);
+    return trait == GROUT_TRAIT_VALUE     ? info->of_value
+           : trait == GROUT_TRAIT_DEFINED ? info->of_definedness
+                                          : false;
 }
 
-static grout_op_id find_address(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    grout_op_id found = 0;
-    for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = is_pick(op, i) ? grout_flow__find_operand(it, op, i, trait)
-                               : find_index(it, grout_module_get_operand(it->module, op, i), trait);
-    }
-    return found;
+/* Where the sink's value at an operand comes from; 0: the operand does not reach it. */
+static grout_op_id find_at(const grout_flow *it, const grout_op *op, uint32_t operand,
+                           grout_sink sink, grout_trait trait) {
+    const bool is_one = (grout_op_get_sinks((grout_opcode)op->opcode, operand) >> sink & 1) != 0 &&
+                        (SINKS[sink].applies == NULL || SINKS[sink].applies(it, op, operand));
+    const grout_op_id source = is_one ? grout_flow__find_operand(it, op, operand, trait) : 0;
+    return source == 0 && sink == GROUT_SINK_ADDRESS
+               ? find_index(it, grout_module_get_operand(it->module, op, operand), trait)
+               : source;
 }
-
-/* Values of which two may go to one place, if they are equal. */
-static grout_op_id find_scattered(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    grout_pick pick;
-    if (info->rule == GROUT_RULE_ROWS) { /* rows of SMEM, where GMEM is the target */
-        const uint32_t smem = grout_op_find_letter((grout_opcode)op->opcode, 'H');
-        const bool is_store = grout_op_find_target((grout_opcode)op->opcode) != smem;
-        return is_store ? grout_flow__find_operand(it, op, smem, trait) : 0;
-    }
-    if (info->rule != GROUT_RULE_SCATTER || info->update != GROUT_UPDATE_NONE ||
-        !grout_op_get_pick(it->module, op, &pick)) {
-        return 0;
-    }
-    return grout_flow__find_operand(it, op, pick.value, trait);
-}
-
-/* An operand that says how often, on which phase or for how many an op synchronises. */
-static grout_op_id find_sync_operand(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    bool is_sync = grout_op_get_sync((grout_opcode)op->opcode) != NULL;
-    grout_op_id found = 0;
-    for (uint32_t i = 0; is_sync && i < op->operand_count && !found; i++) {
-        uint8_t kind = grout_flow__get_letter_kind(op, i);
-        bool is_scalar = kind == GROUT_LETTER_INTEGER || kind == GROUT_LETTER_SCALAR;
-        found = is_scalar ? grout_flow__find_operand(it, op, i, trait) : 0;
-    }
-    return found;
-}
-
-static grout_op_id find_printed(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    bool is_print = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_PRINT;
-    return is_print ? grout_flow__find_input(it, op, trait) : 0;
-}
-
-static grout_rule get_rule(const grout_op *op) {
-    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
-}
-
-/* The condition of a debug_check. */
-static grout_op_id find_checked(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    return get_rule(op) == GROUT_RULE_CHECK ? grout_flow__find_operand(it, op, 0, trait) : 0;
-}
-
-/* The value of a multiple_of. */
-static grout_op_id find_promised(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    return get_rule(op) == GROUT_RULE_PROMISE ? grout_flow__find_operand(it, op, 0, trait) : 0;
-}
-
-/* An operand of what computes floats, where the launch asks what that makes. */
-static grout_op_id find_made(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    const grout_rule rule = get_rule(op);
-    const bool computes = rule == GROUT_RULE_JOIN || rule == GROUT_RULE_CONVERT ||
-                          rule == GROUT_RULE_EXTERN || rule == GROUT_RULE_REDUCE ||
-                          rule == GROUT_RULE_SCAN || rule == GROUT_RULE_MMA;
-    if (it->checker == NULL || !it->checker->info.tracks_non_finite || !computes ||
-        grout_dtype_get_info(
-            (grout_dtype)grout_module_get_type(it->module, op->first_result)->dtype)
-                ->class_ != GROUT_CLASS_FLOAT) {
-        return 0;
-    }
-    return grout_flow__find_input(it, op, trait);
-}
-
-/* How long a delay is: undefined it is a finding. */
-static grout_op_id find_hint(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    const bool is_number = info->effect_row == GROUT_EFFECT_ROW_HINT && op->operand_count > 0 &&
-                           grout_flow__get_letter_kind(op, 0) == GROUT_LETTER_INTEGER;
-    return is_number ? grout_flow__find_operand(it, op, 0, trait) : 0;
-}
-
-/* Whether the operand has a part in what the op leaves in memory. */
-static bool is_read(const grout_flow *it, const grout_op *op, uint32_t operand) {
-    uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
-    grout_update update = grout_op_get_update(it->module, op);
-    return operand != target || (update != GROUT_UPDATE_NONE && update != GROUT_UPDATE_EXCHANGE);
-}
-
-/* What is stored to, or combined with, an array of the launch. */
-static grout_op_id find_output(const grout_flow *it, const grout_op *op, grout_trait trait) {
-    uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
-    grout_op_id found = 0;
-    grout_object_id object =
-        target < op->operand_count ? grout_op__find_object(it->module, op, target) : 0;
-    if (!object || !grout_space_is_of_launch(grout_module_get_object(it->module, object)->space)) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = is_read(it, op, i) ? grout_flow__find_operand(it, op, i, trait) : 0;
-    }
-    return found;
-}
-
-enum { VALUE = 1u << GROUT_TRAIT_VALUE, DEFINED = 1u << GROUT_TRAIT_DEFINED };
-
-static const struct sink {
-    grout_op_id (*find)(const grout_flow *it, const grout_op *op, grout_trait trait);
-    grout_phrase_id what;
-    uint32_t traits;
-} SINKS[] = {
-    {find_branch, GROUT_PHRASE_TAINT_BRANCH, VALUE | DEFINED},
-    {find_sync_operand, GROUT_PHRASE_TAINT_SYNC, VALUE | DEFINED},
-    {find_address, GROUT_PHRASE_TAINT_ADDRESS, VALUE | DEFINED},
-    {find_scattered, GROUT_PHRASE_TAINT_SCATTERED, VALUE | DEFINED},
-    {find_printed, GROUT_PHRASE_TAINT_PRINTED, VALUE | DEFINED},
-    {find_checked, GROUT_PHRASE_TAINT_CHECKED, VALUE | DEFINED},
-    {find_hint, GROUT_PHRASE_TAINT_SYNC, DEFINED},
-    {find_promised, GROUT_PHRASE_TAINT_PROMISED, VALUE},
-    {find_made, GROUT_PHRASE_TAINT_MADE, VALUE},
-    {find_output, GROUT_PHRASE_TAINT_OUTPUT, DEFINED},
-};
-enum { SINK_COUNT = sizeof SINKS / sizeof *SINKS };
-
-/* BRANCH, SYNC, ADDRESS, PRINT, OUTPUT, CHECK; a new use of an undefined value needs a row. */
-_Static_assert(GROUT_USE_CHECK == 5, "each grout_uninitialised_use has a row in SINKS");
 
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     grout_taint found = {.sink = id};
     for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && !found.source; trait++) {
-        for (uint32_t i = 0; i < SINK_COUNT && !found.source; i++) {
-            found.what = grout_phrase__get(SINKS[i].what);
+        for (uint32_t sink = 0; sink < GROUT_SINK_COMPARED && !found.source; sink++) {
+            found.what = grout_phrase__get(SINKS[sink].what);
             found.is_undefined = trait != GROUT_TRAIT_VALUE;
-            found.source =
-                (SINKS[i].traits >> trait & 1) != 0 ? SINKS[i].find(it, op, (grout_trait)trait) : 0;
+            for (uint32_t i = 0; i < op->operand_count && !found.source &&
+                                 asks_for((grout_sink)sink, (grout_trait)trait);
+                 i++) {
+                found.source = find_at(it, op, i, (grout_sink)sink, (grout_trait)trait);
+            }
         }
     }
     return found;

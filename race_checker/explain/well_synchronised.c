@@ -20,42 +20,11 @@
 #include "statement.h"
 #include "taint.h"
 
+#include "grout/sinks.h"
+
 #include "invariant.h"
 
 #include <string.h>
-
-static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
-                                              GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
-                                              GROUT_DIAG_MISSING_COMMIT_GMEM,
-                                              GROUT_DIAG_ASYNC_NOT_AWAITED,
-                                              GROUT_DIAG_SMEM_RACE,
-                                              GROUT_DIAG_GMEM_RACE,
-                                              GROUT_DIAG_SMEM_SOURCE_REUSE,
-                                              GROUT_DIAG_MMA_OPERAND_REUSE,
-                                              GROUT_DIAG_ACCUMULATOR_IN_FLIGHT,
-                                              GROUT_DIAG_TMEM_RACE,
-                                              GROUT_DIAG_TMEM_LOAD_NOT_AWAITED,
-                                              GROUT_DIAG_TMEM_STORE_NOT_COMMITTED,
-                                              GROUT_DIAG_TENSOR_CORE_ORDER,
-                                              GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
-                                              GROUT_DIAG_TENSORMAP_IN_FLIGHT,
-                                              GROUT_DIAG_CLUSTER_SMEM_REUSE,
-                                              GROUT_DIAG_CLUSTER_EXIT,
-                                              GROUT_DIAG_INSUFFICIENT_SCOPE,
-                                              GROUT_DIAG_INIT_NOT_VISIBLE,
-                                              GROUT_DIAG_BARRIER_OVERRUN,
-                                              GROUT_DIAG_BARRIER_UNOBSERVED,
-                                              GROUT_DIAG_BARRIER_SKIPPED,
-                                              GROUT_DIAG_BARRIER_PARTIAL,
-                                              GROUT_DIAG_BARRIER_TOO_MANY,
-                                              GROUT_DIAG_NAMED_MISMATCH,
-                                              GROUT_DIAG_BARRIER_TX_MISMATCH,
-                                              GROUT_DIAG_BARRIER_WRONG_PARITY,
-                                              GROUT_DIAG_BARRIER_UNINITIALISED,
-                                              GROUT_DIAG_BARRIER_LEFT_LIVE,
-                                              GROUT_DIAG_DEADLOCK,
-                                              GROUT_DIAG_COLLECTIVE_DIVERGENCE,
-                                              GROUT_DIAG_ASYNC_AT_EXIT};
 
 /* A phase that nobody had to see: the arrive in the next one comes after it all the same. And where
  * a fence stands on the way is no question of order. */
@@ -64,12 +33,8 @@ static bool is_order(const grout_record *record) {
         record->facts.near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         return false;
     }
-    for (size_t i = 0; i < sizeof ORDER_CODES / sizeof *ORDER_CODES; i++) {
-        if (ORDER_CODES[i] == record->code) {
-            return true;
-        }
-    }
-    return false;
+    const grout_finding_info *info = grout_finding_get_info(record->code);
+    return info != NULL && info->doubt == GROUT_DOUBT_ORDER;
 }
 
 /* ---- semaphores, tests and values ---- */

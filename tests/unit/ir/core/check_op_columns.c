@@ -7,6 +7,8 @@
  */
 #include "op_rules.h"
 
+#include "grout/sinks.h"
+
 #include <strings.h>
 
 /* Columns that only tests ask for, as they are written. */
@@ -423,6 +425,39 @@ static void a_hint_names_memory_and_touches_nothing(const op_facts *it) {
            "NONE, RESULTS 0, and no letter a barrier (b) or semaphore (e); or write another row");
 }
 
+/* ---- DECIDES (sinks.def) -----------------------------------------------------------------------
+ */
+
+/* Whether a value of this kind is there to decide something. */
+static bool is_to_decide(uint8_t kind) {
+    return kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER ||
+           kind == GROUT_LETTER_INDICES || kind == GROUT_LETTER_MASK || kind == GROUT_LETTER_ROWS ||
+           kind == GROUT_LETTER_OPTION || kind == GROUT_LETTER_OPTIONAL_MASK;
+}
+
+static void what_is_there_to_decide_has_a_sink(const op_facts *it) {
+    const char *letters = it->info->operands;
+    for (uint32_t i = 0; letters[i] != '\0'; i++) {
+        expect(it, is_to_decide(grout_letter_get_info(letters[i])->kind),
+               grout_op_get_sinks(it->opcode, i) != 0,
+               "a scalar, an index, a mask, a row or an option decides something: its letter in "
+               "GROUT_DECIDES of sinks.def is not '.'");
+    }
+}
+
+START_TEST(each_sink_is_decided_somewhere) {
+    bool is_decided = _i == GROUT_SINK_COMPARED; /* any value that is written, says the table */
+    for (int op = 1; op < GROUT_OP_COUNT && !is_decided; op++) {
+        const size_t count = strlen(grout_op_get_info((grout_opcode)op)->operands);
+        for (uint32_t i = 0; i < count && !is_decided; i++) {
+            is_decided = (grout_op_get_sinks((grout_opcode)op, i) >> _i & 1) != 0;
+        }
+    }
+    ck_assert_msg(is_decided, "no operand decides %s: remove its line from sinks.def",
+                  grout_sink_get_info((grout_sink)_i)->text);
+}
+END_TEST
+
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
@@ -436,6 +471,7 @@ static const op_rule rules[] = {
     RULE(a_build_is_as_the_form),
     RULE(constants_stand_last),
     RULE(a_hint_names_memory_and_touches_nothing),
+    RULE(what_is_there_to_decide_has_a_sink),
 };
 
 START_TEST(each_op_keeps_the_rule) {
@@ -463,6 +499,7 @@ int main(void) {
     TCase *tcase = tcase_create("op_columns");
     tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
     tcase_add_loop_test(tcase, each_form_has_an_op, 1, GROUT_FORM_COUNT);
+    tcase_add_loop_test(tcase, each_sink_is_decided_somewhere, 0, GROUT_SINK_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
