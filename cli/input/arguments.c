@@ -294,6 +294,33 @@ bool grout_argument_set__init(grout_session *session, const grout_bindings *bind
     return is_good;
 }
 
+static bool copy_argument(const grout_argument_set *from, size_t index, grout_argument_set *out) {
+    const size_t size = from->arguments[index].size;
+    out->owned[index] = malloc(size > 0 ? size : 1);
+    if (out->owned[index] != NULL) {
+        memcpy(out->owned[index], from->arguments[index].data, size);
+    }
+    out->arguments[index] = (grout_argument){out->owned[index], size};
+    return out->owned[index] != NULL;
+}
+
+bool grout_argument_set__copy(grout_session *session, const grout_argument_set *arguments,
+                              grout_argument_set *out) {
+    *out = (grout_argument_set){.bytes = arguments->bytes};
+    out->arguments = calloc(arguments->count + 1, sizeof *out->arguments);
+    out->owned = calloc(arguments->count + 1, sizeof *out->owned);
+    if (out->arguments == NULL || out->owned == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    out->count = arguments->count;
+    for (size_t i = 0; i < arguments->count; i++) {
+        if (!copy_argument(arguments, i, out)) {
+            return grout_diags_add_oom(session->diags);
+        }
+    }
+    return true;
+}
+
 void grout_argument_set__deinit(grout_argument_set *set) {
     for (size_t i = 0; set->owned != NULL && i < set->count; i++) {
         free(set->owned[i]);

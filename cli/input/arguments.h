@@ -60,6 +60,10 @@ typedef struct grout_argument_set {
 bool grout_argument_set__init(grout_session *session, const grout_bindings *bindings,
                               const grout_module *bound, grout_kernel_id kernel,
                               grout_argument_set *out);
+/* Copies of the arguments, with contents of their own. Without memory a diagnostic; deinit the copy
+ * all the same. */
+bool grout_argument_set__copy(grout_session *session, const grout_argument_set *arguments,
+                              grout_argument_set *out);
 void grout_argument_set__deinit(grout_argument_set *set);
 /* Says on stderr, unless quiet, which files were rounded to the kernel's types. */
 void grout_argument_set__note_rounding(grout_session *session, const grout_bindings *bindings,

@@ -23,6 +23,35 @@ static bool goes_on(void *payload, uint64_t schedules) {
     return grout_progress_line__goes_on(&it->callbacks->line);
 }
 
+/* What the list's past hears of the launch: the last witness once more, whose results the arrays
+ * hold. start: its arguments as they were. */
+static bool tell_past(grout_session *session, const grout_load *load, const grout_launch *launch,
+                      const grout_argument_set *start, const grout_launch_settings *settings,
+                      const grout_exploration *exploration) {
+    const grout_witness *witness = &exploration->witnesses[exploration->witness_count - 1];
+    grout_launch_settings own = *settings;
+    grout_outcome outcome = {0};
+    own.schedule = GROUT_SCHEDULE_REPLAY;
+    own.replay = &witness->decisions;
+    own.past = NULL;
+    own.is_silent = true;
+    own.reach = NULL;
+    bool is_good =
+        witness->status != GROUT_RUN_DONE ||
+        (grout_launch__run(session, load, launch->kernel, start, &own, &outcome) &&
+         grout_past_end(settings->past, launch, outcome.machine, outcome.checker, session->diags));
+    grout_outcome__deinit(&outcome);
+    return is_good;
+}
+
+/* A launch of a list does not stand alone. */
+static void narrow_claim(const grout_launch_settings *settings, grout_exploration *exploration) {
+    if (settings->why_open != NULL && !exploration->is_certified && exploration->is_complete) {
+        exploration->is_complete = false;
+        exploration->why_open = settings->why_open;
+    }
+}
+
 bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
                            const grout_launch_settings *settings, grout_explored *out) {
@@ -38,14 +67,24 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
         .goes_on = goes_on,
         .payload = &it,
     };
+    grout_argument_set start = {0};
     *out = (grout_explored){0};
     launch.print = NULL; /* it would print once for each schedule */
+    if (settings->past != NULL && !grout_argument_set__copy(session, arguments, &start)) {
+        grout_argument_set__deinit(&start);
+        return false;
+    }
     grout_stage__begin(&it.stage, session);
     grout_stage__say(&it.stage, "the first schedule");
     bool is_good = grout_explore(&launch, &options, &out->exploration, session->diags);
     grout_stage__end(&it.stage, session);
     out->seconds = host->get_seconds(host->payload) - payload.line.start;
     out->cut = out->exploration.is_complete ? GROUT_CUT_NONE : payload.line.cut;
+    narrow_claim(settings, &out->exploration);
+    if (is_good && settings->past != NULL) {
+        is_good = tell_past(session, load, &launch, &start, settings, &out->exploration);
+    }
+    grout_argument_set__deinit(&start);
     return is_good;
 }
 

@@ -129,6 +129,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .earlier = settings->earlier,
         .earlier_count = settings->earlier_count,
         .stale = settings->stale,
+        .pasts = settings->pasts,
         .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
         .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
         .workers = get_option_u32(session, GROUT_OPTION_THREADS),
@@ -209,6 +210,10 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     grout_progress_line__clear(&payload.line);
     if (out->checker != NULL) {
         out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
+    }
+    if (settings->past != NULL && out->checker != NULL && out->status == GROUT_RUN_DONE &&
+        !grout_past_end(settings->past, &launch, out->machine, out->checker, session->diags)) {
+        return false;
     }
     return is_judged && out->status != GROUT_RUN_FAILED;
 }

@@ -9,6 +9,7 @@
 
 #include "grout/equal.h"
 #include "grout/explore.h"
+#include "grout/past.h"
 
 typedef struct grout_launch_settings {
     grout_schedule schedule;
@@ -28,6 +29,10 @@ typedef struct grout_launch_settings {
     const grout_earlier_launch *earlier;
     uint32_t earlier_count;
     const grout_stale_array *stale;
+    const grout_array_past *pasts;
+    grout_past *past; /* keeps what the launch leaves; NULL: nobody asks */
+    /* why exploring it alone does not show every schedule; NULL: it does */
+    const char *why_open;
 } grout_launch_settings;
 
 /* The result of a launch. Free with grout_outcome__deinit. */

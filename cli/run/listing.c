@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "listing.h"
 
+#include "beside.h"
+
 #include "invariant.h"
 
 #include <stdlib.h>
@@ -53,6 +55,7 @@ static void drop_ledgers(grout_listing *listing) {
 void grout_listing__deinit(grout_listing *listing) {
     end_launch(listing);
     drop_ledgers(listing);
+    grout_past_free(listing->past);
     for (size_t i = 0; i < listing->array_count; i++) {
         free(listing->arrays[i].data);
         free(listing->arrays[i].before);
@@ -264,23 +267,20 @@ static bool is_next_dependent(const grout_listing *listing) {
            grout_module_get_launch(listing->load->bound, next)->is_dependent;
 }
 
-/* Copies of the arguments, for the run that fills the ledger. */
-static bool keep_start(grout_listing *listing, const grout_argument_set *arguments) {
-    grout_argument_set *start = &listing->start;
-    start->arguments = calloc(arguments->count + 1, sizeof *start->arguments);
-    start->owned = calloc(arguments->count + 1, sizeof *start->owned);
-    if (start->arguments == NULL || start->owned == NULL) {
+/* What the launches before have left, for the one at hand. */
+static bool tell_past(grout_listing *listing, const grout_argument_set *arguments,
+                      grout_launch_settings *settings) {
+    grout_launch launch = {.arguments = arguments->arguments, .argument_count = arguments->count};
+    if (listing->past == NULL) {
+        listing->past = grout_past_new(NULL, listing->session->diags);
+    }
+    if (listing->past == NULL ||
+        !grout_past_begin(listing->past, &launch, listing->session->diags)) {
         return false;
     }
-    start->count = arguments->count;
-    start->bytes = arguments->bytes;
-    for (size_t i = 0; i < arguments->count; i++) {
-        start->owned[i] = copy_bytes(arguments->arguments[i].data, arguments->arguments[i].size);
-        start->arguments[i] = (grout_argument){start->owned[i], arguments->arguments[i].size};
-        if (start->owned[i] == NULL) {
-            return false;
-        }
-    }
+    settings->past = listing->past;
+    settings->why_open = grout_beside__find_open(listing->load->bound, listing->at);
+    settings->pasts = listing->pasts = launch.pasts;
     return true;
 }
 
@@ -305,7 +305,9 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
     bool ok = share_arrays(listing, kernel, arguments) &&
               mark_passed_on(listing, kernel, arguments) && keep_contents(listing, is_first) &&
               describe_earlier(listing, kernel, arguments->count, settings) &&
-              (!is_next_dependent(listing) || keep_start(listing, arguments));
+              tell_past(listing, arguments, settings) &&
+              (!is_next_dependent(listing) ||
+               grout_argument_set__copy(listing->session, arguments, &listing->start));
     return ok || grout_diags_add_oom(listing->session->diags) ? kernel : 0;
 }
 
@@ -323,6 +325,7 @@ static bool fill_ledger(grout_listing *listing) {
     settings.earlier = listing->earlier;
     settings.earlier_count = listing->at - find_first_open(listing);
     settings.stale = settings.earlier_count > 0 ? listing->stale : NULL;
+    settings.pasts = listing->pasts;
     settings.observer = ledger == NULL ? NULL : grout_ledger_get_observer(ledger);
     if (settings.schedule == GROUT_SCHEDULE_REPLAY) {
         settings.schedule = GROUT_SCHEDULE_FAIR;

@@ -22,6 +22,8 @@ typedef struct grout_listing {
     grout_earlier_launch earlier[GROUT_LAUNCHES_MAX];
     uint32_t *params; /* the maps of earlier, one after the other */
     grout_stale_array *stale;
+    grout_past *past;              /* what the launches hand on */
+    const grout_array_past *pasts; /* to the one that runs */
 } grout_listing;
 
 /* Whether a list is to be run: the file has one, and --kernel does not choose a kernel. */

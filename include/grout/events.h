@@ -32,6 +32,7 @@ extern "C" {
 #endif
 
 struct grout_module;
+struct grout_array_past; /* array_past.h */
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
@@ -657,6 +658,7 @@ typedef struct grout_launch_info {
     grout_memory_reader memory;          /* read NULL: nobody can say */
     const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
     uint32_t earlier_count;
+    const struct grout_array_past *pasts; /* by parameter; NULL: no launch came before */
     /* barrier element -> object and index inside it */
     const grout_object_id *element_objects;
     const uint32_t *element_indices;

@@ -8,6 +8,7 @@
 
 #include "grout/advice.h"
 #include "grout/alloc.h"
+#include "grout/array_past.h"
 #include "grout/binding.h"
 #include "grout/build.h"
 #include "grout/diag.h"
@@ -19,6 +20,7 @@
 #include "grout/interp.h"
 #include "grout/ir.h"
 #include "grout/observe.h"
+#include "grout/past.h"
 #include "grout/ptx.h"
 #include "grout/race.h"
 #include "grout/register_layout.h"

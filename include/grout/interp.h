@@ -9,6 +9,7 @@
 #ifndef GROUT_INTERP_H
 #define GROUT_INTERP_H
 
+#include "grout/array_past.h"
 #include "grout/observe.h"
 
 #ifdef __cplusplus
@@ -135,6 +136,10 @@ typedef struct grout_launch {
     const grout_earlier_launch *earlier;
     uint32_t earlier_count;
     const grout_stale_array *stale;
+    /* By parameter: what earlier launches of a list have left in the array (past.h); nothing is
+     * asked of an 'out' array, which begins anew. NULL: none came before. Borrowed until the
+     * machine is freed. */
+    const grout_array_past *pasts;
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
     /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
@@ -185,6 +190,11 @@ GROUT_API void grout_machine_free(grout_machine *machine);
 GROUT_API grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps,
                                              grout_diags *diags);
 GROUT_API grout_run_stats grout_machine_get_stats(const grout_machine *machine);
+/* The elements of a parameter's array that have no defined value now: bit e % 64 of word e / 64 is
+ * set for element e; room for one bit an element, in whole words. Returns how many there are. They
+ * are followed with track_undefined alone. */
+GROUT_API int64_t grout_machine_get_undefined(const grout_machine *machine, size_t param,
+                                              uint64_t *bits_out);
 
 /* The whole state of a paused machine, its observers' and its output arrays' included. */
 typedef struct grout_snapshot grout_snapshot;

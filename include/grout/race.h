@@ -10,6 +10,7 @@
 #ifndef GROUT_RACE_H
 #define GROUT_RACE_H
 
+#include "grout/array_past.h"
 #include "grout/observe.h"
 
 #ifdef __cplusplus
@@ -191,6 +192,16 @@ GROUT_API void grout_finding_path_free(grout_finding_path *path);
 /* was_cut: the run did not reach its end (interrupted, step limit). A checker that has followed no
  * launch, because there was no machine, is incomplete too. */
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
+
+/*
+ * What a launch of a list has left to the schedule, for the launches after it (past.h): chances_out
+ * has GROUT_CHANCE_COUNT entries for each parameter, in the order of grout_chance_kind. If the
+ * verdict does not hold for every schedule, that is all that the launch may have written. launch:
+ * its number, from 1. What an earlier launch has left stays under that one's number. False without
+ * memory.
+ */
+GROUT_API bool grout_checker_find_chances(const grout_checker *checker, bool was_cut,
+                                          uint32_t launch, grout_chance *chances_out);
 
 /*
  * The headline of a fault that is about a value alone: debug-check-failed, not-a-multiple,

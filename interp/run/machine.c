@@ -82,14 +82,19 @@ static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
     return true;
 }
 
-/* What is known of an array's elements, if the kernel may write it. */
-static bool add_maps(grout_machine *machine, grout_gmem_array *array) {
+/* What is known of an array's elements, if the kernel may write it, or a launch before has left
+ * some without a value. undefined: those; NULL: none. */
+static bool add_maps(grout_machine *machine, grout_gmem_array *array, const uint64_t *undefined) {
     size_t bytes = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
-    if (!machine->tracks || array->direction == GROUT_DIRECTION_IN) {
+    if (!machine->tracks || (array->direction == GROUT_DIRECTION_IN && undefined == NULL)) {
         return true;
     }
     array->is_mapped = true;
     array->tainted = grout_machine__keep(machine, bytes);
+    if (array->tainted != NULL && undefined != NULL) {
+        memcpy(array->tainted, undefined, bytes);
+        array->has_tainted = true;
+    }
     if (array->direction == GROUT_DIRECTION_OUT) {
         array->written = grout_machine__keep(machine, bytes);
     }
@@ -127,7 +132,10 @@ static bool add_params(grout_machine *machine) {
         if (param->direction == GROUT_DIRECTION_OUT) {
             grout_fill_poison(type->dtype, array->data, array->count);
         }
-        if ((type->is_expanded && !expand(machine, array, type)) || !add_maps(machine, array)) {
+        const grout_array_past *pasts = machine->launch.pasts;
+        const bool has_past = pasts != NULL && param->direction != GROUT_DIRECTION_OUT;
+        if ((type->is_expanded && !expand(machine, array, type)) ||
+            !add_maps(machine, array, has_past ? pasts[i].undefined : NULL)) {
             return false;
         }
     }
@@ -150,7 +158,7 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
         array->count =
             grout_type_get_bytes(type) / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
         array->data = grout_machine__keep(machine, (size_t)array->size);
-        if (array->data == NULL || !add_maps(machine, array)) {
+        if (array->data == NULL || !add_maps(machine, array, NULL)) {
             return false;
         }
         if (has_init) {
@@ -246,6 +254,21 @@ grout_run_stats grout_machine_get_stats(const grout_machine *machine) {
     grout_run_stats stats = machine->run.stats;
     stats.peak_bytes = machine->heap.peak;
     return stats;
+}
+
+int64_t grout_machine_get_undefined(const grout_machine *machine, size_t param,
+                                    uint64_t *bits_out) {
+    const grout_gmem_array *array = &machine->arrays[param];
+    const int64_t words = grout_bits__get_word_count(array->count);
+    for (int64_t i = 0; i < words; i++) {
+        const uint64_t unwritten = array->written == NULL ? 0 : ~array->written[i];
+        const uint64_t tainted = array->has_tainted ? array->tainted[i] : 0;
+        bits_out[i] = unwritten | tainted;
+    }
+    if (array->count % 64 != 0) {
+        bits_out[words - 1] &= (UINT64_C(1) << array->count % 64) - 1;
+    }
+    return grout_bits__count(bits_out, array->count);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------

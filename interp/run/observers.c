@@ -24,6 +24,7 @@ bool grout_observers__begin(grout_machine *machine) {
                                     .memory = {machine, grout_machine__read},
                                     .earlier = machine->launch.earlier,
                                     .earlier_count = machine->launch.earlier_count,
+                                    .pasts = machine->launch.pasts,
                                     .element_objects = machine->plan->element_objects,
                                     .element_indices = machine->plan->element_indices};
     for (uint32_t i = 0; i < machine->launch.observer_count; i++) {

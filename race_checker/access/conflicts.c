@@ -3,6 +3,7 @@
 #include "access.h"
 #include "box.h"
 #include "cover.h"
+#include "ledger.h"
 #include "values.h"
 
 #include <string.h>
@@ -305,11 +306,7 @@ static grout_entry make_entry(const grout_checker *checker, const grout_event *e
         const int64_t first = (int64_t)checker->homes[access->object].offset + access->runs[0].base;
         entry.told = (uint16_t)(first / 2); /* rows are shorter */
     }
-    if (access->is_atomic) {
-        GROUT_ASSERT(access->atomic_scope >= GROUT_CHOICE_SCOPE_CTA);
-        entry.atomicity = grout_entry__make_atomicity(
-            (uint32_t)access->atomic_scope - GROUT_CHOICE_SCOPE_CTA, access->atomic_width);
-    }
+    entry.atomicity = grout_access__get_atomicity(access);
     return entry;
 }
 

@@ -19,10 +19,30 @@ typedef struct grids_context {
     grout_entry entry;
 } grids_context;
 
-static bool is_conflict(const grout_entry *a, const grout_entry *b) {
-    bool are_atomic = (a->flags & b->flags & GROUT_ENTRY_ATOMIC) != 0 &&
-                      grout_entry__get_width(a->atomicity) == grout_entry__get_width(b->atomicity);
-    return ((a->flags | b->flags) & GROUT_ENTRY_WRITE) != 0 && !are_atomic;
+/* What two accesses of two grids are to each other, where nothing orders them. */
+typedef enum meeting {
+    MEETING_NONE,    /* two reads */
+    MEETING_ATOMICS, /* they need no order: which comes first is chance */
+    MEETING_PROXIES, /* the same through two proxies: rules.c, judge_proxies */
+    MEETING_CONFLICT
+} meeting;
+
+/* No scope but the whole GPU holds a thread of another grid. */
+static bool holds_grids(const grout_entry *entry) {
+    return grout_entry__get_scope(entry->atomicity) >= GROUT_ENTRY_SCOPE_ALL;
+}
+
+static meeting find_meeting(const grout_entry *a, const grout_entry *b) {
+    const bool are_alike =
+        (a->flags & b->flags & GROUT_ENTRY_ATOMIC) != 0 &&
+        grout_entry__get_width(a->atomicity) == grout_entry__get_width(b->atomicity) &&
+        holds_grids(a) && holds_grids(b);
+    if (((a->flags | b->flags) & GROUT_ENTRY_WRITE) == 0) {
+        return MEETING_NONE;
+    }
+    return !are_alike                                         ? MEETING_CONFLICT
+           : ((a->flags ^ b->flags) & GROUT_ENTRY_ASYNC) != 0 ? MEETING_PROXIES
+                                                              : MEETING_ATOMICS;
 }
 
 /* The first griddepcontrol_wait of the kernel; 0: it has none. */
@@ -77,7 +97,8 @@ static bool is_later_primary(const grids_context *context, const grout_side *ear
                               grout_origin__get_loc(module, &earlier->origin)) >= 0;
 }
 
-static bool report(const grids_context *context, const grout_entry *entry, const grout_rect *rect) {
+static bool report(const grids_context *context, meeting kind, const grout_entry *entry,
+                   const grout_rect *rect) {
     grout_checker *checker = context->checker;
     const grout_module *module = checker->info.module;
     const grout_access *access = context->event->u.access;
@@ -92,11 +113,12 @@ static bool report(const grids_context *context, const grout_entry *entry, const
     facts.sides[0] = is_reversed ? earlier : later;
     facts.sides[1] = is_reversed ? later : earlier;
     const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
-    const grout_finding_key key = {.code = GROUT_DIAG_GMEM_RACE,
-                                   .severity = grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
-                                   .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
-                                   .related =
-                                       grout_origin__get_loc(module, &facts.sides[1].origin)};
+    const grout_finding_key key = {
+        .code = GROUT_DIAG_GMEM_RACE,
+        .severity = kind == MEETING_PROXIES ? GROUT_SEVERITY_WARNING
+                                            : grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
+        .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
+        .related = grout_origin__get_loc(module, &facts.sides[1].origin)};
     bool is_new = false, wants_facts = false;
     if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
         return false;
@@ -115,12 +137,26 @@ static bool report(const grids_context *context, const grout_entry *entry, const
     return record != NULL;
 }
 
+/* The atomic of the other grid, for what the array holds in the end. */
+static void note_atomic(const grids_context *context, const grout_entry *entry) {
+    grout_checker *checker = context->checker;
+    const grout_module *module = checker->info.module;
+    const grout_op *op = grout_module_get_op(module, entry->origin.op);
+    checker->run.grid_updates[context->event->u.access->object] |=
+        1u << grout_op_get_update(module, op);
+}
+
 static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
                   const grout_rect *rect) {
     const grids_context *context = payload;
     const grout_entry *entries = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (is_conflict(&entries[i], &context->entry) && !report(context, &entries[i], rect)) {
+        const meeting kind = find_meeting(&entries[i], &context->entry);
+        if (kind == MEETING_ATOMICS || kind == MEETING_PROXIES) {
+            note_atomic(context, &entries[i]);
+        }
+        if ((kind == MEETING_CONFLICT || kind == MEETING_PROXIES) &&
+            !report(context, kind, &entries[i], rect)) {
             return false;
         }
     }
@@ -153,8 +189,7 @@ bool grout_checker__compare_grids(grout_checker *checker, const grout_event *eve
                                   .cluster = access->stamp.cluster};
     context.entry.flags =
         grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
-    context.entry.atomicity =
-        access->is_atomic ? grout_entry__make_atomicity(0, access->atomic_width) : 0;
+    context.entry.atomicity = grout_access__get_atomicity(access);
     const grout_visitor visitor = {visit, &context};
     bool knows = grout_clocks_know_grid(event->clocks, &checker->shape);
     bool ok = true;

@@ -61,6 +61,44 @@ grout_op_id grout_flow__find_input(const grout_flow *it, const grout_op *op, gro
     return found;
 }
 
+/* ---- what earlier launches left ---- */
+
+/* A source that is no operation: this bit, and which of a parameter's chances it is. */
+#define OF_PAST (UINT32_C(1) << 31)
+
+_Static_assert((int)GROUT_TRAIT_VALUE == (int)GROUT_CHANCE_VALUE &&
+                   (int)GROUT_TRAIT_DEFINED == (int)GROUT_CHANCE_DEFINED,
+               "a chance is the trait of its name");
+
+const grout_chance *grout_flow__get_chance(const grout_checker *checker, grout_op_id source) {
+    const uint32_t index = source & ~OF_PAST;
+    return (source & OF_PAST) == 0
+               ? NULL
+               : &checker->pasts[index / GROUT_CHANCE_COUNT].chances[index % GROUT_CHANCE_COUNT];
+}
+
+static void mark_pasts(grout_flow *it) {
+    const grout_checker *checker = it->checker;
+    const grout_kernel *kernel = grout_module_get_kernel(it->module, it->kernel);
+    const bool has_pasts = checker != NULL && checker->pasts != NULL && it->read == 0;
+    for (uint32_t i = 0; has_pasts && i < kernel->param_count * GROUT_CHANCE_COUNT; i++) {
+        const grout_param *param =
+            grout_module_get_param(it->module, kernel, i / GROUT_CHANCE_COUNT);
+        if (param->object != 0 && param->direction != GROUT_DIRECTION_OUT &&
+            checker->pasts[i / GROUT_CHANCE_COUNT].chances[i % GROUT_CHANCE_COUNT].op != 0) {
+            it->objects[i % GROUT_CHANCE_COUNT][param->object] = OF_PAST | i;
+        }
+    }
+}
+
+/* Atomics of earlier grids that meet those of this one. */
+static void mark_grids(grout_flow *it) {
+    const uint32_t count = it->checker == NULL || it->read != 0 ? 0 : it->checker->run.object_count;
+    for (uint32_t i = 0; i < count; i++) {
+        it->kinds[i] |= it->checker->run.grid_updates[i];
+    }
+}
+
 /* To every object that the op writes or combines with. */
 static void spread_to_memory(grout_flow *it, const grout_op *op, grout_trait trait,
                              grout_op_id source) {
@@ -316,6 +354,8 @@ bool grout_flow__run(grout_flow *it) {
     if (!allocate(it)) {
         return false;
     }
+    mark_pasts(it);
+    mark_grids(it);
     do {
         it->has_changed = false;
         for (grout_op_id i = 1; i < count; i++) {

@@ -39,6 +39,9 @@ typedef struct grout_flow {
     bool has_changed;
 } grout_flow;
 
+/* A source that is no operation of this launch: what an earlier one left. NULL: it is one. */
+const grout_chance *grout_flow__get_chance(const grout_checker *checker, grout_op_id source);
+
 /* Follows everything. False without memory; deinit it all the same. */
 bool grout_flow__run(grout_flow *it);
 void grout_flow__deinit(grout_flow *it);

@@ -123,7 +123,9 @@ static void add_atomics_headline(const grout_wording *wording, grout_text *out) 
     const grout_side *sides = wording->facts->sides;
     const grout_words words = {.object = name_side_object(wording, 0),
                                .line = get_line(wording, 1),
-                               .where = get_where(&sides[0].origin, &sides[1].origin)};
+                               .where = grout_near__is_of_grids(&wording->facts->near)
+                                            ? grout_phrase__get(GROUT_PHRASE_IN_ANOTHER_GRID)
+                                            : get_where(&sides[0].origin, &sides[1].origin)};
     if (grout_entry__get_width(sides[0].atomicity) != grout_entry__get_width(sides[1].atomicity)) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_WIDTHS_HEAD, &words);
     } else if (grout_wording__is_of_two_proxies(wording)) {
@@ -139,7 +141,9 @@ static void add_grid_headline(const grout_wording *wording, grout_text *out) {
                                .access =
                                    grout_wording__get_access(wording, &wording->facts->sides[1]),
                                .line = get_line(wording, 1)};
-    if (wording->facts->primary_is_earlier) {
+    if (wording->facts->sides[0].is_atomic && wording->facts->sides[1].is_atomic) {
+        add_atomics_headline(wording, out);
+    } else if (wording->facts->primary_is_earlier) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_AFTER_HEAD, &words);
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_GRID_BEFORE_HEAD, &words);

@@ -226,6 +226,34 @@ static void describe_sides(grout_wording *wording) {
     }
 }
 
+/* Elements that an earlier launch has left without a value, of the arrays that the kernel reads. */
+static void note_left(grout_wording *wording) {
+    const grout_checker *checker = wording->checker;
+    const grout_kernel *kernel = grout_module_get_kernel(wording->module, checker->info.kernel);
+    const bool is_about_it = wording->record->code == GROUT_DIAG_UNINITIALISED_READ;
+    for (uint32_t i = 0; is_about_it && checker->pasts != NULL && i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(wording->module, kernel, i);
+        const grout_array_past *past = &checker->pasts[i];
+        if (past->undefined_count == 0 || param->direction == GROUT_DIRECTION_OUT) {
+            continue;
+        }
+        grout_text element = {.allocator = checker->allocator};
+        grout_type_print_element(grout_object_get_type(wording->module, param->object),
+                                 past->first_undefined, &element);
+        const grout_words words = {.number = past->launch,
+                                   .have = past->undefined_count,
+                                   .object = grout_wording__name_object(wording, param->object),
+                                   .element = grout_wording__keep(wording, &element)};
+        const grout_value *value = grout_module_get_value(wording->module, param->value);
+        grout_wording__note(
+            wording, GROUT_SEVERITY_NOTE, grout_module_get_place(wording->module, value->loc),
+            grout_wording__say(wording,
+                               past->undefined_count == 1 ? GROUT_SENTENCE_LEFT_UNWRITTEN_ONE_NOTE
+                                                          : GROUT_SENTENCE_LEFT_UNWRITTEN_NOTE,
+                               &words));
+    }
+}
+
 static void add_edge_and_repair(grout_wording *wording) {
     const grout_near *near = &wording->facts->near;
     const grout_place none = {0};
@@ -289,6 +317,7 @@ static void word_finding(grout_wording *wording) {
     }
     describe_sides(wording);
     note_alias(wording);
+    note_left(wording);
     if (grout_wording__is_about_bytes(wording)) {
         grout_wording__note_bytes(wording);
     }

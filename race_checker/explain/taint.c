@@ -201,6 +201,57 @@ bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module
     return done;
 }
 
+static bool is_writer(const grout_module *module, const grout_op *op, grout_object_id object) {
+    uint32_t count = 0;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool writes =
+            effects[i].access == GROUT_ACCESS_WRITE || effects[i].access == GROUT_ACCESS_ATOMIC;
+        const grout_object_id target = writes && effects[i].operand < op->operand_count
+                                           ? grout_op__find_object(module, op, effects[i].operand)
+                                           : 0;
+        if (target != 0 && grout_object_get_root(module, target) == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+grout_op_id grout_checker__find_writer(const grout_checker *checker, grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        if (grout_op__is_in_kernel(module, i, checker->info.kernel) &&
+            is_writer(module, grout_module_get_op(module, i), object)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+bool grout_checker__find_chances(const grout_checker *checker, uint32_t launch,
+                                 grout_chance *chances_out) {
+    const grout_module *module = checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
+    grout_flow it = {.allocator = checker->allocator,
+                     .checker = checker,
+                     .module = module,
+                     .kernel = checker->info.kernel};
+    const bool done = grout_flow__run(&it);
+    for (uint32_t i = 0; done && i < kernel->param_count * GROUT_CHANCE_COUNT; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i / GROUT_CHANCE_COUNT);
+        const grout_op_id source =
+            param->object == 0 ? 0 : it.objects[i % GROUT_CHANCE_COUNT][param->object];
+        const grout_chance *before = grout_flow__get_chance(checker, source);
+        chances_out[i] = source == 0      ? (grout_chance){0}
+                         : before != NULL ? *before
+                                          : (grout_chance){source, launch};
+    }
+    grout_flow__deinit(&it);
+    return done;
+}
+
 /* What comes of a read, before it is followed. */
 static grout_flow begin_at(const grout_checker *checker, grout_op_id read) {
     return (grout_flow){.allocator = checker->allocator,

@@ -19,6 +19,15 @@ typedef struct grout_taint {
 /* False without memory. */
 bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out);
 
+/* An operation of the kernel that writes the object, or combines with it; 0: none does. */
+grout_op_id grout_checker__find_writer(const grout_checker *checker, grout_object_id object);
+
+/* By parameter and grout_chance_kind: what the launch leaves to chance in the array, and what
+ * another one had left so. chances_out is zeroed. launch: the number of this one. False without
+ * memory. */
+bool grout_checker__find_chances(const grout_checker *checker, uint32_t launch,
+                                 grout_chance *chances_out);
+
 /* *is_fed_out: whether what an op has read reaches another one, through values or memory, or they
  * are the same. False without memory. */
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,

@@ -16,6 +16,7 @@
  * increase (registers.c).
  */
 #include "explain.h"
+#include "flow.h"
 #include "sentences.h"
 #include "statement.h"
 #include "taint.h"
@@ -106,6 +107,19 @@ static const char *get_mnemonic(const grout_checker *checker, grout_op_id op) {
 
 static const char *word_taint(const grout_checker *checker, const grout_taint *taint) {
     grout_text text = {.allocator = checker->allocator};
+    const grout_chance *chance = grout_flow__get_chance(checker, taint->source);
+    if (chance != NULL) {
+        const grout_words left = {.op = get_mnemonic(checker, chance->op),
+                                  .line = get_line(checker, chance->op),
+                                  .number = chance->launch,
+                                  .what = taint->what,
+                                  .other_line = get_line(checker, taint->sink)};
+        grout_sentence__add(&text,
+                            taint->is_undefined ? GROUT_SENTENCE_DOUBT_LEFT_UNDEFINED
+                                                : GROUT_SENTENCE_DOUBT_LEFT,
+                            &left);
+        return keep_doubt(checker, &text);
+    }
     const grout_words words = {.op = get_mnemonic(checker, taint->source),
                                .line = get_line(checker, taint->source),
                                .what = taint->what,
@@ -157,6 +171,36 @@ static const char *find_semaphore_doubt(const grout_checker *checker) {
     return keep_doubt(checker, &text);
 }
 
+/* A launch before this one that has left elements without a value, if this one goes by them: what
+ * they hold on a GPU may take it another way. 0: none. */
+static uint32_t find_leaving_launch(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
+    const grout_findings *findings = &checker->memory.findings;
+    bool goes_by = false;
+    for (uint32_t i = 0; i < findings->count && !goes_by; i++) {
+        goes_by = findings->records[i].code == GROUT_DIAG_UNINITIALISED_READ;
+    }
+    for (uint32_t i = 0; goes_by && checker->pasts != NULL && i < kernel->param_count; i++) {
+        if (checker->pasts[i].undefined_count > 0 &&
+            grout_module_get_param(module, kernel, i)->direction != GROUT_DIRECTION_OUT) {
+            return checker->pasts[i].launch;
+        }
+    }
+    return 0;
+}
+
+static const char *find_left_doubt(const grout_checker *checker) {
+    const uint32_t launch = find_leaving_launch(checker);
+    grout_text text = {.allocator = checker->allocator};
+    if (launch == 0) {
+        return "";
+    }
+    grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_LEFT_UNWRITTEN,
+                        &(grout_words){.number = launch});
+    return keep_doubt(checker, &text);
+}
+
 static const char *find_finding_doubt(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
     bool is_ambiguous = false, is_unobserved = false;
@@ -188,6 +232,9 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
         return grout_phrase__get(GROUT_PHRASE_DOUBT_MEMORY);
     }
     doubt = find_finding_doubt(checker);
+    if (!*doubt) {
+        doubt = find_left_doubt(checker);
+    }
     if (!*doubt) {
         doubt = find_semaphore_doubt(checker);
     }

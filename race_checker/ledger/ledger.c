@@ -13,9 +13,17 @@
 /* ---- recording --------------------------------------------------------------------------------
  */
 
+uint8_t grout_access__get_atomicity(const grout_access *access) {
+    GROUT_ASSERT(!access->is_atomic || access->atomic_scope >= GROUT_CHOICE_SCOPE_CTA);
+    return access->is_atomic
+               ? grout_entry__make_atomicity(
+                     (uint32_t)access->atomic_scope - GROUT_CHOICE_SCOPE_CTA, access->atomic_width)
+               : 0;
+}
+
 static bool is_alike(const grout_entry *a, const grout_entry *b) {
     return a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
-           a->flags == b->flags;
+           a->flags == b->flags && a->atomicity == b->atomicity;
 }
 
 static bool comes_before(const grout_origin *a, const grout_origin *b) {
@@ -47,7 +55,7 @@ static bool record(grout_ledger *ledger, const grout_event *event) {
     }
     grout_entry entry = {.origin = event->origin};
     entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
-    entry.atomicity = access->is_atomic ? grout_entry__make_atomicity(0, access->atomic_width) : 0;
+    entry.atomicity = grout_access__get_atomicity(access);
     const grout_visitor visitor = {visit, &entry};
     return grout_shadow__access(&ledger->shadow, plane - 1, 0, access, &visitor);
 }

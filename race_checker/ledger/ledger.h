@@ -22,6 +22,9 @@ struct grout_ledger {
     bool has_waited; /* some actor has run a griddepcontrol_wait */
 };
 
+/* Scope and width of an access, in one byte; 0: it is no atomic. */
+uint8_t grout_access__get_atomicity(const grout_access *access);
+
 /* Visits what is recorded for a run of bytes of a parameter. False without memory. */
 bool grout_ledger__walk(grout_ledger *ledger, uint32_t param, const grout_run *run,
                         const grout_visitor *visitor);

@@ -32,7 +32,24 @@ void grout_checker__forget_launch(grout_checker *checker) {
     grout__free(checker->wgmma_shapes);
     grout__free(checker->sync_ops);
     grout_pairs__deinit(&checker->pairs);
+    grout__free(checker->pasts);
     grout_values__free(checker->values);
+}
+
+/* What of the pasts is asked for when the launch is over. */
+static bool copy_pasts(grout_checker *checker, const grout_launch_info *info) {
+    const grout_kernel *kernel = grout_module_get_kernel(info->module, info->kernel);
+    checker->info.pasts = NULL;
+    if (info->pasts == NULL) {
+        return true;
+    }
+    checker->pasts =
+        grout__new(checker->allocator, kernel->param_count + 1, sizeof *checker->pasts);
+    for (uint32_t i = 0; checker->pasts != NULL && i < kernel->param_count; i++) {
+        checker->pasts[i] = info->pasts[i];
+        checker->pasts[i].undefined = NULL;
+    }
+    return checker->pasts != NULL;
 }
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
@@ -83,9 +100,15 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
     checker->run.undefined_op_count =
         checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
+    checker->run.grid_updates =
+        grout__new(checker->allocator, grout_module_get_object_count(info->module),
+                   sizeof *checker->run.grid_updates);
+    checker->run.object_count =
+        checker->run.grid_updates ? grout_module_get_object_count(info->module) : 0;
     checker->values = checker->judged ? grout_values__new(checker) : NULL;
     if ((checker->judged && !checker->values) || !checker->run.op_threads ||
-        !checker->run.undefined_ops || !copy_elements(checker, info) ||
+        !checker->run.undefined_ops || !checker->run.grid_updates ||
+        !copy_elements(checker, info) || !copy_pasts(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);

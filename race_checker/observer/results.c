@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "explain.h"
 #include "path.h"
+#include "taint.h"
 
 grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
     const grout_allocator *allocator = options ? options->allocator : NULL;
@@ -110,6 +111,30 @@ static bool has_equal_writes(const grout_checker *checker) {
         }
     }
     return false;
+}
+
+/* All that the kernel may write. */
+static void leave_all(const grout_checker *checker, uint32_t launch, grout_chance *chances_out) {
+    const grout_module *module = checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_object_id object = grout_module_get_param(module, kernel, i)->object;
+        const grout_op_id writer = object == 0 ? 0 : grout_checker__find_writer(checker, object);
+        for (uint32_t k = 0; writer != 0 && k < GROUT_CHANCE_COUNT; k++) {
+            chances_out[i * GROUT_CHANCE_COUNT + k] = (grout_chance){writer, launch};
+        }
+    }
+}
+
+bool grout_checker_find_chances(const grout_checker *checker, bool was_cut, uint32_t launch,
+                                grout_chance *chances_out) {
+    if (!checker->has_launch || !grout_checker__find_chances(checker, launch, chances_out)) {
+        return false;
+    }
+    if (*grout_checker__find_doubt(checker, was_cut)) {
+        leave_all(checker, launch, chances_out);
+    }
+    return true;
 }
 
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {

@@ -119,6 +119,10 @@ typedef struct grout_run_state {
     uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined
                                (GROUT_EVENT_UNDEFINED) */
     uint32_t op_count, undefined_op_count;
+    /* by object: bits 1 << grout_update of the atomics of earlier grids that meet those of this one
+     * in no order */
+    uint32_t *grid_updates;
+    uint32_t object_count, reserved_count;
     uint64_t reserved_end;
     GROUT_STATE_END
 } grout_run_state;
@@ -158,7 +162,8 @@ struct grout_checker {
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;
     uint32_t *element_indices;
-    grout_clock_shape shape;               /* info.shape, whose address is kept */
+    grout_array_past *pasts; /* info.pasts, copied: their bits are the machine's; NULL: none */
+    grout_clock_shape shape; /* info.shape, whose address is kept */
     uint32_t local_actors, local_elements; /* of one CTA */
     grout_home *homes;                     /* by object */
     uint32_t local_plane_count, sync_op_count;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * past.h - what the launches of a list hand on from one to the next.
+ *
+ * A list is one program. Elements that a launch has left without a value have none for the launches
+ * after it, and what it has left to the schedule takes the certificate from those that go by it. A
+ * past remembers both for each array, which it knows by the address of its data.
+ *
+ *     grout_past *past = grout_past_new(NULL, diags);
+ *     for each launch of the list:
+ *         launch.track_undefined = true;
+ *         grout_past_begin(past, &launch, diags);
+ *         ... the launch runs, with a checker ...
+ *         grout_past_end(past, &launch, machine, checker, diags);
+ *     grout_past_free(past);
+ */
+#ifndef GROUT_PAST_H
+#define GROUT_PAST_H
+
+#include "grout/interp.h"
+#include "grout/race.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct grout_past grout_past;
+
+/* allocator: alloc.h; NULL: libc. NULL without memory. */
+GROUT_API grout_past *grout_past_new(const grout_allocator *allocator, grout_diags *diags);
+GROUT_API void grout_past_free(grout_past *past);
+/* Before a launch is made ready: sets its pasts, which are the past's until the next begin. False
+ * without memory. */
+GROUT_API bool grout_past_begin(grout_past *past, grout_launch *launch, grout_diags *diags);
+/* After a launch that came to its end: keeps what it has left. launch: its arguments. machine: it
+ * ran with track_undefined. checker: it has followed the run. False without memory. */
+GROUT_API bool grout_past_end(grout_past *past, const grout_launch *launch,
+                              const grout_machine *machine, const grout_checker *checker,
+                              grout_diags *diags);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
