@@ -162,16 +162,44 @@ static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *addres
     return *address_out != 0 || grout_diags_add_oom(work->session->diags);
 }
 
+/* What an array holds, as the machine calls it. */
+static grout_ptx_elements get_elements(const ptx_launch *work, const grout_param *param) {
+    static const struct {
+        grout_dtype dtype;
+        grout_ptx_elements elements;
+    } floats[] = {{GROUT_DTYPE_F8E4M3, GROUT_PTX_ELEMENTS_E4M3},
+                  {GROUT_DTYPE_F8E5M2, GROUT_PTX_ELEMENTS_E5M2},
+                  {GROUT_DTYPE_F16, GROUT_PTX_ELEMENTS_F16},
+                  {GROUT_DTYPE_BF16, GROUT_PTX_ELEMENTS_BF16},
+                  {GROUT_DTYPE_F32, GROUT_PTX_ELEMENTS_F32},
+                  {GROUT_DTYPE_F64, GROUT_PTX_ELEMENTS_F64}};
+    const grout_type *type = grout_object_get_type(work->launch->module, param->object);
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+        if ((grout_dtype)type->dtype == floats[i].dtype) {
+            return floats[i].elements;
+        }
+    }
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        return GROUT_PTX_ELEMENTS_FIXED;
+    }
+    return info->bits == 64   ? GROUT_PTX_ELEMENTS_I64
+           : info->bits == 32 ? GROUT_PTX_ELEMENTS_I32
+           : info->bits == 16 ? GROUT_PTX_ELEMENTS_I16
+           : info->bits == 8  ? GROUT_PTX_ELEMENTS_I8
+                              : GROUT_PTX_ELEMENTS_FIXED;
+}
+
 /* The argument of a parameter of that name, or NULL. */
 static const grout_argument *find_argument(const ptx_launch *work, const char *name,
-                                           uint8_t *direction_out) {
+                                           const grout_param **param_out) {
     const grout_module *module = work->launch->module;
     const grout_kernel *kernel = grout_module_get_kernel(module, work->launch->kernel);
     for (uint32_t i = 0; i < kernel->param_count && i < work->launch->argument_count; i++) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
         const grout_value *value = grout_module_get_value(module, param->value);
         if (strcmp(grout_module_get_string(module, value->name), name) == 0) {
-            *direction_out = param->direction;
+            *param_out = param;
             return &work->launch->arguments[i];
         }
     }
@@ -189,12 +217,12 @@ static bool add_arrays(ptx_launch *work) {
     }
     for (size_t i = 0; i < json_array_size(arrays); i++) {
         const json_t *array = json_array_get(arrays, i);
-        uint8_t direction = 0;
-        const grout_argument *argument = find_argument(work, get_text(array, "name"), &direction);
+        const grout_param *param = NULL;
+        const grout_argument *argument = find_argument(work, get_text(array, "name"), &param);
         if (argument == NULL || argument->size != (size_t)get_number(array, "bytes")) {
             return fail(work, "an array has no argument of its size");
         }
-        if (direction == GROUT_DIRECTION_OUT) {
+        if (param->direction == GROUT_DIRECTION_OUT) {
             if (!add_contents(work, array, &work->arrays[i])) {
                 return false;
             }
@@ -204,6 +232,8 @@ static bool add_arrays(ptx_launch *work) {
         if (work->arrays[i] == 0) {
             return grout_diags_add_oom(work->session->diags);
         }
+        (void)grout_ptx_memory_set_elements(work->memory, work->arrays[i],
+                                            get_elements(work, param));
     }
     for (size_t i = 0; i < json_array_size(workspaces); i++) {
         if (!add_contents(work, json_array_get(workspaces, i), &work->workspaces[i])) {
@@ -304,15 +334,14 @@ static bool set_parameter(const ptx_launch *work, const json_t *parameter, uint8
                           size_t size) {
     const char *kind = get_text(parameter, "kind");
     uint64_t address = 0;
-    uint8_t direction = 0;
+    const grout_param *param = NULL;
     if (strcmp(kind, "tensor_map") == 0) {
         const json_t *maps = json_object_get(work->manifest, "tensor_maps");
         return size == GROUT_PTX_TENSOR_MAP_BYTES &&
                encode_map(work, json_array_get(maps, (size_t)get_number(parameter, "map")), bytes);
     }
     if (strcmp(kind, "scalar") == 0) {
-        const grout_argument *argument =
-            find_argument(work, get_text(parameter, "name"), &direction);
+        const grout_argument *argument = find_argument(work, get_text(parameter, "name"), &param);
         if (argument == NULL || argument->size > size) {
             return fail(work, "a scalar has no argument");
         }
@@ -388,10 +417,10 @@ static bool read_outputs(const ptx_launch *work) {
     bool is_right = true;
     for (size_t i = 0; i < json_array_size(arrays); i++) {
         const char *name = get_text(json_array_get(arrays, i), "name");
-        uint8_t direction = 0;
+        const grout_param *param = NULL;
         size_t undefined = 0;
-        const grout_argument *argument = find_argument(work, name, &direction);
-        if (argument == NULL || direction == GROUT_DIRECTION_IN) {
+        const grout_argument *argument = find_argument(work, name, &param);
+        if (argument == NULL || param->direction == GROUT_DIRECTION_IN) {
             continue;
         }
         if (!grout_ptx_memory_read(work->memory, work->arrays[i], argument->data, argument->size,

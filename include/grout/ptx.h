@@ -58,6 +58,29 @@ GROUT_API void grout_ptx_memory_free(grout_ptx_memory *memory);
  */
 GROUT_API uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *contents,
                                         size_t size);
+/* What an array holds. */
+typedef enum grout_ptx_elements {
+    GROUT_PTX_ELEMENTS_FIXED, /* what is not to be changed; bytes of no type */
+    GROUT_PTX_ELEMENTS_I8,    /* integers, of any sign */
+    GROUT_PTX_ELEMENTS_I16,
+    GROUT_PTX_ELEMENTS_I32,
+    GROUT_PTX_ELEMENTS_I64,
+    GROUT_PTX_ELEMENTS_E4M3,
+    GROUT_PTX_ELEMENTS_E5M2,
+    GROUT_PTX_ELEMENTS_F16,
+    GROUT_PTX_ELEMENTS_BF16,
+    GROUT_PTX_ELEMENTS_F32,
+    GROUT_PTX_ELEMENTS_F64
+} grout_ptx_elements;
+
+/*
+ * Says that the array at an address is an input that may be another one. Where two writes of a run
+ * that looks for races leave the same values, the run is made once more with other inputs: with
+ * other floats, and with integers at other places of their array. Without such an array the first
+ * run alone decides. False if no array is there.
+ */
+GROUT_API bool grout_ptx_memory_set_elements(grout_ptx_memory *memory, uint64_t address,
+                                             grout_ptx_elements elements);
 /* Copies size bytes from an address, and says how many of them are undefined. False if they are not
  * all in one array. */
 GROUT_API bool grout_ptx_memory_read(const grout_ptx_memory *memory, uint64_t address, void *data,
@@ -81,7 +104,8 @@ typedef struct grout_ptx_launch {
     uint64_t seed; /* of the order of the warps, and of random timing */
     grout_ptx_timing timing;
     uint64_t steps_max; /* instructions of warps; 0: 4 * 10^9 */
-    bool finds_races;   /* two accesses that nothing orders are ptx-race; takes time and memory */
+    bool finds_races;   /* two accesses that nothing orders are ptx-race; takes time and memory.
+                           Two writes that leave the same values are the warning same-value-race */
 } grout_ptx_launch;
 
 typedef struct grout_ptx_result {

@@ -1,6 +1,7 @@
 /* control.c - branches, calls and ends. PTX ISA 9.1, 'Control Flow Instructions'.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
+#include "observe.h"
 #include "tensor_memory.h"
 
 #include <string.h>
@@ -119,6 +120,9 @@ static void copy_variable(const ptx_context *context, uint32_t from, uint32_t to
 ptx_outcome grout_ptx__run_leave(ptx_context *context) {
     ptx_group *group = context->group;
     if (group->call_count == 0 || context->step->detail != 0) {
+        if (!grout_ptx__observe_exit(context)) {
+            return PTX_FAILED;
+        }
         end_lanes(context);
         return context->cta->live_warps > 0 || grout_ptx__end_tensor(context) ? PTX_MOVED
                                                                               : PTX_FAILED;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { TO, FROM, SIZE, BARRIER, CTAS, USED }; /* an operation's numbers */
+enum { LANE_BYTES = 16 };                     /* that a lane of cp.async copies at most */
 
 /* ---- cp.async ---- */
 
@@ -20,14 +21,14 @@ typedef struct lane_copy {
 static bool copy_lane(ptx_machine *machine, ptx_async *async, const lane_copy *it) {
     ptx_bytes from, to;
     ptx_cta *owner = NULL;
+    uint8_t data[LANE_BYTES] = {0}, defined[LANE_BYTES]; /* zeros past what is read */
     const uint64_t size = async->numbers[SIZE];
     if (!grout_ptx__find_shared(&machine->ctas[async->cta], it->to, size, &to, &owner) ||
         it->to % size != 0) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied to 0x%llx",
                                       (unsigned long long)size, (unsigned long long)it->to);
     }
-    memset(to.data, 0, size);
-    memset(to.known, 0xff, size);
+    memset(defined, 0xff, sizeof defined);
     if (it->used > 0) {
         if (!grout_ptx__find_global(machine->memory, it->from, it->used, &from) ||
             it->from % size != 0) {
@@ -35,12 +36,16 @@ static bool copy_lane(ptx_machine *machine, ptx_async *async, const lane_copy *i
                                           (unsigned long long)it->used,
                                           (unsigned long long)it->from);
         }
-        memcpy(to.data, from.data, it->used);
-        memcpy(to.known, from.known, it->used);
+        memcpy(data, from.data, it->used);
+        memcpy(defined, from.known, it->used);
     }
-    return (it->used == 0 ||
-            grout_ptx__observe_async(machine, async, &from, (uint32_t)it->used, false, false)) &&
-           grout_ptx__observe_async(machine, async, &to, (uint32_t)size, true, false);
+    const ptx_bytes copied = {.data = data, .known = defined};
+    bool is_done = (it->used == 0 || grout_ptx__observe_async(machine, async, &from,
+                                                              (uint32_t)it->used, false, false)) &&
+                   grout_ptx__observe_write(machine, async, &copied, &to, (uint32_t)size, false);
+    memcpy(to.data, data, size);
+    memcpy(to.known, defined, size);
+    return is_done;
 }
 
 /* Some lanes of an instruction, or all that are left: nothing orders them. */
@@ -312,10 +317,8 @@ static bool copy_once(ptx_machine *machine, ptx_async *async, uint64_t to_addres
         !find_end(machine, async, step->space, to_address, &to)) {
         return false;
     }
-    if (!grout_ptx__observe_async(machine, async, &from, (uint32_t)async->numbers[SIZE], false,
-                                  false) ||
-        !grout_ptx__observe_async(machine, async, &to, (uint32_t)async->numbers[SIZE], true,
-                                  step->detail != PTX_WORD_NONE)) {
+    if (!grout_ptx__observe_transfer(machine, async, &from, &to, (uint32_t)async->numbers[SIZE],
+                                     step->detail != PTX_WORD_NONE)) {
         return false;
     }
     if (step->detail != PTX_WORD_NONE) {
@@ -430,7 +433,7 @@ static bool store_later(ptx_machine *machine, ptx_async *async) {
                                       (unsigned long long)async->numbers[TO]);
     }
     if (!grout_ptx__observe_target(machine, async, async->numbers[BARRIER]) ||
-        !grout_ptx__observe_async(machine, async, &to, (uint32_t)async->byte_count, true,
+        !grout_ptx__observe_write(machine, async, &from, &to, (uint32_t)async->byte_count,
                                   step->detail != PTX_WORD_NONE)) {
         return false;
     }

@@ -87,6 +87,7 @@ typedef struct ptx_array {
     uint64_t address, size;
     uint8_t *data, *known;
     ptx_cell *cells; /* of each byte, while a run looks for races */
+    grout_ptx_elements elements;
 } ptx_array;
 
 struct grout_ptx_memory {
@@ -126,6 +127,20 @@ struct ptx_async {
     ptx_cell *map;     /* of its tensor map, if one is in global memory */
 };
 
+/* Two writes that race and leave the same values, and where. */
+typedef struct ptx_twin {
+    ptx_equal equal;
+    const ptx_cta *owner; /* of shared memory; NULL: it is global */
+    uint32_t address;
+} ptx_twin;
+
+/* Two of the module. */
+typedef struct ptx_instructions {
+    uint32_t earlier, later;
+} ptx_instructions;
+
+#define PTX_NO_INSTRUCTIONS ((ptx_instructions){UINT32_MAX, UINT32_MAX})
+
 struct ptx_machine {
     const grout_ptx_launch *launch;
     grout_diags *diags;
@@ -145,6 +160,8 @@ struct ptx_machine {
     struct grout_ptx_scratch *scratch; /* of tcgen05.mma; NULL before the first */
     ptx_order *order;                  /* NULL: nobody looks for races */
     uint64_t happened_at;              /* steps when something asynchronous happened last */
+    GROUT_ARRAY(ptx_twin) twins;
+    ptx_instructions raced; /* of the race that has ended the run */
     bool is_failed;
 };
 
@@ -230,6 +247,9 @@ bool grout_ptx__need_same(const ptx_context *context, const ptx_plane *plane, co
 bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *format, ...)
     GROUT_PRINTF(3, 4);
 
+/* memory.c: another memory with the same arrays at the same addresses; NULL without memory. */
+grout_ptx_memory *grout_ptx__copy_memory(const grout_ptx_memory *memory);
+
 /* access.c: the bytes of an access, or false with a fault. */
 typedef struct ptx_bytes {
     uint8_t *data, *known;
@@ -256,7 +276,7 @@ static inline uint64_t ptx_address(const ptx_context *context, const ptx_plane *
     return plane->bits == 32 ? (uint32_t)address : address;
 }
 
-/* random.c: a number below another one. */
+/* schedule.c: a number below another one. */
 uint64_t grout_ptx__draw(ptx_machine *machine, uint64_t below);
 
 /* async.c: starts one; false without memory, with a diagnostic. bytes are taken. */

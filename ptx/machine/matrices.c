@@ -14,8 +14,7 @@ enum { ROWS = 8, ROW_BYTES = 16, HALVES = 2, MMA_M = 16, MMA_N = 8, MMA_K_MAX = 
 /* ---- ldmatrix and stmatrix ---- */
 
 /* The 16 bytes of each row of a matrix, by the address of the lane that has it. */
-static bool find_rows(const ptx_context *context, uint32_t matrix, bool is_write,
-                      ptx_bytes rows[ROWS]) {
+static bool find_rows(const ptx_context *context, uint32_t matrix, ptx_bytes rows[ROWS]) {
     const ptx_step *step = context->step;
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t lane = grout_ptx__matrix_address_lane(matrix, row);
@@ -24,12 +23,27 @@ static bool find_rows(const ptx_context *context, uint32_t matrix, bool is_write
             return false;
         }
         if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
-                                   ROW_BYTES, &rows[row]) ||
-            !grout_ptx__observe_lane(context, lane, &rows[row], ROW_BYTES, is_write)) {
+                                   ROW_BYTES, &rows[row])) {
             return false;
         }
     }
     return true;
+}
+
+/* By the lanes that have the addresses; NULL: they are read. */
+static bool observe_rows(const ptx_context *context, uint32_t matrix, const ptx_bytes rows[ROWS],
+                         const ptx_bytes *written) {
+    uint8_t same[ROW_BYTES];
+    bool is_right = true;
+    for (uint32_t row = 0; is_right && row < ROWS; row++) {
+        if (written != NULL) {
+            grout_ptx__compare_bytes(&written[row], &rows[row], ROW_BYTES, same);
+        }
+        is_right = grout_ptx__observe_lane(context, grout_ptx__matrix_address_lane(matrix, row),
+                                           &rows[row], ROW_BYTES, written != NULL,
+                                           written != NULL ? same : NULL);
+    }
+    return is_right;
 }
 
 static bool load_matrix(const ptx_context *context, uint32_t matrix) {
@@ -37,7 +51,7 @@ static bool load_matrix(const ptx_context *context, uint32_t matrix) {
     const ptx_plane *item = &context->machine->code->items.items[step->first_item + matrix];
     ptx_bytes rows[ROWS];
     uint32_t defined = 0;
-    if (!find_rows(context, matrix, false, rows)) {
+    if (!find_rows(context, matrix, rows) || !observe_rows(context, matrix, rows, NULL)) {
         return false;
     }
     PTX_FOR_LANES(lane, UINT32_MAX) {
@@ -71,9 +85,13 @@ static ptx_outcome run_ldmatrix(ptx_context *context) {
 static bool store_matrix(const ptx_context *context, uint32_t matrix) {
     const ptx_step *step = context->step;
     const ptx_plane *item = &context->machine->code->items.items[step->first_item + matrix];
-    ptx_bytes rows[ROWS];
-    if (!find_rows(context, matrix, true, rows)) {
+    uint8_t data[ROWS][ROW_BYTES], defined[ROWS][ROW_BYTES];
+    ptx_bytes rows[ROWS], written[ROWS];
+    if (!find_rows(context, matrix, rows)) {
         return false;
+    }
+    for (uint32_t row = 0; row < ROWS; row++) {
+        written[row] = (ptx_bytes){.data = data[row], .known = defined[row]};
     }
     PTX_FOR_LANES(lane, UINT32_MAX) {
         uint32_t value = (uint32_t)ptx_value(context, item, lane);
@@ -81,10 +99,17 @@ static bool store_matrix(const ptx_context *context, uint32_t matrix) {
         for (uint32_t half = 0; half < HALVES; half++) {
             grout_ptx_place place = grout_ptx__matrix_place(lane, half, step->detail != 0);
             uint32_t at = place.column * 2;
-            rows[place.row].data[at] = (uint8_t)(value >> 16 * half);
-            rows[place.row].data[at + 1] = (uint8_t)(value >> (16 * half + 8));
-            memset(rows[place.row].known + at, known, 2);
+            data[place.row][at] = (uint8_t)(value >> 16 * half);
+            data[place.row][at + 1] = (uint8_t)(value >> (16 * half + 8));
+            memset(&defined[place.row][at], known, 2);
         }
+    }
+    if (!observe_rows(context, matrix, rows, written)) {
+        return false;
+    }
+    for (uint32_t row = 0; row < ROWS; row++) {
+        memcpy(rows[row].data, data[row], ROW_BYTES);
+        memcpy(rows[row].known, defined[row], ROW_BYTES);
     }
     return true;
 }

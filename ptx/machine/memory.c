@@ -47,6 +47,34 @@ uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *contents, si
     return array.address;
 }
 
+bool grout_ptx_memory_set_elements(grout_ptx_memory *memory, uint64_t address,
+                                   grout_ptx_elements elements) {
+    for (size_t i = 0; i < memory->arrays.count; i++) {
+        if (memory->arrays.items[i].address == address) {
+            memory->arrays.items[i].elements = elements;
+            return true;
+        }
+    }
+    return false;
+}
+
+grout_ptx_memory *grout_ptx__copy_memory(const grout_ptx_memory *memory) {
+    grout_ptx_memory *copy = grout_ptx_memory_new();
+    for (size_t i = 0; copy != NULL && i < memory->arrays.count; i++) {
+        const ptx_array *array = &memory->arrays.items[i];
+        copy->next = array->address;
+        if (grout_ptx_memory_add(copy, array->data, array->size) == 0) {
+            grout_ptx_memory_free(copy);
+            return NULL;
+        }
+        if (array->size > 0) {
+            memcpy(copy->arrays.items[i].known, array->known, array->size);
+        }
+        copy->arrays.items[i].elements = array->elements;
+    }
+    return copy;
+}
+
 bool grout_ptx__find_global(const grout_ptx_memory *memory, uint64_t address, uint64_t size,
                             ptx_bytes *bytes_out) {
     size_t low = 0, high = memory->arrays.count;

@@ -214,8 +214,10 @@ static ptx_outcome run_load(ptx_context *context) {
     for (uint32_t i = 0; i < step->item_count; i++) {
         ptx_set_defined(context, &items[i], defined[i]);
     }
-    return grout_ptx__observe_loads(context, found, step->size * step->item_count) ? PTX_NEXT
-                                                                                   : PTX_FAILED;
+    return grout_ptx__observe_loads(context, found, step->size * step->item_count,
+                                    step->detail != 0)
+               ? PTX_NEXT
+               : PTX_FAILED;
 }
 
 static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value) {
@@ -239,36 +241,40 @@ static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value
 
 bool grout_ptx__decode_load(ptx_decoder *decoder) {
     decoder->step->run = run_load;
+    decoder->step->detail = grout_ptx__has(decoder, PTX_WORD_NC) || decoder->inst->op == PTX_OP_LDU;
     return decode_access(decoder, 1, 0);
 }
 
-/* Stores a lane's values; false: they were there already. */
-static bool store_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+/* Stores a lane's values; same_out: of each byte whether it was there already. */
+static void store_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                       uint8_t *same_out) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
-    bool is_new = false;
     for (uint32_t i = 0; i < step->item_count; i++) {
         const ptx_plane *item = &items[i];
         uint8_t *data = bytes->data + (size_t)i * step->size,
                 *known = bytes->known + (size_t)i * step->size;
         const uint8_t is_defined = (ptx_defined(context, item) >> lane & 1) != 0 ? 0xff : 0;
-        uint64_t value[2] = {0};
+        uint64_t value[2] = {0}, defined[2];
         if (item->bits == 128) {
             memcpy(value, ptx_longs(context, item) + (size_t)2 * lane, sizeof value);
         } else {
             value[0] = ptx_value(context, item, lane);
         }
-        is_new = is_new || is_known(known, step->size) != (is_defined != 0) ||
-                 memcmp(data, value, step->size) != 0;
+        memset(defined, is_defined, sizeof defined);
+        if (context->machine->order != NULL) {
+            const ptx_bytes from = {.data = (uint8_t *)value, .known = (uint8_t *)defined},
+                            to = {.data = data, .known = known};
+            grout_ptx__compare_bytes(&from, &to, step->size, same_out + (size_t)i * step->size);
+        }
         memcpy(data, value, step->size);
         memset(known, is_defined, step->size);
     }
-    return is_new;
 }
 
 static ptx_outcome run_store(ptx_context *context) {
     const ptx_step *step = context->step;
-    uint32_t repeats = 0;
+    uint8_t same[PTX_LANES][PTX_STORE_BYTES];
     ptx_bytes found[PTX_LANES];
     if (step->space == PTX_WORD_CONST || step->space == PTX_WORD_PARAM_ENTRY) {
         return grout_ptx__fault(context, PTX_LANES, "a store to a space that can only be read");
@@ -281,9 +287,9 @@ static ptx_outcome run_store(ptx_context *context) {
                                    step->size * step->item_count, &found[lane])) {
             return PTX_FAILED;
         }
-        repeats |= (uint32_t)!store_lane(context, lane, &found[lane]) << lane;
+        store_lane(context, lane, &found[lane], same[lane]);
     }
-    return grout_ptx__observe_stores(context, found, step->size * step->item_count, repeats)
+    return grout_ptx__observe_stores(context, found, step->size * step->item_count, same)
                ? PTX_NEXT
                : PTX_FAILED;
 }

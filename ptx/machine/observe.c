@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+static const grout_place nowhere = {.file = NULL};
+
 /* ---- the run ---- */
 
 bool grout_ptx__need_memory(ptx_machine *machine, bool is_done) {
@@ -83,6 +85,12 @@ static const char *explain(ptx_missing missing, bool is_tensor) {
         return "both are atomic, but the scope of one of them does not include the other's thread";
     case PTX_MISSING_TENSOR_FENCE:
         return "they are ordered, but no tcgen05.fence::after_thread_sync lies after that wait";
+    case PTX_MISSING_CACHED:
+        return "ld.global.nc reads by a cache that writes of the same grid do not reach";
+    case PTX_MISSING_BEGIN:
+        return "nothing tells that this CTA has begun";
+    case PTX_MISSING_END:
+        return "nothing tells this CTA of it before it ends";
     }
     return "no barrier, fence or wait orders them";
 }
@@ -104,15 +112,21 @@ typedef struct ptx_accessor {
     bool is_write;
 } ptx_accessor;
 
-static void note_address(ptx_machine *machine, const ptx_race *race, const ptx_bytes *bytes) {
-    const grout_place nowhere = {.file = NULL};
-    if (bytes != NULL && bytes->owner != NULL) {
-        const uint32_t *cta = bytes->owner->index;
-        size_t offset = (size_t)(bytes->cells - bytes->owner->cells) + race->at;
+/* Where a byte of shared memory is, by its cell. */
+static uint32_t get_address(const ptx_bytes *bytes, uint32_t at) {
+    return (uint32_t)(bytes->cells - bytes->owner->cells) + at + PTX_SHARED_FIRST;
+}
+
+static void note_address(ptx_machine *machine, const ptx_cta *owner, uint32_t address) {
+    if (owner != NULL) {
         grout_diags_note(machine->diags, nowhere,
-                         "at the address %u of the shared memory of CTA (%u, %u, %u)",
-                         (unsigned)offset + PTX_SHARED_FIRST, cta[0], cta[1], cta[2]);
+                         "at the address %u of the shared memory of CTA (%u, %u, %u)", address,
+                         owner->index[0], owner->index[1], owner->index[2]);
     }
+}
+
+static const char *get_space(const ptx_bytes *bytes) {
+    return bytes == NULL ? "tensor" : bytes->owner != NULL ? "shared" : "global";
 }
 
 /* An access that could not be noted: there are too many, or no memory. */
@@ -127,30 +141,83 @@ static bool refuse_more(ptx_machine *machine, const ptx_inst *inst) {
     return false;
 }
 
-/* bytes NULL: of tensor memory. */
-static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
-                   const ptx_bytes *bytes) {
+static const char *get_text(const ptx_machine *machine, uint32_t inst) {
     const grout_ptx_module *module = machine->code->module;
-    const ptx_inst *inst = &module->insts.items[by->inst];
-    const grout_place nowhere = {.file = NULL};
-    machine->is_failed = true;
-    if (race->missing == PTX_MISSING_NONE) {
-        return refuse_more(machine, inst);
-    }
-    const ptx_inst *earlier = &module->insts.items[race->earlier.inst];
-    grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, grout_ptx__get_place(module, inst->place),
-                    "'%s' races with '%s' for %s memory: %s", grout_ptx__get_op(inst->op)->text,
-                    grout_ptx__get_op(earlier->op)->text,
-                    bytes == NULL          ? "tensor"
-                    : bytes->owner != NULL ? "shared"
-                                           : "global",
-                    explain(race->missing, bytes == NULL));
-    note_earlier(machine, race);
+    return grout_ptx__get_op(module->insts.items[inst].op)->text;
+}
+
+static grout_place get_place(const ptx_machine *machine, uint32_t inst) {
+    const grout_ptx_module *module = machine->code->module;
+    return grout_ptx__get_place(module, module->insts.items[inst].place);
+}
+
+static void note_accessor(ptx_machine *machine, const ptx_accessor *by) {
     grout_diags_note(machine->diags, nowhere, "here a %s in CTA (%u, %u, %u), warp %u, lane %u",
                      by->is_write ? "write" : "read", by->cta->index[0], by->cta->index[1],
                      by->cta->index[2], by->warp, by->lane);
-    note_address(machine, race, bytes);
+}
+
+/* An access of the memory of another CTA, which may not have begun, or may have ended. */
+static bool report_peer(ptx_machine *machine, const ptx_accessor *by, ptx_missing missing,
+                        const ptx_cta *peer) {
+    machine->is_failed = true;
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, get_place(machine, by->inst),
+                    "'%s' uses memory of CTA (%u, %u, %u), and %s", get_text(machine, by->inst),
+                    peer->index[0], peer->index[1], peer->index[2], explain(missing, false));
+    note_accessor(machine, by);
+    grout_diags_help(
+        machine->diags,
+        missing == PTX_MISSING_BEGIN
+            ? "barrier.cluster of all CTAs, or a wait for something that the other one "
+              "does, has to come first: CTAs of a cluster may begin at any time"
+            : "barrier.cluster of all CTAs at the end, or a wait of the other CTA for "
+              "what this one does, keeps its memory until then");
     return false;
+}
+
+/* bytes NULL: of tensor memory. */
+static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
+                   const ptx_bytes *bytes) {
+    machine->is_failed = true;
+    if (race->missing == PTX_MISSING_NONE) {
+        return refuse_more(machine, &machine->code->module->insts.items[by->inst]);
+    }
+    if (race->missing == PTX_MISSING_BEGIN) {
+        return report_peer(machine, by, race->missing, bytes->owner);
+    }
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, get_place(machine, by->inst),
+                    "'%s' races with '%s' for %s memory: %s", get_text(machine, by->inst),
+                    get_text(machine, race->earlier.inst), get_space(bytes),
+                    explain(race->missing, bytes == NULL));
+    note_earlier(machine, race);
+    note_accessor(machine, by);
+    if (bytes != NULL && bytes->owner != NULL) {
+        note_address(machine, bytes->owner, get_address(bytes, race->at));
+    }
+    machine->raced = (ptx_instructions){race->earlier.inst, by->inst};
+    return false;
+}
+
+void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const char *what) {
+    const ptx_record *later = &twin->equal.later;
+    const ptx_accessor by = {&machine->ctas[later->cta], later->warp, twin->equal.race.own_lane,
+                             later->inst, true};
+    const char *space = twin->owner != NULL ? "shared" : "global";
+    const ptx_race *race = &twin->equal.race;
+    if (what == NULL) {
+        grout_diags_add(machine->diags, GROUT_DIAG_SAME_VALUE_RACE, get_place(machine, by.inst),
+                        "'%s' and '%s' write the same values to %s memory: %s",
+                        get_text(machine, by.inst), get_text(machine, race->earlier.inst), space,
+                        explain(race->missing, false));
+    } else {
+        grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, get_place(machine, by.inst),
+                        "'%s' races with '%s' for %s memory: %s; %s", get_text(machine, by.inst),
+                        get_text(machine, race->earlier.inst), space, explain(race->missing, false),
+                        what);
+    }
+    note_earlier(machine, race);
+    note_accessor(machine, &by);
+    note_address(machine, twin->owner, twin->address);
 }
 
 ptx_span grout_ptx__get_span(const ptx_bytes *bytes, uint32_t size) {
@@ -166,13 +233,28 @@ ptx_actor grout_ptx__get_actor(const ptx_context *context, uint32_t lanes) {
     return (ptx_actor){context->cta->number, context->warp->index, lanes};
 }
 
+/* Keeps what the order has found since it was asked last. False without memory. */
+static bool take_equals(ptx_machine *machine, const ptx_bytes *bytes) {
+    const ptx_equal *equal = NULL;
+    while ((equal = grout_ptx__get_equal(machine->order, machine->twins.count)) != NULL) {
+        if (!GROUT_ARRAY_RESERVE(&machine->twins, NULL, 1)) {
+            return grout_ptx__need_memory(machine, false);
+        }
+        machine->twins.items[machine->twins.count++] =
+            (ptx_twin){.equal = *equal,
+                       .owner = bytes->owner,
+                       .address = bytes->owner == NULL ? 0 : get_address(bytes, equal->race.at)};
+    }
+    return true;
+}
+
 bool grout_ptx__touch_by_lanes(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
                                ptx_touch how) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = grout_ptx__get_actor(context, lanes);
     ptx_race race;
     if (grout_ptx__touch(machine->order, &actor, &how, &race)) {
-        return true;
+        return take_equals(machine, bytes);
     }
     const ptx_accessor by = {context->cta, context->warp->index, race.own_lane, how.inst,
                              how.is_write};
@@ -181,8 +263,8 @@ bool grout_ptx__touch_by_lanes(const ptx_context *context, uint32_t lanes, const
 
 /* How an instruction reads and writes a value. */
 typedef struct ptx_manner {
-    bool is_read, is_write, is_reduction;
-    bool is_repeat; /* it writes what is there already */
+    bool is_read, is_write, is_reduction, is_cached;
+    const uint8_t *same; /* ptx_same of each byte, or NULL */
 } ptx_manner;
 
 /* A strong access to one value: what its order takes, the access, and what it hands over. */
@@ -195,7 +277,7 @@ static bool observe_value(const ptx_context *context, uint32_t lanes, const ptx_
     ptx_touch how = {.inst = context->step->inst,
                      .ordering = access.ordering,
                      .is_write = manner.is_write,
-                     .is_repeat = manner.is_repeat,
+                     .same = manner.same,
                      .size = size,
                      .span = grout_ptx__get_span(bytes, size)};
     PTX_FOR_LANES(lane, lanes) {
@@ -226,9 +308,11 @@ static uint32_t get_value_size(const ptx_step *step) {
 static bool observe_values(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
                            uint32_t size, ptx_manner manner) {
     const uint32_t value_size = get_value_size(context->step);
+    const uint8_t *same = manner.same;
     for (uint32_t at = 0; at < size; at += value_size) {
         ptx_bytes value = *bytes;
         value.cells += at;
+        manner.same = same != NULL ? same + at : NULL;
         if (!observe_value(context, lanes, &value, value_size, manner)) {
             return false;
         }
@@ -240,7 +324,8 @@ static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes 
                     uint32_t size, ptx_manner manner) {
     const ptx_touch how = {.inst = context->step->inst,
                            .is_write = manner.is_write,
-                           .is_repeat = manner.is_repeat,
+                           .is_cached = manner.is_cached,
+                           .same = manner.same,
                            .span = grout_ptx__get_span(bytes, size)};
     if (context->step->ordering.sem != PTX_SEM_WEAK) {
         return observe_values(context, lanes, bytes, size, manner);
@@ -256,14 +341,15 @@ static bool observe(const ptx_context *context, uint32_t lanes, const ptx_bytes 
                                   grout_ptx__hand_over(context->machine->order, &actor, &access));
 }
 
-static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes,
-                 uint32_t size) {
-    return observe(context, lanes, bytes, size, (ptx_manner){.is_read = true});
+static bool load(const ptx_context *context, uint32_t lanes, const ptx_bytes *bytes, uint32_t size,
+                 bool is_cached) {
+    const ptx_manner how = {.is_read = true, .is_cached = is_cached};
+    return observe(context, lanes, bytes, size, how);
 }
 
 /* Lanes side by side that read the same place do so together. */
 bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                              uint32_t size) {
+                              uint32_t size, bool is_cached) {
     uint32_t together = 0;
     const ptx_bytes *place = NULL;
     if (context->machine->order == NULL) {
@@ -271,7 +357,7 @@ bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[
     }
     PTX_FOR_LANES(lane, context->lanes) {
         if (place != NULL && place->cells != bytes[lane].cells) {
-            if (!load(context, together, place, size)) {
+            if (!load(context, together, place, size, is_cached)) {
                 return false;
             }
             place = NULL;
@@ -281,16 +367,16 @@ bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[
             place = &bytes[lane];
         }
     }
-    return place == NULL || load(context, together, place, size);
+    return place == NULL || load(context, together, place, size, is_cached);
 }
 
 bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                               uint32_t size, uint32_t repeats) {
+                               uint32_t size, uint8_t same[PTX_LANES][PTX_STORE_BYTES]) {
     if (context->machine->order == NULL) {
         return true;
     }
     PTX_FOR_LANES(lane, context->lanes) {
-        const ptx_manner how = {.is_write = true, .is_repeat = (repeats >> lane & 1) != 0};
+        const ptx_manner how = {.is_write = true, .same = same[lane]};
         if (bytes[lane].cells != NULL && !observe(context, 1u << lane, &bytes[lane], size, how)) {
             return false;
         }
@@ -299,8 +385,8 @@ bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes
 }
 
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                             uint32_t size, bool is_write) {
-    const ptx_manner how = {.is_read = !is_write, .is_write = is_write};
+                             uint32_t size, bool is_write, const uint8_t *same) {
+    const ptx_manner how = {.is_read = !is_write, .is_write = is_write, .same = same};
     return context->machine->order == NULL || bytes->cells == NULL ||
            observe(context, 1u << lane, bytes, size, how);
 }
@@ -347,7 +433,7 @@ bool grout_ptx__touch_by_async(ptx_machine *machine, const ptx_async *async,
     ptx_race race;
     how.inst = async->inst;
     if (grout_ptx__touch_by_flight(machine->order, flight, async->cta, async->warp, &how, &race)) {
-        return true;
+        return take_equals(machine, bytes);
     }
     const ptx_accessor by = {&machine->ctas[async->cta], async->warp, async->lane, async->inst,
                              how.is_write};
@@ -392,49 +478,50 @@ bool grout_ptx__observe_map_end(ptx_machine *machine, const ptx_async *async) {
     return grout_ptx__observe_async(machine, &reader, &bytes, GROUT_PTX_MAP_SIZE, false, false);
 }
 
-enum { PIECE = 16 }; /* bytes that are the same or not as a whole */
-
-static bool is_repeat(const ptx_bytes *source, const ptx_bytes *target, uint32_t at,
-                      uint32_t size) {
-    const uint32_t count = size - at < PIECE ? size - at : PIECE;
-    return memcmp(source->data + at, target->data + at, count) == 0 &&
-           memcmp(source->known + at, target->known + at, count) == 0;
+void grout_ptx__compare_bytes(const ptx_bytes *from, const ptx_bytes *to, uint32_t size,
+                              uint8_t *same_out) {
+    for (uint32_t i = 0; i < size; i++) {
+        bool is_same = from->data[i] == to->data[i] && from->known[i] == to->known[i];
+        same_out[i] = !is_same            ? PTX_SAME_NOT
+                      : to->known[i] == 0 ? PTX_SAME_UNDEFINED
+                                          : PTX_SAME_VALUE;
+    }
 }
 
-static bool write_part(ptx_machine *machine, const ptx_async *async, const ptx_bytes *target,
-                       uint32_t at, ptx_touch how) {
-    ptx_bytes part = *target;
+static ptx_bytes get_part(const ptx_bytes *bytes, uint32_t at) {
+    ptx_bytes part = *bytes;
     part.data += at;
     part.known += at;
-    part.cells = target->cells != NULL ? target->cells + at : NULL;
-    how.span.cells = part.cells;
-    return observe_async(machine, async, &part, how);
+    part.cells = bytes->cells != NULL ? bytes->cells + at : NULL;
+    return part;
+}
+
+enum { PIECE = 256 }; /* bytes that are compared at once */
+
+bool grout_ptx__observe_write(ptx_machine *machine, const ptx_async *async, const ptx_bytes *source,
+                              const ptx_bytes *target, uint32_t size, bool is_reduction) {
+    uint8_t same[PIECE];
+    if (machine->order == NULL || is_reduction) {
+        return grout_ptx__observe_async(machine, async, target, size, true, is_reduction);
+    }
+    for (uint32_t at = 0; at < size; at += PIECE) {
+        const uint32_t count = size - at < PIECE ? size - at : PIECE;
+        const ptx_bytes from = get_part(source, at), to = get_part(target, at);
+        ptx_touch how = make_touch(async, &to, count, true, false);
+        grout_ptx__compare_bytes(&from, &to, count, same);
+        how.same = same;
+        if (!observe_async(machine, async, &to, how)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction) {
-    ptx_touch how = make_touch(async, target, size, true, is_reduction);
-    if (machine->order == NULL) {
-        return true;
-    }
-    if (!grout_ptx__observe_async(machine, async, source, size, false, false)) {
-        return false;
-    }
-    for (uint32_t at = 0, end = 0; at < size; at = end) {
-        how.is_repeat = !is_reduction && is_repeat(source, target, at, size);
-        for (end = at + PIECE; end < size; end += PIECE) {
-            if (how.is_repeat != (!is_reduction && is_repeat(source, target, end, size))) {
-                break;
-            }
-        }
-        end = end < size ? end : size;
-        how.span.count = end - at;
-        if (!write_part(machine, async, target, at, how)) {
-            return false;
-        }
-    }
-    return true;
+    return grout_ptx__observe_async(machine, async, source, size, false, false) &&
+           grout_ptx__observe_write(machine, async, source, target, size, is_reduction);
 }
 
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
@@ -452,4 +539,38 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
                            .span = {.cells = cells, .count = count, .kind = PTX_SPAN_TENSOR}};
     const uint32_t lane = (uint32_t)__builtin_ctz(context->lanes);
     return machine->order == NULL || grout_ptx__touch_by_lanes(context, 1u << lane, NULL, how);
+}
+
+/* ---- CTAs of a cluster ---- */
+
+bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
+    const ptx_accessor by = {context->cta, context->warp->index,
+                             (uint32_t)__builtin_ctz(context->lanes), context->step->inst, true};
+    return machine->order == NULL || grout_ptx__knows_begun(machine->order, &actor, peer->number) ||
+           report_peer(machine, &by, PTX_MISSING_BEGIN, peer);
+}
+
+bool grout_ptx__observe_exit(const ptx_context *context) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
+    return machine->order == NULL ||
+           grout_ptx__need_memory(machine, grout_ptx__leave(machine->order, &actor));
+}
+
+bool grout_ptx__observe_cluster_exit(ptx_machine *machine, uint32_t first) {
+    for (uint32_t i = 0; machine->order != NULL && i < machine->cluster_size; i++) {
+        const ptx_cta *cta = &machine->ctas[first + i];
+        const ptx_bytes all = {.cells = cta->cells, .owner = cta};
+        const ptx_span span = grout_ptx__get_span(&all, machine->shared_bytes);
+        ptx_race race;
+        if (!grout_ptx__has_waited(machine->order, cta->number, &span, &race)) {
+            const ptx_record *it = &race.earlier;
+            const ptx_accessor by = {&machine->ctas[it->cta], it->warp, race.lane, it->inst,
+                                     it->is_write};
+            return report_peer(machine, &by, race.missing, cta);
+        }
+    }
+    return true;
 }

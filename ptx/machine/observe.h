@@ -23,6 +23,10 @@ bool grout_ptx__touch_by_lanes(const ptx_context *context, uint32_t lanes, const
 bool grout_ptx__touch_by_async(ptx_machine *machine, const ptx_async *async,
                                const ptx_flight *flight, const ptx_bytes *bytes, ptx_touch how);
 
+/* Says that two writes race, and leave the same values: a warning, or an error with what else is to
+ * say. */
+void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const char *what);
+
 /* ---- the run ---- */
 
 bool grout_ptx__begin_observing(ptx_machine *machine);
@@ -33,14 +37,20 @@ ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 /* ---- accesses ---- */
 
-/* Accesses of size bytes by each of some lanes, which have found them. repeats: the lanes that
- * write what is there already. */
+enum { PTX_STORE_BYTES = 32 }; /* that a lane stores at most */
+
+/* Accesses of size bytes by each of some lanes, which have found them. is_cached: ld.global.nc.
+ * same: of each byte that a lane writes, ptx_same. */
 bool grout_ptx__observe_loads(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                              uint32_t size);
+                              uint32_t size, bool is_cached);
 bool grout_ptx__observe_stores(const ptx_context *context, const ptx_bytes bytes[PTX_LANES],
-                               uint32_t size, uint32_t repeats);
+                               uint32_t size, uint8_t same[PTX_LANES][PTX_STORE_BYTES]);
+/* same: NULL, each byte may have another value. */
 bool grout_ptx__observe_lane(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
-                             uint32_t size, bool is_write);
+                             uint32_t size, bool is_write, const uint8_t *same);
+/* Says of each byte whether it is written with what is there already. */
+void grout_ptx__compare_bytes(const ptx_bytes *from, const ptx_bytes *to, uint32_t size,
+                              uint8_t *same_out);
 /* A tensor map that a copy reads from its start on; and that it has read until its end. */
 bool grout_ptx__observe_map(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                             uint32_t size);
@@ -54,7 +64,10 @@ bool grout_ptx__observe_atomic(const ptx_context *context, uint32_t lane, const 
 /* By an operation that is under way; a reduction is atomic. */
 bool grout_ptx__observe_async(ptx_machine *machine, const ptx_async *async, const ptx_bytes *bytes,
                               uint32_t size, bool is_write, bool is_reduction);
-/* The same of a place that is read, and one that is written with it afterwards. */
+/* A write of what is somewhere else. */
+bool grout_ptx__observe_write(ptx_machine *machine, const ptx_async *async, const ptx_bytes *source,
+                              const ptx_bytes *target, uint32_t size, bool is_reduction);
+/* A place that is read, and one that is written with it afterwards. */
 bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction);
@@ -83,6 +96,14 @@ bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t 
 bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,
                                 const ptx_bytes *bytes, uint64_t before, uint64_t after);
 
+/* ---- CTAs of a cluster ---- */
+
+/* tcgen05.alloc by a pair: the other CTA has begun. */
+bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer);
+/* Lanes end; all CTAs of a cluster have ended, the first of which this is. */
+bool grout_ptx__observe_exit(const ptx_context *context);
+bool grout_ptx__observe_cluster_exit(ptx_machine *machine, uint32_t first);
+
 /* ---- threads ---- */
 
 bool grout_ptx__observe_warp_sync(const ptx_context *context);
@@ -106,5 +127,25 @@ bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async);
  * that is over. */
 bool grout_ptx__observe_groups(const ptx_context *context, ptx_async_kind kind,
                                const uint32_t *before, bool only_reads);
+
+/* ---- equal writes: equal.c ---- */
+
+typedef GROUT_ARRAY(ptx_twin) ptx_twins;
+
+/* What a second run has found. */
+typedef struct ptx_again {
+    bool is_done;
+    ptx_twins twins;
+    ptx_instructions raced; /* of what has ended it */
+} ptx_again;
+
+/* run.c: runs a launch with another memory, of at most so many instructions. False without memory,
+ * with a diagnostic of the machine. */
+bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
+                          ptx_again *again_out);
+
+/* Says what the writes are that a run has found, which is over: warnings, and errors, with which it
+ * is false. initial: the memory before the run; NULL: nothing in it may be another. */
+bool grout_ptx__judge_twins(ptx_machine *machine, const grout_ptx_memory *initial);
 
 #endif

@@ -154,34 +154,94 @@ static bool prepare(ptx_machine *machine, uint32_t function) {
     return true;
 }
 
+/* The entry of a launch; false with a diagnostic. */
+static bool find_entry(const grout_ptx_launch *launch, uint32_t *function_out, grout_diags *diags) {
+    const uint32_t count = count_entries(launch->module, launch->entry, function_out);
+    return count == 1 || refuse(diags, "how many entries of that name the module has", count);
+}
+
+static bool run_machine(ptx_machine *machine) {
+    uint32_t function = 0;
+    if (!find_entry(machine->launch, &function, machine->diags)) {
+        return false;
+    }
+    const ptx_function *entry = &machine->launch->module->functions.items[function];
+    take_sizes(machine, entry);
+    return check_sizes(machine, entry) && decode(machine, function) && prepare(machine, function) &&
+           grout_ptx__begin_observing(machine) && grout_ptx__run_all(machine);
+}
+
+static void end_machine(ptx_machine *machine) {
+    for (size_t i = 0; i < machine->asyncs.count; i++) {
+        grout__free(machine->asyncs.items[i].bytes);
+        grout_ptx__end_flight(&machine->asyncs.items[i].flight);
+    }
+    grout__free(machine->asyncs.items);
+    grout__free(machine->scratch);
+    grout_ptx__deinit_ctas(machine);
+    grout_ptx__end_observing(machine);
+    grout__free(machine->twins.items);
+    grout__free(machine->parameters);
+    grout_ptx__free_code(machine->code);
+}
+
+/* ---- with other inputs ---- */
+
+enum { STEPS_TIMES = 4, STEPS_MORE = 1000000 }; /* of the first run's instructions */
+
+bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
+                          ptx_again *again_out) {
+    grout_ptx_launch launch = *machine->launch;
+    grout_diags *diags = grout_diags_new();
+    if (diags == NULL) {
+        return grout_diags_add_oom(machine->diags);
+    }
+    launch.memory = memory;
+    launch.steps_max = machine->steps * STEPS_TIMES + STEPS_MORE;
+    ptx_machine other = {.launch = &launch,
+                         .diags = diags,
+                         .memory = memory,
+                         .random = launch.seed,
+                         .raced = PTX_NO_INSTRUCTIONS};
+    again_out->is_done = run_machine(&other);
+    again_out->raced = other.raced;
+    again_out->twins.items = other.twins.items;
+    again_out->twins.count = other.twins.count;
+    other.twins.items = NULL;
+    end_machine(&other);
+    grout_diags_free(diags);
+    return true;
+}
+
+/* What the memory holds before a run, if there may be another one with something else in it. False
+ * without memory. */
+static bool keep_initial(const grout_ptx_launch *launch, grout_ptx_memory **initial_out) {
+    bool is_any = false;
+    for (size_t i = 0; launch->finds_races && i < launch->memory->arrays.count; i++) {
+        is_any |= launch->memory->arrays.items[i].elements != GROUT_PTX_ELEMENTS_FIXED;
+    }
+    *initial_out = is_any ? grout_ptx__copy_memory(launch->memory) : NULL;
+    return !is_any || *initial_out != NULL;
+}
+
 static bool run(const grout_ptx_launch *launch, grout_ptx_result *result_out, grout_diags *diags) {
     const grout_ptx_module *module = launch->module;
-    ptx_machine machine = {
-        .launch = launch, .diags = diags, .memory = launch->memory, .random = launch->seed};
-    uint32_t function = 0, count = count_entries(module, launch->entry, &function);
-    if (count != 1) {
-        return refuse(diags, "how many entries of that name the module has", count);
-    }
+    ptx_machine machine = {.launch = launch,
+                           .diags = diags,
+                           .memory = launch->memory,
+                           .random = launch->seed,
+                           .raced = PTX_NO_INSTRUCTIONS};
+    grout_ptx_memory *initial = NULL;
     if (!grout_diags_add_source(diags, module->file, module->text, module->text_size)) {
         return false;
     }
-    take_sizes(&machine, &module->functions.items[function]);
-    bool is_right = check_sizes(&machine, &module->functions.items[function]) &&
-                    decode(&machine, function) && prepare(&machine, function) &&
-                    grout_ptx__begin_observing(&machine) && grout_ptx__run_all(&machine);
+    bool is_right = (keep_initial(launch, &initial) || grout_diags_add_oom(diags)) &&
+                    run_machine(&machine) && grout_ptx__judge_twins(&machine, initial);
     if (result_out != NULL) {
         *result_out = (grout_ptx_result){machine.steps, machine.lane_steps, machine.async_count};
     }
-    for (size_t i = 0; i < machine.asyncs.count; i++) {
-        grout__free(machine.asyncs.items[i].bytes);
-        grout_ptx__end_flight(&machine.asyncs.items[i].flight);
-    }
-    grout__free(machine.asyncs.items);
-    grout__free(machine.scratch);
-    grout_ptx__deinit_ctas(&machine);
-    grout_ptx__end_observing(&machine);
-    grout__free(machine.parameters);
-    grout_ptx__free_code(machine.code);
+    grout_ptx_memory_free(initial);
+    end_machine(&machine);
     return is_right;
 }
 

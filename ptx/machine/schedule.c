@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
+#include "observe.h"
 #include "state.h"
 
 enum {
@@ -15,6 +16,14 @@ enum {
 };
 
 #define STEPS_MAX UINT64_C(4000000000)
+
+/* SplitMix64: the same numbers for a seed everywhere. */
+uint64_t grout_ptx__draw(ptx_machine *machine, uint64_t below) {
+    uint64_t z = machine->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) % below;
+}
 
 /* ---- groups of a warp ---- */
 
@@ -181,15 +190,20 @@ static bool has_ended(const ptx_machine *machine, uint32_t first) {
     return true;
 }
 
-static void end_clusters(ptx_machine *machine) {
+/* False with a fault. */
+static bool end_clusters(ptx_machine *machine) {
     for (size_t i = 0; i < machine->resident.count;) {
         if (has_ended(machine, machine->resident.items[i])) {
+            if (!grout_ptx__observe_cluster_exit(machine, machine->resident.items[i])) {
+                return false;
+            }
             grout_ptx__end_cluster(machine, i);
             machine->stall_start = machine->steps;
         } else {
             i++;
         }
     }
+    return true;
 }
 
 /* Clusters begin while there is room; more, up to what a GPU holds, if those that run seem to wait
@@ -301,8 +315,7 @@ static bool get_on(ptx_machine *machine) {
     if (run_any_warp(machine) || grout_ptx__let_one_happen(machine, true) || machine->is_failed) {
         return !machine->is_failed;
     }
-    end_clusters(machine);
-    if (!begin_clusters(machine, true)) {
+    if (!end_clusters(machine) || !begin_clusters(machine, true)) {
         return false;
     }
     return machine->next_cta != begun || machine->resident.count == 0 ||
@@ -330,7 +343,9 @@ bool grout_ptx__run_all(ptx_machine *machine) {
                                  ? 1 + (uint32_t)grout_ptx__draw(machine, RESIDENT_CTAS)
                                  : RESIDENT_CTAS;
     while (!machine->is_failed) {
-        end_clusters(machine);
+        if (!end_clusters(machine)) {
+            return false;
+        }
         if (machine->resident.count == 0 && machine->next_cta == machine->cta_count) {
             return true;
         }

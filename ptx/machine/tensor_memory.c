@@ -342,6 +342,10 @@ static ptx_outcome change_pair(const ptx_context *context, uint32_t *place, uint
         return PTX_STAY; /* another warp of this CTA is at it */
     }
     if (!meeting->is_here[me]) {
+        if (context->step->detail == ALLOC &&
+            !grout_ptx__observe_pair(context, &machine->ctas[first + other])) {
+            return PTX_FAILED;
+        }
         meeting->is_here[me] = true;
         meeting->warps[me] = context->warp->index;
         meeting->asked[me] = context->step->detail;
@@ -380,7 +384,8 @@ static ptx_outcome store_place(const ptx_context *context, uint64_t address, uin
     memcpy(bytes.data, &place, sizeof place);
     memset(bytes.known, 0xff, sizeof place);
     context->machine->events++;
-    return grout_ptx__observe_lane(context, 0, &bytes, sizeof place, true) ? PTX_NEXT : PTX_FAILED;
+    return grout_ptx__observe_lane(context, 0, &bytes, sizeof place, true, NULL) ? PTX_NEXT
+                                                                                 : PTX_FAILED;
 }
 
 /* detail: the operation; more: CTAs. Sources: the address, the number of columns. */

@@ -18,6 +18,8 @@ enum { SHARED, BARRIER, CTAS, COORDINATES, OFFSETS = COORDINATES + GROUT_PTX_RAN
 
 /* ---- one box ---- */
 
+enum { FILLED = 256 }; /* bytes that are filled at once */
+
 typedef struct ptx_walk {
     ptx_machine *machine;
     ptx_async *async;
@@ -45,6 +47,29 @@ static bool combine(ptx_walk *walk, const grout_ptx_run *run, const ptx_bytes *f
     return true;
 }
 
+/* Elements outside of the array. */
+static bool fill(const ptx_walk *walk, const ptx_bytes *to, uint32_t bytes) {
+    uint8_t data[FILLED], known[FILLED];
+    memset(known, 0xff, sizeof known);
+    for (uint32_t at = 0; at < bytes; at += FILLED) {
+        const uint32_t count = bytes - at < FILLED ? bytes - at : FILLED;
+        const ptx_bytes from = {.data = data, .known = known};
+        ptx_bytes part = *to;
+        part.data += at;
+        part.known += at;
+        part.cells = to->cells != NULL ? to->cells + at : NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            data[i] = (uint8_t)(walk->fill >> 8 * ((at + i) % walk->element_bytes));
+        }
+        if (!grout_ptx__observe_write(walk->machine, walk->async, &from, &part, count, false)) {
+            return false;
+        }
+        memcpy(part.data, data, count);
+        memset(part.known, 0xff, count);
+    }
+    return true;
+}
+
 static bool take(void *to, const grout_ptx_run *run) {
     ptx_walk *walk = to;
     ptx_bytes shared, global;
@@ -56,15 +81,7 @@ static bool take(void *to, const grout_ptx_run *run) {
                                       "the box leaves shared memory at 0x%x", run->shared);
     }
     if (run->is_fill) {
-        if (!grout_ptx__observe_async(walk->machine, walk->async, &shared, run->bytes, true,
-                                      false)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < run->bytes; i++) {
-            shared.data[i] = (uint8_t)(walk->fill >> 8 * (i % walk->element_bytes));
-        }
-        memset(shared.known, 0xff, run->bytes);
-        return true;
+        return fill(walk, &shared, run->bytes);
     }
     if (!grout_ptx__find_global(walk->machine->memory, run->global, run->bytes, &global)) {
         return grout_ptx__async_fault(walk->machine, walk->async,
@@ -406,7 +423,7 @@ static ptx_outcome run_map_replace(ptx_context *context) {
                                     grout_ptx__get_arch(context->machine->code->module), &fault)) {
             return grout_ptx__fault(context, lane, "%s", fault.text);
         }
-        if (!grout_ptx__observe_lane(context, lane, &bytes, GROUT_PTX_MAP_SIZE, true)) {
+        if (!grout_ptx__observe_lane(context, lane, &bytes, GROUT_PTX_MAP_SIZE, true, NULL)) {
             return PTX_FAILED;
         }
     }

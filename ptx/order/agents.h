@@ -18,10 +18,12 @@ typedef enum ptx_agent_kind {
     PTX_AGENT_TENSOR_STORES,
     PTX_AGENT_BARRIER,  /* what an mbarrier hears of; a time is a phase; not of a warp */
     PTX_AGENT_LOCATION, /* who has observed a place's strong writes; a time is a number of them */
+    PTX_AGENT_BEGUN,    /* a CTA of a cluster, that runs from time 1 on; not of a warp */
+    PTX_AGENT_ARRIVALS, /* at mbarriers of other CTAs; a time is one of the thread's */
     PTX_AGENT_KINDS = 16
 } ptx_agent_kind;
 
-/* number: of the warp in the grid, of the mbarrier, or of the location. */
+/* number: of the warp in the grid, of the mbarrier, of the location, or of the CTA. */
 static inline uint64_t ptx_agent(ptx_agent_kind kind, uint64_t number) {
     return number * PTX_AGENT_KINDS + kind;
 }

@@ -46,10 +46,17 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
                      .carrier = ordering.scope,
                      .handed = grout_ptx__get_released(ordering.sem),
                      .cta = actor->cta};
-    if (phases == NULL || !grout_ptx__capture(order, actor, &head.view)) {
+    if (phases == NULL) {
         return false;
     }
-    bool is_done = grout_ptx__add_head(&phases->open, &head);
+    const uint32_t now = grout_ptx__get_lanes(order, actor)->now;
+    bool is_done =
+        grout_ptx__capture(order, actor, &head.view) &&
+        (cta == actor->cta || grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_INITS],
+                                                   grout_ptx__get_agent(order, PTX_AGENT_ARRIVALS,
+                                                                        actor->cta, actor->warp),
+                                                   actor->lanes, now)) &&
+        grout_ptx__add_head(&phases->open, &head);
     FOR_LANES(lane, actor->lanes) {
         const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
         is_done = is_done && grout_ptx__add_fenced(it, actor->cta, ordering.scope, &phases->open);

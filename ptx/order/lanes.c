@@ -23,13 +23,29 @@ ptx_order *grout_ptx__new_order(uint32_t cta_count, uint32_t warp_count, uint32_
     return order;
 }
 
+/* Each lane of a CTA knows that it has begun, and tells others whenever it tells them anything. */
+static bool tell_begun(ptx_order *order, uint32_t cta) {
+    const ptx_cta_order *it = &order->ctas[cta];
+    ptx_clock *begun = NULL;
+    if (!grout_ptx__note_time(&begun, ptx_agent(PTX_AGENT_BEGUN, cta), 1, 1)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < order->warp_count; i++) {
+        FOR_LANES(lane, UINT32_MAX) {
+            it->warps[i].lanes[lane].view.clocks[PTX_KNOWN_INITS] = grout_ptx__share_clock(begun);
+        }
+    }
+    grout_ptx__drop_clock(begun);
+    return true;
+}
+
 bool grout_ptx__begin_order(ptx_order *order, uint32_t cta) {
     ptx_cta_order *it = &order->ctas[cta];
     it->warps = grout__new(NULL, order->warp_count, sizeof *it->warps);
     for (uint32_t i = 0; it->warps != NULL && i < order->warp_count; i++) {
         it->warps[i].now = 1;
     }
-    return it->warps != NULL;
+    return it->warps != NULL && (order->cluster_size == 1 || tell_begun(order, cta));
 }
 
 static void drop_lane(ptx_lane *lane) {
@@ -54,6 +70,7 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
         drop_bar(&it->bars[i]);
     }
     drop_bar(&it->cluster);
+    grout_ptx__drop_view(&it->left);
     for (size_t i = 0; i < it->phases.count; i++) {
         grout_ptx__drop_heads(&it->phases.items[i].open);
         grout_ptx__drop_heads(&it->phases.items[i].done);
@@ -261,7 +278,56 @@ bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
     return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done);
 }
 
+/* ---- CTAs of a cluster ---- */
+
+static bool is_begun(const ptx_view *view, uint32_t cta) {
+    return grout_ptx__knows(view->clocks[PTX_KNOWN_INITS], ptx_agent(PTX_AGENT_BEGUN, cta), 0, 1);
+}
+
+bool grout_ptx__knows_begun(ptx_order *order, const ptx_actor *actor, uint32_t cta) {
+    const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
+    FOR_LANES(lane, actor->lanes) {
+        if (is_begun(&warp->lanes[lane].view, cta)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor) {
+    ptx_view own;
+    if (order->cluster_size == 1) {
+        return true;
+    }
+    if (!grout_ptx__capture(order, actor, &own)) {
+        return false;
+    }
+    bool is_done = grout_ptx__join_view(&order->ctas[actor->cta].left, &own);
+    grout_ptx__drop_view(&own);
+    return is_done;
+}
+
+bool grout_ptx__has_waited(ptx_order *order, uint32_t cta, const ptx_span *shared,
+                           ptx_race *race_out) {
+    return order->cluster_size == 1 ||
+           !grout_ptx__find_unknown(&order->shadow, &order->ctas[cta].left, cta, shared, race_out);
+}
+
+/* A thread that accesses the shared memory of another CTA knows that it has begun: PTX ISA 9.1,
+ * 'Cluster of Cooperative Thread Arrays', lets CTAs of a cluster begin at any time. */
+static bool check_begun(const ptx_order *order, uint32_t cta, const ptx_span *span,
+                        const ptx_view *view, ptx_race *race_out) {
+    const uint32_t owner = cta - cta % order->cluster_size + span->rank;
+    *race_out = (ptx_race){.missing = PTX_MISSING_BEGIN};
+    return span->kind != PTX_SPAN_SHARED || owner == cta || is_begun(view, owner);
+}
+
 /* ---- accesses ---- */
+
+const ptx_equal *grout_ptx__get_equal(const ptx_order *order, size_t number) {
+    const ptx_shadow *shadow = &order->shadow;
+    return number < shadow->equals.count ? &shadow->equals.items[number] : NULL;
+}
 
 bool grout_ptx__is_order_full(const ptx_order *order) {
     return order->shadow.is_full;
@@ -274,6 +340,7 @@ static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {
                         .is_strong = touch->ordering.sem != PTX_SEM_WEAK,
                         .is_map = touch->is_map,
                         .is_barrier = touch->is_barrier,
+                        .is_cached = touch->is_cached,
                         .is_write = touch->is_write,
                         .size = (uint8_t)touch->size,
                         .mark = touch->mark};
@@ -288,13 +355,17 @@ bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch 
                          .cluster_size = order->cluster_size,
                          .own_lane = PTX_OWN_LANE,
                          .own_time = warp->now,
-                         .is_repeat = touch->is_repeat};
+                         .same = touch->same};
     access.own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp);
     access.record.agent = grout_ptx__get_agent(order, kind, actor->cta, actor->warp);
     access.record.time = warp->now;
     access.record.warp = (uint8_t)actor->warp;
     FOR_LANES(lane, actor->lanes) {
         access.views[lane] = &warp->lanes[lane].view;
+        if (!check_begun(order, actor->cta, &touch->span, access.views[lane], race_out)) {
+            race_out->own_lane = lane;
+            return false;
+        }
     }
     return grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);
 }
@@ -307,12 +378,13 @@ bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint
                          .own_lane = flight->own_lane,
                          .own_time = flight->own_time,
                          .cluster_size = order->cluster_size,
-                         .is_repeat = touch->is_repeat};
+                         .same = touch->same};
     access.record.agent = flight->agent;
     access.record.time = flight->time;
     access.record.is_async_proxy = flight->is_async_proxy;
     access.record.pipe = flight->pipe;
     access.record.warp = (uint8_t)warp;
     access.views[flight->lane] = &flight->view;
-    return grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);
+    return check_begun(order, cta, &touch->span, &flight->view, race_out) &&
+           grout_ptx__note_access(&order->shadow, &access, &touch->span, race_out);
 }

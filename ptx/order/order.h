@@ -59,7 +59,8 @@ typedef struct ptx_touch {
     ptx_ordering ordering;
     bool is_map;                        /* it reads a tensor map */
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
-    bool is_repeat;                     /* it writes what is there already */
+    bool is_cached;                     /* ld.global.nc */
+    const uint8_t *same;                /* ptx_same of each byte; NULL: each is PTX_SAME_NOT */
     uint32_t size;                      /* of a strong access, in bytes */
     ptx_mark mark;                      /* of a strong write */
     ptx_span span;
@@ -70,8 +71,22 @@ bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch 
                       ptx_race *race_out);
 bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                                 uint32_t warp, const ptx_touch *touch, ptx_race *race_out);
+/* Two writes that race and leave the same values, by their number from 0; NULL: there are not so
+ * many. */
+const ptx_equal *grout_ptx__get_equal(const ptx_order *order, size_t number);
 /* Whether there were more accesses than can be told apart. */
 bool grout_ptx__is_order_full(const ptx_order *order);
+
+/* ---- CTAs of a cluster ---- */
+
+/* Whether one of the lanes knows that a CTA of its cluster has begun. */
+bool grout_ptx__knows_begun(ptx_order *order, const ptx_actor *actor, uint32_t cta);
+/* Lanes end. */
+bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor);
+/* Whether the lanes of a CTA, which have ended, knew of all accesses of other CTAs to its shared
+ * memory. */
+bool grout_ptx__has_waited(ptx_order *order, uint32_t cta, const ptx_span *shared,
+                           ptx_race *race_out);
 
 /* ---- threads ---- */
 

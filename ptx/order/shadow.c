@@ -14,17 +14,19 @@ enum { LANE_BITS = 5, LANES = 32 };
 void grout_ptx__deinit_shadow(ptx_shadow *shadow) {
     grout__free(shadow->records.items);
     grout__free(shadow->reads.items);
+    grout__free(shadow->equals.items);
 }
 
 /* ---- order ---- */
 
 /* One lane of an access. */
 typedef struct ptx_check {
-    const ptx_shadow *shadow;
+    ptx_shadow *shadow;
     const ptx_access *access;
     const ptx_span *span;
     const ptx_view *view;
     uint32_t own_lane;
+    ptx_same same; /* of the cell that is looked at */
 } ptx_check;
 
 static bool knows(const ptx_view *view, ptx_known known, const ptx_record *record, uint32_t lane) {
@@ -162,17 +164,27 @@ static bool is_same_record(const ptx_record *a, const ptx_record *b) {
     return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
            a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
            a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
-           a->is_async_proxy == b->is_async_proxy && a->size == b->size &&
-           a->mark.agent == b->mark.agent && a->mark.number == b->mark.number &&
-           a->pipe.kind == b->pipe.kind && a->pipe.result == b->pipe.result;
+           a->is_async_proxy == b->is_async_proxy && a->is_cached == b->is_cached &&
+           a->size == b->size && a->mark.agent == b->mark.agent &&
+           a->mark.number == b->mark.number && a->pipe.kind == b->pipe.kind &&
+           a->pipe.result == b->pipe.result;
 }
 
 /* Lanes of one instruction that write the same value: whichever comes last, it stays. */
 static bool is_repeated(const ptx_check *check, const ptx_record *record) {
-    return check->access->is_repeat && is_same_record(record, &check->access->record);
+    return check->same != PTX_SAME_NOT && is_same_record(record, &check->access->record);
+}
+
+/* PTX ISA 9.1, 'ld.global.nc': for data that is only read for the duration of the kernel. */
+static bool is_cached_write(const ptx_check *check, const ptx_record *record) {
+    const ptx_record *own = &check->access->record;
+    return (own->is_cached && record->is_write) || (own->is_write && record->is_cached);
 }
 
 static ptx_missing compare(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (is_cached_write(check, record)) {
+        return PTX_MISSING_CACHED;
+    }
     if (check->access->record.is_map) {
         return compare_map(check, record, lane);
     }
@@ -247,13 +259,57 @@ static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
     return false;
 }
 
+/* A plain write, or one of a copy. */
+static bool is_plain_write(const ptx_record *record) {
+    return record->is_write && !record->is_strong && !record->is_barrier &&
+           ptx_agent_get_kind(record->agent) != PTX_AGENT_INITS;
+}
+
+/* Keeps two writes that race and leave the same values, once for two instructions. False without
+ * memory. */
+static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
+    for (size_t i = 0; i < shadow->equals.count; i++) {
+        const ptx_equal *it = &shadow->equals.items[i];
+        if (it->later.inst == equal->later.inst &&
+            it->race.earlier.inst == equal->race.earlier.inst) {
+            return true;
+        }
+    }
+    if (!GROUT_ARRAY_RESERVE(&shadow->equals, NULL, 1)) {
+        return false;
+    }
+    shadow->equals.items[shadow->equals.count++] = *equal;
+    return true;
+}
+
+/* Whether the access writes what the earlier write has left: whichever comes last, it stays. All
+ * plain writes that a cell knows have left the same. */
+static bool is_equal(const ptx_check *check, const ptx_cell *cell, uint32_t earlier, uint32_t lane,
+                     ptx_missing missing) {
+    const ptx_record *records = check->shadow->records.items;
+    if (check->same != PTX_SAME_VALUE || check->span->kind == PTX_SPAN_TENSOR ||
+        missing == PTX_MISSING_CACHED || !is_plain_write(&check->access->record) ||
+        !is_plain_write(&records[earlier]) || !is_plain_write(&records[cell->write >> LANE_BITS])) {
+        return false;
+    }
+    const ptx_equal equal = {.race = {.missing = missing,
+                                      .earlier = records[earlier],
+                                      .lane = lane,
+                                      .own_lane = check->own_lane,
+                                      .at = (uint32_t)(cell - check->span->cells)},
+                             .later = check->access->record};
+    return add_equal(check->shadow, &equal);
+}
+
 static bool check_write(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
     uint32_t lane = cell->write % LANES, record = cell->write >> LANE_BITS;
     if (cell->write == 0) {
         return true;
     }
     ptx_missing missing = compare(check, &check->shadow->records.items[record], lane);
-    return missing == PTX_MISSING_NONE || is_vouched(check, cell) ||
+    return missing == PTX_MISSING_NONE ||
+           (missing != PTX_MISSING_CACHED && is_vouched(check, cell)) ||
+           is_equal(check, cell, record, lane, missing) ||
            fail(check, record, lane, missing, race_out);
 }
 
@@ -265,7 +321,7 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
         bool is_conflict =
             check->access->record.is_write || check->shadow->records.items[reads.record].is_write;
         uint32_t lane = is_conflict ? compare_lanes(check, &reads, &missing) : LANES;
-        if (lane < LANES) {
+        if (lane < LANES && !is_equal(check, cell, reads.record, lane, missing)) {
             return fail(check, reads.record, lane, missing, race_out);
         }
         name = reads.next;
@@ -323,10 +379,13 @@ static bool prepend(ptx_shadow *shadow, ptx_reads reads, uint32_t *list) {
 
 /* ---- one cell ---- */
 
-static ptx_check make_check(const ptx_shadow *shadow, const ptx_access *access,
-                            const ptx_span *span, uint32_t lane) {
-    return (ptx_check){shadow, access, span, access->views[lane],
-                       access->own_lane == PTX_OWN_LANE ? lane : access->own_lane};
+static ptx_check make_check(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                            uint32_t lane) {
+    return (ptx_check){.shadow = shadow,
+                       .access = access,
+                       .span = span,
+                       .view = access->views[lane],
+                       .own_lane = access->own_lane == PTX_OWN_LANE ? lane : access->own_lane};
 }
 
 /* Whether whoever may access the place beside one of two strong accesses, because both are strong,
@@ -338,13 +397,14 @@ static bool is_as_strong(const ptx_record *older, const ptx_record *newer) {
 }
 
 /* Whether the access is enough to know of an older one: whatever is after it is after both. */
-static bool is_superseded(const ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+static bool is_superseded(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                           const ptx_reads *reads) {
     const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
     if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
         record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
-        record->is_write != own->is_write || (own->is_strong && !is_as_strong(record, own)) ||
-        record->pipe.kind != own->pipe.kind || record->pipe.result != own->pipe.result ||
+        record->is_cached != own->is_cached || record->is_write != own->is_write ||
+        (own->is_strong && !is_as_strong(record, own)) || record->pipe.kind != own->pipe.kind ||
+        record->pipe.result != own->pipe.result ||
         ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
         return false;
     }
@@ -419,8 +479,11 @@ static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell 
 static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                       uint32_t record, ptx_cell *cell, ptx_race *race_out) {
     uint32_t first = (uint32_t)__builtin_ctz(access->lanes);
+    const ptx_same same =
+        access->same == NULL ? PTX_SAME_NOT : (ptx_same)access->same[cell - span->cells];
     FOR_LANES(lane, access->lanes) {
-        const ptx_check check = make_check(shadow, access, span, lane);
+        ptx_check check = make_check(shadow, access, span, lane);
+        check.same = same;
         if (!check_write(&check, cell, race_out) || !check_list(&check, cell, race_out)) {
             race_out->own_lane = lane;
             return false;
@@ -430,7 +493,7 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
         return add_reader(shadow, access, span, record, cell);
     }
     const ptx_check check = make_check(shadow, access, span, first);
-    if (!access->record.is_strong && !access->is_repeat) {
+    if (!access->record.is_strong && same == PTX_SAME_NOT) {
         cell->reads = 0;
     } else if (!keep_uncovered(shadow, &check, cell)) {
         return false;
@@ -446,7 +509,8 @@ bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const 
     race_out->missing = PTX_MISSING_NONE;
     for (uint32_t i = 0; i < span->count; i++) {
         ptx_cell *cell = &span->cells[i];
-        if (i > 0 && cell->write == before.write && cell->reads == before.reads) {
+        bool is_alike = access->same == NULL || (i > 0 && access->same[i] == access->same[i - 1]);
+        if (i > 0 && is_alike && cell->write == before.write && cell->reads == before.reads) {
             *cell = after;
             continue;
         }
@@ -458,4 +522,52 @@ bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const 
         after = *cell;
     }
     return true;
+}
+
+/* ---- the end of a CTA ---- */
+
+/* Whether threads that end with the check's view know that an access of another CTA is over. An
+ * arrival is over when its phase is, in whatever order it is. */
+static bool is_over(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    ptx_record arrival = *record;
+    arrival.agent += PTX_AGENT_ARRIVALS - PTX_AGENT_THREADS;
+    return is_before(check, record, lane) ||
+           (record->is_barrier && ptx_agent_get_kind(record->agent) == PTX_AGENT_THREADS &&
+            knows(check->view, PTX_KNOWN_INITS, &arrival, lane));
+}
+
+/* Whether one of a list is not over. */
+static bool find_in_list(const ptx_check *check, uint32_t list, ptx_race *race_out) {
+    for (uint32_t name = list; name != 0;) {
+        const ptx_reads reads = get_reads(check->shadow, name);
+        const ptx_record *record = &check->shadow->records.items[reads.record];
+        FOR_LANES(lane, record->cta != check->access->record.cta ? reads.lanes : 0) {
+            if (!is_over(check, record, lane)) {
+                *race_out =
+                    (ptx_race){.missing = PTX_MISSING_END, .earlier = *record, .lane = lane};
+                return true;
+            }
+        }
+        name = reads.next;
+    }
+    return false;
+}
+
+bool grout_ptx__find_unknown(ptx_shadow *shadow, const ptx_view *view, uint32_t cta,
+                             const ptx_span *span, ptx_race *race_out) {
+    const ptx_access access = {.record = {.cta = cta, .agent = UINT64_MAX},
+                               .own_agent = UINT64_MAX};
+    const ptx_check check = {.shadow = shadow, .access = &access, .span = span, .view = view};
+    for (uint32_t i = 0; i < span->count; i++) {
+        const ptx_cell *cell = &span->cells[i];
+        if (i > 0 && cell->write == cell[-1].write && cell->reads == cell[-1].reads) {
+            continue;
+        }
+        if (find_in_list(&check, cell->write, race_out) ||
+            find_in_list(&check, cell->reads, race_out)) {
+            race_out->at = i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -45,9 +45,10 @@ typedef struct ptx_record {
     bool is_strong;      /* relaxed and stronger, atomics */
     bool is_barrier;     /* an operation on an mbarrier, beside its init and inval */
     bool is_write;
-    bool is_map;   /* it reads a tensor map */
-    uint8_t size;  /* of a strong one, in bytes: those of one size overlap completely */
-    ptx_mark mark; /* of a strong write */
+    bool is_map;    /* it reads a tensor map */
+    bool is_cached; /* it reads what nothing writes: ld.global.nc */
+    uint8_t size;   /* of a strong one, in bytes: those of one size overlap completely */
+    ptx_mark mark;  /* of a strong write */
     ptx_pipe pipe;
 } ptx_record;
 
@@ -62,6 +63,9 @@ typedef struct ptx_span {
     uint32_t rank; /* of the CTA in its cluster, whose shared memory it is */
 } ptx_span;
 
+/* Whether a byte that is written has the value that is there already. */
+typedef enum ptx_same { PTX_SAME_NOT, PTX_SAME_UNDEFINED, PTX_SAME_VALUE } ptx_same;
+
 /* An access, by some lanes at one span. */
 typedef struct ptx_access {
     ptx_record record;
@@ -70,7 +74,7 @@ typedef struct ptx_access {
     uint64_t own_agent;          /* whose accesses up to a time are before it in program order */
     uint32_t own_lane, own_time; /* the lane; PTX_OWN_LANE: each its own */
     uint32_t cluster_size;
-    bool is_repeat; /* it writes what is there already */
+    const uint8_t *same; /* ptx_same of each byte of the span; NULL: each is PTX_SAME_NOT */
 } ptx_access;
 
 #define PTX_OWN_LANE UINT32_MAX
@@ -82,7 +86,10 @@ typedef enum ptx_missing {
     PTX_MISSING_FENCE,     /* of the proxies */
     PTX_MISSING_MAP_FENCE, /* of the proxy of tensor maps */
     PTX_MISSING_SCOPE,     /* both are strong, but for too few threads */
-    PTX_MISSING_TENSOR_FENCE
+    PTX_MISSING_TENSOR_FENCE,
+    PTX_MISSING_CACHED, /* one reads through a cache that writes of the kernel do not reach */
+    PTX_MISSING_BEGIN,  /* the CTA whose memory it is may not have begun; there is no earlier one */
+    PTX_MISSING_END     /* and it may have ended */
 } ptx_missing;
 
 typedef struct ptx_race {
@@ -91,6 +98,12 @@ typedef struct ptx_race {
     uint32_t lane, own_lane; /* of the earlier one, and of the access */
     uint32_t at;             /* which cell of the place */
 } ptx_race;
+
+/* Two writes that race, and leave the same values. */
+typedef struct ptx_equal {
+    ptx_race race;
+    ptx_record later;
+} ptx_equal;
 
 typedef struct ptx_reads {
     uint32_t record, lanes, next;
@@ -101,8 +114,9 @@ enum { PTX_RECENT = 1024 };
 typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
-    uint32_t recent[PTX_RECENT]; /* numbers of records, by a hash: who polls has the same again */
-    bool is_full;                /* more accesses than numbers for them */
+    GROUT_ARRAY(ptx_equal) equals; /* one of each two instructions */
+    uint32_t recent[PTX_RECENT];   /* numbers of records, by a hash: who polls has the same again */
+    bool is_full;                  /* more accesses than numbers for them */
 } ptx_shadow;
 
 /* Whether the tensor core performs the later one after the earlier one, if it was started after it:
@@ -113,5 +127,9 @@ void grout_ptx__deinit_shadow(ptx_shadow *shadow);
 /* An access: false if it races, with race_out, or without memory (missing is none then). */
 bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                             ptx_race *race_out);
+/* An access of other CTAs to a CTA's memory that the threads of that one, who end with this view,
+ * do not know of; false if there is none. */
+bool grout_ptx__find_unknown(ptx_shadow *shadow, const ptx_view *view, uint32_t cta,
+                             const ptx_span *span, ptx_race *race_out);
 
 #endif

@@ -16,7 +16,8 @@
 typedef enum ptx_known {
     PTX_KNOWN_THREADS,  /* accesses of threads */
     PTX_KNOWN_ENGINES,  /* what engines are done with */
-    PTX_KNOWN_INITS,    /* inits of mbarriers, what fence.mbarrier_init has passed */
+    PTX_KNOWN_INITS,    /* inits of mbarriers, what fence.mbarrier_init has passed; which CTAs have
+                           begun, and arrivals that have ended a phase */
     PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
     PTX_KNOWN_GLOBAL,   /* the same in global memory; agents as they are */
     PTX_KNOWN_SEALED,   /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTX on the CPU: texts from anywhere, and what NVRTC makes of kernels."""
+import pathlib
+
 import numpy
 import pytest
 
@@ -188,3 +190,55 @@ def test_options_that_the_machine_has_not(add_one):
         add_one.run(x, device="ptx", threads=2)
     with pytest.raises(ValueError, match="'cpu' or 'ptx'"):
         add_one.run(x, device="cuda")
+
+
+# ---- programs of an attack on the search, with the verdict that they must have, in 12 interleavings
+
+RACE, SAME = "ptx-race", "same-value-race"
+ATTACK = {"48_nc_load_bug": (RACE, "ld.global.nc reads by a cache"), "48_nc_load_ok": None,
+          "57_peer_not_begun_bug": (RACE, "nothing tells that this CTA has begun"), "57_peer_not_begun_ok": None,
+          "same_value_write_write": (SAME, "write the same values to shared memory")}
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("name", ATTACK)
+def test_attack(name, seed):
+    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "ptx_attack" / f"{name}.ptx"
+    shape = {"grid": 2, "cluster": 2, "block": 32} if name[0] == "5" else {"grid": 2, "block": 1} if name[0] == "4" \
+        else {"block": 128}
+    arrays = [numpy.zeros(128, "int32") for _ in grout.ptx.load(path)["k"].layout]
+    options = {"seed": seed, "timing": ("random", "lazy", "eager")[seed % 3], "find_races": True}
+    if ATTACK[name] is None:
+        assert grout.ptx.load(path).run(*arrays, **shape, **options).warnings == ()
+        return
+    code, text = ATTACK[name]
+    if code == SAME:
+        found = grout.ptx.load(path).run(*arrays, **shape, **options).warnings
+    else:
+        with pytest.raises(grout.RunError) as error:
+            grout.ptx.load(path).run(*arrays, **shape, **options)
+        found = error.value.diagnostics
+    assert [one.code for one in found] == [code] and text in found[0].message
+
+
+# All lanes write the first element of y, each with its element of x.
+WRITES = BEGINNING + """.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [y]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 4;
+  add.u64 %rd2, %rd0, %rd2; ld.global.b32 %r1, [%rd2]; st.global.b32 [%rd1], %r1;
+  ret;
+}
+"""
+
+
+def test_equal_by_chance():
+    """What is the same with these inputs alone is a race: the run is made again with others."""
+    kernel, first = grout.ptx.parse(WRITES), grout.ptx.parse(WRITES.replace("[%rd2];", "[%rd0];"))
+    for x in (numpy.zeros(64, "float32"), numpy.zeros(64, "float64"), numpy.eye(1, 256, 200, "int32")[0]):
+        with pytest.raises(grout.RunError, match="with other inputs they leave other values"):
+            kernel.run(x, numpy.zeros(1, "int32"), block=64, find_races=True)
+        found = first.run(x, numpy.zeros(1, "int32"), block=64, find_races=True).warnings
+        assert [one.code for one in found] == [SAME]
+    zeros = numpy.zeros(64, "int32")  # in any order, they stay the same
+    assert [one.code for one in kernel.run(zeros, numpy.zeros(1, "int32"), block=64, find_races=True).warnings] == [SAME]

@@ -7,12 +7,14 @@
 #include <string.h>
 
 static bool read_verdict(const char *at, litmus_verdict *verdict_out) {
-    *verdict_out = (litmus_verdict){false, "", {"", ""}};
+    *verdict_out = (litmus_verdict){.is_race = false};
     if (strncmp(at, "ordered\n", 8) == 0) {
         return true;
     }
-    verdict_out->is_race = true;
-    return sscanf(at, "race %127s %127s %127s", verdict_out->missing, verdict_out->marks[0],
+    verdict_out->is_same = strncmp(at, "same ", 5) == 0;
+    verdict_out->is_race = strncmp(at, "race ", 5) == 0;
+    return (verdict_out->is_race || verdict_out->is_same) &&
+           sscanf(at + 5, "%127s %127s %127s", verdict_out->missing, verdict_out->marks[0],
                   verdict_out->marks[1]) == 3;
 }
 
@@ -93,7 +95,8 @@ bool litmus_make_twin(const litmus_file *file, const litmus_twin *twin, char *te
 }
 
 void litmus_get_mark(const char *text, uint32_t line, char mark_out[LITMUS_WORD_MAX]) {
-    (void)snprintf(mark_out, LITMUS_WORD_MAX, "?");
+    (void)snprintf(mark_out, LITMUS_WORD_MAX, line == 0 ? "-" : "?");
+    text = line == 0 ? NULL : text;
     for (; line > 1 && text != NULL; line--) {
         text = strchr(text, '\n');
         text = text == NULL ? NULL : text + 1;
@@ -109,6 +112,7 @@ bool litmus_is_same(const litmus_verdict *a, const litmus_verdict *b) {
     bool is_straight =
         strcmp(a->marks[0], b->marks[0]) == 0 && strcmp(a->marks[1], b->marks[1]) == 0;
     bool is_turned = strcmp(a->marks[0], b->marks[1]) == 0 && strcmp(a->marks[1], b->marks[0]) == 0;
-    return a->is_race == b->is_race &&
-           (!a->is_race || (strcmp(a->missing, b->missing) == 0 && (is_straight || is_turned)));
+    return a->is_race == b->is_race && a->is_same == b->is_same &&
+           ((!a->is_race && !a->is_same) ||
+            (strcmp(a->missing, b->missing) == 0 && (is_straight || is_turned)));
 }

@@ -4,11 +4,13 @@
  *   // launch: grid 2 cluster 2 block 64
  *   // expect: ordered
  *   // expect: race order A B
+ *   // expect: same order A B
  *   // with 'st.relaxed' for 'st.release': race order A B
  *
- * A race names what is missing (order, scope, proxy, tensor, map) and the two accesses: the lines
- * that end with the comments // A and // B. Each line "with" is one more program: the text with one
- * piece replaced, which has to be there exactly once.
+ * A race names what is missing (order, scope, proxy, tensor, map, cached, begin, end) and the two
+ * accesses: the lines that end with the comments // A and // B; - where there is one access alone.
+ * "same" is the warning of two writes that leave the same values. Each line "with" is one more
+ * program: the text with one piece replaced, which has to be there exactly once.
  */
 #ifndef GROUT_TESTS_PTX_LITMUS_TEXT_H
 #define GROUT_TESTS_PTX_LITMUS_TEXT_H
@@ -20,8 +22,8 @@
 enum { LITMUS_TEXT_MAX = 16384, LITMUS_WORD_MAX = 128, LITMUS_TWINS_MAX = 16 };
 
 typedef struct litmus_verdict {
-    bool is_race;
-    char missing[LITMUS_WORD_MAX]; /* order, scope, proxy, tensor, map */
+    bool is_race, is_same;         /* is_same: with a warning, and the run goes on */
+    char missing[LITMUS_WORD_MAX]; /* order, scope, proxy .. */
     char marks[2][LITMUS_WORD_MAX];
 } litmus_verdict;
 
@@ -41,7 +43,7 @@ typedef struct litmus_file {
 bool litmus_read(const char *path, litmus_file *file_out, const char **reason_out);
 /* The text of a twin; false if the piece is not there exactly once in the program itself. */
 bool litmus_make_twin(const litmus_file *file, const litmus_twin *twin, char *text_out);
-/* The mark of a line, counted from 1; "?" if it has none. */
+/* The mark of a line, counted from 1; "?" if it has none, "-" of line 0. */
 void litmus_get_mark(const char *text, uint32_t line, char mark_out[LITMUS_WORD_MAX]);
 bool litmus_is_same(const litmus_verdict *a, const litmus_verdict *b);
 

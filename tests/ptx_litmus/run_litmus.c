@@ -25,6 +25,9 @@ enum { TIMINGS = sizeof timings / sizeof timings[0] };
 
 static const char *get_missing(const char *message) {
     return strstr(message, "no fence.proxy.tensormap") != NULL ? "map"
+           : strstr(message, "ld.global.nc") != NULL           ? "cached"
+           : strstr(message, "CTA has begun") != NULL          ? "begin"
+           : strstr(message, "before it ends") != NULL         ? "end"
            : strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
            : strstr(message, "no fence.proxy.async") != NULL   ? "proxy"
            : strstr(message, "but the scope of one") != NULL   ? "scope"
@@ -36,12 +39,13 @@ static const char *get_missing(const char *message) {
 /* False if the run ended in another way; the reason is printed. */
 static bool get_verdict(const char *text, const grout_diags *diags, bool is_done,
                         litmus_verdict *verdict_out) {
-    *verdict_out = (litmus_verdict){.is_race = !is_done};
-    if (is_done) {
+    const grout_diag *diag = grout_diags_count(diags) == 0 ? NULL : grout_diags_get(diags, 0);
+    *verdict_out = (litmus_verdict){.is_race = !is_done, .is_same = is_done && diag != NULL};
+    if (is_done && diag == NULL) {
         return true;
     }
-    const grout_diag *diag = grout_diags_count(diags) == 0 ? NULL : grout_diags_get(diags, 0);
-    if (diag == NULL || diag->code != GROUT_DIAG_PTX_RACE || diag->note_count == 0) {
+    const grout_diag_code code = is_done ? GROUT_DIAG_SAME_VALUE_RACE : GROUT_DIAG_PTX_RACE;
+    if (diag == NULL || diag->code != code || diag->note_count == 0) {
         grout_text said = {0};
         const grout_render_options options = {false};
         grout_diags_render(diags, &options, &said);
@@ -56,8 +60,9 @@ static bool get_verdict(const char *text, const grout_diags *diags, bool is_done
 }
 
 static void print_verdict(const litmus_verdict *verdict) {
-    if (verdict->is_race) {
-        printf("race %s %s %s", verdict->missing, verdict->marks[0], verdict->marks[1]);
+    if (verdict->is_race || verdict->is_same) {
+        printf("%s %s %s %s", verdict->is_race ? "race" : "same", verdict->missing,
+               verdict->marks[0], verdict->marks[1]);
     } else {
         printf("ordered");
     }

@@ -432,7 +432,8 @@ class Kernel:
 
         device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
         interpreter; of the options it takes seed, timing, max_steps, extern_source, nvrtc and find_races, which makes two
-        accesses without an order a RunError (kernel.check looks for races of the kernel itself).
+        accesses without an order a RunError (kernel.check looks for races of the kernel itself); two writes that leave the
+        same values are a RuntimeWarning.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+import warnings
 
 import numpy
 
@@ -53,7 +54,7 @@ class Device:
     def _add_array(self, array) -> int:
         if array["direction"] == "out":
             return self._add(_make_contents(array))
-        return self.memory.add(*self.arguments[array["name"]])
+        return self.memory.add(*self.arguments[array["name"]], array["dtype"])
 
     def _find(self, item) -> int:
         """The address of the array or workspace that a parameter or a map names."""
@@ -93,7 +94,8 @@ class Device:
             data = data.ljust(offset, b"\0") + self.make_parameter(parameter, size)
         launch = ptx.Launch(self.manifest["grid"], self.manifest["block"], self.manifest["cluster"],
                             self.manifest["dynamic_smem_bytes"], seed, timing, max_steps, find_races)
-        launch.run(module, entry.name, self.memory, data)
+        for warning in launch.run(module, entry.name, self.memory, data).warnings:
+            warnings.warn(str(warning), RuntimeWarning, stacklevel=4)  # of whoever calls kernel.run
 
     def read_back(self) -> None:
         for array in self.manifest["arrays"]:

@@ -13,7 +13,7 @@ import typing
 import numpy
 
 from . import _arrays
-from ._diagnostics import ArgumentError, Diags, GroutError, KernelError, RunError
+from ._diagnostics import ArgumentError, Diagnostic, Diags, GroutError, KernelError, RunError
 from ._library import ffi, lib, take_text, text_of
 
 __all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
@@ -21,6 +21,9 @@ __all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
 MAP_BYTES = 128
 TIMINGS = {"random": "RANDOM", "lazy": "LATE", "eager": "EARLY"}
 FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
+# What the machine may put into an array for a second run, by the array's type (grout_ptx_elements).
+ELEMENTS = {"bool": "I8", "i8": "I8", "u8": "I8", "i16": "I16", "u16": "I16", "i32": "I32", "u32": "I32", "i64": "I64",
+            "u64": "I64", "f8e4m3": "E4M3", "f8e5m2": "E5M2", "f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64"}
 # The CUDA driver's numbers (CUtensorMapDataType); what has 8 bits or less goes as bytes.
 MAP_TYPES = {"u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
@@ -31,11 +34,12 @@ Size = typing.Union[int, typing.Sequence[int]]
 
 @dataclasses.dataclass(frozen=True)
 class Stats:
-    """What a run has done."""
+    """What a run has done. warnings: of find_races, two writes that leave the same values."""
 
     warp_instructions: int
     lane_instructions: int
     async_operations: int
+    warnings: typing.Tuple[Diagnostic, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,11 +94,13 @@ class Memory:
     def pointer(self):
         return self._memory
 
-    def add(self, address: int, size: int) -> int:
-        """Where a copy of bytes of this process lies."""
+    def add(self, address: int, size: int, dtype: str = "") -> int:
+        """Where a copy of bytes of this process lies. dtype: of an input that may be another one in a second run."""
         found = lib.grout_ptx_memory_add(self._memory, ffi.cast("void *", address), size)
         if found == 0:
             raise MemoryError(f"grout: no memory for an array of {size} bytes")
+        elements = getattr(lib, f"GROUT_PTX_ELEMENTS_{ELEMENTS.get(dtype, 'FIXED')}")
+        lib.grout_ptx_memory_set_elements(self._memory, found, elements)
         return found
 
     def read(self, found: int, address: int, size: int) -> int:
@@ -124,7 +130,7 @@ class _Arguments:
                 if address < view.address + view.nbytes and view.address < address + size:
                     raise ArgumentError("it has bytes in common with another argument: the machine copies arrays one by "
                                         "one; pass the whole array and an offset")
-            self._places[key] = self.memory.add(view.address, view.nbytes)
+            self._places[key] = self.memory.add(view.address, view.nbytes, view.dtype)
             if not view.is_read_only:
                 self._written.append((name, view, self._places[key]))
         return self._places[key]
@@ -197,7 +203,7 @@ class Launch:
         diags = Diags()
         if not lib.grout_ptx_launch_run(launch, result, diags.list):
             diags.fail(ArgumentError if diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else RunError)
-        return Stats(result.warp_instructions, result.lane_instructions, result.async_operations)
+        return Stats(result.warp_instructions, result.lane_instructions, result.async_operations, tuple(diags.take()))
 
 
 class Entry:
@@ -223,7 +229,8 @@ class Entry:
         of the warps. timing: when what is asynchronous happens: "random", "lazy" or "eager". max_steps: instructions
         of warps, 0 for 4 * 10^9. A run that no GPU could do, or that hangs, is a RunError with the instruction's place.
         find_races: so is a run in which two accesses of the same bytes have no order (code ptx-race), whatever the order
-        was in which they happened.
+        was in which they happened. Two writes that leave the same values, in this run and in one with other inputs, are a
+        warning of what is returned (same-value-race).
         """
         if len(arguments) != len(self.layout):
             raise ArgumentError(f"{self.name} has {len(self.layout)} parameters, and {len(arguments)} arguments are "
