@@ -102,6 +102,12 @@ static bool has_barriers_made_first(const grout_gpu_plan *plan) {
     return false;
 }
 
+/* Whether two CTAs take columns of tensor memory together: each has to know before that the other
+ * one runs. The allocation itself says that both have them. */
+static bool begins_as_pairs(const grout_gpu_plan *plan) {
+    return plan->tensor_columns > 0 && plan->tensor_group == GROUT_PAIR;
+}
+
 /* One CUDA thread makes all barriers, those of scopes too: their phases go on from scope to scope.
  */
 static void init_barriers(grout_emitter *e) {
@@ -142,6 +148,9 @@ static void init_barriers(grout_emitter *e) {
                          grout_gpu__get_map_name(e->module, &plan->maps[k]).text);
     }
     grout_emit__close(e, "");
+    if (begins_as_pairs(plan)) {
+        grout_emit__line(e, "grout_cluster_start();");
+    }
     if (has_tensor) {
         grout_tensor__allocate(e);
     }
@@ -224,7 +233,7 @@ void grout_emit__kernel(grout_emitter *e) {
     }
     declare_phases(e);
     init_barriers(e);
-    if (plan->cluster_size > 1) {
+    if (plan->cluster_size > 1 && !begins_as_pairs(plan)) {
         grout_emit__line(e, "grout_cluster_start();");
     }
     if (plan->tensor_columns > 0) {
