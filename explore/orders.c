@@ -18,19 +18,22 @@ static uint32_t find_updated(const grout_module *module, const grout_op *op) {
 static bool note_op(const grout_allocator *allocator, const grout_module *module,
                     grout_kernel_id kernel, const grout_op *op, uint8_t *orders) {
     uint32_t operand = find_updated(module, op);
+    grout_object_id object;
     grout_view view;
     bool is_decisive = false;
     memset(&view, 0, sizeof view);
     if (operand >= op->operand_count ||
-        !grout_module_get_view(module, grout_module_get_operand(module, op, operand), &view) ||
-        orders[view.object] == GROUT_ORDER_ALL) {
+        !grout_module_get_view(module, grout_module_get_operand(module, op, operand), &view)) {
         return true;
     }
-    if (!grout_race_is_decisive(allocator, module, kernel,
-                                grout_object_get_root(module, view.object), &is_decisive)) {
+    object = grout_object_get_root(module, view.object);
+    if (orders[object] == GROUT_ORDER_ALL) {
+        return true;
+    }
+    if (!grout_race_is_decisive(allocator, module, kernel, object, &is_decisive)) {
         return false;
     }
-    orders[view.object] = is_decisive ? GROUT_ORDER_ALL : GROUT_ORDER_FETCHES;
+    orders[object] = is_decisive ? GROUT_ORDER_ALL : GROUT_ORDER_FETCHES;
     return true;
 }
 

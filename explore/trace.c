@@ -221,30 +221,44 @@ static bool is_fetch(const grout_op *op) {
     return grout_op_returns_old_value((grout_opcode)op->opcode);
 }
 
-/* The same for updates that commute with each other; 0: those whose order shows. */
+/* The same for updates that commute with each other; 0: those whose order shows. The smaller of
+ * signed numbers is none of unsigned ones. */
 static uint32_t get_update_kind(const grout_trace *trace, const grout_op *op,
                                 grout_object_id object) {
     uint8_t dtype = grout_object_get_type(trace->info.module, object)->dtype;
     grout_update update = grout_op_get_update(trace->info.module, op);
-    return grout_update_is_ordered(update, (grout_dtype)dtype) ? 0 : (uint32_t)update;
+    return grout_update_is_ordered(update, (grout_dtype)dtype)
+               ? 0
+               : (uint32_t)update | (uint32_t)dtype << 8;
+}
+
+/* The byte of an access's first element, counted from the root's. */
+static uint64_t get_first_byte(const grout_trace *trace, const grout_access *access,
+                               grout_object_id root) {
+    const grout_module *module = trace->info.module;
+    const int64_t start = root == access->object ? 0
+                                                 : grout_object_get_offset(module, access->object) -
+                                                       grout_object_get_offset(module, root);
+    return (uint64_t)(start + access->runs[0].base);
 }
 
 static bool note_atomic(grout_trace *trace, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
-    bool has_order = trace->orders[access->object] == GROUT_ORDER_ALL;
+    const grout_object_id root = grout_object_get_root(trace->info.module, access->object);
+    bool has_order = trace->orders[root] == GROUT_ORDER_ALL;
     uint32_t owner = grout_space_is_of_launch(access->space) ? 0 : access->owner;
     if (!access->is_write || !(has_order || is_fetch(op))) {
         return true;
     }
     if (has_order) {
-        return add_step(trace, event, get_resource(RESOURCE_OBJECT, owner, access->object, 0),
+        return add_step(trace, event, get_resource(RESOURCE_OBJECT, owner, root, 0),
                         is_fetch(op) ? GROUT_STEP_FETCH : GROUT_STEP_UPDATE,
                         is_fetch(op) ? 0 : get_update_kind(trace, op, access->object));
     }
     return add_step(
         trace, event,
-        get_resource(RESOURCE_ELEMENT, owner, access->object, (uint64_t)access->runs[0].base),
+        get_resource(RESOURCE_ELEMENT, owner, root, get_first_byte(trace, access, root)),
         GROUT_STEP_FETCH, 0);
 }
 

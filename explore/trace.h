@@ -55,7 +55,7 @@ typedef struct grout_trace {
     const grout_decisions *decisions; /* recorded by the run */
     grout_launch_info info;
     uint32_t local_actors;
-    const uint8_t *orders; /* by object: grout_order_kind */
+    const uint8_t *orders; /* by root: grout_order_kind */
     GROUT_ARRAY(grout_step) steps;
     GROUT_ARRAY(grout_reversal) reversals;
     GROUT_ARRAY(grout_taking) takings;

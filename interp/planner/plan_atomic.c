@@ -1,5 +1,5 @@
 /*
- * plan_atomic.c - which arrays have atomics that order something.
+ * plan_atomic.c - which arrays have atomics that order something, by whatever name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,7 @@ static bool is_ordered(const grout_planner *planner, const grout_op *op) {
            order != GROUT_CHOICE_ORDER_RELAXED;
 }
 
+/* The array whose bytes the op touches. */
 static bool get_object(const grout_planner *planner, const grout_op *op, grout_object_id *object) {
     grout_view view;
     if (op->operand_count == 0 ||
@@ -18,7 +19,7 @@ static bool get_object(const grout_planner *planner, const grout_op *op, grout_o
                                &view)) {
         return false;
     }
-    *object = view.object;
+    *object = grout_object_get_root(planner->module, view.object);
     return true;
 }
 

@@ -63,8 +63,8 @@ typedef struct grout_planner {
     uint32_t *object_elements; /* by object: first barrier element */
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
-    bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
-    const grout_pick *pick;    /* of the op that is lowered; NULL: it has none */
+    bool *object_is_ordered; /* by array with bytes of its own: some atomic releases or acquires */
+    const grout_pick *pick;  /* of the op that is lowered; NULL: it has none */
     int64_t split; /* of the op that is lowered: the dimension of its source that the CTAs of a pair
                       divide; -1: none */
     uint32_t

@@ -229,7 +229,7 @@ typedef struct grout_inst {
                        * way back of a while */
     bool is_look;     /* changes nothing that another actor sees: a load, a test */
     bool is_for_all;  /* a meeting that thread 0 comes to for all threads of its CTA */
-    bool is_ordered;  /* an atomic or store whose object has atomics that order something */
+    bool is_ordered;  /* an atomic or store; some atomics on the array's bytes order something */
     uint32_t target;
     uint32_t first_slot, slot_count;
     grout_slot result;

@@ -15,7 +15,7 @@
 typedef struct record {
     grout_keyed head;
     uint32_t first; /* release */
-    uint32_t reserved;
+    uint32_t bytes; /* of the element; of the widest, where atomics differ */
 } record;
 
 GROUT_NO_PADDING_BEGIN
@@ -62,14 +62,23 @@ static uint32_t get_owner(const grout_cta *cta, const grout_box *box) {
     return grout_space_is_of_launch(box->plan->space) ? UINT32_MAX : first + box->rank;
 }
 
+/* Where the box's object begins, as a location of no bytes. */
+static grout_location get_start(const grout_cta *cta, const grout_box *box) {
+    const bool is_of_cta = grout_space_is_of_cta(box->plan->space);
+    return (grout_location){.object = is_of_cta ? 0 : box->plan->object,
+                            .owner = get_owner(cta, box),
+                            .offset = is_of_cta ? box->plan->memory_offset : 0};
+}
+
 grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box *box) {
     grout_machine *machine = cta->machine;
+    grout_location found = get_start(cta, box);
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->run.has_failed |= runs == NULL;
-    return (grout_location){.object = box->plan->object,
-                            .owner = get_owner(cta, box),
-                            .offset = runs != NULL && count > 0 ? runs[0].base : 0};
+    found.offset += runs != NULL && count > 0 ? runs[0].base : 0;
+    found.bytes = box->plan->element_bytes;
+    return found;
 }
 
 static grout_edge get_edge(const grout_cta *cta, const release *from, grout_sync sync) {
@@ -156,6 +165,9 @@ void grout_atomic__release(const grout_cta *cta, uint32_t actor, const grout_loc
         grout_keyed__get(get_table(machine), get_key(location->object, location->owner),
                          (uint64_t)location->offset, &machine->heap);
     uint32_t own = index == 0 ? 0 : add_release(cta, index, sync);
+    if (own != 0 && get_record(machine, index)->bytes < location->bytes) {
+        get_record(machine, index)->bytes = location->bytes;
+    }
     uint32_t set = own == 0 ? 0 : grout_handover__capture(cta, actor);
     if (set == 0) {
         machine->run.has_failed = true;
@@ -194,17 +206,29 @@ static bool is_in_runs(const grout_run *runs, uint32_t count, int64_t offset) {
     return false;
 }
 
+/* Whether some byte of the element that begins there is in the runs. */
+static bool has_byte_in_runs(const grout_run *runs, uint32_t count, int64_t offset,
+                             uint32_t bytes) {
+    bool is_found = false;
+    for (uint32_t i = 0; i < bytes && !is_found; i++) {
+        is_found = is_in_runs(runs, count, offset + i);
+    }
+    return is_found;
+}
+
 void grout_atomic__forget(const grout_cta *cta, const grout_box *box) {
     grout_machine *machine = cta->machine;
     grout_keyed_table table = get_table(machine);
-    uint64_t key = get_key(box->plan->object, get_owner(cta, box));
+    const grout_location start = get_start(cta, box);
+    uint64_t key = get_key(start.object, start.owner);
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->run.has_failed |= runs == NULL;
     for (uint32_t i = runs == NULL ? 0 : grout_keyed__next(table, 0); i != 0;) {
         const record *own = get_record(machine, i);
         uint32_t next = grout_keyed__next(table, i);
-        if (own->head.key[0] == key && is_in_runs(runs, count, (int64_t)own->head.key[1])) {
+        if (own->head.key[0] == key &&
+            has_byte_in_runs(runs, count, (int64_t)own->head.key[1] - start.offset, own->bytes)) {
             remove_location(machine, i);
         }
         i = next;
@@ -222,15 +246,25 @@ void grout_atomic__end_cta(grout_machine *machine, uint32_t cta) {
     }
 }
 
+/* Whether a byte of a CTA's memory is one of an array. */
+static bool is_in_array(const grout_machine *machine, grout_object_id id, int64_t byte) {
+    const grout_object *object = grout_module_get_object(machine->launch.module, id);
+    if (object->kind != GROUT_OBJECT_ARRAY || !grout_space_is_of_cta(object->space)) {
+        return false;
+    }
+    const int64_t from = byte - grout_plan__get_memory_offset(machine->plan, id);
+    return from >= 0 && from < grout_object_get_layout(machine->launch.module, id)->bytes;
+}
+
 void grout_atomic__end_scope(grout_machine *machine, uint32_t cta, const grout_object_id *objects,
                              uint32_t count) {
     grout_keyed_table table = get_table(machine);
     for (uint32_t i = grout_keyed__next(table, 0); i != 0;) {
         uint32_t next = grout_keyed__next(table, i);
-        uint64_t key = get_record(machine, i)->head.key[0];
+        const uint64_t *key = get_record(machine, i)->head.key;
         bool is_in_scope = false;
-        for (uint32_t k = 0; k < count; k++) {
-            is_in_scope |= key == get_key(objects[k], cta);
+        for (uint32_t k = 0; key[0] == get_key(0, cta) && k < count; k++) {
+            is_in_scope |= is_in_array(machine, objects[k], (int64_t)key[1]);
         }
         if (is_in_scope) {
             remove_location(machine, i);

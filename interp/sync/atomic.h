@@ -8,11 +8,14 @@
 
 #include "memory.h"
 
-/* An element: its object, the CTA that has it (in GMEM: UINT32_MAX), its byte in the object. */
+/* An element, by its bytes: an object of a CTA may have many names. In GMEM the array, UINT32_MAX
+ * as owner, and the byte in the array; else 0, the CTA that has it, and the byte in the memory of
+ * that CTA. */
 typedef struct grout_location {
     grout_object_id object;
     uint32_t owner;
     int64_t offset;
+    uint32_t bytes;
 } grout_location;
 
 /* How an op is ordered: as written, or by its default. */

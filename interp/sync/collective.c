@@ -59,12 +59,50 @@ static void drop_record(const grout_cta *cta, uint32_t index) {
 
 /* ---- what makes two copies one --------------------------------------------------------------- */
 
+/* Whether a box of a CTA's memory lies in its array. */
+static bool has_bytes(const grout_box_plan *plan, const int64_t *start) {
+    bool has = grout_space_is_of_cta(plan->space);
+    for (uint32_t dim = 0; dim < plan->rank && has; dim++) {
+        has = start[dim] >= 0 && start[dim] + plan->extent[dim] <= plan->dims[dim];
+    }
+    return has;
+}
+
+/* Where in the CTA's memory a byte of the box is; counted in the order of its elements. */
+static int64_t find_byte(const grout_box_plan *plan, const int64_t *start, int64_t byte) {
+    int64_t index[GROUT_RANK_MAX], element = byte / plan->element_bytes;
+    for (uint32_t i = plan->rank; i-- > 0;) {
+        const uint32_t dim = plan->order[i];
+        index[dim] = start[dim] + element % plan->extent[dim];
+        element /= plan->extent[dim];
+    }
+    return plan->memory_offset + grout_layout_get_offset(plan->layout, index) +
+           byte % plan->element_bytes;
+}
+
+/* The same of two boxes of arrays with two names: the bytes count. */
+static bool has_same_bytes(const grout_box_plan *a, const int64_t *a_start, const grout_box_plan *b,
+                           const int64_t *b_start) {
+    const int64_t step = a->element_bytes < b->element_bytes ? a->element_bytes : b->element_bytes;
+    if (!has_bytes(a, a_start) || !has_bytes(b, b_start) || a->bytes != b->bytes) {
+        return false;
+    }
+    for (int64_t byte = 0; byte < a->bytes; byte += step) {
+        if (find_byte(a, a_start, byte) != find_byte(b, b_start, byte)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether two boxes have the same elements in the same order; dimensions of one element have no
  * place in it. */
 static bool is_same_box(const grout_box_plan *a, const int64_t *a_start, const grout_box_plan *b,
                         const int64_t *b_start) {
-    if (a->object != b->object || a->rank != b->rank ||
-        memcmp(a_start, b_start, a->rank * sizeof *a_start) != 0 ||
+    if (a->object != b->object) {
+        return has_same_bytes(a, a_start, b, b_start);
+    }
+    if (a->rank != b->rank || memcmp(a_start, b_start, a->rank * sizeof *a_start) != 0 ||
         memcmp(a->extent, b->extent, a->rank * sizeof *a->extent) != 0) {
         return false;
     }
@@ -85,13 +123,18 @@ static bool is_same_box(const grout_box_plan *a, const int64_t *a_start, const g
     }
 }
 
-/* The dimension of the destination along which the CTAs share the box, or -1. */
-static int32_t get_cut(const grout_machine *machine, const grout_inst *inst) {
+/* Bytes of the destination that the CTAs share out, again and again to its end; 0: each gets all.
+ */
+static int64_t get_cut(const grout_machine *machine, const grout_inst *inst) {
     if (inst->u.copy.part_dim < 0) {
-        return -1;
+        return 0;
     }
     const grout_box_plan *to = grout_plan__box(machine->plan, inst, 1);
-    return to->order[to->rank - 1 - inst->u.copy.part_dim];
+    int64_t bytes = to->element_bytes;
+    for (int32_t i = 0; i <= inst->u.copy.part_dim; i++) {
+        bytes *= to->extent[to->order[to->rank - 1 - (uint32_t)i]];
+    }
+    return bytes;
 }
 
 static grout_divergence compare(const grout_machine *machine, const grout_collective *a,

@@ -8,7 +8,8 @@
 
 #include "alloc.h"
 
-_Static_assert(GROUT_UPDATE_COUNT <= 32, "grout_flow.kinds has a bit for each update");
+#define FIRST_CLASS 24
+_Static_assert(GROUT_UPDATE_COUNT <= FIRST_CLASS, "grout_flow.kinds has a bit for each update");
 
 /* Updates after which an element is defined though it was not before. */
 #define REPLACING (1u << GROUT_UPDATE_EXCHANGE | 1u << GROUT_UPDATE_COMPARE_SWAP)
@@ -140,23 +141,31 @@ static bool is_definedness_open(const grout_flow *it, grout_op_id id, grout_obje
            (meets_undefined(it, id) || (it->checker == NULL && is_empty_at_first(it, object)));
 }
 
+/* The bits of an update, and of the numbers that it takes the bytes for: an array may have names of
+ * several types. Signed numbers are others than unsigned ones where one is the smaller. */
+static uint32_t get_kind(grout_update update, grout_dtype dtype) {
+    const bool compares = update == GROUT_UPDATE_MIN || update == GROUT_UPDATE_MAX;
+    const uint32_t class_ = grout_dtype_get_info(dtype)->class_;
+    const uint32_t of = class_ == GROUT_CLASS_SINT && !compares ? GROUT_CLASS_UINT : class_;
+    return 1u << update | 1u << (FIRST_CLASS + of);
+}
+
 /* Memory whose contents depend on the order in which atomics come. */
 static void spread_atomic(grout_flow *it, grout_op_id id, const grout_op *op) {
     grout_update update = grout_op_get_update(it->module, op);
-    uint32_t kind = 1u << update;
-    grout_object_id object =
-        update != GROUT_UPDATE_NONE
-            ? find_object(it, op, grout_op_find_target((grout_opcode)op->opcode))
-            : 0;
+    const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
+    grout_object_id object = update != GROUT_UPDATE_NONE ? find_object(it, op, target) : 0;
     bool is_open = false;
     if (!object || (it->only != 0 && object != it->only)) {
         return;
     }
+    const grout_dtype dtype = (grout_dtype)grout_object_get_type(
+                                  it->module, grout_op__find_object(it->module, op, target))
+                                  ->dtype;
+    const uint32_t kind = get_kind(update, dtype);
     it->has_changed = it->has_changed || !(it->kinds[object] & kind);
     it->kinds[object] |= kind;
-    is_open = it->kinds[object] != kind ||
-              grout_update_is_ordered(
-                  update, (grout_dtype)grout_object_get_type(it->module, object)->dtype);
+    is_open = it->kinds[object] != kind || grout_update_is_ordered(update, dtype);
     mark(it, &it->objects[GROUT_TRAIT_VALUE][object], is_open ? id : 0);
     mark(it, &it->objects[GROUT_TRAIT_DEFINED][object],
          is_definedness_open(it, id, object) ? id : 0);

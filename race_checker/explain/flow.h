@@ -35,7 +35,7 @@ typedef struct grout_flow {
     grout_op_id read;             /* what is followed instead: this op's value; 0: no */
     /* by trait; what each has it from: an op that is a source; 0: it has it not */
     grout_op_id *values[GROUT_TRAIT_COUNT], *objects[GROUT_TRAIT_COUNT];
-    uint32_t *kinds; /* of an object: bits 1 << grout_update of what it meets */
+    uint32_t *kinds; /* of an object: what it meets, as bits (get_kind) */
     bool has_changed;
 } grout_flow;
 

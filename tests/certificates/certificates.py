@@ -37,6 +37,7 @@ from kernel import Kernel
 from lives import draw_lives
 from meetings import draw_meetings
 from mistakes import make_mistakes
+from names import draw_names
 from oracle import draw_graphs
 from pairs import draw_pairs
 from phases import draw_phases
@@ -48,9 +49,11 @@ from tensors import draw_tensors
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
             "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "pairs": (draw_pairs, 0), "rows": (draw_rows, 0),
-            "relays": (draw_relays, 0), "ends": (draw_ends, 0)}
+            "relays": (draw_relays, 0), "ends": (draw_ends, 0),
+            "names": (draw_names, 0)}
 # So many numbers, and which of them: the others draw what they have drawn without these families.
-OF_NUMBERS = {"tensors": (16, 0), "pairs": (32, 8), "rows": (32, 24), "relays": (16, 4), "ends": (16, 12)}
+OF_NUMBERS = {"tensors": (16, 0), "pairs": (32, 8), "rows": (32, 24), "relays": (16, 4), "ends": (16, 12),
+              "names": (32, 2)}
 AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own
 EXPLORED_EVERY = 8  # of these: nearly none has so few schedules that all can be tried
 BATCH = 40  # kernels of a file

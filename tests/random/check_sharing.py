@@ -6,7 +6,7 @@ usage: check_sharing.py --grout PATH KIND FIRST COUNT        KIND: multicast, co
 multicast: before each round the mbarriers of the CTAs have had phases and lives of different
 numbers; one CTA sends to all. collective: the same with barriers, scopes of different numbers of
 rounds, and two producers in any order. Right kernels are clean for every schedule; of those with a
-mistake the code is known.
+mistake the code is known. In some the CTAs call the destination by different names.
 registers: threads that take and give registers and wait for each other. All orders are tried on a
 model: --explore has to find the deadlock exactly if there is one, and a run that claims every
 schedule must not be wrong. Where no decrease happens after an increase, and there is no deadlock,
@@ -151,6 +151,18 @@ class Collective:
         self.mistake = draw.choice(("source", "destination")) if draw.random() < 0.4 else None
         self.victim = draw.randrange(self.ctas)
         self.text = Text()
+        self.names = random.Random(-seed - 1)  # its own: kernels stay as they are drawn
+        self.has_names = self.names.random() < 0.4
+
+    def copy(self, source, destination):
+        """The copy; with names each CTA has one of its own for the destination."""
+        for cta in range(self.ctas if self.has_names else 1):
+            name = self.names.choice(("%s", "%t", "%u.bitcast(f32)")) if self.has_names else "%s"
+            if self.has_names:
+                self.text.add(f"if (eq %me, {cta}) {{")
+            self.text.add(f"copy_gmem_to_smem %x[{source}], {name}[{destination}], %b[%w] collective_axes(cx)")
+            if self.has_names:
+                self.text.add("}")
 
     def add_own(self, cta, thread):
         """Phases that only this CTA's barrier has."""
@@ -172,7 +184,7 @@ class Collective:
             text.add(f"%place = select %wrong, (%w + {self.rounds * self.threads}), ({source})")
             source = "%place" if self.mistake == "source" else source
             destination = "%place" if self.mistake == "destination" else destination
-        text.add(f"copy_gmem_to_smem %x[{source}], %s[{destination}], %b[%w] collective_axes(cx)")
+        self.copy(source, destination)
         text.add("barrier_wait %b[%w]")
         text.add(f"store %y[%me, %w, {number}], (load %s[{destination}])")
 
@@ -187,7 +199,8 @@ class Collective:
             f"{self.rounds}, 32, {COLUMNS}]) cluster(cx = {self.ctas}) threads(wg = {self.threads}) "
             "attr cluster_exit = sync",
             [f"scratch %s : smem f32[{boxes}, 32, {COLUMNS}]", f"scratch %own : smem f32[2, 32, {COLUMNS}]",
-             "scratch %b : barrier[2]"])
+             *(f"scratch %{name} : smem {dtype}[{boxes}, 32, {COLUMNS}] alias(%s)" for name, dtype in
+               (("t", "f32"), ("u", "u32")) if self.has_names), "scratch %b : barrier[2]"])
         code, codes, holds = check(grout, self.source, draw_schedule(self.draw))
         self.wanted = {"collective-divergence"} if self.mistake else set()
         codes.discard("uninitialised-read")  # of the part that went elsewhere
