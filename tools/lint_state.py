@@ -19,6 +19,7 @@ ROOTS = ["grout_run_state", "grout_memory", "grout_node"]
 # Structs that a snapshot of the checker reaches and that need no fact of their own.
 MEMORY = {
     "grout_slab": "blocks by handle: where a shadow lies",
+    "grout_slab_large": "one of them that is larger than a chunk",
     "grout_node": "how a cell is cut into regions, which count",
     "grout_arrays": "the memory of arrays, copied and hashed as bytes",
     "grout_cta_facts": "pointers alone: slot.c asserts that each stands in its table",

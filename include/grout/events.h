@@ -408,7 +408,8 @@ typedef struct grout_fault {
      * element; 'have' elements of the result were made */
     uint64_t values[GROUT_FAULT_VALUES_MAX];
     uint32_t undefined;
-    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN; SEMAPHORE_RANGE:
+                     * about all units of a launch) */
 } grout_fault;
 
 /* NOT_CONTIGUOUS: what is wrong with a group of elements that goes together ('have': the first

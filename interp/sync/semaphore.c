@@ -385,20 +385,35 @@ void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_ins
 /* ---- ends --------------------------------------------------------------------------------------
  */
 
-static void publish_rest(grout_machine *machine, grout_semaphore_key key, const record *own) {
+/* A fault of the whole life of a semaphore, at its declaration. */
+static void publish_end(grout_machine *machine, grout_semaphore_key key, const record *own,
+                        const grout_fault *of_code) {
     const grout_semaphore_plan *plan = get_plan(machine, key.element);
-    grout_fault fault = {.code = GROUT_DIAG_SEMAPHORE_NOT_RESTORED,
-                         .object = plan->object,
-                         .element = plan->index,
-                         .have = own->units,
-                         .is_static = true};
+    grout_fault fault = *of_code;
     grout_event event;
+    fault.object = plan->object;
+    fault.element = plan->index;
+    fault.is_static = true;
     memset(&event, 0, sizeof event);
     event.kind = GROUT_EVENT_FAULT;
     event.step = machine->run.stats.steps;
     event.origin.cta = plan->is_global ? own->last_signal.cta : key.cta;
     event.u.fault = &fault;
     grout_machine__publish(machine, &event);
+}
+
+/* A GPU keeps the units of the whole launch in 32 bits. Only a wait that looks at them can tell. */
+static void publish_ends(grout_machine *machine, grout_semaphore_key key, const record *own) {
+    if (own->units != 0) {
+        publish_end(machine, key, own,
+                    &(grout_fault){.code = GROUT_DIAG_SEMAPHORE_NOT_RESTORED, .have = own->units});
+    }
+    if (own->total > UINT32_MAX && get_plan(machine, key.element)->keeps_all) {
+        publish_end(machine, key, own,
+                    &(grout_fault){.code = GROUT_DIAG_SEMAPHORE_RANGE,
+                                   .have = (int64_t)own->total,
+                                   .need = UINT32_MAX});
+    }
 }
 
 static void remove_pasts(grout_machine *machine, uint32_t semaphore) {
@@ -420,8 +435,8 @@ static void end_semaphore(grout_machine *machine, grout_semaphore_key key) {
         return;
     }
     const record *own = get_record(machine, index);
-    if (own->units != 0 && grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
-        publish_rest(machine, key, own);
+    if (grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
+        publish_ends(machine, key, own);
     }
     for (uint32_t i = own->first; i != 0;) {
         uint32_t next = get_signal(machine, i)->next;

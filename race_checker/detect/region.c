@@ -8,8 +8,7 @@
 
 enum {
     PIECES_MAX = 24, /* of a leaf; more make it a tree */
-    PIECES_FIRST = 7,
-    READERS_MAX = GROUT_SLAB_CHUNK_SIZE / sizeof(grout_entry)
+    PIECES_FIRST = 7
 };
 
 typedef struct piece {
@@ -40,12 +39,7 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
     if (region->reader_count == region->reader_capacity) {
         uint32_t capacity = region->reader_capacity ? region->reader_capacity * 2u : 2u;
         size_t old_size = region->reader_capacity * sizeof *entry;
-        grout_slab_handle readers = 0;
-        if (capacity > READERS_MAX) {
-            grout_shadow__remove_reader(shadow, region, 0);
-            return grout_shadow__add_reader(shadow, region, entry);
-        }
-        readers = grout_slab__alloc(&shadow->slab, capacity * sizeof *entry);
+        grout_slab_handle readers = grout_slab__alloc(&shadow->slab, capacity * sizeof *entry);
         if (!readers) {
             return false;
         }
@@ -55,7 +49,10 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
             grout_slab__free(&shadow->slab, region->readers, old_size);
         }
         region->readers = readers;
-        region->reader_capacity = (uint16_t)capacity;
+        region->reader_capacity = capacity;
+    }
+    if (region->reader_count == 0 || region->cluster_max < entry->cluster) {
+        region->cluster_max = entry->cluster;
     }
     grout_shadow__get_readers(shadow, region)[region->reader_count++] = *entry;
     region->open_count += entry->flags & GROUT_ENTRY_WRITE ? 1 : 0;
@@ -108,7 +105,12 @@ static bool is_same_entry(const grout_entry *a, const grout_entry *b) {
            memcmp(&a->origin, &b->origin, ORIGIN_SIZE) == 0;
 }
 
-static bool has_reader(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
+/* Whether the entry is one of them: most likely the one with this number. */
+static bool has_reader(const grout_entry *readers, uint32_t count, const grout_entry *entry,
+                       uint32_t likely) {
+    if (is_same_entry(&readers[likely], entry)) {
+        return true;
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (is_same_entry(&readers[i], entry)) {
             return true;
@@ -127,7 +129,7 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
         return false;
     }
     for (uint32_t i = 0; i < a->reader_count; i++) {
-        if (!has_reader(b_readers, b->reader_count, &a_readers[i])) {
+        if (!has_reader(b_readers, b->reader_count, &a_readers[i], i)) {
             return false;
         }
     }

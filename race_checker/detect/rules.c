@@ -3,6 +3,7 @@
 #include "rules.h"
 
 #include "invariant.h"
+#include "readers.h"
 #include "tensor.h"
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
@@ -434,63 +435,6 @@ static bool report(const grout_rules *rules, const grout_conflict *conflict,
     return rules->report(rules->payload, conflict, earlier, &rules->entry, rect);
 }
 
-/* Whether the cluster of the access has ended. */
-static bool has_ended(const grout_rules *rules, uint32_t cluster) {
-    uint32_t count = rules->shape->cta_count;
-    for (uint32_t cta = cluster * count; cta < (cluster + 1) * count; cta++) {
-        if (cta / 64 >= rules->ended_words || !(rules->ended_ctas[cta / 64] >> cta % 64 & 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_same_op(const grout_entry *a, const grout_entry *b) {
-    return a->origin.op == b->origin.op && ((a->flags ^ b->flags) & GROUT_ENTRY_WRITE) == 0;
-}
-
-static bool is_same_actor(const grout_entry *a, const grout_entry *b) {
-    return a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
-           a->origin.warp == b->origin.warp;
-}
-
-/*
- * Accesses of clusters that have ended are unordered with every other one for good, and two of them
- * for each op are enough: the access to come is of another cluster than one of the two.
- */
-static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
-                             const grout_entry *entry) {
-    grout_entry *readers = grout_shadow__get_readers(shadow, region);
-    uint32_t alike = 0;
-    for (uint32_t i = region->reader_count; i-- > 0;) {
-        bool is_alike = is_same_op(&readers[i], entry) && has_ended(rules, readers[i].cluster);
-        alike += is_alike ? 1 : 0;
-        if (is_alike && alike > 2) {
-            grout_shadow__remove_reader(shadow, region, i);
-        }
-    }
-}
-
-/* Keeps a read, or a write that is not the last any more: the newest of its actor and op. */
-static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
-                 const grout_entry *entry) {
-    grout_entry *readers = grout_shadow__get_readers(shadow, region);
-    for (uint32_t i = 0; i < region->reader_count; i++) {
-        grout_entry *it = &readers[i];
-        if (it->component == entry->component && it->cluster == entry->cluster &&
-            is_same_op(it, entry) && is_same_actor(it, entry)) {
-            uint32_t vouches = it->vouches ? it->vouches : entry->vouches;
-            *it = it->number <= entry->number ? *entry : *it;
-            it->vouches = vouches;
-            return true;
-        }
-    }
-    if (grout_space_is_of_launch(rules->space) && region->reader_count > 2 && rules->ended_ctas) {
-        drop_old_readers(rules, shadow, region, entry);
-    }
-    return grout_shadow__add_reader(shadow, region, entry);
-}
-
 /* Whether the access is not compared with this record, since it is with the atomic that replaces
  * it.
  */
@@ -625,12 +569,12 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
         }
     }
     GROUT_ASSERT(open <= kept && kept <= region->reader_capacity);
-    region->reader_count = (uint16_t)kept; /* its memory is kept for the reads to come */
-    region->open_count = (uint16_t)open;
+    region->reader_count = kept; /* its memory is kept for the reads to come */
+    region->open_count = open;
     region->write = rules->entry;
     last.flags |= is_done ? GROUT_ENTRY_BEHIND : 0;
     return !(last.flags & GROUT_ENTRY_PRESENT) || (is_done && !hides(rules, &last)) ||
-           keep(rules, shadow, region, &last);
+           grout_readers__keep(rules, shadow, region, &last);
 }
 
 /* ---- where the fence stands (--strict-fences) ---- */
@@ -692,5 +636,5 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
         return settle(rules, shadow, region, agrees);
     }
     entry.vouches = agrees ? entry.number : 0;
-    return keep(rules, shadow, region, &entry);
+    return grout_readers__keep(rules, shadow, region, &entry);
 }

@@ -76,10 +76,11 @@ GROUT_NO_PADDING_BEGIN
 
 typedef struct grout_region {
     grout_slab_handle readers; /* array of grout_entry, each of which counts */
-    uint16_t reader_count;
-    uint16_t reader_capacity;
-    uint16_t open_count; /* writes among the readers */
-    uint16_t reserved;
+    uint32_t reader_count;
+    uint32_t reader_capacity;
+    uint32_t open_count;  /* writes among the readers */
+    uint32_t cluster_max; /* no reader is of a cluster above */
+    uint32_t reserved;
     grout_entry write; /* counts as one */
     GROUT_STATE_END
 } grout_region;

@@ -568,11 +568,38 @@ static bool add_restored_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+/* Whether it is about the units of the whole launch, which a wait looks at. */
+static bool is_of_total(const grout_wording *wording) {
+    return wording->facts->fault.is_static;
+}
+
 static bool add_range_headline(const grout_wording *wording, grout_text *out) {
-    grout_sentence__add(
-        out, GROUT_SENTENCE_UNITS_RANGE_HEAD,
-        &(grout_words){.have = wording->facts->have, .object = name_semaphore(wording)});
+    const int64_t have = wording->facts->have;
+    const char *object = name_semaphore(wording);
+    if (is_of_total(wording)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TOTAL_RANGE_HEAD,
+                            &(grout_words){.have = have, .object = object});
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_UNITS_RANGE_HEAD,
+                            &(grout_words){.have = have, .object = object});
+    }
     return true;
+}
+
+static bool add_range_edge(const grout_wording *wording, grout_text *out) {
+    if (is_of_total(wording)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TOTAL_RANGE_EDGE,
+                            &(grout_words){.op = grout_wording__spell(
+                                               wording, GROUT_SPELLING_SEMAPHORE_WAIT, NULL)});
+    }
+    return is_of_total(wording);
+}
+
+static bool add_range_repair(const grout_wording *wording, grout_text *out) {
+    if (is_of_total(wording)) {
+        grout_sentence__add(out, GROUT_SENTENCE_TOTAL_RANGE_HELP, NULL);
+    }
+    return is_of_total(wording);
 }
 
 /* ---- the table ---- */
@@ -632,8 +659,8 @@ static const words_row ROWS[] = {
      add_ambiguous_edge, add_ambiguous_repair, GROUT_PHRASE_RELATED_SIGNAL},
     {GROUT_DIAG_SEMAPHORE_NOT_RESTORED, GROUT_SUBJECT_USUAL, add_restored_headline, NULL,
      add_restored_repair, GROUT_PHRASE_NOTHING},
-    {GROUT_DIAG_SEMAPHORE_RANGE, GROUT_SUBJECT_USUAL, add_range_headline, NULL, NULL,
-     GROUT_PHRASE_NOTHING}};
+    {GROUT_DIAG_SEMAPHORE_RANGE, GROUT_SUBJECT_USUAL, add_range_headline, add_range_edge,
+     add_range_repair, GROUT_PHRASE_NOTHING}};
 
 static const words_row *find_row(const grout_wording *wording) {
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {

@@ -33,8 +33,8 @@
 
 #include <string.h>
 
-/* Pairs that an element keeps. Older ones are judged as they stand, and only their contribution is
- * kept. */
+/* Pairs that an element keeps. Older ones are judged before every thread has waited, and only their
+ * contribution is kept: a wait that comes so late is an overrun, whoever else has waited. */
 enum { OPEN_PAIRS_MAX = 1024 };
 
 /* ---- memory ---- */
@@ -231,15 +231,14 @@ bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
     GROUT_ASSERT(element != NULL);
     while (grout_element__count(element) > 1 && element->facts.full > element->facts.first + 1) {
-        bool has_all = is_observed(checker, at);
-        if (has_all) {
+        if (is_observed(checker, at)) {
             element->dropped_count = 0;
         } else if (grout_element__count(element) <= OPEN_PAIRS_MAX) {
             return true;
         } else if (!keep_dropped(checker, element)) {
             return grout_checker__fail(checker);
         }
-        if (!judge_fresh(checker, at) || !judge_oldest(checker, at, has_all)) {
+        if (!judge_fresh(checker, at) || !judge_oldest(checker, at, true)) {
             return false;
         }
         drop_oldest(element);

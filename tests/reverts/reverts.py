@@ -73,6 +73,9 @@ FINDERS = {
     # KIND FIRST COUNT
     "sharing": Finder("tests/random/check_sharing.py",
                       (sys.executable, "{tests}/random/check_sharing.py", *GROUT), PASSED),
+    # KIND FIRST COUNT
+    "crowds": Finder("tests/random/check_crowds.py",
+                     (sys.executable, "{tests}/random/check_crowds.py", *GROUT), PASSED),
     # --first FIRST --count COUNT
     "certificates": Finder("tests/certificates/certificates.py",
                            (sys.executable, "{tests}/certificates/certificates.py", *GROUT),

@@ -432,6 +432,63 @@ START_TEST(pieces_are_joined) {
 }
 END_TEST
 
+/* ---- crowds
+ * ---------------------------------------------------------------------------------------- */
+
+enum { CROWD = 70000 };
+
+static bool add_reader(void *payload, grout_shadow *shadow, grout_region *region,
+                       const grout_rect *rect) {
+    (void)rect;
+    return grout_shadow__add_reader(shadow, region, payload);
+}
+
+static bool count_readers(void *payload, grout_shadow *shadow, grout_region *region,
+                          const grout_rect *rect) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    uint32_t *count = payload;
+    (void)rect;
+    for (*count = 0; *count < region->reader_count && readers[*count].cluster == *count;) {
+        ++*count;
+    }
+    return true;
+}
+
+static uint32_t count_all(grout_shadow *shadow) {
+    uint32_t count = 0;
+    grout_visitor visitor = {count_readers, &count};
+    ck_assert(grout_shadow__walk(shadow, 0, 0, 4, &visitor));
+    return count;
+}
+
+/* Readers of one location, more than a chunk of memory holds and than 16 bits count. */
+START_TEST(no_reader_is_forgotten) {
+    grout_shadow shadow, copy;
+    grout_entry entry = {.flags = GROUT_ENTRY_PRESENT};
+    grout_visitor visitor = {add_reader, &entry};
+    grout_run run = {0, 4, 1, 4};
+    grout_access access = {.runs = &run, .run_count = 1};
+    make_plane(&shadow, 1, 4);
+    make_plane(&copy, 1, 4);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        entry.cluster = i;
+        ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &visitor));
+        ck_assert(i != CROWD / 2 || grout_shadow__copy(&copy, &shadow));
+    }
+    ck_assert_uint_eq(count_all(&shadow), CROWD);
+    ck_assert_uint_eq(count_all(&copy), CROWD / 2 + 1);
+    ck_assert(grout_shadow__copy(&copy, &shadow));
+    ck_assert_uint_eq(count_all(&copy), CROWD);
+    ck_assert_uint_eq(grout_shadow__hash(&copy), grout_shadow__hash(&shadow));
+    grout_shadow__reset(&shadow);
+    ck_assert_uint_eq(count_all(&shadow), 0);
+    ck_assert_uint_eq(count_all(&copy), CROWD);
+    ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &visitor));
+    grout_shadow__deinit(&shadow);
+    grout_shadow__deinit(&copy);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("shadow");
     TCase *random = tcase_create("random");
@@ -440,6 +497,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(random, random_programs_on_gmem, 0, 20);
     tcase_add_test(cost, tiles_are_one_record);
     tcase_add_test(cost, pieces_are_joined);
+    tcase_add_test(cost, no_reader_is_forgotten);
     suite_add_tcase(suite, random);
     suite_add_tcase(suite, cost);
     return suite;
