@@ -25,6 +25,12 @@ static bool run(const grout_attempts *all, grout_attempt *attempt, const grout_l
     }
     attempt->status = grout_machine_run(machine, 0, diags);
     attempt->stats = grout_machine_get_stats(machine);
+    const grout_explore_options *options = all->options;
+    if (options->outcome != NULL && attempt->status == GROUT_RUN_DONE &&
+        !options->outcome(options->payload, launch, machine, &attempt->decisions)) {
+        grout_machine_free(machine);
+        return false;
+    }
     const bool is_judged = judge_writes(all, attempt, diags);
     attempt->summary =
         grout_checker_get_summary(attempt->checker, attempt->status != GROUT_RUN_DONE &&

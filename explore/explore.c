@@ -356,7 +356,8 @@ static bool explore_one(explorer *it, const grout_decisions *replay, uint32_t ah
     *is_certified_out = attempt->summary.is_well_synchronised;
     it->out->failing += attempt->summary.error_count > 0;
     bool is_good = keep_witness(it, attempt);
-    if (is_good && !*is_certified_out && !it->was_cut) {
+    const bool represents_all = *is_certified_out && it->options->outcome == NULL;
+    if (is_good && !represents_all && !it->was_cut) {
         is_good = follow(it, attempt);
     }
     grout_attempt__free(attempt);
@@ -400,12 +401,12 @@ static bool explore(explorer *it) {
     if (!explore_one(it, NULL, 0, &out->is_certified)) {
         return false;
     }
-    if (out->is_certified) {
+    if (out->is_certified && it->options->outcome == NULL) {
         out->is_complete = true;
         return true;
     }
     it->attempts.may_judge = false; /* others make attempts at the same time */
-    it->ahead = grout_ahead__new(&it->attempts);
+    it->ahead = it->options->outcome == NULL ? grout_ahead__new(&it->attempts) : NULL;
     bool is_good = explore_rest(it);
     grout_ahead__free(it->ahead);
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
@@ -433,7 +434,8 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
                    grout_exploration *out, grout_diags *diags) {
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
-    it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel);
+    it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel,
+                                   options->outcome != NULL);
     it.attempts =
         (grout_attempts){.launch = launch,
                          .options = options,

@@ -58,7 +58,7 @@ const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id k
 }
 
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
-                            grout_kernel_id kernel) {
+                            grout_kernel_id kernel, bool counts_arrays) {
     uint8_t *orders = grout__new(allocator, grout_module_get_object_count(module), sizeof *orders);
     for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
@@ -66,6 +66,10 @@ uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module
             grout__free(orders);
             return NULL;
         }
+    }
+    for (grout_object_id i = 1;
+         counts_arrays && orders != NULL && i < grout_module_get_object_count(module); i++) {
+        orders[i] = GROUT_ORDER_ALL;
     }
     return orders;
 }

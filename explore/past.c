@@ -12,6 +12,7 @@ typedef struct kept_array {
     const void *data;
     grout_array_past past;
     uint64_t *undefined; /* past.undefined; NULL: all elements have a value */
+    size_t words;        /* of it */
 } kept_array;
 
 struct grout_past {
@@ -101,6 +102,7 @@ static bool keep_undefined(grout_past *past, kept_array *array, const grout_mach
         bits = NULL;
     }
     array->undefined = bits;
+    array->words = bytes / 64 + 1;
     array->past.undefined = bits;
     array->past.first_undefined = bits == NULL ? 0 : find_first(bits);
     array->past.launch = past->launch_count;
@@ -129,8 +131,9 @@ bool grout_past_end(grout_past *past, const grout_launch *launch, const grout_ma
     grout_chance *chances =
         grout__new(past->allocator, count * GROUT_CHANCE_COUNT + 1, sizeof *chances);
     past->launch_count++;
-    bool is_good =
-        chances != NULL && grout_checker_find_chances(checker, false, past->launch_count, chances);
+    bool is_good = chances != NULL &&
+                   (checker == NULL ||
+                    grout_checker_find_chances(checker, false, past->launch_count, chances));
     for (uint32_t i = 0; is_good && i < count; i++) {
         const uint8_t direction = grout_module_get_param(launch->module, kernel, i)->direction;
         is_good = !grout_direction_is_written(direction) ||
@@ -138,4 +141,68 @@ bool grout_past_end(grout_past *past, const grout_launch *launch, const grout_ma
     }
     grout__free(chances);
     return is_good || grout_diags_add_oom(diags);
+}
+
+bool grout_past_has_chance(const grout_launch *launch) {
+    const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
+    for (uint32_t i = 0; launch->pasts != NULL && i < launch->argument_count; i++) {
+        const grout_param *param = grout_module_get_param(launch->module, kernel, i);
+        const grout_chance *chances = launch->pasts[i].chances;
+        if (param->direction != GROUT_DIRECTION_OUT &&
+            (chances[GROUT_CHANCE_VALUE].op != 0 || chances[GROUT_CHANCE_DEFINED].op != 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool copy_array(grout_past *copy, const kept_array *from) {
+    if (!GROUT_ARRAY_RESERVE(&copy->arrays, copy->allocator, 1)) {
+        return false;
+    }
+    kept_array *into = &copy->arrays.items[copy->arrays.count++];
+    *into = *from;
+    if (from->undefined != NULL) {
+        const size_t size = (size_t)from->words * sizeof *into->undefined;
+        into->undefined = grout__resize(copy->allocator, NULL, size);
+        into->past.undefined = into->undefined;
+        if (into->undefined == NULL) {
+            copy->arrays.count--;
+            return false;
+        }
+        memcpy(into->undefined, from->undefined, size);
+    }
+    return true;
+}
+
+grout_past *grout_past_copy(const grout_past *past, grout_diags *diags) {
+    grout_past *copy = grout_past_new(past->allocator, diags);
+    bool is_good = copy != NULL;
+    for (size_t i = 0; is_good && i < past->arrays.count; i++) {
+        is_good = copy_array(copy, &past->arrays.items[i]);
+    }
+    if (copy != NULL && !is_good) {
+        (void)grout_diags_add_oom(diags);
+        grout_past_free(copy);
+        return NULL;
+    }
+    if (copy != NULL) {
+        copy->launch_count = past->launch_count;
+    }
+    return copy;
+}
+
+static bool have_equal_values(const kept_array *a, const kept_array *b) {
+    return (a->undefined == NULL) == (b->undefined == NULL) &&
+           (a->undefined == NULL ||
+            memcmp(a->undefined, b->undefined, (size_t)a->words * sizeof *a->undefined) == 0);
+}
+
+bool grout_past_is_equal(const grout_past *a, const grout_past *b) {
+    bool are_equal = a->arrays.count == b->arrays.count;
+    for (size_t i = 0; are_equal && i < a->arrays.count; i++) {
+        are_equal = a->arrays.items[i].data == b->arrays.items[i].data &&
+                    have_equal_values(&a->arrays.items[i], &b->arrays.items[i]);
+    }
+    return are_equal;
 }

@@ -325,9 +325,9 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
     options->uses = uses == NULL ? options->uses : uses; /* the file names the options */
+    const grout_schedule_text schedule = {.kernel = it->kernel, .decisions = &it->decisions};
     bool is_good = uses != NULL && path->data != NULL &&
-                   grout_schedule_file__write(it->session, path->data, wanted != NULL, it->kernel,
-                                              &it->decisions);
+                   grout_schedule_file__write(it->session, path->data, wanted != NULL, &schedule);
     if (is_good) {
         options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
     }

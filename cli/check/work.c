@@ -11,6 +11,7 @@
 #include "propose.h"
 #include "schedule_file.h"
 #include "seen.h"
+#include "starts.h"
 #include "tilings.h"
 
 #include <stdlib.h>
@@ -137,12 +138,14 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
 /* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. The second one of them
  * goes to FILE.2.schedule, and so on: none takes the file of another. */
 static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                          const grout_decisions *decisions, grout_report *report,
+                          const grout_schedule_text *what, grout_report *report,
                           grout_text *path_out) {
     const char *wanted = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+    grout_schedule_text own = *what;
     grout_text path = {0};
+    own.kernel = name;
     grout_text_add(&path, "%s", wanted == NULL ? name : wanted);
     if (report->joined != NULL) { /* each size has its own schedules */
         grout_text_add(&path, ".");
@@ -155,8 +158,7 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
     if (path_out->data == NULL) {
         return grout_diags_add_oom(session->diags);
     }
-    return grout_schedule_file__write(session, path_out->data, wanted != NULL && number == 1, name,
-                                      decisions);
+    return grout_schedule_file__write(session, path_out->data, wanted != NULL && number == 1, &own);
 }
 
 /* What a run that came to its end did not reach, and sizes that reach it. */
@@ -185,15 +187,15 @@ static void judge_reach(grout_session *session, const grout_load *load, grout_ou
 
 /* One witness of an exploration; only the first needs no schedule file. */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                           grout_outcome *outcome, const grout_decisions *decisions,
+                           grout_outcome *outcome, const grout_schedule_text *schedule,
                            grout_report *report) {
     grout_text path = {0}, proposal = {0};
     if (!outcome->has_more) {
         judge_reach(session, load, outcome, report, &proposal);
     }
-    if (decisions != NULL) {
+    if (schedule != NULL) {
         outcome->settings.schedule = GROUT_SCHEDULE_REPLAY;
-        if (save_schedule(session, load, kernel, decisions, report, &path)) {
+        if (save_schedule(session, load, kernel, schedule, report, &path)) {
             outcome->schedule_file = path.data;
         }
     }
@@ -202,6 +204,17 @@ static void report_witness(grout_session *session, const grout_load *load, grout
                               grout_seen__get_reported(session, kernel, outcome, &stand_in));
     grout_text_free(&path);
     grout_text_free(&proposal);
+}
+
+/* What replays a witness: of a list, with the schedules of the launches before. */
+static grout_schedule_text get_schedule(const grout_launch_settings *settings,
+                                        const grout_exploration *exploration, uint32_t witness) {
+    grout_schedule_text schedule = {.decisions = &exploration->witnesses[witness].decisions,
+                                    .launch = settings->starts == NULL ? 0 : settings->launch};
+    for (uint32_t i = 1; i < schedule.launch; i++) {
+        schedule.before[i] = grout_starts__get_decisions(settings->starts, witness, i);
+    }
+    return schedule;
 }
 
 /* The two below: whether the launch has come to its end. */
@@ -222,8 +235,8 @@ static bool explore_kernel(grout_session *session, const grout_load *load, grout
                 const grout_comparing comparing = {session, load, kernel, &own, report};
                 compare_results(&comparing, arguments, &outcome, &differs);
             }
-            report_witness(session, load, kernel, &outcome,
-                           i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
+            const grout_schedule_text schedule = get_schedule(settings, exploration, i);
+            report_witness(session, load, kernel, &outcome, i == 0 ? NULL : &schedule, report);
             if (!outcome.has_more) {
                 is_done = outcome.status == GROUT_RUN_DONE;
                 finish_run(session, load, kernel, true, arguments, &outcome);
@@ -264,7 +277,8 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
-            bool is_written = save_schedule(session, load, kernel, &decisions, report, &path);
+            const grout_schedule_text schedule = {.decisions = &decisions};
+            bool is_written = save_schedule(session, load, kernel, &schedule, report, &path);
             if (is_written && report->schedule_count > 1 && !session->is_quiet) {
                 grout_session__note(session, "wrote %s\n", path.data);
             }
@@ -394,6 +408,7 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
         return GROUT_EXIT_USAGE;
     }
     session->replay = replay == NULL ? session->replay : &schedule.decisions;
+    session->replay_list = schedule.is_of_list ? schedule.launches : NULL;
     if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
         report.is_run = !with_checker;
         grout_work__run_kernels(session, &load, with_checker, &report);
@@ -403,6 +418,7 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     grout_report__deinit(&report);
     grout_load__deinit(&load);
     session->replay = NULL;
+    session->replay_list = NULL;
     grout_schedule_file__deinit(&schedule);
     free(text.data);
     return exit_code;

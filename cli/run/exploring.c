@@ -4,6 +4,7 @@
 
 #include "invariant.h"
 #include "stage.h"
+#include "starts.h"
 
 /* What the callbacks of an exploration go by. */
 typedef struct exploring {
@@ -85,7 +86,7 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
         is_good = tell_past(session, load, &launch, &start, settings, &out->exploration);
     }
     grout_argument_set__deinit(&start);
-    return is_good;
+    return is_good && (settings->starts == NULL || grout_starts__explore(settings->starts, out));
 }
 
 void grout_explored__deinit(grout_explored *explored) {

@@ -30,7 +30,8 @@ typedef struct grout_launch_settings {
     uint32_t earlier_count;
     const grout_stale_array *stale;
     const grout_array_past *pasts;
-    grout_past *past; /* keeps what the launch leaves; NULL: nobody asks */
+    grout_past *past;            /* keeps what the launch leaves; NULL: nobody asks */
+    struct grout_starts *starts; /* the list, where it is explored; NULL: it is not */
     /* why exploring it alone does not show every schedule; NULL: it does */
     const char *why_open;
 } grout_launch_settings;

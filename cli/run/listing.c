@@ -3,6 +3,7 @@
 #include "listing.h"
 
 #include "beside.h"
+#include "starts.h"
 
 #include "invariant.h"
 
@@ -56,6 +57,7 @@ void grout_listing__deinit(grout_listing *listing) {
     end_launch(listing);
     drop_ledgers(listing);
     grout_past_free(listing->past);
+    grout_starts__free(listing->starts);
     for (size_t i = 0; i < listing->array_count; i++) {
         free(listing->arrays[i].data);
         free(listing->arrays[i].before);
@@ -127,7 +129,8 @@ static bool add_array(grout_listing *listing, const grout_param *param,
     }
     arrays[listing->array_count++] = (grout_listed_array){
         .name = get_name(listing, param), .size = argument->size, .data = argument->data};
-    return true;
+    return listing->starts == NULL ||
+           grout_starts__add_array(listing->starts, argument->data, argument->size);
 }
 
 /* Arguments of one name are one array. */
@@ -255,6 +258,9 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
         }
     }
     settings->launch = listing->at;
+    if (listing->session->replay_list != NULL) {
+        settings->replay = &listing->session->replay_list[listing->at];
+    }
     settings->earlier = listing->earlier;
     settings->earlier_count = count;
     settings->stale = count > 0 ? listing->stale : NULL;
@@ -268,7 +274,7 @@ static bool is_next_dependent(const grout_listing *listing) {
 }
 
 /* What the launches before have left, for the one at hand. */
-static bool tell_past(grout_listing *listing, const grout_argument_set *arguments,
+static bool give_past(grout_listing *listing, const grout_argument_set *arguments,
                       grout_launch_settings *settings) {
     grout_launch launch = {.arguments = arguments->arguments, .argument_count = arguments->count};
     if (listing->past == NULL) {
@@ -281,6 +287,23 @@ static bool tell_past(grout_listing *listing, const grout_argument_set *argument
     settings->past = listing->past;
     settings->why_open = grout_beside__find_open(listing->load->bound, listing->at);
     settings->pasts = listing->pasts = launch.pasts;
+    return true;
+}
+
+/* Where the list is explored: what it takes to run the launch from other states. */
+static bool begin_exploring(grout_listing *listing, grout_kernel_id kernel,
+                            const grout_argument_set *arguments, grout_launch_settings *settings) {
+    settings->starts = listing->starts;
+    return listing->starts == NULL ||
+           grout_starts__begin(listing->starts, kernel, arguments, settings);
+}
+
+static bool make_starts(grout_listing *listing) {
+    if (listing->starts == NULL &&
+        grout_options__has(&listing->session->options, GROUT_OPTION_EXPLORE)) {
+        listing->starts = grout_starts__new(listing->session, listing->load);
+        return listing->starts != NULL;
+    }
     return true;
 }
 
@@ -302,10 +325,11 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
                                   arguments)) {
         return 0;
     }
-    bool ok = share_arrays(listing, kernel, arguments) &&
+    bool ok = make_starts(listing) && share_arrays(listing, kernel, arguments) &&
               mark_passed_on(listing, kernel, arguments) && keep_contents(listing, is_first) &&
               describe_earlier(listing, kernel, arguments->count, settings) &&
-              tell_past(listing, arguments, settings) &&
+              give_past(listing, arguments, settings) &&
+              begin_exploring(listing, kernel, arguments, settings) &&
               (!is_next_dependent(listing) ||
                grout_argument_set__copy(listing->session, arguments, &listing->start));
     return ok || grout_diags_add_oom(listing->session->diags) ? kernel : 0;

@@ -24,6 +24,7 @@ typedef struct grout_listing {
     grout_stale_array *stale;
     grout_past *past;              /* what the launches hand on */
     const grout_array_past *pasts; /* to the one that runs */
+    struct grout_starts *starts;   /* where the list is explored */
 } grout_listing;
 
 /* Whether a list is to be run: the file has one, and --kernel does not choose a kernel. */

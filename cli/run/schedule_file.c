@@ -26,6 +26,7 @@ typedef struct reader {
     grout_schedule_file *file;
     const char *path;
     uint32_t line;
+    uint32_t launch; /* whose 'actors' lines come; 0: the kernel's */
 } reader;
 
 static bool report(reader *r, const char *what) {
@@ -103,7 +104,8 @@ static bool read_option(reader *r, char *at) {
 }
 
 static bool add_actors(reader *r, uint64_t actor, uint64_t count) {
-    grout_decisions *decisions = &r->file->decisions;
+    grout_decisions *decisions =
+        r->launch == 0 ? &r->file->decisions : &r->file->launches[r->launch];
     if (actor > UINT32_MAX || count == 0 || count > UINT32_MAX - decisions->count) {
         return report(r, "an 'actors' line has a number out of range");
     }
@@ -157,7 +159,18 @@ static bool read_line(reader *r, char *line) {
         return name == NULL ? report(r, "a 'kernel' line names a kernel")
                             : add_option(r, GROUT_OPTION_KERNEL, name);
     }
-    return report(r, "a line begins with 'kernel', 'option', 'actors' or '#'");
+    if (strcmp(word, "launch") == 0) {
+        const char *number = take_word(&line);
+        uint64_t launch = 0;
+        if (number == NULL || !grout_read_u64(number, &launch) || launch == 0 ||
+            launch > GROUT_LAUNCHES_MAX) {
+            return report(r, "a 'launch' line has the number of a launch of the list, from 1");
+        }
+        r->launch = (uint32_t)launch;
+        r->file->is_of_list = true;
+        return true;
+    }
+    return report(r, "a line begins with 'kernel', 'launch', 'option', 'actors' or '#'");
 }
 
 static bool read_text(reader *r, char *text) {
@@ -205,6 +218,9 @@ bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session
 void grout_schedule_file__deinit(grout_schedule_file *file) {
     free(file->text);
     free(file->decisions.actors);
+    for (size_t i = 0; i <= GROUT_LAUNCHES_MAX; i++) {
+        free(file->launches[i].actors);
+    }
     *file = (grout_schedule_file){0};
 }
 
@@ -234,10 +250,23 @@ static void print_actors(const grout_decisions *decisions, grout_text *out) {
     grout_text_add(out, "%s", decisions->count > 0 ? "\n" : "");
 }
 
-static void print_file(const grout_session *session, const char *kernel,
-                       const grout_decisions *decisions, grout_text *out) {
+static void print_launches(const grout_schedule_text *what, grout_text *out) {
+    for (uint32_t i = 1; i <= what->launch; i++) {
+        const grout_decisions *decisions = i == what->launch ? what->decisions : what->before[i];
+        if (decisions != NULL && decisions->count > 0) {
+            grout_text_add(out, "launch %u\n", i);
+            print_actors(decisions, out);
+        }
+    }
+}
+
+static void print_file(const grout_session *session, const grout_schedule_text *what,
+                       grout_text *out) {
     const grout_options *options = &session->options;
-    grout_text_add(out, "grout-schedule 1\nkernel @%s\n", kernel);
+    grout_text_add(out, "grout-schedule 1\n");
+    if (what->launch == 0) {
+        grout_text_add(out, "kernel @%s\n", what->kernel);
+    }
     for (size_t i = 0; i < options->use_count; i++) {
         if (is_kept(options->uses[i].id)) {
             grout_text_add(out, "option ");
@@ -245,7 +274,11 @@ static void print_file(const grout_session *session, const char *kernel,
             grout_text_add(out, " %s\n", options->uses[i].value);
         }
     }
-    print_actors(decisions, out);
+    if (what->launch == 0) {
+        print_actors(what->decisions, out);
+    } else {
+        print_launches(what, out);
+    }
 }
 
 /* What is at a path, as far as a schedule may replace it. */
@@ -293,9 +326,9 @@ static bool write_text(grout_session *session, const char *path, bool is_named,
 }
 
 bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
-                                const char *kernel, const grout_decisions *decisions) {
+                                const grout_schedule_text *what) {
     grout_text text = {0};
-    print_file(session, kernel, decisions, &text);
+    print_file(session, what, &text);
     bool is_good = text.data == NULL || text.failed ? grout_diags_add_oom(session->diags)
                                                     : write_text(session, path, is_named, &text);
     grout_text_free(&text);

@@ -7,9 +7,10 @@
  *     option --timing lazy
  *     actors 0 1x12 0 5
  *
- * 'kernel' and 'option' lines hold what decides the run; 'actors' lines name the actor that ran, in
- * order, at each point where more than one could, NxM for M times N in a row. The file may end
- * after any line: the fair schedule decides the rest.
+ * 'launch N' stands in place of the 'kernel' line where it is the schedule of a launch list: the
+ * 'actors' lines after it are of launch N. 'kernel' and 'option' lines hold what decides the run;
+ * 'actors' lines name the actor that ran, in order, at each point where more than one could, NxM
+ * for M times N in a row. The file may end after any line: the fair schedule decides the rest.
  */
 #ifndef GROUT_CLI_SCHEDULE_FILE_H
 #define GROUT_CLI_SCHEDULE_FILE_H
@@ -17,11 +18,22 @@
 #include "session.h"
 
 #include "grout/interp.h"
+#include "grout/ir.h"
 
 typedef struct grout_schedule_file {
     char *text; /* the lines, each with a NUL after every word */
     grout_decisions decisions;
+    bool is_of_list;
+    grout_decisions launches[GROUT_LAUNCHES_MAX + 1]; /* from 1 */
 } grout_schedule_file;
+
+/* What a schedule is written of: a kernel, or the launches of a list up to one of them. */
+typedef struct grout_schedule_text {
+    const char *kernel;
+    const grout_decisions *decisions; /* of the kernel, or of the last launch */
+    uint32_t launch;                  /* the last one, from 1; 0: the kernel runs alone */
+    const grout_decisions *before[GROUT_LAUNCHES_MAX + 1]; /* of those before it, from 1 */
+} grout_schedule_text;
 
 /*
  * Reads a file and adds its options to those of the session, except those that the session has
@@ -31,12 +43,12 @@ typedef struct grout_schedule_file {
 bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);
 void grout_schedule_file__deinit(grout_schedule_file *file);
 /*
- * Writes the file for a kernel's run with the session's options. Says on stderr, unless quiet, if
+ * Writes the file for a run with the session's options. Says on stderr, unless quiet, if
  * it replaces another schedule. is_named: the user named the path; any other is not written over
  * what is no schedule. False: diagnostics.
  */
 bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
-                                const char *kernel, const grout_decisions *decisions);
+                                const grout_schedule_text *what);
 /* Appends a path that no schedule of this number, from 1, shares with another: "k.schedule",
  * "k.2.schedule". */
 void grout_schedule_file__print_path(const char *path, uint32_t number, grout_text *out);

@@ -20,7 +20,9 @@ typedef struct grout_session {
     bool is_github;     /* findings as annotations of a workflow */
     bool is_quiet, is_verbose;
     const grout_decisions *replay; /* of --replay; NULL: none */
-    bool write_failed;             /* stdout is closed or full */
+    /* the same of a launch list, by launch from 1; NULL: it is of a kernel */
+    const grout_decisions *replay_list;
+    bool write_failed; /* stdout is closed or full */
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;

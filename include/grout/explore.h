@@ -25,6 +25,11 @@ typedef struct grout_explore_options {
     const bool *are_given;  /* by parameter: see grout_writes_judge_new */
     /* Asked before each schedule; false ends the exploration, incomplete. May be NULL. */
     bool (*goes_on)(void *payload, uint64_t schedules);
+    /* Hears of each schedule that came to its end, and what it left: then whatever may leave other
+     * contents is tried too, also where the first run represents every schedule. The arrays are
+     * the launch's. False ends the exploration, without memory. May be NULL. */
+    bool (*outcome)(void *payload, const grout_launch *launch, const grout_machine *machine,
+                    const grout_decisions *decisions);
     void *payload;
 } grout_explore_options;
 

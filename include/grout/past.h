@@ -33,10 +33,17 @@ GROUT_API void grout_past_free(grout_past *past);
  * without memory. */
 GROUT_API bool grout_past_begin(grout_past *past, grout_launch *launch, grout_diags *diags);
 /* After a launch that came to its end: keeps what it has left. launch: its arguments. machine: it
- * ran with track_undefined. checker: it has followed the run. False without memory. */
+ * ran with track_undefined. checker: it has followed the run; NULL: the launches after it run on
+ * all that its schedules leave, so that nothing is left to them. False without memory. */
 GROUT_API bool grout_past_end(grout_past *past, const grout_launch *launch,
                               const grout_machine *machine, const grout_checker *checker,
                               grout_diags *diags);
+/* Whether something that a launch is given, other than an 'out' array, was left to the schedule. */
+GROUT_API bool grout_past_has_chance(const grout_launch *launch);
+/* A copy, without what the launch at hand was given. NULL without memory. */
+GROUT_API grout_past *grout_past_copy(const grout_past *past, grout_diags *diags);
+/* Whether the same elements have no value. */
+GROUT_API bool grout_past_is_equal(const grout_past *a, const grout_past *b);
 
 #ifdef __cplusplus
 }

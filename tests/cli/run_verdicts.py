@@ -509,6 +509,20 @@ def test_strict_fences(folder):
     assert run("check", two, "--advice", "--strict-fences").stdout.count("[redundant-commit]") == 1
 
 
+def test_list_replayed(folder):
+    """The schedule of a list names its launches, and shows again what only one of them shows."""
+    path = f"{ROOT}/tests/behaviour/launches/explored_value.grout"
+    kernel = write(f"{folder}/list.grout", "".join(
+        line for line in open(path, encoding="utf-8") if not line.startswith("//")))
+    expect(run("check", kernel), 0, "launch 1 has left to the schedule")
+    expect(run("check", kernel, "--explore", cwd=folder), 1, "[out-of-bounds]")
+    text = open(f"{folder}/c.schedule", encoding="utf-8").read()
+    assert "\nlaunch 1\nactors" in text and "kernel" not in text, text
+    expect(run("check", kernel, "--replay", f"{folder}/c.schedule"), 1, "[out-of-bounds]")
+    write(f"{folder}/bad.schedule", "grout-schedule 1\nlaunch 65\nactors 0\n")
+    expect(run("check", kernel, "--replay", f"{folder}/bad.schedule"), 2, "", "'launch' line")
+
+
 def main(tests):
     global grout
     parser = argparse.ArgumentParser()
