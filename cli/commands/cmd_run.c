@@ -185,6 +185,7 @@ static bool launch_on_gpu(gpu_work *work, compare_function compare) {
     grout_gpu_launch launch = make_launch(work, &search);
     launch.arguments = work->arguments.arguments;
     launch.argument_count = work->arguments.count;
+    launch.are_given = work->arguments.is_given;
     bool is_done = launch_all(work, &launch, &work->result, compare, work);
     grout_nvrtc_search__deinit(&search);
     return is_done;
@@ -374,6 +375,7 @@ static bool launch_list(gpu_list *list, compare_function compare) {
         *launch = make_launch(&list->works[i], &search);
         launch->arguments = list->works[i].arguments.arguments;
         launch->argument_count = list->works[i].arguments.count;
+        launch->are_given = list->works[i].arguments.is_given;
         launch->is_dependent =
             grout_module_get_launch(module, (grout_launch_id)i + 1)->is_dependent;
         launch->next = i + 1 < list->count ? launch + 1 : NULL;

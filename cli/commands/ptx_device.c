@@ -7,6 +7,7 @@
 #include "grout/ptx.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,8 +163,9 @@ static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *addres
     return *address_out != 0 || grout_diags_add_oom(work->session->diags);
 }
 
-/* What an array holds, as the machine calls it. */
-static grout_ptx_elements get_elements(const ptx_launch *work, const grout_param *param) {
+/* What an array holds, as the machine calls it. Integers that nobody has given may be any. */
+static grout_ptx_elements get_elements(const ptx_launch *work, const grout_param *param,
+                                       bool is_given) {
     static const struct {
         grout_dtype dtype;
         grout_ptx_elements elements;
@@ -180,8 +182,11 @@ static grout_ptx_elements get_elements(const ptx_launch *work, const grout_param
             return floats[i].elements;
         }
     }
-    if (info->class_ == GROUT_CLASS_FLOAT) {
+    if (info->class_ == GROUT_CLASS_FLOAT || info->bits < CHAR_BIT) {
         return GROUT_PTX_ELEMENTS_FIXED;
+    }
+    if (!is_given && param->init == 0 && info->class_ != GROUT_CLASS_BOOL) {
+        return GROUT_PTX_ELEMENTS_ANY;
     }
     return info->bits == 64   ? GROUT_PTX_ELEMENTS_I64
            : info->bits == 32 ? GROUT_PTX_ELEMENTS_I32
@@ -232,8 +237,10 @@ static bool add_arrays(ptx_launch *work) {
         if (work->arrays[i] == 0) {
             return grout_diags_add_oom(work->session->diags);
         }
+        const bool is_given = work->launch->are_given == NULL ||
+                              work->launch->are_given[argument - work->launch->arguments];
         (void)grout_ptx_memory_set_elements(work->memory, work->arrays[i],
-                                            get_elements(work, param));
+                                            get_elements(work, param, is_given));
     }
     for (size_t i = 0; i < json_array_size(workspaces); i++) {
         if (!add_contents(work, json_array_get(workspaces, i), &work->workspaces[i])) {

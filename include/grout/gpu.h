@@ -170,6 +170,7 @@ typedef struct grout_gpu_launch {
     grout_kernel_id kernel;
     const grout_argument *arguments; /* as for the interpreter; 'out' data is overwritten */
     size_t argument_count;
+    const bool *are_given; /* by argument, for who compares: contents by intent; NULL: all are */
     int32_t device;
     double timeout_seconds;    /* wall clock of the whole launch; 0: 60 */
     double watchdog_seconds;   /* of one barrier wait; 0: 2. Negative: no watchdog */

@@ -61,6 +61,7 @@ GROUT_API uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *co
 /* What an array holds. */
 typedef enum grout_ptx_elements {
     GROUT_PTX_ELEMENTS_FIXED, /* what is not to be changed; bytes of no type */
+    GROUT_PTX_ELEMENTS_ANY,   /* bytes that may be any others, as integers that nobody gave */
     GROUT_PTX_ELEMENTS_I8,    /* integers, of any sign */
     GROUT_PTX_ELEMENTS_I16,
     GROUT_PTX_ELEMENTS_I32,
@@ -76,8 +77,8 @@ typedef enum grout_ptx_elements {
 /*
  * Says that the array at an address is an input that may be another one. Where two writes of a run
  * that looks for races leave the same values, the run is made once more with other inputs: with
- * other floats, and with integers at other places of their array. Without such an array the first
- * run alone decides. False if no array is there.
+ * other floats or bytes, and with integers at other places of their array. Without such an array
+ * the first run alone decides. False if no array is there.
  */
 GROUT_API bool grout_ptx_memory_set_elements(grout_ptx_memory *memory, uint64_t address,
                                              grout_ptx_elements elements);

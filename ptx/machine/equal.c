@@ -20,6 +20,7 @@ typedef struct ptx_layout {
 static ptx_layout get_layout(grout_ptx_elements elements) {
     switch (elements) {
     case GROUT_PTX_ELEMENTS_FIXED:
+    case GROUT_PTX_ELEMENTS_ANY:
         break;
     case GROUT_PTX_ELEMENTS_I8:
         return (ptx_layout){8, 0, 0};
@@ -73,6 +74,13 @@ static bool vary_integers(ptx_machine *source, ptx_array *array, size_t size) {
     return array->size / size > 1;
 }
 
+static bool vary_bytes(ptx_machine *source, ptx_array *array) {
+    for (size_t i = 0; i < array->size; i++) {
+        array->data[i] = (uint8_t)grout_ptx__draw(source, UINT8_MAX + 1u);
+    }
+    return array->size > 0;
+}
+
 /* Whether something in it is another then. */
 static bool vary(grout_ptx_memory *memory, bool are_floats_alone) {
     ptx_machine source = {.random = SEED};
@@ -80,7 +88,9 @@ static bool vary(grout_ptx_memory *memory, bool are_floats_alone) {
     for (size_t i = 0; i < memory->arrays.count; i++) {
         ptx_array *array = &memory->arrays.items[i];
         const ptx_layout layout = get_layout(array->elements);
-        if (layout.fraction > 0) {
+        if (array->elements == GROUT_PTX_ELEMENTS_ANY && !are_floats_alone) {
+            is_varied |= vary_bytes(&source, array);
+        } else if (layout.fraction > 0) {
             is_varied |= vary_floats(&source, array, &layout);
         } else if (layout.bits > 0 && !are_floats_alone) {
             is_varied |= vary_integers(&source, array, layout.bits / 8);

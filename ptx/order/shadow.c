@@ -282,13 +282,14 @@ static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
     return true;
 }
 
-/* Whether the access writes what the earlier write has left: whichever comes last, it stays. All
- * plain writes that a cell knows have left the same. */
+/* Whether the access writes what the earlier write has left: whichever comes last, it stays. A
+ * fence that is missing is no matter of values. All plain writes that a cell knows have left the
+ * same. */
 static bool is_equal(const ptx_check *check, const ptx_cell *cell, uint32_t earlier, uint32_t lane,
                      ptx_missing missing) {
     const ptx_record *records = check->shadow->records.items;
     if (check->same != PTX_SAME_VALUE || check->span->kind == PTX_SPAN_TENSOR ||
-        missing == PTX_MISSING_CACHED || !is_plain_write(&check->access->record) ||
+        missing != PTX_MISSING_ORDER || !is_plain_write(&check->access->record) ||
         !is_plain_write(&records[earlier]) || !is_plain_write(&records[cell->write >> LANE_BITS])) {
         return false;
     }

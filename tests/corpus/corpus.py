@@ -122,10 +122,15 @@ def load_waiting():
     return rows
 
 
+def get_number(entry):
+    """RB-94 comes before RB-100, and RB-80a before RB-80b."""
+    return int(re.search(r"\d+", entry["id"]).group()), entry["id"]
+
+
 def make_page(entries, waiting):
-    bugs = sorted((e for e in entries.values() if "bug" in e), key=lambda e: (e["id"], os.path.basename(e["bug"])))
+    bugs = sorted((e for e in entries.values() if "bug" in e), key=lambda e: (get_number(e), os.path.basename(e["bug"])))
     controls = sorted((e for e in entries.values() if "control" in e),
-                      key=lambda e: (e["id"], os.path.basename(e["control"])))
+                      key=lambda e: (get_number(e), os.path.basename(e["control"])))
     lines = ["# Corpus", "",
              "Real bugs of asynchronous kernels, each reproduced as a pattern in a small kernel beside its fix, and correct",
              "kernels that other tools flag. `make corpus` checks all of them under several schedules and timings and writes this",
