@@ -263,3 +263,21 @@ def test_what_stops_a_check_stops_its_judge():
     calls = []
     with pytest.raises(KeyError, match="stopped"):
         grout.load(SAME.format(row="0")).check(progress=stop, threads=2)
+
+
+def test_strict_fences_ask_for_one_behind_a_load_of_gmem():
+    kernel = grout.load("""kernel @k(%m: inout gmem f32[64], %y: out gmem f32[64])
+{
+  scratch %s : smem f32[64]
+  store %s, (broadcast 7.0 : f32[64])
+  commit_smem
+  %v = load %m
+  copy_smem_to_gmem %s, %m
+  store %y, %v
+  wait_smem_to_gmem 0
+}
+""")
+    assert kernel.check().is_clean
+    strict = kernel.check(strict_fences=True)
+    assert [(finding.code, finding.severity, finding.place.line) for finding in strict.findings] == [
+        ("missing-commit-gmem", "warning", 7)]

@@ -166,10 +166,14 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
         uint32_t rank = rules->owner % rules->shape->cta_count;
         return grout_clocks_get_smem(rules->clocks, rank)[earlier->component] >= number;
     }
-    /* Registers need no commit: each wgmma begins with their fence. A generic read of GMEM has its
-     * value before it is ordered; only writes must be published. */
-    return !grout_space_needs_commit_gmem(rules->space) || !is_write(earlier) ||
-           is_fenced_gmem(rules, earlier, number);
+    if (!grout_space_needs_commit_gmem(rules->space)) {
+        return true; /* registers: each wgmma begins with their fence */
+    }
+    /* A generic read of GMEM has its value before it is ordered; only writes must be published. The
+     * letter of PTX (9.1, 'Causality order') asks for a fence after a read too, wherever. */
+    const bool is_strict_read = rules->is_fenced_by_own != NULL && !is_by_engine(earlier);
+    return is_write(earlier) ? is_fenced_gmem(rules, earlier, number)
+                             : !is_strict_read || is_published_gmem(rules, earlier, number);
 }
 
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier) {
@@ -339,11 +343,11 @@ static grout_diag_code get_missing_commit(const grout_rules *rules, const grout_
 static grout_conflict judge_unpublished(const grout_rules *rules, const grout_entry *earlier) {
     grout_conflict conflict = {.code = get_missing_commit(rules, earlier)};
     /* PTX asks for it between engines of two CTAs, and in the CTA of the access; nothing is known
-     * to go wrong without, or with one in the CTA that wrote. The strict rule wants both. */
-    conflict.is_warning =
-        is_async(earlier) ||
-        (grout_space_needs_commit_gmem(rules->space) &&
-         is_published_gmem(rules, earlier, earlier->number) && !rules->is_fenced_by_own);
+     * to go wrong without, or with one in the CTA that wrote, or after a load of GMEM. */
+    const bool is_of_gmem = grout_space_needs_commit_gmem(rules->space);
+    conflict.is_warning = is_async(earlier) || (is_of_gmem && !is_write(earlier)) ||
+                          (is_of_gmem && !rules->is_fenced_by_own &&
+                           is_published_gmem(rules, earlier, earlier->number));
     return conflict;
 }
 

@@ -78,7 +78,8 @@ typedef struct grout_rules {
      * had waited for the write of this bulk copy. NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);
     /* Whether the actor of a recorded plain access has run its fence itself before it let the later
-     * one go on (--strict-fences). NULL: any fence on the way will do. */
+     * one go on (--strict-fences). NULL: any fence on the way will do, and a load of GMEM needs
+     * none. */
     bool (*is_fenced_by_own)(void *payload, const grout_entry *access, uint32_t number);
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);

@@ -23,9 +23,14 @@ static const char *get_commit(const grout_wording *wording) {
                : grout_wording__get_smem_commit(wording);
 }
 
-/* Why the attribute has put none in. */
-static const char *get_auto_fence_note(const grout_wording *wording) {
+/* Why the attribute has put none in, or who asks for one after a load of GMEM. */
+static const char *get_why(const grout_wording *wording) {
     const grout_launch_info *info = &wording->checker->info;
+    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
+        wording->facts->sides[1].stamp.agent == GROUT_AGENT_ACTOR &&
+        !wording->facts->sides[1].is_write) {
+        return grout_phrase__get(GROUT_PHRASE_BY_THE_LETTER);
+    }
     bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
     bool is_auto = is_smem && grout_module_get_kernel(info->module, info->kernel)->auto_fence;
     return grout_phrase__get(is_auto ? GROUT_PHRASE_AUTO_FENCE : GROUT_PHRASE_NOTHING);
@@ -52,7 +57,7 @@ static void add_no_commit_edge(const grout_wording *wording, grout_text *out) {
                                                       ? GROUT_PHRASE_OF_ANOTHER_CTA
                                                       : GROUT_PHRASE_NOTHING),
                        .op = get_commit(wording),
-                       .why = get_auto_fence_note(wording)});
+                       .why = get_why(wording)});
 }
 
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {

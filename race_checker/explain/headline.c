@@ -37,7 +37,7 @@ static void add_commit_headline(const grout_wording *wording, grout_text *out) {
                                .object = name_side_object(wording, 0),
                                .access = grout_wording__get_access(wording, &facts->sides[1]),
                                .line = get_line(wording, 1)};
-    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
+    if (!facts->sides[1].is_write && facts->sides[0].is_write) {
         grout_sentence__add(out, GROUT_SENTENCE_COMMIT_WAR_HEAD, &words);
     } else if (facts->sides[0].is_write) {
         grout_sentence__add(out, GROUT_SENTENCE_COMMIT_WRITE_HEAD, &words);

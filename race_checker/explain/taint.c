@@ -17,10 +17,6 @@
 
 /* ---- when an operand decides what its letter says ---- */
 
-static const grout_op_info *get_info(const grout_op *op) {
-    return grout_op_get_info((grout_opcode)op->opcode);
-}
-
 static grout_object_id find_target(const grout_flow *it, const grout_op *op) {
     const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
     return target < op->operand_count ? grout_op__find_object(it->module, op, target) : 0;

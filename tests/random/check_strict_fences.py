@@ -9,7 +9,8 @@ The simple model walks the graph of what happens before what:
     no commit of any thread is on the way                       the plain rule is broken, primary place the copy
     no commit of the storing thread itself is on the way        the strict rule is broken, primary place the store
 
-The rows are of SMEM or of GMEM. Schedule and timing are drawn too: the answer has nothing to do with them.
+The rows are of SMEM or of GMEM. Some kernels load rows of GMEM, which somebody then stores over by TMA: the plain rule
+asks for no commit, the strict one for any, primary place the copy. Schedule and timing are drawn too: the answer has nothing to do with them.
 """
 import argparse
 import json
@@ -28,6 +29,7 @@ class Kernel:
     def __init__(self, seed):
         self.draw = random.Random(seed)
         self.space = self.draw.choice(["smem", "gmem"])
+        self.loads = self.space == "gmem" and seed % 3 == 0  # what is called a store is a load
         self.ops, self.stored, self.told = [], [], []
         self.store(self.draw.randrange(THREADS))
         for _ in range(self.draw.randrange(15, 45)):
@@ -74,6 +76,8 @@ class Kernel:
 
     def write_op(self, what, number):
         array = "%rows" if self.space == "smem" else "%z"
+        if what == "store" and self.loads:
+            return f"store %y[{number}], (load %z[{number}])"
         if what == "store":
             return f"store {array}[{number}], (broadcast 1.0 : f32[N])"
         if what == "commit":
@@ -84,6 +88,8 @@ class Kernel:
             return f"barrier_wait %bar[{number}]"
         if self.space == "smem":
             return f"copy_smem_to_gmem %rows[{number}], %y[{number}]"
+        if self.loads:
+            return f"copy_smem_to_gmem %rows[{number}], %z[{number}]"
         return f"copy_gmem_to_smem %z[{number}], %rows[{number}], %full[{number}]"
 
     def write(self):
@@ -93,6 +99,9 @@ class Kernel:
                  f"kernel @k(%z: inout gmem f32[R, N], %y: out gmem f32[R, N]) threads(wg = {THREADS}) {{",
                  "  scratch %rows : smem f32[R, N]", f"  scratch %bar : barrier[{bars}]",
                  "  scratch %full : barrier[R]", "  %w = axis_index wg"]
+        if self.loads:
+            lines += ["  if (eq %w, 0) {", "    store %rows, (broadcast 2.0 : f32[R, N])", "    commit_smem", "  }",
+                      "  block_barrier"]
         places = {}
         for thread in range(THREADS):
             lines.append(f"  if (eq %w, {thread}) {{")
@@ -100,7 +109,7 @@ class Kernel:
                 if own == thread:
                     lines.append("    " + self.write_op(what, number))
                     places[i] = len(lines)
-                    if what == "copy" and self.space == "gmem":
+                    if what == "copy" and self.space == "gmem" and not self.loads:
                         lines.append(f"    barrier_wait %full[{number}]")
             lines += ["    wait_smem_to_gmem 0", "  }"]
         return "\n".join(lines + ["}", ""]), places
@@ -116,7 +125,9 @@ class Kernel:
                 continue
             fences = [self.ops[j][0] for j in range(store, i)
                       if self.ops[j][1] == "commit" and self.is_before(store, j) and self.is_before(j, i)]
-            if not fences:
+            if self.loads:
+                found |= {(places[i], places[store])} if is_strict and not fences else set()
+            elif not fences:
                 found.add((places[i], places[store]))
             elif is_strict and self.ops[store][0] not in fences:
                 found.add((places[store], places[i]))
