@@ -275,12 +275,12 @@ static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kerne
     return is_good;
 }
 
-/* The launch list of the file at one size. */
-static bool run_list(expect_run *run, expect_size *size, const grout_launch_settings *settings,
-                     variant *out) {
+/* The launch list of the file, or a kernel alone several times, at one size. */
+static bool run_list(expect_run *run, expect_size *size, grout_kernel_id alone,
+                     const grout_launch_settings *settings, variant *out) {
     grout_listing listing;
     bool is_good = true, goes_on = true;
-    grout_listing__init(&listing, &size->session, &size->load);
+    grout_listing__init(&listing, &size->session, &size->load, alone);
     while (goes_on && is_good) {
         grout_argument_set arguments = {0};
         grout_launch_settings own = *settings;
@@ -307,13 +307,17 @@ static bool run_size(expect_run *run, expect_size *size, const grout_launch_sett
         if (is_listed && grout_listing__has_kernel(&size->load, kernel)) {
             continue;
         }
+        if (grout_listing__is_repeated(&size->session)) {
+            is_good = run_list(run, size, kernel, settings, out);
+            continue;
+        }
         if (grout_argument_set__init(&size->session, &size->load.bindings, size->load.bound, kernel,
                                      &arguments)) {
             is_good = run_launch(run, size, kernel, &arguments, settings, out);
         }
         grout_argument_set__deinit(&arguments);
     }
-    return is_good && (!is_listed || run_list(run, size, settings, out));
+    return is_good && (!is_listed || run_list(run, size, 0, settings, out));
 }
 
 /* All sizes under one schedule and timing. */

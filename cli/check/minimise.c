@@ -325,7 +325,8 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
     options->uses = uses == NULL ? options->uses : uses; /* the file names the options */
-    const grout_schedule_text schedule = {.kernel = it->kernel, .decisions = &it->decisions};
+    const grout_schedule_text schedule = {
+        .kernel = it->kernel, .decisions = &it->decisions, .is_alone = true};
     bool is_good = uses != NULL && path->data != NULL &&
                    grout_schedule_file__write(it->session, path->data, wanted != NULL, &schedule);
     if (is_good) {

@@ -210,7 +210,8 @@ static void report_witness(grout_session *session, const grout_load *load, grout
 static grout_schedule_text get_schedule(const grout_launch_settings *settings,
                                         const grout_exploration *exploration, uint32_t witness) {
     grout_schedule_text schedule = {.decisions = &exploration->witnesses[witness].decisions,
-                                    .launch = settings->starts == NULL ? 0 : settings->launch};
+                                    .is_alone = settings->launch == 0,
+                                    .launch = settings->starts == NULL ? 0 : settings->number};
     for (uint32_t i = 1; i < schedule.launch; i++) {
         schedule.before[i] = grout_starts__get_decisions(settings->starts, witness, i);
     }
@@ -277,7 +278,7 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
-            const grout_schedule_text schedule = {.decisions = &decisions};
+            const grout_schedule_text schedule = {.decisions = &decisions, .is_alone = true};
             bool is_written = save_schedule(session, load, kernel, &schedule, report, &path);
             if (is_written && report->schedule_count > 1 && !session->is_quiet) {
                 grout_session__note(session, "wrote %s\n", path.data);
@@ -353,12 +354,13 @@ static void begin_next(grout_session *session, bool with_checker, bool *is_first
     grout_work__begin_budget(session);
 }
 
-/* The launches of the list, until one does not come to its end: the next would have no input. */
-static void run_list(grout_session *session, const grout_load *load, bool with_checker,
-                     bool *is_first, grout_report *report) {
+/* The launches of the list, or of a kernel alone, until one does not come to its end: the next
+ * would have no input. */
+static void run_list(grout_session *session, const grout_load *load, grout_kernel_id alone,
+                     bool with_checker, bool *is_first, grout_report *report) {
     grout_listing listing;
     bool goes_on = true;
-    grout_listing__init(&listing, session, load);
+    grout_listing__init(&listing, session, load, alone);
     while (goes_on && !is_over(session)) {
         grout_argument_set arguments = {0};
         grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
@@ -369,7 +371,7 @@ static void run_list(grout_session *session, const grout_load *load, bool with_c
             goes_on = run_launch(session, load, kernel, &arguments, &settings, report) &&
                       grout_listing__end(&listing);
         }
-        if (!goes_on && listing.at + 1 < grout_module_get_launch_count(load->bound)) {
+        if (!goes_on && grout_listing__has_more(&listing)) {
             grout_session__note(session, "the launches after it are not run\n");
         }
         grout_report__add_diags(report);
@@ -384,13 +386,15 @@ void grout_work__run_kernels(grout_session *session, const grout_load *load, boo
     bool is_first = true;
     for (size_t i = 0; i < load->kernel_count && !is_over(session); i++) {
         bool is_alone = !is_listed || !grout_listing__has_kernel(load, load->kernels[i]);
-        if (is_alone && (with_checker || !is_listed)) {
+        if (is_alone && grout_listing__is_repeated(session)) {
+            run_list(session, load, load->kernels[i], with_checker, &is_first, report);
+        } else if (is_alone && (with_checker || !is_listed)) {
             begin_next(session, with_checker, &is_first);
             run_kernel(session, load, load->kernels[i], with_checker, report);
         }
     }
     if (is_listed) {
-        run_list(session, load, with_checker, &is_first, report);
+        run_list(session, load, 0, with_checker, &is_first, report);
     }
 }
 

@@ -391,7 +391,7 @@ static bool compare_list(void *payload) {
     grout_session *session = list->works->session;
     grout_listing listing;
     bool is_equal = true;
-    grout_listing__init(&listing, session, list->works->load);
+    grout_listing__init(&listing, session, list->works->load, 0);
     for (size_t i = 0; i < list->count && is_equal; i++) {
         const gpu_work *work = &list->works[i];
         grout_argument_set expected = {0};
@@ -412,7 +412,7 @@ static void run_list_on_gpu(const gpu_work *base) {
     grout_session *session = base->session;
     grout_listing listing;
     gpu_list list = {0};
-    grout_listing__init(&listing, session, base->load);
+    grout_listing__init(&listing, session, base->load, 0);
     if (grout_options__has(&session->options, GROUT_OPTION_REPEATS)) {
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                         "--repeats times one kernel, and the file has a launch list");

@@ -189,20 +189,18 @@ static bool is_selected(const context *it, grout_kernel_id kernel) {
     return it->task->kernel == NULL || strcmp(it->task->kernel, name) == 0;
 }
 
-/* A launch of the list of which only the results are asked for. */
+/* A launch of the list of which only what it leaves is asked for. */
 static void pass(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
                  const grout_launch_settings *settings) {
     grout_outcome outcome = {0};
-    grout_launch_settings own = *settings;
-    own.with_checker = false;
-    (void)grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome);
+    (void)grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome);
     grout_outcome__deinit(&outcome);
 }
 
-static bool run_list(context *it) {
+static bool run_list(context *it, grout_kernel_id alone) {
     grout_listing listing;
     bool is_good = true, goes_on = true;
-    grout_listing__init(&listing, &it->session, &it->load);
+    grout_listing__init(&listing, &it->session, &it->load, alone);
     while (goes_on && is_good) {
         grout_argument_set arguments = {0};
         grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
@@ -233,9 +231,12 @@ static bool run_text(context *it, const grout_bytes *text) {
         for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
             grout_kernel_id kernel = it->load.kernels[i];
             bool is_alone = !is_listed || !grout_listing__has_kernel(&it->load, kernel);
-            is_good = !is_alone || !is_selected(it, kernel) || run_kernel(it, kernel);
+            if (is_alone && is_selected(it, kernel)) {
+                is_good = grout_listing__is_repeated(&it->session) ? run_list(it, kernel)
+                                                                   : run_kernel(it, kernel);
+            }
         }
-        is_good = is_good && (!is_listed || run_list(it));
+        is_good = is_good && (!is_listed || run_list(it, 0));
     }
     it->trial->diag_count += grout_diags_count(it->session.diags);
     grout_silencer__deinit(&it->silencer);

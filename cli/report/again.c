@@ -33,7 +33,7 @@ static bool is_kept(grout_option_id id) {
            id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY ||
            id == GROUT_OPTION_EXPECT_OUTPUT || id == GROUT_OPTION_RTOL || id == GROUT_OPTION_ATOL ||
            id == GROUT_OPTION_STRICT_FENCES || id == GROUT_OPTION_NUMERICS ||
-           id == GROUT_OPTION_NON_FINITE || id == GROUT_OPTION_EXTERN;
+           id == GROUT_OPTION_NON_FINITE || id == GROUT_OPTION_REPEAT || id == GROUT_OPTION_EXTERN;
 }
 
 static void add_call(const grout_report *report, grout_command command, grout_kernel_id kernel,

@@ -12,10 +12,10 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
                                    const grout_outcome *outcome) {
     const grout_launch_settings *settings = &outcome->settings;
     grout_text inputs = {0};
-    if (settings->launch > 0) {
-        grout_text_add(out, "; launch %u of %u%s", settings->launch,
-                       grout_module_get_launch_count(load->bound) - 1,
-                       grout_module_get_launch(load->bound, settings->launch)->is_dependent
+    if (settings->number > 0) {
+        grout_text_add(out, "; launch %u of %u%s", settings->number, settings->total,
+                       settings->launch > 0 &&
+                               grout_module_get_launch(load->bound, settings->launch)->is_dependent
                            ? ", dependent"
                            : "");
     }
@@ -25,6 +25,9 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
         grout_text_add(out, "; inputs %s", inputs.data);
     }
     grout_text_free(&inputs);
+    if (settings->launch <= 1 && settings->number > 1) {
+        grout_text_add(out, ", and what the launches before left in them");
+    }
     grout_text_add(out, "; %s schedule, %s timing", grout_schedule_get_text(settings->schedule),
                    grout_timing_get_text(settings->timing));
     if (grout_launch_settings__has_seed(settings)) {

@@ -25,6 +25,8 @@ typedef struct grout_launch_settings {
     grout_reach *reach;             /* counts what the run reaches; NULL: nothing does */
     const grout_observer *observer; /* one more; NULL: none */
     grout_launch_id launch;         /* of the launch list; 0: the kernel runs alone */
+    /* which launch it is of how many, lists and --repeat together; 0: there is but one */
+    uint32_t number, total;
     /* then: as in grout_launch */
     const grout_earlier_launch *earlier;
     uint32_t earlier_count;

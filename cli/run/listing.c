@@ -34,8 +34,52 @@ bool grout_listing__has_kernel(const grout_load *load, grout_kernel_id kernel) {
     return false;
 }
 
-void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load) {
-    *listing = (grout_listing){.session = session, .load = load};
+bool grout_listing__is_repeated(const grout_session *session) {
+    return grout_options__get_count(&session->options, GROUT_OPTION_REPEAT, 1) > 1;
+}
+
+void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load,
+                         grout_kernel_id kernel) {
+    const uint64_t rounds = grout_options__get_count(&session->options, GROUT_OPTION_REPEAT, 1);
+    *listing = (grout_listing){.session = session,
+                               .load = load,
+                               .kernel = kernel,
+                               .round = 1,
+                               .rounds = rounds > UINT32_MAX ? UINT32_MAX : (uint32_t)rounds};
+}
+
+/* Launches of a round. */
+static uint32_t get_size(const grout_listing *listing) {
+    return listing->kernel != 0 ? 1 : grout_module_get_launch_count(listing->load->bound) - 1;
+}
+
+bool grout_listing__has_more(const grout_listing *listing) {
+    return listing->at < get_size(listing) || listing->round < listing->rounds;
+}
+
+/* Goes on to the next launch. False: it was the last one, or there are too many. */
+static bool go_on(grout_listing *listing) {
+    if (!grout_listing__has_more(listing)) {
+        return false;
+    }
+    if (listing->at == get_size(listing)) {
+        listing->at = 0;
+        listing->round++;
+    }
+    listing->at++;
+    listing->number++;
+    if ((uint64_t)listing->rounds * get_size(listing) > GROUT_LAUNCHES_MAX) {
+        grout_diags_add(listing->session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "--repeat %u makes more than %u launches", listing->rounds,
+                        (uint32_t)GROUT_LAUNCHES_MAX);
+        return false;
+    }
+    return true;
+}
+
+static grout_kernel_id get_kernel(const grout_listing *listing) {
+    return listing->kernel != 0 ? listing->kernel
+                                : grout_module_get_launch_kernel(listing->load->bound, listing->at);
 }
 
 static void end_launch(grout_listing *listing) {
@@ -156,7 +200,10 @@ static bool share_arrays(grout_listing *listing, grout_kernel_id kernel,
 /* Whether a later launch writes an array, which is then no result yet. */
 static bool is_written_later(const grout_listing *listing, grout_string_id name) {
     const grout_module *module = listing->load->bound;
-    for (grout_launch_id id = listing->at + 1; id < grout_module_get_launch_count(module); id++) {
+    if (listing->round < listing->rounds) {
+        return true;
+    }
+    for (grout_launch_id id = listing->at + 1; id <= get_size(listing); id++) {
         grout_kernel_id kernel = grout_module_get_launch_kernel(module, id);
         uint32_t count = grout_module_get_kernel(module, kernel)->param_count;
         for (uint32_t i = 0; i < count; i++) {
@@ -201,7 +248,7 @@ static bool keep_contents(const grout_listing *listing, bool is_first) {
 /* The first launch that may still run when this one begins; itself if none may. */
 static grout_launch_id find_first_open(const grout_listing *listing) {
     grout_launch_id first = listing->at;
-    while (first > 1 &&
+    while (listing->kernel == 0 && first > 1 &&
            grout_module_launches_overlap(listing->load->bound, first - 1, listing->at)) {
         first--;
     }
@@ -257,9 +304,11 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
             listing->stale[i] = (grout_stale_array){array->before, array->now};
         }
     }
-    settings->launch = listing->at;
+    settings->launch = listing->kernel != 0 ? 0 : listing->at;
+    settings->number = listing->number;
+    settings->total = listing->rounds * get_size(listing);
     if (listing->session->replay_list != NULL) {
-        settings->replay = &listing->session->replay_list[listing->at];
+        settings->replay = &listing->session->replay_list[listing->number];
     }
     settings->earlier = listing->earlier;
     settings->earlier_count = count;
@@ -269,7 +318,7 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
 
 static bool is_next_dependent(const grout_listing *listing) {
     grout_launch_id next = listing->at + 1;
-    return next < grout_module_get_launch_count(listing->load->bound) &&
+    return next <= get_size(listing) && listing->kernel == 0 &&
            grout_module_get_launch(listing->load->bound, next)->is_dependent;
 }
 
@@ -285,7 +334,8 @@ static bool give_past(grout_listing *listing, const grout_argument_set *argument
         return false;
     }
     settings->past = listing->past;
-    settings->why_open = grout_beside__find_open(listing->load->bound, listing->at);
+    settings->why_open =
+        listing->kernel != 0 ? NULL : grout_beside__find_open(listing->load->bound, listing->at);
     settings->pasts = listing->pasts = launch.pasts;
     return true;
 }
@@ -311,16 +361,15 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
                                      grout_launch_settings *settings) {
     const grout_load *load = listing->load;
     *arguments = (grout_argument_set){0};
-    if (listing->at + 1 >= grout_module_get_launch_count(load->bound)) {
+    if (!go_on(listing)) {
         return 0;
     }
-    listing->at++;
     end_launch(listing);
     bool is_first = find_first_open(listing) == listing->at;
     if (is_first) {
         drop_ledgers(listing);
     }
-    grout_kernel_id kernel = grout_module_get_launch_kernel(load->bound, listing->at);
+    grout_kernel_id kernel = get_kernel(listing);
     if (!grout_argument_set__init(listing->session, &load->bindings, load->bound, kernel,
                                   arguments)) {
         return 0;
@@ -340,7 +389,7 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
 /* The launch once more, on copies, for those that may run beside it. */
 static bool fill_ledger(grout_listing *listing) {
     grout_session *session = listing->session;
-    grout_kernel_id kernel = grout_module_get_launch_kernel(listing->load->bound, listing->at);
+    grout_kernel_id kernel = get_kernel(listing);
     grout_launch_settings settings = grout_launch_settings__get(session, false);
     grout_ledger *ledger = grout_ledger_new(NULL, session->diags);
     grout_outcome outcome = {0};

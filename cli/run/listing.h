@@ -13,7 +13,10 @@ typedef struct grout_listing {
     const grout_load *load;
     struct grout_listed_array *arrays; /* by name */
     size_t array_count;
-    grout_launch_id at; /* the launch that runs, or ran last; 0: none has begun */
+    grout_kernel_id kernel; /* that is launched instead of the list; 0: the list is */
+    grout_launch_id at;     /* the launch that runs, or ran last; 0: none has begun */
+    uint32_t round, rounds; /* of --repeat */
+    uint32_t number;        /* launches that have begun, in all rounds */
     /* by launch: what it did, kept while later ones may run beside it */
     grout_ledger *ledgers[GROUT_LAUNCHES_MAX + 1];
     bool awaits[GROUT_LAUNCHES_MAX + 1][GROUT_LAUNCHES_MAX + 1]; /* [later][earlier] */
@@ -32,14 +35,22 @@ bool grout_listing__is_wanted(const grout_session *session, const grout_load *lo
 /* Whether a launch of it runs this kernel. */
 bool grout_listing__has_kernel(const grout_load *load, grout_kernel_id kernel);
 
-void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load);
+/* Whether it is launched several times in a row (--repeat), a kernel alone too. */
+bool grout_listing__is_repeated(const grout_session *session);
+
+/* kernel: it is launched alone, as often as --repeat says; 0: the launches of the list are. */
+void grout_listing__init(grout_listing *listing, grout_session *session, const grout_load *load,
+                         grout_kernel_id kernel);
 void grout_listing__deinit(grout_listing *listing);
 /*
- * The next launch: its kernel, its arguments (the arrays stay the listing's) and what the settings
- * need of the launches before it. 0: there is none, or diagnostics say why it cannot run.
+ * The next launch, of the next round after the last: its kernel, its arguments (the arrays stay the
+ * listing's) and what the settings need of the launches before it. 0: there is none, or diagnostics
+ * say why it cannot run.
  */
 grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set *arguments,
                                      grout_launch_settings *settings);
+/* Whether more launches come after the one that runs, or ran last. */
+bool grout_listing__has_more(const grout_listing *listing);
 /* It has run to its end. False: diagnostics. */
 bool grout_listing__end(grout_listing *listing);
 

@@ -16,7 +16,7 @@ static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
            id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||
            id == GROUT_OPTION_NUMERICS || id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT ||
-           id == GROUT_OPTION_MAX_STEPS;
+           id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_REPEAT;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static void print_file(const grout_session *session, const grout_schedule_text *
                        grout_text *out) {
     const grout_options *options = &session->options;
     grout_text_add(out, "grout-schedule 1\n");
-    if (what->launch == 0) {
+    if (what->is_alone) {
         grout_text_add(out, "kernel @%s\n", what->kernel);
     }
     for (size_t i = 0; i < options->use_count; i++) {

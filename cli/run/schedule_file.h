@@ -7,10 +7,11 @@
  *     option --timing lazy
  *     actors 0 1x12 0 5
  *
- * 'launch N' stands in place of the 'kernel' line where it is the schedule of a launch list: the
- * 'actors' lines after it are of launch N. 'kernel' and 'option' lines hold what decides the run;
- * 'actors' lines name the actor that ran, in order, at each point where more than one could, NxM
- * for M times N in a row. The file may end after any line: the fair schedule decides the rest.
+ * There is no 'kernel' line where it is the schedule of a launch list. The 'actors' lines after a
+ * line 'launch N' are of launch N, of a list or of --repeat. 'kernel' and 'option' lines hold what
+ * decides the run; 'actors' lines name the actor that ran, in order, at each point where more than
+ * one could, NxM for M times N in a row. The file may end after any line: the fair schedule decides
+ * the rest.
  */
 #ifndef GROUT_CLI_SCHEDULE_FILE_H
 #define GROUT_CLI_SCHEDULE_FILE_H
@@ -31,7 +32,8 @@ typedef struct grout_schedule_file {
 typedef struct grout_schedule_text {
     const char *kernel;
     const grout_decisions *decisions; /* of the kernel, or of the last launch */
-    uint32_t launch;                  /* the last one, from 1; 0: the kernel runs alone */
+    bool is_alone;                    /* it is of the kernel, not of the file's list */
+    uint32_t launch;                  /* the last one, from 1; 0: there is but one */
     const grout_decisions *before[GROUT_LAUNCHES_MAX + 1]; /* of those before it, from 1 */
 } grout_schedule_text;
 

@@ -281,3 +281,22 @@ def test_strict_fences_ask_for_one_behind_a_load_of_gmem():
     strict = kernel.check(strict_fences=True)
     assert [(finding.code, finding.severity, finding.place.line) for finding in strict.findings] == [
         ("missing-commit-gmem", "warning", 7)]
+
+
+def test_repeat():
+    """A counter that nobody resets shows in the second launch, and elements without a value stay so."""
+    text = """
+kernel @k(%n: inout gmem i32[1] init(zeros), %y: inout gmem i32[1]) grid(g = 2)
+{
+  %t = atomic_fetch_add %n[0], 1
+  debug_check (lt %t, 2), "ticket {}", %t
+}
+"""
+    kernel = grout.load(text)
+    assert kernel.check().is_clean and kernel.check(repeat=1).is_clean
+    report = kernel.check(repeat=3)
+    assert report.verdict == "error" and "launch 2 of 3" in report.coverage
+    reset = grout.load(text.replace("  debug_check", "  if (eq %t, 1) {\n    %o = atomic_exchange %n[0], 0\n  }\n  debug_check"))
+    assert reset.check(repeat=3).is_clean
+    with pytest.raises(ValueError, match="repeat=0"):
+        kernel.check(repeat=0)

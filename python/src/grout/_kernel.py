@@ -354,7 +354,7 @@ class Kernel:
               schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
-              strict_fences: bool = False, max_findings: int = 20, writes: bool = False,
+              strict_fences: bool = False, max_findings: int = 20, writes: bool = False, repeat: int = 1,
               severity: typing.Optional[typing.Mapping[str, str]] = None,
               progress: typing.Optional[typing.Callable[[Progress], object]] = None,
               print: typing.Optional[typing.Callable[[str], object]] = print,
@@ -367,7 +367,11 @@ class Kernel:
         raises ends the check, as Ctrl-C does. print gets the lines of debug_print; None: nobody. externs: the
         functions that the kernel calls by name, for single elements. severity={'CODE': 'warning'} makes a warning of
         an error, or an error of a warning; with a lowered error the verdict is 'warning', never 'clean'.
+        repeat=N launches the kernel N times in a row on the same arrays: counters and workspaces are as the launch
+        before left them. The report is that of the first launch with the worst verdict.
         """
+        if not isinstance(repeat, int) or not 1 <= repeat <= 64:
+            raise ValueError(f"repeat={repeat!r} is no count from 1 to 64")
         levels = read_levels(severity)
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
@@ -376,6 +380,42 @@ class Kernel:
         if writes:
             self._check_overlaps(views)
         array, keep, inputs = self._make_arguments(bound, arguments, views, not writes)
+        are_given = [param.name in arguments for param in self.params]
+
+        def launch(number: int, past):
+            coverage = self._describe_coverage(bound, defines, inputs, options, levels, number, repeat)
+            return self._check_launch(bound, options, array, are_given, strict_fences, past,
+                                      lambda run, checker: make_report(bound, run, checker, coverage, self.module,
+                                                                       max_findings, levels))
+
+        try:
+            return launch(1, ffi.NULL)[0] if repeat == 1 else self._check_rounds(launch, repeat)
+        finally:
+            del keep
+
+    @staticmethod
+    def _check_rounds(launch, repeat: int) -> Report:
+        """The launches, until one does not come to its end: the first report of those with the worst verdict."""
+        diags = Diags()
+        past = lib.grout_past_new(ffi.NULL, diags.list)
+        if past == ffi.NULL:
+            diags.fail(RunError)
+        reports: typing.List[Report] = []
+        try:
+            for number in range(1, repeat + 1):
+                report, is_done = launch(number, past)
+                reports.append(report)
+                if not is_done:
+                    break
+        finally:
+            lib.grout_past_free(past)
+        order = ("error", "incomplete", "warning", "clean")
+        return min(reports, key=lambda report: (order.index(report.verdict), report.holds_for_every_schedule,
+                                                -len(report.findings)))
+
+    @staticmethod
+    def _check_launch(bound: Bound, options: Options, array, are_given, strict_fences: bool, past, make):
+        """What make says of one launch, and whether it came to its end."""
         diags = Diags()
         checker_options = ffi.new("grout_checker_options *",
                                   {"max_findings": 0xffffffff, "strict_fences": strict_fences})
@@ -384,28 +424,30 @@ class Kernel:
             diags.fail(RunError)
         try:
             with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
-                     argument_bytes=sum(argument.size for argument in array)) as run:
-                judge = run.make_judge([param.name in arguments for param in self.params])
+                     argument_bytes=sum(argument.size for argument in array), past=past) as run:
+                judge = run.make_judge(are_given)
                 try:
                     run.run()
                     run.judge(judge, checker)
                 finally:
                     lib.grout_writes_judge_free(judge)
-                coverage = self._describe_coverage(bound, defines, inputs, options, levels)
-                return make_report(bound, run, checker, coverage, self.module, max_findings, levels)
+                run.leave(past, checker)
+                return make(run, checker), run.status == lib.GROUT_RUN_DONE
         finally:
             lib.grout_checker_free(checker)
-            del keep
 
-    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options, levels: Levels) -> str:
+    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options, levels: Levels, number: int = 1,
+                           total: int = 1) -> str:
         parts = [take_text(lambda text: lib.grout_describe_launch(bound.pointer, bound.kernel, text))]
         if lib.grout_module_get_launch_count(bound.pointer) > 1:
             parts.append("alone, not in the file's launch list")
         if defines:
             parts.append(", ".join(f"{name}={value:.9g} ({origin})" if isinstance(value, float) else
                                    f"{name}={value} ({origin})" for name, (value, origin) in defines.items()))
+        if total > 1:
+            parts.append(f"launch {number} of {total}")
         if inputs:
-            parts.append(f"inputs {inputs}")
+            parts.append(f"inputs {inputs}" + (", and what the launches before left in them" if number > 1 else ""))
         schedule = options.schedule.partition(":")[0]
         parts.append(f"{schedule} schedule, {options.timing} timing" +
                      (f", seed {options.seed}" if options.has_seed else "") +

@@ -109,7 +109,7 @@ class Run:
     """A machine with what it borrows. To be used in a 'with'."""
 
     def __init__(self, bound, options: Options, arguments, observers=(), track_undefined: bool = False,
-                 argument_bytes: int = 0):
+                 argument_bytes: int = 0, past=ffi.NULL):
         self.diags = Diags(bound.pointer)
         self.options = options
         self.cut: typing.Optional[str] = None
@@ -133,6 +133,8 @@ class Run:
             launch.observers[index] = observer
         launch.observer_count = len(observers)
         self._add_callbacks(launch)
+        if past != ffi.NULL and not lib.grout_past_begin(past, launch, self.diags.list):
+            self.diags.fail(RunError)
         self._launch = launch
 
     def make_judge(self, are_given: typing.Sequence[bool]):
@@ -154,6 +156,12 @@ class Run:
         if self._error is not None:
             raise self._error
         if not is_judged:
+            self.diags.fail(RunError)
+
+    def leave(self, past, checker) -> None:
+        """After the run: what it has left, for the launches after it; past NULL: there are none."""
+        if past != ffi.NULL and self.status == lib.GROUT_RUN_DONE and not lib.grout_past_end(
+                past, self._launch, self._machine, checker, self.diags.list):
             self.diags.fail(RunError)
 
     def _add_callbacks(self, launch) -> None:
