@@ -302,16 +302,40 @@ static bool is_equal(const ptx_check *check, const ptx_cell *cell, uint32_t earl
     return add_equal(check->shadow, &equal);
 }
 
+/* A write that is in no order with the last one, and leaves the same: it has to come after what
+ * that one has followed, or the other way round. */
+static bool check_older(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
+    ptx_missing missing = PTX_MISSING_NONE;
+    const uint32_t lane = cell->older_write % LANES, record = cell->older_write >> LANE_BITS;
+    if (cell->older_write != 0) {
+        missing = compare(check, &check->shadow->records.items[record], lane);
+    }
+    if (missing != PTX_MISSING_NONE) {
+        return fail(check, record, lane, missing, race_out);
+    }
+    for (uint32_t name = cell->older_reads; name != 0;) {
+        const ptx_reads reads = get_reads(check->shadow, name);
+        const uint32_t other = compare_lanes(check, &reads, &missing);
+        if (other < LANES) {
+            return fail(check, reads.record, other, missing, race_out);
+        }
+        name = reads.next;
+    }
+    return true;
+}
+
 static bool check_write(const ptx_check *check, const ptx_cell *cell, ptx_race *race_out) {
     uint32_t lane = cell->write % LANES, record = cell->write >> LANE_BITS;
     if (cell->write == 0) {
         return true;
     }
     ptx_missing missing = compare(check, &check->shadow->records.items[record], lane);
-    return missing == PTX_MISSING_NONE ||
-           (missing != PTX_MISSING_CACHED && is_vouched(check, cell)) ||
-           is_equal(check, cell, record, lane, missing) ||
-           fail(check, record, lane, missing, race_out);
+    if (missing == PTX_MISSING_NONE || (missing != PTX_MISSING_CACHED && is_vouched(check, cell))) {
+        return true;
+    }
+    return is_equal(check, cell, record, lane, missing)
+               ? check_older(check, cell, race_out)
+               : fail(check, record, lane, missing, race_out);
 }
 
 /* Those in the list: reads, and what strong writes have left. */
@@ -453,11 +477,30 @@ static bool is_covered(const ptx_check *check, const ptx_reads *older) {
     return (!own->is_strong || is_as_strong(record, own)) && are_before(check, older);
 }
 
+/* Reads that a write of the same value covers; newer ones are enough to know of older ones. */
+static bool keep_older(ptx_shadow *shadow, const ptx_reads *reads, ptx_cell *cell) {
+    const ptx_record newer = shadow->records.items[reads->record];
+    uint32_t list = 0;
+    for (uint32_t name = cell->older_reads; name != 0;) {
+        const ptx_reads older = get_reads(shadow, name);
+        const ptx_record *record = &shadow->records.items[older.record];
+        bool is_known = record->agent == newer.agent && (older.lanes & ~reads->lanes) == 0 &&
+                        record->time <= newer.time;
+        name = older.next;
+        if (!is_known && !prepend(shadow, older, &list)) {
+            return false;
+        }
+    }
+    cell->older_reads = list;
+    return prepend(shadow, *reads, &cell->older_reads);
+}
+
 /* Those of which such a write is not enough to know: what comes later has to be after them, too. */
 static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell *cell) {
     uint32_t list = 0;
     ptx_reads last = get_reads(shadow, cell->write);
-    bool is_same = cell->write == 0 || is_covered(check, &last);
+    bool is_same = cell->write == 0 || is_covered(check, &last) ||
+                   (!check->access->record.is_strong && is_vouched(check, cell));
     if (!is_same && !prepend(shadow, last, &list)) {
         return false;
     }
@@ -469,7 +512,10 @@ static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell 
     for (uint32_t name = is_same ? 0 : cell->reads; name != 0;) {
         ptx_reads reads = get_reads(shadow, name);
         name = reads.next;
-        if (!is_covered(check, &reads) && !prepend(shadow, reads, &list)) {
+        if (!is_covered(check, &reads)
+                ? !prepend(shadow, reads, &list)
+                : !shadow->records.items[reads.record].is_write &&
+                      !check->access->record.is_strong && !keep_older(shadow, &reads, cell)) {
             return false;
         }
     }
@@ -495,6 +541,8 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
     }
     const ptx_check check = make_check(shadow, access, span, first);
     if (!access->record.is_strong && same == PTX_SAME_NOT) {
+        cell->older_write = cell->write;
+        cell->older_reads = cell->reads;
         cell->reads = 0;
     } else if (!keep_uncovered(shadow, &check, cell)) {
         return false;
@@ -505,13 +553,13 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
 
 bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                             ptx_race *race_out) {
-    ptx_cell before = {0, 0}, after = {0, 0};
+    ptx_cell before = {0}, after = {0};
     uint32_t record = add_record(shadow, &access->record);
     race_out->missing = PTX_MISSING_NONE;
     for (uint32_t i = 0; i < span->count; i++) {
         ptx_cell *cell = &span->cells[i];
         bool is_alike = access->same == NULL || (i > 0 && access->same[i] == access->same[i - 1]);
-        if (i > 0 && is_alike && cell->write == before.write && cell->reads == before.reads) {
+        if (i > 0 && is_alike && memcmp(cell, &before, sizeof before) == 0) {
             *cell = after;
             continue;
         }

@@ -10,9 +10,10 @@
 #include "agents.h"
 #include "view.h"
 
-/* What is known of one byte; 0: nobody. */
+/* What is known of one byte; 0: nobody. older: what came before the last plain write, which is
+ * enough to know, but for writes beside it that leave the same value. */
 typedef struct ptx_cell {
-    uint32_t write, reads;
+    uint32_t write, reads, older_write, older_reads;
 } ptx_cell;
 
 /* What an operation of the tensor core is in its pipeline. */

@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATCHES = os.path.join(HERE, "patches")
 PAGE = os.path.join(ROOT, "docs", "reverts.md")
-TARGETS = ("grout_exe", "check_random", "check_synchronised", "axioms_export")
+TARGETS = ("grout_exe", "check_random", "check_synchronised", "axioms_export", "ptx_litmus")
 NOT_COPIED = (".git", "__pycache__")
 
 
@@ -76,6 +76,10 @@ FINDERS = {
     # KIND FIRST COUNT
     "crowds": Finder("tests/random/check_crowds.py",
                      (sys.executable, "{tests}/random/check_crowds.py", *GROUT), PASSED),
+    # FIRST COUNT
+    "clusters": Finder("tests/ptx_litmus/clusters.py",
+                       (sys.executable, "{tests}/ptx_litmus/clusters.py", "--runner", "{build}/tests/ptx_litmus/ptx_litmus"),
+                       PASSED),
     # --first FIRST --count COUNT
     "certificates": Finder("tests/certificates/certificates.py",
                            (sys.executable, "{tests}/certificates/certificates.py", *GROUT),
