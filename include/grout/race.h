@@ -82,7 +82,8 @@ typedef struct grout_check_summary {
     const char *not_well_synchronised_because; /* "" if it is */
     /* some writes race, and leave the same bytes: the promise is made with them */
     bool has_equal_writes;
-    const char *assuming; /* what that rests on besides: "CTAs start in grid order"; "": nothing */
+    const char *assuming; /* what that rests on besides: "CTAs start in grid order", "the tensor
+                             core works in the order of issue", both; "": nothing */
     uint64_t error_count, warning_count;          /* identities */
     uint64_t suppressed_count;                    /* follow-on findings, not listed */
     uint64_t dropped_count;                       /* identities past max_findings */

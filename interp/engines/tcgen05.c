@@ -344,56 +344,8 @@ static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     perform(cta, &it);
 }
 
-/* Whether what one in flight writes, and a box of another one, are the same columns. */
-static bool shares_columns(const grout_machine *machine, const grout_flight *a,
-                           const grout_flight *b, uint32_t box) {
-    const grout_inst *inst = grout_flight__inst(machine, a),
-                     *other = grout_flight__inst(machine, b);
-    const grout_box_plan *first =
-        grout_plan__box(machine->plan, inst, grout_tcgen05__get_target(inst));
-    const grout_box_plan *then = grout_plan__box(machine->plan, other, box);
-    const int64_t *from = a->start[2], *to = b->start[grout_tcgen05__get_place(other, box)];
-    const uint32_t column = first->rank - 1u;
-    if (first->object != then->object) { /* by another name: all of them */
-        return grout_objects_share_bytes(machine->launch.module, first->object, then->object);
-    }
-    return memcmp(from, to, column * sizeof *from) == 0 &&
-           from[column] < to[column] + then->extent[column] &&
-           to[column] < from[column] + first->extent[column];
-}
-
-/* Whether one in flight writes what another one adds to, reads or writes. */
-static bool is_used(const grout_machine *machine, const grout_flight *a, const grout_flight *b) {
-    const uint32_t count = grout_flight__inst(machine, b)->box_count;
-    bool is_found = false;
-    for (uint32_t box = 0; box < count && !is_found; box++) {
-        is_found = shares_columns(machine, a, b, box);
-    }
-    return is_found;
-}
-
-/* The tensor core is one: what other lanes have issued before on the same columns it does first.
- * (Each lane's own MMAs are in order as they are.) */
-static void perform_earlier(const grout_cta *cta, uint32_t index) {
-    const grout_machine *machine = cta->machine;
-    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0 && i != index;) {
-        const grout_flight *other = grout_flight__get(machine, i);
-        const grout_flight *own = grout_flight__get(machine, index);
-        if (other->engine == GROUT_ENGINE_TCGEN05 && other->owner != own->owner &&
-            !other->is_void && is_used(machine, other, own)) {
-            grout_flight__finish_groups(cta, GROUT_ENGINE_TCGEN05, other->owner, other->group);
-            i = grout_cta__head(cta)->first_flight;
-        } else {
-            i = other->next;
-        }
-    }
-}
-
 void grout_engine__land_tcgen05(const grout_cta *cta, uint32_t index) {
     grout_flight *flight = grout_flight__get(cta->machine, index);
-    if (!flight->is_void) {
-        perform_earlier(cta, index);
-    }
     if (!flight->is_void && grout_tcgen05__is_copy(grout_flight__inst(cta->machine, flight))) {
         grout_tcgen05__land_copy(cta, flight);
     } else if (!flight->is_void) {

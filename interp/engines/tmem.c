@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A load has read when it comes back, but where an MMA in flight may still change what it reads it
- * finds poison. A store under lazy or random timing leaves poison until it is done.
+ * finds poison. A store under lazy or random timing leaves poison until it is done, at the latest
+ * when its thread loads what it has stored.
  */
 #include "access.h"
 #include "capture.h"
@@ -150,6 +151,38 @@ static void poison_in_flight(const grout_cta *cta, const grout_box *box, uint8_t
     }
 }
 
+/* Whether a store in flight writes some of a box. */
+static bool is_stored(const grout_cta *cta, const grout_flight *store, const grout_box *box) {
+    const grout_box_plan *from =
+        grout_plan__box(cta->machine->plan, grout_flight__inst(cta->machine, store), 0);
+    const grout_box_plan *to = box->plan;
+    const int64_t *start = store->start[0];
+    bool is_shared = true;
+    if (from->object != to->object) { /* by another name: all of it */
+        return grout_objects_share_bytes(cta->machine->launch.module, from->object, to->object);
+    }
+    for (uint32_t dim = 0; dim < to->rank && is_shared; dim++) {
+        is_shared = start[dim] < box->start[dim] + to->extent[dim] &&
+                    box->start[dim] < start[dim] + from->extent[dim];
+    }
+    return is_shared;
+}
+
+/* A warp's stores are done before its later loads of the same cells (PTX ISA 9.4, 'tcgen05 memory
+ * consistency model', pipelined instructions). */
+static void finish_stores(const grout_cta *cta, uint32_t thread, const grout_box *box) {
+    const grout_machine *machine = cta->machine;
+    uint32_t last = 0;
+    for (uint32_t i = grout_flight__queue(cta, GROUT_ENGINE_TMEM_STORE, thread)->first; i != 0;) {
+        const grout_flight *store = grout_flight__get(machine, i);
+        last = !store->is_done && is_stored(cta, store, box) ? store->group : last;
+        i = store->queue_next;
+    }
+    if (last != 0) {
+        grout_flight__finish_groups(cta, GROUT_ENGINE_TMEM_STORE, thread, last);
+    }
+}
+
 static void load_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       const grout_box *box) {
     grout_machine *machine = cta->machine;
@@ -173,6 +206,8 @@ void grout_tmem__load(const grout_cta *cta, uint32_t thread, const grout_inst *i
     publish(cta, thread, inst, &box, &stamp);
     if (!box.is_inside) {
         grout_fill_poison(slot->dtype, data, box.plan->count);
+    } else if (machine->is_lazy) {
+        finish_stores(cta, thread, &box);
     }
     grout_box__gather(machine, &box, data);
     if (!machine->plan->stores_tmem && slot->dtype == GROUT_DTYPE_F32) { /* all are sums */

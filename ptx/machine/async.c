@@ -63,7 +63,7 @@ static ptx_warp *get_warp(const ptx_machine *machine, const ptx_async *async) {
 /* A product waits for those of its warp before it. */
 static bool may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
-    if (async->kind == PTX_ASYNC_TENSOR) {
+    if (async->kind == PTX_ASYNC_TENSOR || async->pipe.kind != PTX_PIPE_NONE) {
         return grout_ptx__tensor_may_happen(machine, index);
     }
     return async->kind != PTX_ASYNC_PRODUCT ||

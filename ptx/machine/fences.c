@@ -123,9 +123,8 @@ static ptx_outcome run_fence_tensor(ptx_context *context) {
     ptx_order *order = context->machine->order;
     const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
     return end(context,
-               order == NULL || (context->step->detail != 0
-                                     ? grout_ptx__seal(order, &actor, context->warp->tensor_started)
-                                     : grout_ptx__admit(order, &actor)));
+               order == NULL || (context->step->detail != 0 ? grout_ptx__seal(order, &actor)
+                                                            : grout_ptx__admit(order, &actor)));
 }
 
 bool grout_ptx__decode_fence_tensor(ptx_decoder *decoder) {

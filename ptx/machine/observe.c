@@ -525,11 +525,12 @@ bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
 }
 
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
-                               bool is_write) {
-    const ptx_touch how = {.is_write = is_write,
-                           .span = {.cells = cell, .count = 1, .kind = PTX_SPAN_TENSOR}};
+                               ptx_tensor_touch how) {
+    const ptx_touch touch = {.is_write = how == PTX_TENSOR_WRITE,
+                             .is_operand = how == PTX_TENSOR_OPERAND,
+                             .span = {.cells = cell, .count = 1, .kind = PTX_SPAN_TENSOR}};
     return machine->order == NULL ||
-           grout_ptx__touch_by_async(machine, async, &async->flight, NULL, how);
+           grout_ptx__touch_by_async(machine, async, &async->flight, NULL, touch);
 }
 
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count) {

@@ -72,9 +72,16 @@ bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
                                  const ptx_bytes *source, const ptx_bytes *target, uint32_t size,
                                  bool is_reduction);
 
+/* What is done to a cell of tensor memory; an operand is what a product reads, but for its sums. */
+typedef enum ptx_tensor_touch {
+    PTX_TENSOR_READ,
+    PTX_TENSOR_OPERAND,
+    PTX_TENSOR_WRITE
+} ptx_tensor_touch;
+
 /* A cell of tensor memory; and some that are given back. */
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
-                               bool is_write);
+                               ptx_tensor_touch how);
 bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uint32_t count);
 
 /* Registers that a wgmma uses, which nothing may have written since the last wgmma.fence. PTX ISA

@@ -149,6 +149,7 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
     ptx_warp *warp = context->warp;
     ptx_agent_kind kind = PTX_AGENT_BARRIER; /* until it is aimed */
     async->flight.lane = async->lane;
+    async->flight.pipe = async->pipe;
     async->flight.time = async->group + 1;
     if (async->kind == PTX_ASYNC_COPY || async->kind == PTX_ASYNC_ALONE) {
         kind = PTX_AGENT_COPIES;
@@ -161,7 +162,6 @@ static void name_flight(const ptx_context *context, ptx_async *async) {
         kind = PTX_AGENT_TENSOR;
         warp->tensor_started[async->lane] += async->pipe.kind != PTX_PIPE_NONE;
         async->flight.time = warp->tensor_started[async->lane];
-        async->flight.pipe = async->pipe;
     } else if (async->kind == PTX_ASYNC_TENSOR_LOAD) {
         kind = PTX_AGENT_TENSOR_LOADS;
         async->flight.time = ++warp->tensor_loads;
@@ -208,8 +208,11 @@ bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     }
     async->flight.is_async_proxy = !async->is_generic;
     name_flight(context, async);
-    bool is_commit = async->kind == PTX_ASYNC_TENSOR && async->pipe.kind == PTX_PIPE_NONE;
-    return !is_commit || grout_ptx__need_memory(machine, grout_ptx__seal_flight(&async->flight));
+    return async->kind != PTX_ASYNC_TENSOR ||
+           grout_ptx__need_memory(
+               machine, async->pipe.kind == PTX_PIPE_NONE /* a commit */
+                            ? grout_ptx__seal_flight(&async->flight)
+                            : grout_ptx__note_tensor_start(machine->order, &actor, &async->flight));
 }
 
 /* One lane's groups of copies. */

@@ -33,9 +33,9 @@ static bool find_cell(const ptx_tensor_view *view, uint32_t cta, grout_ptx_tmem_
 
 /* Tells of an access to a cell; a race ends the instruction. */
 static bool observe_cell(const ptx_tensor_view *view, const ptx_tensor *tensor, size_t cell,
-                         bool is_write, grout_ptx_fault *fault) {
+                         ptx_tensor_touch how, grout_ptx_fault *fault) {
     return tensor->shadow == NULL ||
-           grout_ptx__observe_tensor(view->machine, view->async, &tensor->shadow[cell], is_write) ||
+           grout_ptx__observe_tensor(view->machine, view->async, &tensor->shadow[cell], how) ||
            grout_ptx__fail(fault, "a race");
 }
 
@@ -45,12 +45,12 @@ static size_t get_cell(grout_ptx_tmem_cell cell) {
 
 /* A register whose lower half alone has a value, as one of a product of f16, counts as one with a
  * value: registers have it as a whole. Its upper half is another one in each run then. */
-static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
-                      uint32_t *bits, grout_ptx_fault *fault) {
-    ptx_tensor_view *view = machine;
+static bool read_as(ptx_tensor_view *view, ptx_tensor_touch how, uint32_t cta,
+                    grout_ptx_tmem_cell cell, uint32_t mask, uint32_t *bits,
+                    grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
     if (!find_cell(view, cta, cell, &tensor, fault) ||
-        !observe_cell(view, tensor, get_cell(cell), false, fault)) {
+        !observe_cell(view, tensor, get_cell(cell), how, fault)) {
         return false;
     }
     uint32_t missing = mask & ~tensor->known[get_cell(cell)];
@@ -71,12 +71,26 @@ static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uin
     return true;
 }
 
+/* What a product reads there is an operand. */
+static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
+                      uint32_t *bits, grout_ptx_fault *fault) {
+    ptx_tensor_view *view = machine;
+    const bool is_product = view->async->pipe.kind == PTX_PIPE_MULTIPLY;
+    return read_as(view, is_product ? PTX_TENSOR_OPERAND : PTX_TENSOR_READ, cta, cell, mask, bits,
+                   fault);
+}
+
+static bool read_sums(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
+                      uint32_t *bits, grout_ptx_fault *fault) {
+    return read_as(machine, PTX_TENSOR_READ, cta, cell, mask, bits, fault);
+}
+
 static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                        uint32_t bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     ptx_tensor *tensor = NULL;
     if (!find_cell(view, cta, cell, &tensor, fault) ||
-        !observe_cell(view, tensor, get_cell(cell), true, fault)) {
+        !observe_cell(view, tensor, get_cell(cell), PTX_TENSOR_WRITE, fault)) {
         return false;
     }
     uint32_t *value = &tensor->cells[get_cell(cell)], *known = &tensor->known[get_cell(cell)];
@@ -92,7 +106,7 @@ static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell
                            uint32_t *known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
     if (!find_cell(machine, cta, cell, &tensor, fault) ||
-        !observe_cell(machine, tensor, get_cell(cell), false, fault)) {
+        !observe_cell(machine, tensor, get_cell(cell), PTX_TENSOR_READ, fault)) {
         return false;
     }
     *bits = tensor->cells[get_cell(cell)];
@@ -104,7 +118,7 @@ static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, 
                          uint32_t known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
     if (!find_cell(machine, cta, cell, &tensor, fault) ||
-        !observe_cell(machine, tensor, get_cell(cell), true, fault)) {
+        !observe_cell(machine, tensor, get_cell(cell), PTX_TENSOR_WRITE, fault)) {
         return false;
     }
     tensor->cells[get_cell(cell)] = bits;
@@ -158,6 +172,7 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
     return (grout_ptx_access){.machine = view,
                               .read_shared = read_shared,
                               .read_tmem = read_cell,
+                              .read_sums = read_sums,
                               .write_tmem = write_cell,
                               .move_shared = move_shared,
                               .move_from_tmem = move_from_cell,

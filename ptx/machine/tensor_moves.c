@@ -98,7 +98,7 @@ static bool get_address(const ptx_context *context, uint64_t *address_out) {
 static ptx_outcome run_load(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
-    ptx_async async = {.kind = PTX_ASYNC_TENSOR_LOAD, .run = load};
+    ptx_async async = {.kind = PTX_ASYNC_TENSOR_LOAD, .run = load, .pipe.kind = PTX_PIPE_LOAD};
     if (!get_address(context, &async.numbers[0])) {
         return PTX_FAILED;
     }
@@ -112,7 +112,7 @@ static ptx_outcome run_load(ptx_context *context) {
 static ptx_outcome run_store(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
-    ptx_async async = {.kind = PTX_ASYNC_TENSOR_STORE, .run = store};
+    ptx_async async = {.kind = PTX_ASYNC_TENSOR_STORE, .run = store, .pipe.kind = PTX_PIPE_STORE};
     if (!get_address(context, &async.numbers[0])) {
         return PTX_FAILED;
     }

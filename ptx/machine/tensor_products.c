@@ -1,15 +1,16 @@
 /* tensor_products.c - tcgen05.mma, cp, shift and commit. PTX ISA 9.1, 'tcgen05.mma', 'tcgen05.cp',
  * 'tcgen05.shift', 'tcgen05.commit', 'Pipelined tcgen05 Instructions'; ptx/tensor/run_tcgen05.h has
  * what they do. A lane alone starts one. It happens some time later, and reads its operands then.
- * Two happen in the order in which they were started where the ISA calls them a pipeline: also
- * those of two threads ('Canonical Synchronization Patterns'), or of both CTAs of a pair.
+ * A warp's operations happen in the order of their start where the ISA (9.4) calls two a pipeline,
+ * operand by operand; those of two warps in any.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"
 #include "mbarriers.h"
 #include "run_tcgen05.h"
 #include "tensor_memory.h"
 
-enum { SHAPE_BITS = 0x1f7e0000 }; /* of an instruction descriptor: M and N */
+/* M and N in an instruction descriptor, and where N / 8 begins. */
+enum { SHAPE_BITS = 0x1f7e0000, N_AT = 17 };
 
 /* Numbers of an operation; the masks are eight words in four numbers. */
 enum { D, A, B, INSTR, META, A_SCALES, B_SCALES, READS_D, MASKS };
@@ -127,30 +128,86 @@ static bool commit(ptx_machine *machine, ptx_async *async) {
 
 /* ---- order ---- */
 
-/* Whether both have the same tensor core: that of a CTA, or of a pair. */
-static bool is_same_core(const ptx_machine *machine, const ptx_async *a, const ptx_async *b) {
-    uint32_t ctas = machine->code->tensor_ctas;
-    return a->cta / ctas == b->cta / ctas;
+static bool is_same_warp(const ptx_async *a, const ptx_async *b) {
+    return a->cta == b->cta && a->warp == b->warp;
 }
 
 static bool is_same_thread(const ptx_async *a, const ptx_async *b) {
-    return a->cta == b->cta && a->warp == b->warp && a->lane == b->lane;
+    return is_same_warp(a, b) && a->lane == b->lane;
+}
+
+/* Columns of tensor memory that an operation accesses, and what they are to it. */
+typedef struct ptx_part {
+    ptx_pipe pipe;
+    uint32_t first, count;
+} ptx_part;
+
+enum { PARTS_MAX = 5, OPERAND_COLUMNS = 32, COPY_COLUMNS = 8, COLUMN_MASK = 0x1ff };
+
+static void add_part(const ptx_async *async, bool is_operand, uint64_t address, uint32_t columns,
+                     ptx_part *part_out) {
+    *part_out = (ptx_part){async->pipe, (uint32_t)address & COLUMN_MASK, columns};
+    part_out->pipe.is_operand = is_operand;
+}
+
+/* Operands may have fewer columns than they are taken to have here: two operations that share none
+ * may happen in the order of their start, too. */
+static uint32_t list_parts(const ptx_async *async, ptx_part *parts) {
+    const uint64_t *numbers = async->numbers;
+    uint32_t count = 0;
+    if (async->pipe.kind != PTX_PIPE_MULTIPLY) {
+        add_part(async, false, numbers[D], COPY_COLUMNS, &parts[count++]);
+        return count;
+    }
+    const grout_ptx_mma_words words = unpack(async->step);
+    add_part(async, false, numbers[D], (numbers[INSTR] >> N_AT & 0x3f) * 8, &parts[count++]);
+    if (words.is_a_tmem) {
+        add_part(async, true, numbers[A], OPERAND_COLUMNS, &parts[count++]);
+    }
+    if (words.is_sparse) {
+        add_part(async, true, numbers[META], OPERAND_COLUMNS, &parts[count++]);
+    }
+    if (words.kind >= GROUT_PTX_KIND_MXF8F6F4) {
+        add_part(async, true, numbers[A_SCALES], OPERAND_COLUMNS, &parts[count++]);
+        add_part(async, true, numbers[B_SCALES], OPERAND_COLUMNS, &parts[count++]);
+    }
+    return count;
+}
+
+/* Columns go on from the last one to the first one. */
+static bool share_columns(const ptx_part *a, const ptx_part *b) {
+    return ((a->first - b->first) & COLUMN_MASK) < b->count ||
+           ((b->first - a->first) & COLUMN_MASK) < a->count;
+}
+
+static bool is_pipeline(const ptx_async *earlier, const ptx_async *later) {
+    ptx_part first[PARTS_MAX], then[PARTS_MAX];
+    if (earlier->kind != PTX_ASYNC_TENSOR || later->kind != PTX_ASYNC_TENSOR) {
+        return grout_ptx__is_pipeline(&earlier->pipe, &later->pipe);
+    }
+    const uint32_t count = list_parts(earlier, first), others = list_parts(later, then);
+    for (uint32_t i = 0; i < count * others; i++) {
+        const ptx_part *a = &first[i / others], *b = &then[i % others];
+        if (share_columns(a, b) && grout_ptx__is_pipeline(&a->pipe, &b->pipe)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether the later one waits for the earlier one: a commit, for all of its own thread. */
 static bool waits_for(const ptx_async *later, const ptx_async *earlier) {
     if (later->run == commit || earlier->run == commit) {
-        return later->run == commit && earlier->run != commit && is_same_thread(earlier, later);
+        return later->run == commit && earlier->run != commit &&
+               earlier->kind == PTX_ASYNC_TENSOR && is_same_thread(earlier, later);
     }
-    return grout_ptx__is_pipeline(&earlier->pipe, &later->pipe);
+    return is_same_warp(earlier, later) && is_pipeline(earlier, later);
 }
 
 bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     for (size_t i = 0; i < index; i++) {
-        const ptx_async *other = &machine->asyncs.items[i];
-        if (other->kind == PTX_ASYNC_TENSOR && is_same_core(machine, other, async) &&
-            waits_for(async, other)) {
+        if (waits_for(async, &machine->asyncs.items[i])) {
             return false;
         }
     }

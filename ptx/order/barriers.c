@@ -162,12 +162,16 @@ bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, u
 
 bool grout_ptx__seal_flight(ptx_flight *flight) {
     ptx_clock **clocks = flight->view.clocks;
-    const uint64_t issued = flight->agent + PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
-    const uint32_t lanes = 1u << flight->lane;
     return grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
-           (flight->time == 0 ||
-            (grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], flight->agent, lanes, flight->time) &&
-             grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], issued, lanes, flight->time)));
+           (flight->time == 0 || grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], flight->agent,
+                                                      1u << flight->lane, flight->time));
+}
+
+bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
+                                  const ptx_flight *flight) {
+    return grout_ptx__learn(order, actor, PTX_KNOWN_THREADS,
+                            flight->agent + PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR,
+                            1u << flight->lane, flight->time);
 }
 
 /* What the thread that started it knew of engines goes with it. */

@@ -156,17 +156,13 @@ bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
                             0, time);
 }
 
-bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor, const uint32_t *issued) {
-    const uint64_t agent =
-        grout_ptx__get_agent(order, PTX_AGENT_TENSOR_ISSUED, actor->cta, actor->warp);
+bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
         ptx_clock **clocks = warp->lanes[lane].view.clocks;
-        is_done = is_done &&
-                  grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
-                  (issued[lane] == 0 || grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], agent,
-                                                             1u << lane, issued[lane]));
+        is_done =
+            is_done && grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]);
     }
     return is_done;
 }

@@ -383,6 +383,7 @@ bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint
     access.record.time = flight->time;
     access.record.is_async_proxy = flight->is_async_proxy;
     access.record.pipe = flight->pipe;
+    access.record.pipe.is_operand = touch->is_operand;
     access.record.warp = (uint8_t)warp;
     access.views[flight->lane] = &flight->view;
     return check_begun(order, cta, &touch->span, &flight->view, race_out) &&

@@ -61,6 +61,7 @@ typedef struct ptx_touch {
     bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
     bool is_cached;                     /* ld.global.nc */
     const uint8_t *same;                /* ptx_same of each byte; NULL: each is PTX_SAME_NOT */
+    bool is_operand;                    /* of a product of tcgen05: no part of its sums */
     uint32_t size;                      /* of a strong access, in bytes */
     ptx_mark mark;                      /* of a strong write */
     ptx_span span;
@@ -115,9 +116,8 @@ bool grout_ptx__acquire_map(ptx_order *order, const ptx_actor *actor, const ptx_
 uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map);
 /* fence.mbarrier_init. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
-/* tcgen05.fence::before_thread_sync and after_thread_sync; issued: how many operations of the
- * tensor core each lane has started. */
-bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor, const uint32_t *issued);
+/* tcgen05.fence::before_thread_sync and after_thread_sync. */
+bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor);
 bool grout_ptx__admit(ptx_order *order, const ptx_actor *actor);
 
 /* One value that one lane loads, stores or updates. */
@@ -155,6 +155,10 @@ bool grout_ptx__know_alike(ptx_order *order, const ptx_actor *actor);
 void grout_ptx__start_lane_flights(ptx_order *order, const ptx_actor *actor,
                                    ptx_flight *flight_out);
 void grout_ptx__end_flight(ptx_flight *flight);
+/* The lane knows that it has started an operation of the tensor core, and so do those that are
+ * ordered after it. */
+bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
+                                  const ptx_flight *flight);
 uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint32_t cta,
                               uint32_t warp);
 /* The flight counts as what an mbarrier hears of in its present phase; and the mbarrier hears. */

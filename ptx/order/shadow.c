@@ -87,21 +87,31 @@ static bool needs_fence(const ptx_check *check, const ptx_record *record) {
 
 /* ---- tensor memory ---- */
 
+/* What a product's operands may be before it, and after it; its sums are a pipeline of their own.
+ */
+static bool may_follow_operand(ptx_pipe_kind later) {
+    return later == PTX_PIPE_MULTIPLY || later == PTX_PIPE_COPY || later == PTX_PIPE_COPY_4X256B ||
+           later == PTX_PIPE_SHIFT;
+}
+
+static bool may_bring_operand(ptx_pipe_kind earlier) {
+    return earlier == PTX_PIPE_COPY || earlier == PTX_PIPE_COPY_4X256B || earlier == PTX_PIPE_SHIFT;
+}
+
+static bool is_move(ptx_pipe_kind kind) {
+    return kind == PTX_PIPE_LOAD || kind == PTX_PIPE_STORE;
+}
+
 bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later) {
-    bool is_copy = earlier->kind == PTX_PIPE_COPY || earlier->kind == PTX_PIPE_COPY_4X256B;
-    switch (later->kind) {
-    case PTX_PIPE_COPY_4X256B:
-        return earlier->kind == PTX_PIPE_SHIFT;
-    case PTX_PIPE_SHIFT:
-        return earlier->kind == PTX_PIPE_MULTIPLY;
-    case PTX_PIPE_MULTIPLY:
-        return is_copy || earlier->kind == PTX_PIPE_SHIFT ||
-               (earlier->kind == PTX_PIPE_MULTIPLY && earlier->result == later->result);
-    case PTX_PIPE_COPY:
-    case PTX_PIPE_NONE:
-        break;
+    if (earlier->is_operand || later->is_operand) {
+        return earlier->is_operand ? !later->is_operand && may_follow_operand(later->kind)
+                                   : may_bring_operand(earlier->kind);
     }
-    return false;
+    if (earlier->kind == PTX_PIPE_MULTIPLY || later->kind == PTX_PIPE_MULTIPLY) {
+        return earlier->kind == later->kind && earlier->result == later->result;
+    }
+    return (earlier->kind == PTX_PIPE_SHIFT && later->kind == PTX_PIPE_COPY_4X256B) ||
+           (is_move(earlier->kind) && is_move(later->kind));
 }
 
 static bool is_same_operation(const ptx_check *check, const ptx_record *record, uint32_t lane) {
@@ -110,21 +120,28 @@ static bool is_same_operation(const ptx_check *check, const ptx_record *record, 
            (access->lanes >> lane & 1) != 0;
 }
 
+/* Whether a lane of the access' warp has started the recorded operation before this one. Loads and
+ * stores are of all lanes, and the machine performs a warp's in the order of their start. */
+static bool is_started_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    const ptx_record *own = &check->access->record;
+    ptx_record started = *record;
+    if (record->agent / PTX_AGENT_KINDS != own->agent / PTX_AGENT_KINDS) {
+        return false;
+    }
+    if (is_move(record->pipe.kind) || (check->access->lanes >> lane & 1) != 0) {
+        return is_move(record->pipe.kind) || record->time < own->time;
+    }
+    started.agent += PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
+    return knows(check->view, PTX_KNOWN_THREADS, &started, lane);
+}
+
 /* The tensor core's operations are known to be over by tcgen05.wait, or by a commit, a wait for its
  * mbarrier and a fence; those of one pipeline only have to be started one after the other. */
 static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record, uint32_t lane) {
-    ptx_record issued = *record;
-    if (is_same_operation(check, record, lane) ||
-        knows(check->view, PTX_KNOWN_ADMITTED, record, lane)) {
-        return true;
-    }
-    if (!grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe)) {
-        return false;
-    }
-    issued.agent += PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
-    return (record->agent == check->access->record.agent &&
-            (check->access->lanes >> lane & 1) != 0) ||
-           knows(check->view, PTX_KNOWN_ADMITTED, &issued, lane);
+    return is_same_operation(check, record, lane) ||
+           knows(check->view, PTX_KNOWN_ADMITTED, record, lane) ||
+           (grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe) &&
+            is_started_before(check, record, lane));
 }
 
 /* Both are atomic for each other: PTX ISA 9.1, 'Morally strong operations'. */
@@ -160,14 +177,17 @@ static ptx_missing compare_map(const ptx_check *check, const ptx_record *record,
                                                                 : PTX_MISSING_MAP_FENCE;
 }
 
+static bool is_same_pipe(const ptx_pipe *a, const ptx_pipe *b) {
+    return a->kind == b->kind && a->is_operand == b->is_operand && a->result == b->result;
+}
+
 static bool is_same_record(const ptx_record *a, const ptx_record *b) {
     return a->agent == b->agent && a->time == b->time && a->inst == b->inst && a->cta == b->cta &&
            a->scope == b->scope && a->is_strong == b->is_strong && a->is_write == b->is_write &&
            a->is_barrier == b->is_barrier && a->is_map == b->is_map &&
            a->is_async_proxy == b->is_async_proxy && a->is_cached == b->is_cached &&
            a->size == b->size && a->mark.agent == b->mark.agent &&
-           a->mark.number == b->mark.number && a->pipe.kind == b->pipe.kind &&
-           a->pipe.result == b->pipe.result;
+           a->mark.number == b->mark.number && is_same_pipe(&a->pipe, &b->pipe);
 }
 
 /* Lanes of one instruction that write the same value: whichever comes last, it stays. */
@@ -428,8 +448,8 @@ static bool is_superseded(ptx_shadow *shadow, const ptx_access *access, const pt
     if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
         record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
         record->is_cached != own->is_cached || record->is_write != own->is_write ||
-        (own->is_strong && !is_as_strong(record, own)) || record->pipe.kind != own->pipe.kind ||
-        record->pipe.result != own->pipe.result ||
+        (own->is_strong && !is_as_strong(record, own)) ||
+        !is_same_pipe(&record->pipe, &own->pipe) ||
         ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
         return false;
     }

@@ -22,11 +22,14 @@ typedef enum ptx_pipe_kind {
     PTX_PIPE_MULTIPLY,
     PTX_PIPE_COPY,
     PTX_PIPE_COPY_4X256B,
-    PTX_PIPE_SHIFT
+    PTX_PIPE_SHIFT,
+    PTX_PIPE_LOAD, /* tcgen05.ld and st, of a warp */
+    PTX_PIPE_STORE
 } ptx_pipe_kind;
 
 typedef struct ptx_pipe {
     ptx_pipe_kind kind;
+    bool is_operand; /* of a multiplication: it reads A, metadata or scales; else its sums */
     uint64_t result; /* of a multiplication: where d is, and its shape */
 } ptx_pipe;
 
@@ -120,8 +123,8 @@ typedef struct ptx_shadow {
     bool is_full;                  /* more accesses than numbers for them */
 } ptx_shadow;
 
-/* Whether the tensor core performs the later one after the earlier one, if it was started after it:
- * PTX ISA 9.1, 'Pipelined tcgen05 Instructions'. */
+/* Whether the tensor core performs the later one after the earlier one, of which one writes, if the
+ * same warp has started it after that: PTX ISA 9.4, 'Pipelined tcgen05 Instructions'. */
 bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later);
 
 void grout_ptx__deinit_shadow(ptx_shadow *shadow);

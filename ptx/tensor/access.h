@@ -23,6 +23,9 @@ typedef struct grout_ptx_access {
     /* mask: the bits of the cell that count. */
     bool (*read_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                       uint32_t *bits, grout_ptx_fault *fault);
+    /* The same of the accumulator, which a product reads as its C. */
+    bool (*read_sums)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
+                      uint32_t *bits, grout_ptx_fault *fault);
     bool (*write_tmem)(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                        uint32_t bits, grout_ptx_fault *fault);
     /* For what only moves values: undefined bits are none of its faults. known: the bits with a

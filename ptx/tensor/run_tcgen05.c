@@ -245,7 +245,7 @@ static bool move_d(const run *it, bool is_write, grout_ptx_fault *fault) {
             }
             if (is_write
                     ? !access->write_tmem(access->machine, at.cta, cell, mask, *element, fault)
-                    : !access->read_tmem(access->machine, at.cta, cell, mask, element, fault)) {
+                    : !access->read_sums(access->machine, at.cta, cell, mask, element, fault)) {
                 return false;
             }
             *element &= mask;

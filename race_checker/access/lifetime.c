@@ -214,13 +214,25 @@ static bool has_newer(const grout_entry *readers, uint32_t count, const grout_en
     return false;
 }
 
+/* Whether an engine's read that came after the write, in order, is over: then so is the write. */
+static bool is_vouched(const end_context *context, const grout_entry *readers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (readers[i].vouches != 0 && grout_entry__get_agent(&readers[i]) != GROUT_AGENT_ACTOR &&
+            context->event->u.scope.last[readers[i].component] >= readers[i].vouches) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_region(void *payload, grout_shadow *shadow, grout_region *region,
                          const grout_rect *rect) {
     const end_context *context = payload;
-    if (!check_entry(context, shadow, &region->write, rect)) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    if (!is_vouched(context, readers, region->reader_count) &&
+        !check_entry(context, shadow, &region->write, rect)) {
         return false;
     }
-    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
         if (!has_newer(readers, region->reader_count, &readers[i]) &&
             !check_entry(context, shadow, &readers[i], rect)) {

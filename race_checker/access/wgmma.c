@@ -24,26 +24,14 @@ static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
 
 /* ---- shapes ---- */
 
-/* The kind of the instruction by the type of its operands (PTX ISA 9.1, 'tcgen05.mma'): that of f16
- * and bf16, of f32 as tf32, of floats of 8 bits, and of 6 and 4 that are padded, of 4 bits that lie
- * two in a byte, of integers. */
-static uint32_t get_kind(const grout_wgmma *product) {
-    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)product->a_dtype);
-    const bool is_packed = info->packed > 1 && !product->a.is_padded;
-    const uint32_t bits = is_packed ? info->bits : 8u * info->bytes;
-    return info->class_ == GROUT_CLASS_FLOAT ? bits : 0;
-}
-
-/* How many columns a tcgen05_mma adds to and its kind, in one word that is never 0. Which columns
- * they are each access tells. */
+/* How many columns a tcgen05_mma adds to, and rows, in one word that is never 0. Which columns they
+ * are each access tells. The kind is no part of the shape (PTX ISA 9.4, pipelined instructions). */
 static uint32_t get_tcgen05_shape(const grout_module *module, grout_op_id op) {
     grout_tcgen05 plan;
     if (!grout_tcgen05_plan(module, op, &plan, NULL)) {
         return 0;
     }
-    const uint32_t facts[] = {
-        plan.columns,     plan.product.m,   get_kind(&plan.product), plan.product.accumulator_dtype,
-        plan.scale_block, plan.scale_dtype, plan.product.is_sparse};
+    const uint32_t facts[] = {plan.columns, plan.product.m};
     const uint64_t hash = grout_hash__bytes(1, facts, sizeof facts);
     return (uint32_t)(hash ^ hash >> 32) | 1u;
 }

@@ -24,36 +24,57 @@ static bool is_admitted(const grout_rules *rules, const grout_entry *earlier, ui
            number;
 }
 
-/* Two MMAs that add to the same columns, from the same first one on, in the same way, or an MMA
- * that uses what a copy has brought: the tensor core does those in the order of their issue (PTX
- * ISA 9.1, 'tcgen05 memory consistency model', pipelined instructions). */
-static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) {
-    const uint32_t *shapes = rules->wgmma_shapes;
-    if (shapes == NULL || !is_mma(rules, earlier) || !is_mma(rules, &rules->entry) ||
-        !is_write(earlier)) {
-        return false;
-    }
-    const uint32_t shape = shapes[earlier->origin.op], later = shapes[rules->entry.origin.op];
-    if (shape == GROUT_SHAPE_OF_COPY) {
-        return later != GROUT_SHAPE_OF_COPY;
-    }
-    return is_write(&rules->entry) && shape != 0 && shape == later &&
+/* What an MMA or a copy does to tensor memory: a copy writes, an MMA adds to its sums and reads its
+ * other operands there. */
+typedef enum role { ROLE_SUMS, ROLE_OPERAND, ROLE_COPY } role;
+
+static role get_role(const grout_rules *rules, const grout_entry *entry) {
+    const bool is_copy = rules->wgmma_shapes[entry->origin.op] == GROUT_SHAPE_OF_COPY;
+    return is_copy ? ROLE_COPY : is_write(entry) ? ROLE_SUMS : ROLE_OPERAND;
+}
+
+/* Two MMAs add to the same columns, from the same first one on, in the same shape. */
+static bool are_same_sums(const grout_rules *rules, const grout_entry *earlier) {
+    const uint32_t shape = rules->wgmma_shapes[earlier->origin.op];
+    return shape != 0 && shape == rules->wgmma_shapes[rules->entry.origin.op] &&
            earlier->told == rules->entry.told;
 }
 
-/* Whether the issue of an MMA came before that of this one, as far as the actor may rely on it. */
-static bool is_issue_admitted(const grout_rules *rules, const grout_entry *earlier,
-                              uint32_t number) {
-    uint32_t lane = 0;
-    (void)grout_clock__get_mechanism(rules->shape, earlier->component, &lane);
-    return earlier->component == rules->entry.component ||
-           rules->clocks->admitted[grout_clock_admitted_is(rules->shape, lane)] >= number;
+/* Two MMAs or copies that one warp issues, of which one writes (PTX ISA 9.4, 'tcgen05 memory
+ * consistency model', pipelined instructions). What an MMA reads as its a, metadata or scales may
+ * be overwritten by a later MMA or copy, and may be what an earlier copy brings. Sums are added to
+ * one after the other. Nothing follows sums but the same ones, and no copy follows a copy. */
+static bool are_pipelined_products(const grout_rules *rules, const grout_entry *earlier) {
+    const role first = get_role(rules, earlier), then = get_role(rules, &rules->entry);
+    return earlier->component == rules->entry.component &&
+           (first == ROLE_OPERAND || (first == ROLE_COPY && then == ROLE_OPERAND) ||
+            (first == ROLE_SUMS && then == ROLE_SUMS && are_same_sums(rules, earlier)));
+}
+
+static bool is_by_thread(const grout_rules *rules, const grout_entry *entry) {
+    const grout_mechanism mechanism = get_mechanism(rules, entry);
+    return mechanism == GROUT_MECHANISM_TMEM_LOAD || mechanism == GROUT_MECHANISM_TMEM_STORE;
+}
+
+/* Loads and stores by one thread: a lane of tensor memory is one warp's of the four, so those of
+ * the same bytes are the same warp's, and PTX ISA 9.4 keeps a warp's in order. */
+static bool are_pipelined_moves(const grout_rules *rules, const grout_entry *earlier) {
+    return is_by_thread(rules, earlier) && is_by_thread(rules, &rules->entry) &&
+           earlier->cluster == rules->entry.cluster &&
+           grout_entry__get_actor(rules->shape, earlier) ==
+               grout_entry__get_actor(rules->shape, &rules->entry);
+}
+
+static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) {
+    if (is_mma(rules, earlier) && is_mma(rules, &rules->entry)) {
+        return rules->wgmma_shapes != NULL && are_pipelined_products(rules, earlier);
+    }
+    return are_pipelined_moves(rules, earlier);
 }
 
 bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number) {
-    return is_admitted(rules, earlier, number) ||
-           (are_pipelined(rules, earlier) && is_issue_admitted(rules, earlier, number));
+    return is_admitted(rules, earlier, number) || are_pipelined(rules, earlier);
 }
 
 /* Somebody knows that it is over, or that it was issued: what is missing there? */

@@ -97,16 +97,14 @@ static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
  * others have ended and a cluster waits for another: if the room is full of those that wait for one
  * that has not begun, none ends. Atomics make nobody wait, unless a loop looks at them.
  */
-static const char *get_assumption(const grout_checker *checker) {
+static bool needs_grid_order(const grout_checker *checker) {
     bool is_waiting = checker->run.has_foreign_wait || checker->info.has_foreign_loop;
-    return checker->has_launch && checker->info.has_late_clusters && is_waiting
-               ? "CTAs start in grid order"
-               : "";
+    return checker->has_launch && checker->info.has_late_clusters && is_waiting;
 }
 
-static bool has_equal_writes(const grout_checker *checker) {
+static bool has_finding(const grout_checker *checker, grout_diag_code code) {
     for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
-        if (checker->memory.findings.records[i].code == GROUT_DIAG_SAME_VALUE_RACE) {
+        if (checker->memory.findings.records[i].code == code) {
             return true;
         }
     }
@@ -137,6 +135,18 @@ bool grout_checker_find_chances(const grout_checker *checker, bool was_cut, uint
     return true;
 }
 
+/* The interpreter performs what a lane issues to the tensor core in the order of its issue, also
+ * where PTX does not promise it. */
+static const char *get_assumption(const grout_checker *checker) {
+    const bool needs_pipe_order = has_finding(checker, GROUT_DIAG_TENSOR_PIPE_ORDER);
+    if (needs_grid_order(checker)) {
+        return needs_pipe_order ? "CTAs start in grid order, and the tensor core works in the "
+                                  "order of issue"
+                                : "CTAs start in grid order";
+    }
+    return needs_pipe_order ? "the tensor core works in the order of issue" : "";
+}
+
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
     const grout_report *report = get_report(checker);
     grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
@@ -147,7 +157,7 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
     uint64_t local_peak = checker->run.local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
-    summary.has_equal_writes = has_equal_writes(checker);
+    summary.has_equal_writes = has_finding(checker, GROUT_DIAG_SAME_VALUE_RACE);
     summary.assuming = get_assumption(checker);
     if (report) {
         grout_report_totals totals = grout_report__get_totals(report);

@@ -469,17 +469,18 @@ class ActorOps:
             for old in state.accesses:
                 issue = 1 << (old.bit.bit_length() - 1) // 3 * 3
                 if old.is_async and old.place in places and old.mask & mask and actor.know.time & issue:
-                    self.end_bytes(actor, old, it.line)
+                    self.end_bytes(state, actor, old, it.line)
 
     def leave_scope(self, state, actor, it):
         """Registers go away with the scope: what this thread's wgmmas add to has to be over."""
         for made in it.objects:
             for old in state.accesses:
                 if old.is_async and old.place == ("acc",) + actor.key[:2] + (made,):
-                    self.end_bytes(actor, old, it.line)
+                    self.end_bytes(state, actor, old, it.line)
 
-    def end_bytes(self, actor, old, line):
-        if not (actor.know.causality | actor.tensor) & old.bit:
+    def end_bytes(self, state, actor, old, line):
+        over = actor.know.causality | actor.tensor
+        if not over & old.bit and not self.is_followed(old, over, state.accesses):
             self.report("exit", old.line, line, "time" if actor.know.time & old.bit else None)
 
 

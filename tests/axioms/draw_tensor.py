@@ -68,12 +68,14 @@ class Tensors(Drawn):
     def mma(self):
         acc, columns = self.columns()
         if self.chance(0.18):  # a copy, in the same queue
-            return self.pick("async_copy_smem_to_tmem %a, %p",
-                             *2 * ("async_copy_smem_to_tmem %s, %s" % ("%q" if columns == 32 else "%h", acc),))
+            return self.pick(*2 * ("async_copy_smem_to_tmem %a, %p",),
+                             "async_copy_smem_to_tmem %s, %s" % ("%q" if columns == 32 else "%h", acc))
         use = self.pick("true", "true", "false")
         if columns == 16 and self.chance(0.3):
             return "tcgen05_mma %s, %%t[%d, :, ds(%d, 8)], %%f.transpose(1, 0), %s" % (
                 acc, self.slot(), self.pick(0, 8, 16), use)
+        if columns == 16 and self.chance(0.2):  # of another kind
+            return "tcgen05_mma %s, %%i, %%f.transpose(1, 0), %s" % (acc, use)
         if self.chance(0.12):  # of another type, and the same kind
             return "tcgen05_mma %s, %%e, %%g%s, %s" % (acc, "[:, ds(0, 16)]" if columns == 16 else "", use)
         b = "%%s[%d]" % self.slot() + ("[:, ds(0, 16)]" if columns == 16 else "")
@@ -184,11 +186,12 @@ class Tensors(Drawn):
                             (self.semaphores, "%%u : semaphore[%d]" + (" global" if self.axis else ""))):
             objects += [text % count] if count else []
         objects += ["%e : smem bf16[128, 16] tile(8, 16) swizzle(32)", "%g : smem bf16[16, 32] tile(8, 16) swizzle(32)"]
-        objects += ["%q : smem f32[128, 32] tile(8, 32) swizzle(128)", "%h : smem f32[128, 16] tile(8, 16) swizzle(64)"]
+        objects += ["%q : smem f32[128, 32] tile(8, 32) swizzle(128)", "%h : smem f32[128, 16] tile(8, 16) swizzle(64)",
+                    "%i : smem f32[128, 8] tile(8, 8) swizzle(32)"]
         start = ["store %q, (broadcast 1.0 : f32[128, 32])", "store %h, (broadcast 1.0 : f32[128, 16])",
                  "store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 32])",
                  "store %e, (broadcast 1.0 : bf16[128, 16])", "store %g, (broadcast 1.0 : bf16[16, 32])",
-                 "store %f, (broadcast 1.0 : f32[16, 8])", "commit_smem",
+                 "store %f, (broadcast 1.0 : f32[16, 8])", "store %i, (broadcast 1.0 : f32[128, 8])", "commit_smem",
                  *("async_store_tmem %%t[%d], (broadcast 1.0 : f32[128, 32])" % slot for slot in range(2)),
                  "async_store_tmem %p, (broadcast 1.0 : f16[128, 16])", "commit_tmem"]
         inits = ["mbarrier_init %%r[%d], 1" % i for i in range(self.explicit)]

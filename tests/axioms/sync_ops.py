@@ -258,7 +258,7 @@ class SyncOps(TensorOps):
             key = self.barrier_key(actor, view, cta)
             bit = self.event(state, actor, "commit", key, over)
             self.use(state, actor, key, it.line, bit << 2, is_async=True, proxy="tensor", shape=number)
-            self.seal(state, actor, bit << 2, issued | over)
+            self.seal(state, actor, bit << 2, over)
             state.pending |= {("arrive", key, 1, join(know, bits(over | bit << 2)), it.line)}
             self.learn(actor, bits(bit))
         self.add_operation(state, ("commit", actor.lane), bit)

@@ -1,8 +1,8 @@
 """Tensor memory, and the order of its own that tcgen05 asks for (PTX ISA, tcgen05: Memory Consistency Model).
 
-Operations on tensor memory are asynchronous, all of them. That one of them has been issued, or is over, is a fact that
-its actor knows: over by the actor's own wait (tcgen05.wait), or by a commit. Another actor knows it where a path of
-events leads there through two fences: tcgen05.fence::before_thread_sync by an actor that knows it, and
+Operations on tensor memory are asynchronous, all of them. That one of them is over is a fact that its actor knows by
+its own wait (tcgen05.wait), or by a commit; some pairs of one warp need no such fact. Another actor knows it where a
+path of events leads there through two fences: tcgen05.fence::before_thread_sync by an actor that knows it, and
 tcgen05.fence::after_thread_sync by the other one. Which operations have these fences is said in docs/blackwell.md:
 
   before   arrivals at barriers that order the tensor core; the arrival of a commit, for what it tracks and what its
@@ -17,37 +17,36 @@ SPDX-License-Identifier: Apache-2.0
 from actor_ops import ActorOps
 from order import bits
 
-# The instruction's kind, by the element type of its operands: pipelines are of one kind.
-KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8e4m3": "f8f6f4", "f8e5m2": "f8f6f4", "f6e2m3": "f8f6f4",
-         "f6e3m2": "f8f6f4", "f4e2m1": "f8f6f4", "i8": "i8", "u8": "i8"}
-
-
-def find_issue(bit):
-    """The bit of the instruction itself, of any of its three."""
-    return 1 << (bit.bit_length() - 1) // 3 * 3
-
-
-COPY = "copy"  # the shape of what a copy writes
+# What an access of tensor memory is to the pairs that are in order: (role, whose, instruction, sums). Of a warp that
+# issues to the tensor core: what an MMA adds to, what it reads beside it, what a copy writes; of a thread its loads and
+# stores.
+SUMS, OPERAND, COPY, MOVE = "sums", "operand", "copy", "move"
 
 
 def is_pipelined(x, y):
-    """Whether both are instructions that the tensor core carries out in the order of their issue: MMAs with the same
-    accumulator, shape and kind, or a copy to tensor memory and an MMA (PTX ISA, Pipelined tcgen05 Instructions)."""
-    if x.shape == COPY:
-        return y.shape not in (None, COPY)
-    return x.shape is not None and x.shape == y.shape
+    """Whether both are of one warp, and in the order of their issue (PTX ISA 9.4, Pipelined tcgen05 Instructions): sums of
+    one shape at one place; an operand and what overwrites it; a copy and the operand that it brings; loads and stores."""
+    if x.shape is None or y.shape is None or x.shape[1] != y.shape[1] or x.shape[2] == y.shape[2]:
+        return False
+    roles = x.shape[0], y.shape[0]
+    return (roles in ((OPERAND, SUMS), (OPERAND, COPY), (COPY, OPERAND), (MOVE, MOVE))
+            or roles == (SUMS, SUMS) and x.shape[3:] == y.shape[3:])
 
 
 def follows(x, y):
-    """Whether the issuer of y knows that x is over, or that it was issued, where that is enough."""
-    return bool(y.tensor & (x.bit | find_issue(x.bit) if is_pipelined(x, y) else x.bit))
+    """Whether the issuer of y knows that x is over, or need not."""
+    return bool(y.tensor & x.bit) or is_pipelined(x, y)
+
+
+def list_followers(x, mask, accesses):
+    """Those after x that follow it in the pipeline, on all of these columns."""
+    return [z for z in accesses[accesses.index(x) + 1:]
+            if is_pipelined(x, z) and z.place == x.place and mask & ~z.mask == 0]
 
 
 def is_tensor_ordered(x, y, accesses):
-    """x before y: at once, or behind an MMA that follows x in the pipeline, on all columns that the two share."""
-    shared = x.mask & y.mask
-    return follows(x, y) or any(is_pipelined(x, z) and z.place == x.place and shared & ~z.mask == 0 and
-                                follows(x, z) and follows(z, y) for z in accesses)
+    """x before y: at once, or behind one that follows x in the pipeline, on all columns that the two share."""
+    return follows(x, y) or any(follows(z, y) for z in list_followers(x, x.mask & y.mask, accesses))
 
 
 class TensorOps(ActorOps):
@@ -80,12 +79,8 @@ class TensorOps(ActorOps):
     def add_operation(self, state, key, bit):
         state.groups[key] = (self.list_operations(state, key) + (bit,), ())
 
-    def find_kind(self, view):
-        dtype = self.program.objects[view["object"]]["dtype"] if "object" in view else ""
-        return KINDS.get(dtype, dtype)
-
     def tensor_tcgen05_mma(self, state, actor, it, tables=0):
-        acc, a = it.operands[:2]
+        acc = it.operands[0]
         if not self.leads(actor, it):
             return
         ctas = self.find_ctas(actor, it)
@@ -95,14 +90,12 @@ class TensorOps(ActorOps):
             places = [self.find_place(actor, view, cta) for view in it.operands[:3 + tables]]
             for place in places[1:]:
                 is_tensor = place[0][0] == "tmem"
-                # A shape of its own, which no other access has: it is one of an MMA.
                 self.access(state, actor, place, "r", it.line, bit << 1, "tensor" if is_tensor else "async",
-                            is_async=True, shape=("read", bit) if is_tensor else None)
+                            is_async=True, shape=(OPERAND, actor.lane, bit) if is_tensor else None)
             rows, columns = [box["extent"] for box in acc["box"]][-2:]
-            shape = (places[0], rows, columns, it.name, self.find_kind(a), *map(self.find_kind, it.operands[3:4]))
+            shape = (SUMS, actor.lane, bit, places[0], rows, columns)
             self.access(state, actor, places[0], "w", it.line, bit << 2, "tensor", is_async=True, shape=shape)
         self.learn(actor, bits(bit))
-        actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)
 
     def find_ctas(self, actor, it):
@@ -134,9 +127,9 @@ class TensorOps(ActorOps):
         for cta in self.find_ctas(actor, it):
             source, target = [self.find_place(actor, view, cta) for view in it.operands[:2]]
             self.access(state, actor, source, "r", it.line, bit << 1, "async", is_async=True)
-            self.access(state, actor, target, "w", it.line, bit << 2, "tensor", is_async=True, shape=COPY)
+            self.access(state, actor, target, "w", it.line, bit << 2, "tensor", is_async=True,
+                        shape=(COPY, actor.lane, bit))
         self.learn(actor, bits(bit))
-        actor.tensor |= bit
         self.add_operation(state, ("mma", actor.lane), bit)
 
     tensor_async_copy_scales_to_tmem = tensor_async_copy_smem_to_tmem
@@ -145,7 +138,8 @@ class TensorOps(ActorOps):
     def start_of_thread(self, state, actor, it, mode):
         where = self.find_place(actor, it.operands[0])
         bit = self.event(state, actor, it.name, actor.pc, where)
-        self.access(state, actor, where, mode, it.line, bit << 2, "tensor", is_async=True)
+        self.access(state, actor, where, mode, it.line, bit << 2, "tensor", is_async=True,
+                    shape=(MOVE, actor.key[:2], bit))
         self.learn(actor, bits(bit))
         self.add_operation(state, (mode, actor.key[:2]), bit)
         actor.env.update((r, None) for r in it.results)
@@ -164,6 +158,9 @@ class TensorOps(ActorOps):
 
     def tensor_commit_tmem(self, state, actor, it):
         self.tensor_wait_load_tmem(state, actor, it, "w")
+
+    def is_followed(self, old, over, accesses):
+        return any(over & z.bit for z in list_followers(old, old.mask, accesses))
 
     def judge_tensor(self, state, old, new):
         if not is_tensor_ordered(old, new, state.accesses):

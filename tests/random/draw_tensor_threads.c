@@ -227,23 +227,26 @@ static void get_accumulator(const tensors *t, columns of, bool is_of_thread, cha
 
 static void add_product_of(tensors *t, const char *a, const char *b) {
     static const char *const suffixes[] = {"", "_scaled", "_sp"};
-    static const char *const operands[] = {"", ", %sa[%slot], %sb[%slot]", ", %sa[%slot]"};
+    static const char *const operands[2][3] = {{"", ", %sa[%slot], %sb[%slot]", ", %sa[%slot]"},
+                                               {"", ", %sa[0], %sb[0]", ", %sa[0]"}};
     const tensor_form *form = draw_tensors_get_form(t);
     char accumulator[96];
     get_accumulator(t, (columns){0, form->width}, false, accumulator, sizeof accumulator);
     draw_line(&t->d, "tcgen05_mma%s %s, %s, %s%s%s, %s%s", suffixes[form->tables], accumulator, a,
-              b, form->is_held_turned ? ".transpose(1, 0)" : "", operands[form->tables],
+              b, form->is_held_turned ? ".transpose(1, 0)" : "",
+              operands[t->has_one_table][form->tables],
               t->start == START_FRESH ? "(gt %k, 0)" : "true", draw_tensors_get_axis(t));
 }
 
 static void add_product(tensors *t) {
     draw *d = &t->d;
     const char *a = t->has_carrier ? "%a[%part]" : "%s[%slot]", *axis = draw_tensors_get_axis(t);
+    const char *table = t->has_one_table ? "0" : "%slot";
     if (draw_tensors_get_form(t)->tables == TABLES_SCALES) {
-        draw_line(d, "async_copy_scales_to_tmem %%ta[%%slot], %%sa[%%slot]%s", axis);
-        draw_line(d, "async_copy_scales_to_tmem %%tb, %%sb[%%slot]%s", axis);
+        draw_line(d, "async_copy_scales_to_tmem %%ta[%%slot], %%sa[%s]%s", table, axis);
+        draw_line(d, "async_copy_scales_to_tmem %%tb, %%sb[%s]%s", table, axis);
     } else if (draw_tensors_get_form(t)->tables == TABLES_METADATA) {
-        draw_line(d, "async_copy_sparse_metadata_to_tmem %%ta[%%slot], %%sa[%%slot]%s", axis);
+        draw_line(d, "async_copy_sparse_metadata_to_tmem %%ta[%%slot], %%sa[%s]%s", table, axis);
     }
     if (t->mixing == MIXING_NONE) {
         add_product_of(t, a, "%eye");
@@ -294,7 +297,7 @@ static void open_warp(tensors *t, bool is_for_all) {
         draw_line(d, "if (eq %%w, %" PRIu32 ") {", draw_tensors_get_total(t) % 4);
         d->indent++;
     } else if (!is_for_all) {
-        draw_line(d, "if (eq %%w, (rem %%i, 4)) {");
+        draw_line(d, "if (eq %%w, (rem %%t, 4)) {"); /* one warp's products are in order */
         d->indent++;
     }
 }
@@ -373,7 +376,8 @@ static void add_commit_of_sums(tensors *t) {
     close_warp(t, true);
 }
 
-/* Two issuers add by turns to the same tile. Both wait for each slot, and both hand it back. */
+/* Two issuers add by turns to the same tile: pairs of two warps are in no order, so each waits for
+ * the commit of the other. Both wait for each slot, and both hand it back. */
 static void add_turn(tensors *t, uint32_t issuer) {
     draw *d = &t->d;
     draw_line(d, "if (eq (rem %%i, 2), %" PRIu32 ") {", issuer);
@@ -388,7 +392,7 @@ static void add_turn(tensors *t, uint32_t issuer) {
     add_product(t);
     draw_line(d, "if (lt %%i, %" PRIu32 ") {", draw_tensors_get_total(t) - 1);
     d->indent++;
-    add_arrive(t, issuer == 0 ? "%turn[1]" : "%turn[0]");
+    draw_line(d, "tcgen05_commit_arrive %%turn[%d]", issuer == 0 ? 1 : 0);
     d->indent--;
     draw_line(d, "}");
     d->indent--;
@@ -448,7 +452,9 @@ static void add_use(tensors *t, uint32_t user) {
     char part[96];
     get_accumulator(t, get_columns(t, user), true, part, sizeof part);
     draw_line(&t->d, "%%v = async_load_tmem %s", part);
-    draw_line(&t->d, "wait_load_tmem");
+    if (!t->is_hasty) {
+        draw_line(&t->d, "wait_load_tmem");
+    }
 }
 
 static void add_correction(tensors *t, uint32_t user) {
@@ -460,7 +466,13 @@ static void add_correction(tensors *t, uint32_t user) {
     get_phase_of_step(t, "%k", phase, sizeof phase);
     add_wait(t, "%summed[%half]", phase);
     add_use(t, user);
-    draw_line(d, "async_store_tmem %s, (add %%v, %%v)", part);
+    if (t->is_hasty) { /* by way of its own columns */
+        draw_line(d, "async_store_tmem %s, (add %%v, %%v)", part);
+        draw_line(d, "%%once = async_load_tmem %s", part);
+        draw_line(d, "async_store_tmem %s, %%once", part);
+    } else {
+        draw_line(d, "async_store_tmem %s, (add %%v, %%v)", part);
+    }
     draw_line(d, "commit_tmem");
     draw_tensors_add_arrive_at_leader(t, "%free", "%half");
     d->indent--;

@@ -114,7 +114,8 @@ static void get_barriers(const tensors *t, barrier_row *rows) {
     const bool fills_for_leader = t->is_pair && !t->has_carrier;
     const bool is_own = fills_for_leader && t->filling == FILLING_OWN && !t->is_plain;
     const uint32_t sums = t->warping == WARP_TURNS ? 4 : t->issuers;
-    rows[0] = (barrier_row){"full", t->stages, 1, has_tables && t->is_plain,
+    const bool hands_tables_on = has_tables && !t->has_one_table;
+    rows[0] = (barrier_row){"full", t->stages, 1, hands_tables_on && t->is_plain,
                             is_own || (fills_for_leader && t->is_plain)};
     rows[1] = (barrier_row){"taken", t->stages, t->has_carrier ? 1 : 0, false, false};
     rows[2] = (barrier_row){"ready", t->parts, t->has_carrier ? 1 : 0, true, t->is_pair};
@@ -124,8 +125,8 @@ static void get_barriers(const tensors *t, barrier_row *rows) {
     rows[6] = (barrier_row){"turn", 2, t->issuers == 2 ? 1 : 0, true, false};
     rows[7] = (barrier_row){"own", t->stages, is_own && !t->is_explicit ? 1 : 0, false, false};
     /* a barrier that orders the tensor core takes no copies */
-    rows[8] =
-        (barrier_row){"told", t->stages, has_tables && !t->is_plain ? 1 : 0, true, t->is_pair};
+    rows[8] = (barrier_row){"told", t->stages, has_tables && !t->is_plain ? 1 : 0, hands_tables_on,
+                            t->is_pair};
 }
 
 static void add_inits(tensors *t) {
@@ -212,16 +213,17 @@ static void add_tensor_memory(tensors *t, grout_text *out) {
                        t->rows, form->depth);
         add_tmem(t, out, words);
     }
+    const uint32_t places = t->has_one_table ? 1 : t->stages;
     for (uint32_t i = 0; form->tables == TABLES_SCALES && i < 2; i++) {
         const bool is_split = i == 1 && t->rows == 64;
         (void)snprintf(words, sizeof words, "%s : tmem f8e8m0[%" PRIu32 ", %d, 4] %s",
-                       i == 0 ? "%sa" : "%sb", t->stages, is_split ? 256 : 128,
+                       i == 0 ? "%sa" : "%sb", places, is_split ? 256 : 128,
                        is_split ? "split_scales" : "scales");
         add_tmem(t, out, words);
     }
     if (form->tables == TABLES_METADATA) {
         (void)snprintf(words, sizeof words, "%%sa : tmem u16[%" PRIu32 ", 128, 8] metadata",
-                       t->stages);
+                       places);
         add_tmem(t, out, words);
     }
 }
@@ -374,6 +376,9 @@ static void draw_roles(tensors *t) {
         t->is_met || (!t->is_pair && !t->has_carrier && t->issuers == 1 && draw_below(d, 3) == 0);
     t->has_carrier = t->has_carrier && !t->loads_itself;
     t->warping = t->issuers == 2 || t->is_met ? WARP_NONE : (warping)draw_below(d, 3);
+    t->has_one_table = form->tables != TABLES_NONE && t->issuers == 1 && t->warping != WARP_TURNS &&
+                       draw_below(d, 2);
+    t->is_hasty = t->start != START_FRESH && draw_below(d, 2);
     t->is_plain = draw_below(d, 4) == 0;
     t->is_explicit = draw_below(d, 2);
     t->is_specialised = draw_below(d, 2);
@@ -386,6 +391,7 @@ static void draw_roles(tensors *t) {
     t->is_specialised = t->is_specialised && !t->is_met;
     t->has_scope = !t->is_specialised && draw_below(d, 3) == 0;
     t->is_renamed = t->is_renamed && !t->has_scope; /* what a scope makes has no name outside */
+    t->is_hasty = t->is_hasty && !t->has_scope;
     t->carrier = t->loads_itself ? 0 : 1;
     t->issuer = t->carrier + (t->has_carrier ? 1 : 0);
     t->user = t->issuer + t->issuers;

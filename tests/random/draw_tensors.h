@@ -42,7 +42,10 @@ typedef struct tensors {
     bool is_renamed; /* threads load and store them by another name, slots as columns or columns as
                         slots */
     bool is_late;    /* a slot of SMEM is handed back one step later */
-    bool is_told;    /* commits for TMA stand after the wait; else before the arrive */
+    bool
+        has_one_table; /* tables have one slot: copies of one warp go over what its product reads */
+    bool is_hasty;     /* users store over what they have loaded without a wait */
+    bool is_told;      /* commits for TMA stand after the wait; else before the arrive */
     mixing mixing;
     bool has_scope; /* tensor memory is that of a scope, after another one */
     /* pairs of CTAs: both load and take sums, the one that leads multiplies */

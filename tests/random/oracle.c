@@ -166,9 +166,9 @@ static bool get_mma_lane(const oracle *it, const entry *e, uint32_t *lane) {
            *lane < grout_clock_tensor_lanes(&it->shape);
 }
 
-/* Element type and extent of what an operand refers to. */
+/* Extent of what an operand refers to. */
 typedef struct operand_form {
-    uint32_t dtype, rank;
+    uint32_t rank;
     int64_t extent[GROUT_RANK_MAX];
 } operand_form;
 
@@ -178,20 +178,10 @@ static operand_form get_form(const oracle *it, grout_op_id id, uint32_t operand)
     grout_view view;
     if (grout_module_get_view(it->module, grout_module_get_operand(it->module, op, operand),
                               &view)) {
-        form.dtype = grout_object_get_type(it->module, view.object)->dtype;
         form.rank = view.rank;
         memcpy(form.extent, view.extent, view.rank * sizeof *view.extent);
     }
     return form;
-}
-
-/* The kinds of an instruction: f16 and bf16 are one, so are all floats of up to 8 bits, all
- * integers. */
-static bool is_of_one_kind(uint32_t one, uint32_t other) {
-    const grout_dtype_info *left = grout_dtype_get_info((grout_dtype)one);
-    const grout_dtype_info *right = grout_dtype_get_info((grout_dtype)other);
-    return (left->bits == right->bits || (left->bits <= 8 && right->bits <= 8)) &&
-           (left->class_ == GROUT_CLASS_FLOAT) == (right->class_ == GROUT_CLASS_FLOAT);
 }
 
 static bool is_copy(const oracle *it, const entry *e) {
@@ -201,45 +191,40 @@ static bool is_copy(const oracle *it, const entry *e) {
            opcode == GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM;
 }
 
-/* Two MMAs that add to the same columns in the same shape and of the same kind follow each other
- * in the tensor core's pipeline, and so does an MMA a copy of what it uses: the order of their
- * issue is enough. */
-static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
-    uint32_t lane = 0;
-    if (!x->access.is_write || !get_mma_lane(it, x, &lane) || !get_mma_lane(it, y, &lane)) {
-        return false;
-    }
-    if (is_copy(it, x) || is_copy(it, y)) {
-        return is_copy(it, x) && !is_copy(it, y);
-    }
-    if (!y->access.is_write) {
-        return false;
-    }
+/* Two MMAs that add to the same columns in the same shape. */
+static bool are_same_sums(const oracle *it, const entry *x, const entry *y) {
     const operand_form sums[2] = {get_form(it, x->origin.op, 0), get_form(it, y->origin.op, 0)};
-    bool is_same = memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
-                   x->access.run_count == y->access.run_count &&
-                   memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
-    for (uint32_t i = 1; i < 3 && is_same; i++) {
-        is_same = is_of_one_kind(get_form(it, x->origin.op, i).dtype,
-                                 get_form(it, y->origin.op, i).dtype);
-    }
-    return is_same;
+    return memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
+           x->access.run_count == y->access.run_count &&
+           memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
 }
 
-static bool is_before_in_pipeline(const oracle *it, const entry *x, const entry *y,
-                                  bool is_issue_admitted) {
-    return are_pipelined(it, x, y) &&
-           (x->access.stamp.component == y->access.stamp.component || is_issue_admitted);
+/* The pairs of PTX ISA 9.4, of which one writes: what one warp issues to the tensor core, by what
+ * the columns are to each, and loads and stores of one warp. A thread's loads and stores of the
+ * same lanes are the same warp's. */
+static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
+    uint32_t lanes[2] = {0, 0};
+    const bool x_is_mma = get_mma_lane(it, x, &lanes[0]), y_is_mma = get_mma_lane(it, y, &lanes[1]);
+    if (!x_is_mma && !y_is_mma) {
+        return x->origin.cta == y->origin.cta && x->origin.thread == y->origin.thread &&
+               x->origin.warp == y->origin.warp;
+    }
+    if (!x_is_mma || !y_is_mma || lanes[0] != lanes[1] || x->cluster != y->cluster) {
+        return false;
+    }
+    if (!x->access.is_write) { /* an operand in tensor memory, which is overwritten */
+        return true;
+    }
+    if (is_copy(it, x)) {
+        return !y->access.is_write;
+    }
+    return y->access.is_write && !is_copy(it, y) && are_same_sums(it, x, y);
 }
 
 static bool is_ordered_in_tmem(const oracle *it, const entry *x, const entry *y) {
-    uint32_t lane = 0;
     const grout_stamp *stamp = &x->access.stamp;
-    const bool is_mma = get_mma_lane(it, x, &lane);
     const uint32_t over = grout_clock_admitted(&it->shape, stamp->component);
-    const uint32_t issued = is_mma ? grout_clock_admitted_is(&it->shape, lane) : 0;
-    return y->admitted[over] >= stamp->number ||
-           (is_mma && is_before_in_pipeline(it, x, y, y->admitted[issued] >= stamp->number));
+    return y->admitted[over] >= stamp->number || are_pipelined(it, x, y);
 }
 
 static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
@@ -316,8 +301,7 @@ static void compare_with_history(oracle *it, const grout_event *event) {
         }
         if (x->access.space == GROUT_SPACE_TMEM) {
             const bool is_before_y =
-                history_is_over_in_tmem(it->history, event, i) ||
-                is_before_in_pipeline(it, x, y, history_is_issued(it->history, event, i));
+                history_is_over_in_tmem(it->history, event, i) || are_pipelined(it, x, y);
             note_difference(it, x, y, is_before_y);
             continue;
         }

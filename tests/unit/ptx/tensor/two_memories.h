@@ -75,8 +75,14 @@ static inline bool move_to_tmem(void *to, uint32_t cta, grout_ptx_tmem_cell cell
     return write_tmem(to, cta, cell, UINT32_MAX, bits, words);
 }
 
-static const grout_ptx_access ACCESS = {&it,         read_shared,    read_tmem,   write_tmem,
-                                        move_shared, move_from_tmem, move_to_tmem};
+static const grout_ptx_access ACCESS = {.machine = &it,
+                                        .read_shared = read_shared,
+                                        .read_tmem = read_tmem,
+                                        .read_sums = read_tmem,
+                                        .write_tmem = write_tmem,
+                                        .move_shared = move_shared,
+                                        .move_from_tmem = move_from_tmem,
+                                        .move_to_tmem = move_to_tmem};
 
 /* The bits of a small integer; -4 to 4 is exact everywhere, -2 to 2 in 4 bits. */
 static inline uint32_t encode(grout_ptx_format format, int32_t number) {
