@@ -5,6 +5,7 @@
 #include "array.h"
 #include "arrays.h"
 #include "invariant.h"
+#include "rivals.h"
 
 #include <string.h>
 
@@ -18,6 +19,8 @@ typedef struct advisor {
     bool *relaxed; /* by op: whether it orders nothing in the current run */
     bool *was_run; /* by op, in the launch itself */
     grout_observer notes;
+    bool *matters, *is_read; /* rivals.h; matters NULL: no atomic does */
+    uint64_t open_pairs;     /* of atomics, in the launch itself */
     size_t capacity;
     bool was_cut; /* a run was interrupted: there are no more */
 } advisor;
@@ -37,9 +40,12 @@ static bool is_clean(const grout_checker *checker, grout_run_status status) {
            summary.warning_count == 0 && summary.is_well_synchronised;
 }
 
-/* Runs without what is skipped. False: it could not be run. */
-static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
+/* Runs without what is skipped. In the launch itself what it runs is noted, and which atomics
+ * nothing orders; a run in which others are open as well is not as good. False: it could not be
+ * run. */
+static bool run(advisor *it, bool is_launch_itself, bool *is_clean_out) {
     grout_launch launch = *it->launch;
+    grout_rivals rivals;
     const grout_checker_options options = {.strict_fences =
                                                it->options != NULL && it->options->strict_fences,
                                            .allocator = it->launch->allocator};
@@ -52,16 +58,23 @@ static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
     launch.track_undefined = true;
     launch.print = NULL;
     launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
-    if (notes_ops) {
+    if (is_launch_itself) {
         launch.observers[launch.observer_count++] = &it->notes;
+    }
+    grout_rivals__init(&rivals, it->launch->allocator, it->matters, it->is_read);
+    if (it->matters != NULL) {
+        launch.observers[launch.observer_count++] = &rivals.observer;
     }
     grout_saved_arrays__restore(&it->inputs, it->launch);
     grout_machine *machine = grout_machine_new(&launch, it->diags);
     grout_run_status status =
         machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, it->diags);
-    *is_clean_out = status != GROUT_RUN_FAILED && is_clean(checker, status);
+    it->open_pairs = is_launch_itself ? rivals.sum : it->open_pairs;
+    *is_clean_out = status != GROUT_RUN_FAILED && is_clean(checker, status) &&
+                    rivals.sum == it->open_pairs && !rivals.is_cut;
     it->was_cut = it->was_cut || status == GROUT_RUN_INTERRUPTED;
     it->out->runs++;
+    grout_rivals__deinit(&rivals);
     grout_machine_free(machine);
     grout_checker_free(checker);
     return status != GROUT_RUN_FAILED;
@@ -142,20 +155,25 @@ static grout_object_id find_barrier(const grout_module *module, const grout_op *
     return 0;
 }
 
+static void drop_item(advisor *it, const grout_advice *item) {
+    if (item != NULL) {
+        grout__free(item->ops);
+        it->out->count--;
+    }
+}
+
 /* All arrivals and waits of a barrier that brings no bytes: it only orders. */
 static bool add_barrier(advisor *it, grout_object_id object) {
     const grout_module *module = it->launch->module;
     grout_advice *item = NULL;
+    bool was_run = false;
     for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
         const grout_op *op = grout_module_get_op(module, id);
         if (find_barrier(module, op) != object) {
             continue;
         }
         if (get_redundant(op) != GROUT_SYNC_REDUNDANT_PAIR) {
-            if (item != NULL) {
-                grout__free(item->ops);
-                it->out->count--;
-            }
+            drop_item(it, item);
             return true; /* bytes, tests or parities: it is more than an order */
         }
         if (item == NULL) {
@@ -164,6 +182,10 @@ static bool add_barrier(advisor *it, grout_object_id object) {
         if (item == NULL || !add_op(it, item, id)) {
             return false;
         }
+        was_run = was_run || it->was_run[id];
+    }
+    if (!was_run) { /* of another kernel, say */
+        drop_item(it, item);
     }
     return true;
 }
@@ -268,8 +290,25 @@ static bool find_set(advisor *it) {
     return is_good;
 }
 
+/* What of the atomics is to be noted. False without memory. */
+static bool find_rivals(advisor *it) {
+    const grout_launch *launch = it->launch;
+    bool any = false;
+    it->is_read = grout_rivals__find_reads(launch->allocator, launch->module);
+    it->matters =
+        grout_rivals__find_objects(launch->allocator, launch->module, launch->kernel, &any);
+    if (it->is_read == NULL || it->matters == NULL) {
+        return false;
+    }
+    if (!any) {
+        grout__free(it->matters);
+        it->matters = NULL;
+    }
+    return true;
+}
+
 static bool advise(advisor *it) {
-    if (!grout_saved_arrays__take(&it->inputs, it->launch, false) ||
+    if (!find_rivals(it) || !grout_saved_arrays__take(&it->inputs, it->launch, false) ||
         !run(it, true, &it->out->is_possible)) {
         return false;
     }
@@ -298,6 +337,8 @@ bool grout_advise(const grout_launch *launch, const grout_advice_options *option
     grout__free(it.skipped);
     grout__free(it.relaxed);
     grout__free(it.was_run);
+    grout__free(it.matters);
+    grout__free(it.is_read);
     grout_saved_arrays__deinit(&it.inputs);
     grout_saved_arrays__deinit(&it.results);
     return is_good || grout_diags_add_oom(diags);

@@ -4,10 +4,11 @@
  *
  * A commit, wait or barrier is redundant in a launch if without it every conflict is still ordered.
  * This is not a guess: the launch runs again without it under the checker. That run has to give the
- * same outputs and to be clean and well synchronised, which is a proof for all schedules. Which
- * operations can go together is found in the same way, in the order of the text. An order is
- * redundant if the same holds when the operation orders nothing, as with order(relaxed): it still
- * counts and still waits.
+ * same outputs and to be clean and well synchronised, which is a proof for all schedules; and what
+ * it leaves to chance has to be the same: where the order of two atomics may show in what leaves
+ * the kernel, the operation that orders them is needed. Which operations can go together is found
+ * in the same way, in the order of the text. An order is redundant if the same holds when the
+ * operation orders nothing, as with order(relaxed): it still counts and still waits.
  */
 #ifndef GROUT_ADVICE_H
 #define GROUT_ADVICE_H

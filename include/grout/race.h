@@ -221,6 +221,14 @@ GROUT_API bool grout_race_describe_fault(const grout_module *bound, grout_op_id 
 GROUT_API bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module *module,
                                       grout_kernel_id kernel, grout_object_id object,
                                       bool *is_decisive_out);
+/*
+ * Whether the order of the atomics on an array, or of the signals, waits and readings of a
+ * semaphore object, may show in what leaves the kernel: it decides something, or reaches an array
+ * of the launch. As grout_race_is_decisive otherwise.
+ */
+GROUT_API bool grout_race_leaves_kernel(const grout_allocator *allocator,
+                                        const grout_module *module, grout_kernel_id kernel,
+                                        grout_object_id object, bool *leaves_out);
 
 #ifdef __cplusplus
 }

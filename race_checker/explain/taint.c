@@ -197,6 +197,24 @@ bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module
     return done;
 }
 
+bool grout_race_leaves_kernel(const grout_allocator *allocator, const grout_module *module,
+                              grout_kernel_id kernel, grout_object_id object, bool *leaves_out) {
+    const grout_kernel *own = grout_module_get_kernel(module, kernel);
+    grout_flow it = {.allocator = allocator, .module = module, .kernel = kernel, .only = object};
+    const bool done = grout_flow__run(&it);
+    *leaves_out = false;
+    for (uint32_t i = 0; done && i < own->param_count; i++) {
+        const grout_object_id array = grout_module_get_param(module, own, i)->object;
+        *leaves_out = *leaves_out || (array != 0 && (it.objects[GROUT_TRAIT_VALUE][array] != 0 ||
+                                                     it.objects[GROUT_TRAIT_DEFINED][array] != 0));
+    }
+    for (grout_op_id i = 1; done && !*leaves_out && i < grout_module_get_op_count(module); i++) {
+        *leaves_out = grout_flow__is_in_kernel(&it, i) && find_sink(&it, i).source != 0;
+    }
+    grout_flow__deinit(&it);
+    return done;
+}
+
 static bool is_writer(const grout_module *module, const grout_op *op, grout_object_id object) {
     uint32_t count = 0;
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);

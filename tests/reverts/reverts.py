@@ -85,6 +85,8 @@ FINDERS = {
                            (sys.executable, "{tests}/certificates/certificates.py", *GROUT),
                            r"^certificates: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
     # FIRST COUNT
+    "advice": Finder("tests/advice/drawn.py", (sys.executable, "{tests}/advice/drawn.py", *GROUT), PASSED),
+    # FIRST COUNT
     "equal_writes": Finder("tests/equal_writes/equal_writes.py",
                            (sys.executable, "{tests}/equal_writes/equal_writes.py", *GROUT),
                            r"^(?P<all>\d+) kernels: .*, (?P<found>\d+) kernels wrong"),
