@@ -373,6 +373,13 @@ typedef enum grout_outside {
     GROUT_OUTSIDE_NEGATIVE, /* before the first element, where TMA does not store */
     GROUT_OUTSIDE_GRANULE   /* a TMA store past an end between 16 bytes */
 } grout_outside;
+/* What a number that has wrapped around says. */
+typedef enum grout_overflow_use {
+    GROUT_OVERFLOW_ADDRESS, /* which memory, or how much of it */
+    GROUT_OVERFLOW_COUNT,   /* units, bytes, a barrier: an operand of what synchronises */
+    GROUT_OVERFLOW_LOOP,    /* from where to where a loop runs */
+    GROUT_OVERFLOW_USE_COUNT
+} grout_overflow_use;
 /* Why a copy cannot go through a tensor map. */
 typedef enum grout_map_use {
     GROUT_MAP_NOT_ACQUIRED, /* its thread has not acquired it since it was made */
@@ -391,7 +398,7 @@ typedef struct grout_fault {
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
     /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; NOT_CONTIGUOUS: grout_group_fault;
-     * TENSORMAP_IN_FLIGHT: grout_map_use */
+     * TENSORMAP_IN_FLIGHT: grout_map_use; INDEX_OVERFLOW: grout_overflow_use */
     uint32_t use;
     uint32_t element; /* BARRIER_*: the barrier element */
     uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */
@@ -399,7 +406,8 @@ typedef struct grout_fault {
     /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all; NOT_A_MULTIPLE: the value,
      * and what it was to be a multiple of; SPARSE_METADATA: the code, and how many elements of K it
      * is of, which begin in row 'start' at 'extent'; NON_FINITE, NON_FINITE_INPUT: how many
-     * elements, and the bits of the first, which stands at 'start' */
+     * elements, and the bits of the first, which stands at 'start'; INDEX_OVERFLOW: the number, and
+     * the op whose result wrapped, 0 if one of several has */
     int64_t have, need;
     uint8_t dtype; /* NON_FINITE, NON_FINITE_INPUT: of the element whose bits 'need' are */
     /* DEBUG_CHECK_FAILED: of the values that the text shows the elements at the place 'start' of

@@ -25,6 +25,8 @@ grout_exec grout_exec_atomic; /* and for ATOMIC ops, with their update in the in
 #include "grout/ops.def"
 
 grout_exec grout_exec_chain;      /* elementwise ops, strip by strip */
+grout_exec grout_exec_traced;     /* makes an integer that may have wrapped */
+grout_exec grout_exec_watched;    /* says where by one */
 grout_exec grout_exec_next;       /* a for's next turn, or its end */
 grout_exec grout_exec_again;      /* the end of a while's second body */
 grout_exec grout_exec_leave;      /* the end of a scoped */

@@ -16,14 +16,14 @@ static void move_values(const grout_cta *cta, uint32_t thread, const grout_inst 
     const grout_move *moves = grout_pool__at(&cta->machine->plan->moves, inst->first_move);
     for (uint32_t i = 0; i < inst->move_count; i++) {
         const grout_slot *from = &moves[i].from, *to = &moves[i].to;
-        bool is_undefined = grout_slot__is_undefined(cta, thread, from);
+        const uint8_t flag = grout_slot__get_flag(cta, thread, from);
         memmove(grout_slot__data(cta, thread, to), grout_slot__data(cta, thread, from),
                 (size_t)to->count * to->element_bytes);
-        if (is_undefined && to->is_array) {
+        if (flag != 0 && to->is_array) {
             memmove(grout_slot__mask(cta, thread, to), grout_slot__mask(cta, thread, from),
                     to->count);
         }
-        grout_slot__set_undefined(cta, thread, to, is_undefined);
+        grout_slot__set_flag(cta, thread, to, flag);
     }
 }
 

@@ -193,6 +193,10 @@ static bool begin_planner(grout_planner *planner) {
     planner->object_is_ordered = grout_heap__take(heap, objects * sizeof(bool));
     planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->value_is_widened = grout_heap__take(heap, values * sizeof(bool));
+    planner->ranges = grout_heap__take(heap, values * grout_planner__get_range_size());
+    planner->matters = grout_heap__take(heap, values * sizeof(bool));
+    planner->traced = grout_heap__take(heap, values * sizeof(bool));
+    planner->wraps = grout_heap__take(heap, ops);
     planner->lasting.spans.item_size = sizeof(grout_span);
     planner->temporary.spans.item_size = sizeof(grout_span);
     planner->buffers.item_size = sizeof(uint32_t);
@@ -202,7 +206,8 @@ static bool begin_planner(grout_planner *planner) {
            planner->object_params != NULL && planner->object_elements != NULL &&
            planner->object_is_shared != NULL && planner->object_uses != NULL &&
            planner->object_is_ordered != NULL && planner->value_buffers != NULL &&
-           planner->value_is_widened != NULL;
+           planner->value_is_widened != NULL && planner->ranges != NULL &&
+           planner->matters != NULL && planner->traced != NULL && planner->wraps != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -226,6 +231,10 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_is_widened, values * sizeof(bool));
+    grout_heap__give(heap, planner->ranges, values * grout_planner__get_range_size());
+    grout_heap__give(heap, planner->matters, values * sizeof(bool));
+    grout_heap__give(heap, planner->traced, values * sizeof(bool));
+    grout_heap__give(heap, planner->wraps, ops);
     grout_pool__free(&planner->lasting.spans, heap);
     grout_pool__free(&planner->temporary.spans, heap);
     grout_pool__free(&planner->buffers, heap);
@@ -244,6 +253,7 @@ static void lower_kernel(grout_planner *planner) {
         planner->failed = true;
         return;
     }
+    grout_planner__find_wraps(planner);
     grout_planner__lower_block(planner, planner->kernel->body);
     uint32_t index = grout_pool__take(&plan->insts, plan->heap);
     if (index == 0) {
@@ -265,6 +275,7 @@ static void set_sizes(grout_plan *plan) {
     plan->accesses.item_size = sizeof(grout_access_plan);
     plan->moves.item_size = sizeof(grout_move);
     plan->deciders.item_size = sizeof(grout_decider);
+    plan->watches.item_size = sizeof(grout_watch);
     plan->transfers.item_size = sizeof(grout_transfer);
     plan->runs.item_size = sizeof(grout_run);
     plan->pieces.item_size = sizeof(grout_piece);
@@ -357,7 +368,7 @@ void grout_plan__free(grout_plan *plan) {
         &plan->pieces,     &plan->scopes,  &plan->objects,      &plan->constants,
         &plan->chains,     &plan->steps,   &plan->accumulators, &plan->products,
         &plan->gemms,      &plan->offsets, &plan->chunk_moves,  &plan->gmem_scratches,
-        &plan->semaphores, &plan->deciders};
+        &plan->semaphores, &plan->deciders, &plan->watches};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
     }

@@ -7,7 +7,7 @@
  * A chain is a longest run of neighbouring ops of a block that are pure, elementwise, and give
  * arrays of one count. No other thread runs between them and nothing that they do is an event, so
  * nobody can tell in which order their elements are computed. An integer division is left out: its
- * quotients may be undefined, and masks are for whole arrays.
+ * quotients may be undefined, and masks are for whole arrays. So are indices that may wrap.
  *
  * A value that nothing after the chain uses is temporary: it lives in a buffer of one strip. It has
  * registers too, for when the members run one by one. These lie after all others, and all chains
@@ -32,6 +32,9 @@ static bool may_be_open(const grout_planner *planner, const grout_op *op) {
 }
 
 static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
+    if (grout_planner__is_traced(planner, op)) {
+        return false; /* which of its elements have wrapped is asked one op at a time */
+    }
     switch ((grout_rule)grout_op_get_info(op->opcode)->rule) {
     case GROUT_RULE_JOIN:
     case GROUT_RULE_COMPARE:

@@ -100,6 +100,7 @@ void grout_planner__lower_for(grout_planner *planner, grout_op_id id) {
         return;
     }
     grout_planner__get_inst(planner, begin)->result = planner->value_slots[body->first_arg];
+    grout_planner__trace(planner, begin, id);
     grout_planner__expire(planner, planner->op_begin[id]);
     enter_loop(planner);
     grout_planner__lower_block(planner, op->first_block);

@@ -563,6 +563,7 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     if (!planner->failed) {
         grout_planner__lower_mbarrier(planner, index, op);
     }
+    grout_planner__trace(planner, index, id);
 }
 
 /* By form; NULL for forms without blocks. */

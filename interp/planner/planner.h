@@ -49,6 +49,10 @@ typedef struct grout_planner {
     /* plan_spin.c */
     bool *decides; /* by value: in the loop decides_in */
     grout_op_id decides_in;
+    /* plan_wraps.c */
+    struct grout_extremes *ranges; /* by value: the least and the greatest that it may be */
+    bool *matters, *traced;     /* by value: reaches a use that counts; may have wrapped, too */
+    uint8_t *wraps;             /* by op: its number, if its result may wrap and matters */
     /* plan_slots.c */
     grout_slot *value_slots; /* by value */
     grout_region lasting, temporary;
@@ -129,6 +133,13 @@ void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
  * that live past this position and decide what the loop does. */
 void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_op_id op,
                                   uint32_t position);
+
+/* plan_wraps.c: which values are traced, before anything is lowered; whether an op makes such a one;
+ * lets the instruction of an op look for them, when all it reads is there. */
+size_t grout_planner__get_range_size(void);
+void grout_planner__find_wraps(grout_planner *planner);
+bool grout_planner__is_traced(const grout_planner *planner, const grout_op *op);
+void grout_planner__trace(grout_planner *planner, uint32_t inst, grout_op_id op);
 
 /* plan_lower.c: the instructions of a block and all inside it. */
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block);

@@ -20,6 +20,9 @@
 
 struct grout_inst;
 
+/* Numbers of instructions whose results may wrap; those past the last share it. */
+#define GROUT_WRAP_NUMBER_MAX 127
+
 /* What an instruction did. */
 typedef enum grout_outcome {
     GROUT_OUTCOME_NEXT,    /* go on at the thread's pc */
@@ -51,8 +54,9 @@ typedef void grout_strip_exec(grout_machine *machine, const struct grout_inst *i
 
 /*
  * Where a value lives: bytes into the registers of its thread, or (constants) into the plan's
- * constants. At flag is one byte: not 0 if the value is undefined (scalar), or has a mask with one
- * byte for each element that is undefined (array).
+ * constants. At flag is one byte: 1 if the value is undefined (scalar), or has a mask with one
+ * byte for each element that is undefined (array); twice a number if it, or an element in the mask,
+ * has wrapped around at the instruction of that number (exec_traced.c); else 0.
  */
 typedef struct grout_slot {
     uint32_t flag, data, mask;
@@ -142,6 +146,12 @@ typedef struct grout_access_plan {
 typedef struct grout_decider {
     uint32_t offset, size;
 } grout_decider;
+
+/* A register that a use which counts has: see exec_traced.c. */
+typedef struct grout_watch {
+    grout_slot slot;
+    uint8_t operand, use; /* grout_overflow_use */
+} grout_watch;
 
 /* A value that a yield hands on; moves run in order. */
 typedef struct grout_move {
@@ -237,6 +247,9 @@ typedef struct grout_inst {
     uint32_t first_access, access_count;
     uint32_t first_move, move_count;
     uint32_t first_decider, decider_count; /* of a look, and of a while's way back */
+    grout_exec *inner; /* what it does besides, where 'exec' looks for integers that have wrapped */
+    uint32_t first_watch, watch_count;
+    uint8_t wrap; /* the number that its result has if it wraps; 0: it cannot */
     uint32_t scope;
     uint32_t work;             /* in elements, the same on every machine (plan_work.c) */
     uint64_t attrs;            /* GROUT_ATTR_BIT(..) that are written */
@@ -376,6 +389,9 @@ typedef struct grout_plan {
     grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
     grout_pool chunk_moves;
     grout_pool deciders;
+    grout_pool watches;
+    uint32_t wrap_count; /* numbers of instructions whose results may wrap and matter */
+    grout_op_id wrap_ops[GROUT_WRAP_NUMBER_MAX + 1]; /* by number; 0: one of several */
     grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */

@@ -20,14 +20,14 @@ static void copy_values(const grout_cta *cta, uint32_t parent, uint32_t child,
     const grout_move *moves = grout_pool__at(&cta->machine->plan->moves, inst->first_move);
     for (uint32_t i = 0; i < inst->move_count; i++) {
         const grout_slot *slot = &moves[i].from;
-        bool is_undefined = grout_slot__is_undefined(cta, parent, slot);
+        const uint8_t flag = grout_slot__get_flag(cta, parent, slot);
         memcpy(grout_slot__data(cta, child, slot), grout_slot__data(cta, parent, slot),
                (size_t)slot->count * slot->element_bytes);
-        if (is_undefined && slot->is_array) {
+        if (flag != 0 && slot->is_array) {
             memcpy(grout_slot__mask(cta, child, slot), grout_slot__mask(cta, parent, slot),
                    slot->count);
         }
-        grout_slot__set_undefined(cta, child, slot, is_undefined);
+        grout_slot__set_flag(cta, child, slot, flag);
     }
 }
 

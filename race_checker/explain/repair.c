@@ -643,6 +643,10 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
                             facts->need == 0 ? GROUT_SENTENCE_TOO_MANY_ALL_LEFT_HELP
                                              : GROUT_SENTENCE_TOO_MANY_HELP,
                             NULL);
+    } else if (wording->record->code == GROUT_DIAG_INDEX_OVERFLOW) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_WRAPPED_HELP,
+            &(grout_words){.ops = grout_wording__spell(wording, GROUT_SPELLING_BOUNDS, NULL)});
     } else if (wording->record->code == GROUT_DIAG_DIVISION_BY_ZERO) {
         grout_sentence__add(
             out, GROUT_SENTENCE_QUOTIENT_HELP,

@@ -145,6 +145,9 @@ static const char *get_related_opening(const grout_wording *wording) {
         return grout_phrase__get(facts->sides[1].origin.op ? GROUT_PHRASE_RELATED_WAIT
                                                            : GROUT_PHRASE_NOTHING);
     }
+    if (wording->record->code == GROUT_DIAG_INDEX_OVERFLOW) {
+        return grout_phrase__get(GROUT_PHRASE_RELATED_INDEX);
+    }
     if (!facts->sides[1].box.object) {
         return grout_phrase__get(GROUT_PHRASE_RELATED_ARRIVAL);
     }

@@ -108,6 +108,23 @@ static void add_metadata(const grout_fault *fault, grout_text *out) {
         &(grout_words){.element = row, .what = code, .need = fault->need, .have = fault->extent});
 }
 
+static void add_wrapped(const grout_op *op, const grout_fault *fault, grout_text *out) {
+    static const grout_phrase_id uses[] = {[GROUT_OVERFLOW_ADDRESS] = GROUT_PHRASE_WRAPPED_ADDRESS,
+                                           [GROUT_OVERFLOW_COUNT] = GROUT_PHRASE_WRAPPED_COUNT,
+                                           [GROUT_OVERFLOW_LOOP] = GROUT_PHRASE_WRAPPED_LOOP};
+    _Static_assert(sizeof uses / sizeof *uses == GROUT_OVERFLOW_USE_COUNT, "words for each use");
+    const char *what = grout_phrase__get(uses[fault->use]);
+    if (fault->need == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_WRAPPED_HERE_HEAD,
+                            &(grout_words){.what = what, .have = fault->have});
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_WRAPPED_HEAD,
+                        &(grout_words){.op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                                       .what = what,
+                                       .have = fault->have});
+}
+
 bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const grout_fault *fault,
                                grout_text *out) {
     if (fault->code == GROUT_DIAG_NON_FINITE_INPUT) {
@@ -123,6 +140,8 @@ bool grout_race_describe_fault(const grout_module *bound, grout_op_id id, const 
     } else if (fault->code == GROUT_DIAG_NOT_A_MULTIPLE) {
         grout_sentence__add(out, GROUT_SENTENCE_PROMISE_HEAD,
                             &(grout_words){.have = fault->have, .need = fault->need});
+    } else if (fault->code == GROUT_DIAG_INDEX_OVERFLOW) {
+        add_wrapped(op, fault, out);
     } else if (fault->code == GROUT_DIAG_SPARSE_METADATA) {
         add_metadata(fault, out);
     } else if (fault->code == GROUT_DIAG_NON_FINITE) {

@@ -67,6 +67,14 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     facts.epoch = get_epoch(checker, event);
     key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
     key.related = find_declaration(checker, fault);
+    if (fault->code == GROUT_DIAG_INDEX_OVERFLOW && fault->need != 0) {
+        /* where it wrapped; the related place is where by it somebody says which memory */
+        facts.sides[facts.side_count++].origin = event->origin;
+        facts.sides[0].origin.op = (grout_op_id)fault->need;
+        facts.sides[0].origin.loop_depth = 0;
+        key.primary = grout_origin__get_loc(checker->info.module, &facts.sides[0].origin);
+        key.related = grout_origin__get_loc(checker->info.module, &event->origin);
+    }
     if (end.op != 0) {
         facts.subject = GROUT_SUBJECT_ENDED;
         facts.sides[facts.side_count++].origin = end;

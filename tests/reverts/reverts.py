@@ -91,6 +91,10 @@ FINDERS = {
                            (sys.executable, "{tests}/equal_writes/equal_writes.py", *GROUT),
                            r"^(?P<all>\d+) kernels: .*, (?P<found>\d+) kernels wrong"),
     # FIRST COUNT
+    "index_overflow": Finder("tests/index_overflow/index_overflow.py",
+                             (sys.executable, "{tests}/index_overflow/index_overflow.py", *GROUT),
+                             r"^(?P<all>\d+) kernels: .*, (?P<found>\d+) kernels wrong"),
+    # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
                      (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),
                      r"^axioms: (?P<all>\d+) drawn kernels: (?:.*?(?P<found>\d+) wrong)?"),
