@@ -356,7 +356,7 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_ADDRESS, /* index of a reference */
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
     GROUT_USE_PRINT,
-    GROUT_USE_SYNC, /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
+    GROUT_USE_SYNC,  /* units of a semaphore, parity of an mbarrier, nanoseconds of a delay */
     GROUT_USE_CHECK, /* condition of a debug_check */
     GROUT_USE_COUNT
 } grout_uninitialised_use;
@@ -373,13 +373,6 @@ typedef enum grout_outside {
     GROUT_OUTSIDE_NEGATIVE, /* before the first element, where TMA does not store */
     GROUT_OUTSIDE_GRANULE   /* a TMA store past an end between 16 bytes */
 } grout_outside;
-/* What a number that has wrapped around says. */
-typedef enum grout_overflow_use {
-    GROUT_OVERFLOW_ADDRESS, /* which memory, or how much of it */
-    GROUT_OVERFLOW_COUNT,   /* units, bytes, a barrier: an operand of what synchronises */
-    GROUT_OVERFLOW_LOOP,    /* from where to where a loop runs */
-    GROUT_OVERFLOW_USE_COUNT
-} grout_overflow_use;
 /* Why a copy cannot go through a tensor map. */
 typedef enum grout_map_use {
     GROUT_MAP_NOT_ACQUIRED, /* its thread has not acquired it since it was made */
@@ -398,7 +391,7 @@ typedef struct grout_fault {
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
     /* grout_uninitialised_use; OUT_OF_BOUNDS: grout_outside; NOT_CONTIGUOUS: grout_group_fault;
-     * TENSORMAP_IN_FLIGHT: grout_map_use; INDEX_OVERFLOW: grout_overflow_use */
+     * TENSORMAP_IN_FLIGHT: grout_map_use; INDEX_OVERFLOW: grout_uninitialised_use */
     uint32_t use;
     uint32_t element; /* BARRIER_*: the barrier element */
     uint32_t cta;     /* BARRIER_UNINITIALISED: whose it is */

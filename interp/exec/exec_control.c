@@ -7,6 +7,7 @@
 #include "cluster.h"
 #include "exec.h"
 #include "scope.h"
+#include "slot_flag.h"
 #include "spin.h"
 #include "wgmma.h"
 

@@ -10,6 +10,7 @@
  * kernels have none.
  */
 #include "exec.h"
+#include "slot_flag.h"
 #include "wraps.h"
 
 #include <string.h>
@@ -19,15 +20,15 @@
 
 /* The number of the instruction that an operand has wrapped at; 0: it has not. */
 static uint8_t get_number(const grout_cta *cta, uint32_t thread, const grout_slot *slot) {
-    return slot->is_constant ? 0 : grout_cta__registers(cta, thread)[slot->flag] >> 1;
+    return grout_slot__get_flag(cta, thread, slot) >> 1;
 }
 
 static void set_number(const grout_cta *cta, uint32_t thread, const grout_slot *slot,
                        uint8_t number) {
-    grout_cta__registers(cta, thread)[slot->flag] = (uint8_t)(number << 1);
+    grout_slot__set_flag(cta, thread, slot, (uint8_t)(number << 1));
 }
 
-/* Of all operands the least one; 0 too if one of them is undefined. */
+/* The least number of all operands; 0 too if one of them is undefined. */
 static uint8_t get_least_number(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     uint8_t number = 0;
     for (uint32_t i = 0; i < inst->slot_count; i++) {

@@ -363,11 +363,11 @@ void grout_plan__free(grout_plan *plan) {
     grout_heap__give(heap, plan->element_indices,
                      plan->element_count * sizeof *plan->element_indices);
     grout_pool *pools[] = {
-        &plan->insts,      &plan->slots,   &plan->boxes,        &plan->terms,
-        &plan->accesses,   &plan->moves,   &plan->transfers,    &plan->runs,
-        &plan->pieces,     &plan->scopes,  &plan->objects,      &plan->constants,
-        &plan->chains,     &plan->steps,   &plan->accumulators, &plan->products,
-        &plan->gemms,      &plan->offsets, &plan->chunk_moves,  &plan->gmem_scratches,
+        &plan->insts,      &plan->slots,    &plan->boxes,        &plan->terms,
+        &plan->accesses,   &plan->moves,    &plan->transfers,    &plan->runs,
+        &plan->pieces,     &plan->scopes,   &plan->objects,      &plan->constants,
+        &plan->chains,     &plan->steps,    &plan->accumulators, &plan->products,
+        &plan->gemms,      &plan->offsets,  &plan->chunk_moves,  &plan->gmem_scratches,
         &plan->semaphores, &plan->deciders, &plan->watches};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));

@@ -5,9 +5,10 @@
  * have: exec_traced.c.
  *
  * A value matters if it reaches an address, a number of what synchronises, or a bound of a loop.
- * Of those that matter, the ones are traced that may have wrapped: an op made them whose result has
- * no place in its type for some operands between the least and the greatest that these may be, or
- * they come of such a one. In most kernels there is none, and nothing is looked at.
+ * Traced are
+ * those that matter and may have wrapped: an op made them whose result has no place in its type for
+ * some operands between the least and the greatest that these may be, or they come of such a one.
+ * Most kernels have none, and nothing is looked at.
  */
 #include "exec.h"
 #include "planner.h"
@@ -85,7 +86,7 @@ static bool subtract(range a, range b, range *out) {
            !__builtin_sub_overflow(a.high, b.low, &out->high);
 }
 
-/* Of a divisor above 0 alone; a quotient that is rounded up may be one more. */
+/* Any number, unless the divisor is above 0; a quotient that is rounded up may be one more. */
 static range divide(range a, range b) {
     if (b.low < 1) {
         return EVERY;
@@ -146,7 +147,7 @@ static grout_dtype get_dtype(const grout_planner *planner, const grout_op *op, u
                                           grout_module_get_operand(planner->module, op, index));
 }
 
-/* Of all operands from one on. */
+/* What any operand from one on may be. */
 static range join_operands(const grout_planner *planner, const grout_op *op, uint32_t first) {
     range all = get_operand(planner, op, first);
     for (uint32_t i = first + 1; i < op->operand_count; i++) {
@@ -514,9 +515,9 @@ typedef struct watching {
 
 static uint8_t get_use(const watching *it, uint32_t operand) {
     const uint32_t sinks = grout_op_get_sinks((grout_opcode)it->op->opcode, operand);
-    return (sinks >> GROUT_SINK_BRANCH & 1) != 0 ? GROUT_OVERFLOW_LOOP
-           : (sinks >> GROUT_SINK_SYNC & 1) != 0 ? GROUT_OVERFLOW_COUNT
-                                                 : GROUT_OVERFLOW_ADDRESS;
+    return (sinks >> GROUT_SINK_BRANCH & 1) != 0 ? GROUT_USE_BRANCH
+           : (sinks >> GROUT_SINK_SYNC & 1) != 0 ? GROUT_USE_SYNC
+                                                 : GROUT_USE_ADDRESS;
 }
 
 static void add_watch(grout_planner *planner, grout_value_id value, uint32_t operand, void *with) {

@@ -51,8 +51,8 @@ typedef struct grout_planner {
     grout_op_id decides_in;
     /* plan_wraps.c */
     struct grout_extremes *ranges; /* by value: the least and the greatest that it may be */
-    bool *matters, *traced;     /* by value: reaches a use that counts; may have wrapped, too */
-    uint8_t *wraps;             /* by op: its number, if its result may wrap and matters */
+    bool *matters, *traced;        /* by value: reaches a use that counts; may have wrapped, too */
+    uint8_t *wraps;                /* by op: its number, if its result may wrap and matters */
     /* plan_slots.c */
     grout_slot *value_slots; /* by value */
     grout_region lasting, temporary;
@@ -134,8 +134,8 @@ void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
 void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_op_id op,
                                   uint32_t position);
 
-/* plan_wraps.c: which values are traced, before anything is lowered; whether an op makes such a one;
- * lets the instruction of an op look for them, when all it reads is there. */
+/* plan_wraps.c: which values are traced, before anything is lowered; whether an op makes such a
+ * one; lets the instruction of an op look for them, when all it reads is there. */
 size_t grout_planner__get_range_size(void);
 void grout_planner__find_wraps(grout_planner *planner);
 bool grout_planner__is_traced(const grout_planner *planner, const grout_op *op);

@@ -619,15 +619,6 @@ static inline void grout_slot__set_undefined(const grout_cta *cta, uint32_t thre
                                              const grout_slot *slot, bool is_undefined) {
     grout_cta__registers(cta, thread)[slot->flag] = is_undefined ? 1 : 0;
 }
-/* The whole flag: what is undefined, or has wrapped. */
-static inline uint8_t grout_slot__get_flag(const grout_cta *cta, uint32_t thread,
-                                           const grout_slot *slot) {
-    return slot->is_constant ? 0 : grout_cta__registers(cta, thread)[slot->flag];
-}
-static inline void grout_slot__set_flag(const grout_cta *cta, uint32_t thread,
-                                        const grout_slot *slot, uint8_t flag) {
-    grout_cta__registers(cta, thread)[slot->flag] = flag;
-}
 static inline uint8_t *grout_slot__mask(const grout_cta *cta, uint32_t thread,
                                         const grout_slot *slot) {
     return grout_cta__registers(cta, thread) + slot->mask;

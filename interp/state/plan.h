@@ -150,7 +150,7 @@ typedef struct grout_decider {
 /* A register that a use which counts has: see exec_traced.c. */
 typedef struct grout_watch {
     grout_slot slot;
-    uint8_t operand, use; /* grout_overflow_use */
+    uint8_t operand, use; /* grout_uninitialised_use */
 } grout_watch;
 
 /* A value that a yield hands on; moves run in order. */

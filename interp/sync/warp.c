@@ -5,6 +5,8 @@
  */
 #include "warp.h"
 
+#include "slot_flag.h"
+
 #include <string.h>
 
 grout_children grout_warp__get_warps(const grout_machine *machine, uint32_t thread) {

@@ -109,11 +109,10 @@ static void add_metadata(const grout_fault *fault, grout_text *out) {
 }
 
 static void add_wrapped(const grout_op *op, const grout_fault *fault, grout_text *out) {
-    static const grout_phrase_id uses[] = {[GROUT_OVERFLOW_ADDRESS] = GROUT_PHRASE_WRAPPED_ADDRESS,
-                                           [GROUT_OVERFLOW_COUNT] = GROUT_PHRASE_WRAPPED_COUNT,
-                                           [GROUT_OVERFLOW_LOOP] = GROUT_PHRASE_WRAPPED_LOOP};
-    _Static_assert(sizeof uses / sizeof *uses == GROUT_OVERFLOW_USE_COUNT, "words for each use");
-    const char *what = grout_phrase__get(uses[fault->use]);
+    const char *what =
+        grout_phrase__get(fault->use == GROUT_USE_BRANCH ? GROUT_PHRASE_WRAPPED_LOOP
+                          : fault->use == GROUT_USE_SYNC ? GROUT_PHRASE_WRAPPED_COUNT
+                                                         : GROUT_PHRASE_WRAPPED_ADDRESS);
     if (fault->need == 0) {
         grout_sentence__add(out, GROUT_SENTENCE_WRAPPED_HERE_HEAD,
                             &(grout_words){.what = what, .have = fault->have});
