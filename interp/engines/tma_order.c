@@ -27,9 +27,14 @@ static int64_t get_end(const side *it, uint32_t dim) {
     return is_any_row ? it->plan->dims[0] : it->start[dim] + it->plan->extent[dim];
 }
 
-/* Whether what two stores write, or a load reads and a store writes, overlaps. */
-static bool has_overlap(const side *it, const side *other) {
+/* Whether what two stores write, or a load reads and a store writes, overlaps; by two names of
+ * which the bytes are the same, all of it does. */
+static bool has_overlap(const grout_machine *machine, const side *it, const side *other) {
     bool overlaps = it->plan->object == other->plan->object;
+    if (!overlaps) {
+        return grout_objects_share_bytes(machine->launch.module, it->plan->object,
+                                         other->plan->object);
+    }
     for (uint32_t dim = 0; overlaps && dim < it->plan->rank; dim++) {
         overlaps = it->start[dim] < get_end(other, dim) && other->start[dim] < get_end(it, dim);
     }
@@ -50,7 +55,7 @@ static uint32_t find_later(const grout_cta *cta, const grout_flight *flight) {
         if (is_copy && is_other_store != is_store && other->order > flight->order &&
             !other->is_void) {
             const side theirs = get_side(machine, other, 1 - which);
-            if (has_overlap(&own, &theirs)) {
+            if (has_overlap(machine, &own, &theirs)) {
                 return i;
             }
         }
@@ -102,7 +107,7 @@ void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
         bool is_load = other->engine == GROUT_ENGINE_TMA_LOAD && !other->is_void;
         if (is_load && other->order > load->order) {
             const side theirs = get_side(machine, other, 1);
-            if (has_overlap(&own, &theirs)) {
+            if (has_overlap(machine, &own, &theirs)) {
                 poison_target(cta, other);
             }
         }
@@ -122,7 +127,7 @@ bool grout_tma__has_rival(const grout_cta *cta, uint32_t index) {
             const grout_flight *other = grout_flight__get(machine, i);
             if (i != index && other->engine == GROUT_ENGINE_TMA_STORE && !other->is_void) {
                 const side theirs = get_side(machine, other, 1);
-                found = has_overlap(&own, &theirs);
+                found = has_overlap(machine, &own, &theirs);
             }
             i = other->next;
         }

@@ -21,6 +21,13 @@ grout_object_id grout_op__find_object(const grout_module *module, const grout_op
                : 0;
 }
 
+/* Whether two objects are one, or names of the same bytes. */
+static bool is_same_memory(const grout_module *module, grout_object_id a, grout_object_id b) {
+    return a == b || (a != 0 && b != 0 &&
+                      grout_object_get_root(module, a) == grout_object_get_root(module, b) &&
+                      grout_objects_share_bytes(module, a, b));
+}
+
 bool grout_op__has_effect_on(const grout_module *module, const grout_op *op, grout_object_id object,
                              uint32_t kinds) {
     uint32_t count = 0;
@@ -33,7 +40,7 @@ bool grout_op__has_effect_on(const grout_module *module, const grout_op *op, gro
         if ((kinds >> effects[i].access & 1) != 0 && effects[i].operand < op->operand_count &&
             grout_module_get_view(module, grout_module_get_operand(module, op, effects[i].operand),
                                   &view) &&
-            view.object == object) {
+            is_same_memory(module, view.object, object)) {
             return true;
         }
     }

@@ -5,7 +5,7 @@ usage: drawn.py --grout PATH [--schedules N] [--ptx] FIRST COUNT
 Draws kernels whose actors change the same bytes by atomics of several kinds, by reductions of TMA and by signals, and
 read them by atomics; between the stages they meet in drawn ways, some of which order nothing. Then each advice of 'check
 --advice' is followed, and all together that are said to go together. Where the kernel has the same outputs under all
-schedules and timings that are tried, each kernel that is made of it by advice has these under all of them, and is clean
+schedules and timings that are tried (more of them, before one is called wrong), each kernel that is made of it by advice has these under all of them, and is clean
 with a verdict for every schedule. With --ptx also on the machine for PTX (NVRTC), where engines take their time.
 
 Closing line: 'N passed, N failed, N followed'. A kernel that differs is printed.
@@ -26,7 +26,8 @@ from running import call, run
 
 WORLDS = ((1, 1, 1), (1, 1, 2), (1, 1, 2), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 1, 1), (2, 1, 1))
 CELLS, WIDTH = 4, 32
-MISSING = 77
+SEEDS = 6  # on the machine for PTX
+MISSING = 77  # there is no NVRTC
 
 
 class Stages:
@@ -234,6 +235,19 @@ def judge(kernel, made, outcomes):
     return None if outcomes[made.name][0].holds else "its verdict is not for every schedule"
 
 
+def judge_ptx(grout, kernel, made, folder):
+    """The same on the machine for PTX. What differs there without the advice says nothing."""
+    wanted, found = ({run_ptx(grout, one, folder, seed) for seed in range(SEEDS)} for one in (kernel, made))
+    if None in wanted:
+        sys.exit(MISSING)
+    return "the outputs differ as PTX" if len(wanted) == 1 and found != wanted else None
+
+
+def is_chance(grout, kernel, folder):
+    """Whether the kernel as it was drawn has different outputs, too, where more schedules are tried."""
+    return len({outcome.digest for outcome in collect(grout, [kernel], folder, list_runs(80))[kernel.name]}) > 1
+
+
 def check_batch(grout, numbers, runs, with_ptx):
     """(passed, failed, followed)"""
     kernels = [draw_kernel(number) for number in numbers]
@@ -248,12 +262,8 @@ def check_batch(grout, numbers, runs, with_ptx):
         for kernel, one in made:
             fault = judge(kernel, one, outcomes)
             if fault is None and with_ptx:
-                wanted = run_ptx(grout, kernel, folder, 0)
-                if wanted is None:
-                    sys.exit(MISSING)
-                if any(run_ptx(grout, one, folder, seed) != wanted for seed in range(6)):
-                    fault = "the outputs differ as PTX"
-            if fault is not None and kernel.name not in failed:
+                fault = judge_ptx(grout, kernel, one, folder)
+            if fault is not None and kernel.name not in failed and not is_chance(grout, kernel, folder):
                 failed.add(kernel.name)
                 print(f"{kernel.name}: {fault}, with lines {one.edits}\n{kernel.make_text()}", flush=True)
     return len(kernels) - len(failed), len(failed), len(made)
