@@ -624,8 +624,9 @@ static bool find_in_list(const ptx_check *check, uint32_t list, ptx_race *race_o
 
 bool grout_ptx__find_unknown(ptx_shadow *shadow, const ptx_view *view, uint32_t cta,
                              const ptx_span *span, ptx_race *race_out) {
-    const ptx_access access = {.record = {.cta = cta, .agent = UINT64_MAX},
-                               .own_agent = UINT64_MAX};
+    const ptx_access access = {.record = {.cta = cta, .agent = UINT64_MAX, .is_write = true},
+                               .own_agent =
+                                   UINT64_MAX}; /* who takes the memory back looks at nothing */
     const ptx_check check = {.shadow = shadow, .access = &access, .span = span, .view = view};
     for (uint32_t i = 0; i < span->count; i++) {
         const ptx_cell *cell = &span->cells[i];
