@@ -79,14 +79,16 @@ void grout_describe_conditions(bool has_equal_writes, const char *assuming, grou
     }
 }
 
-void grout_describe_promise(const grout_check_summary *summary, const char *cut, grout_text *out) {
+void grout_describe_promise(const grout_check_summary *summary, bool fails, const char *cut,
+                            grout_text *out) {
+    const char *start = fails ? "fails under" : "holds for";
     if (cut != NULL) {
         grout_text_add(out, "the run is incomplete: %s; nothing is known of the rest", cut);
     } else if (summary->is_well_synchronised) {
-        grout_text_add(out, "holds for every schedule and timing of this launch with these inputs");
+        grout_text_add(out, "%s every schedule and timing of this launch with these inputs", start);
         grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
     } else {
-        grout_text_add(out, "holds for this schedule%s%s",
+        grout_text_add(out, "%s this schedule%s%s", start,
                        summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",
                        summary->not_well_synchronised_because);
     }

@@ -10,16 +10,19 @@
 
 #include <string.h>
 
-/* An actor to try at a decision. */
+/* An actor to try at a decision, or an answer. */
 typedef struct choice {
     uint32_t actor;
-    uint32_t ahead; /* its attempt is made ahead, under this number; 0: it is not */
+    uint32_t ahead;               /* its attempt is made ahead, under this number; 0: it is not */
+    uint32_t times;               /* that it is to run in a row, to come to its step */
+    GROUT_ARRAY(uint32_t) others; /* to try if it cannot run there: one of them lets it */
+    GROUT_ARRAY(uint64_t) goals;  /* pairs of actors of whose steps the second is to come first */
 } choice;
 
-/* A decision of the current schedule: the actor that was chosen, and those to try in its place. */
+/* A decision of the current schedule: the actor that was chosen, and those to try in its place; or
+ * an answer, and the other one. */
 typedef struct node {
     uint32_t chosen;
-    uint32_t displaced; /* the first choice here: the wanted actors are tried in its place */
     GROUT_ARRAY(choice) wanted; /* the first tried_count have been tried */
     size_t tried_count;
 } node;
@@ -40,6 +43,8 @@ typedef struct explorer {
     grout_ahead *ahead; /* NULL: nothing is run ahead */
     bool holds_witness; /* the launch's arrays are as the last witness left them */
     bool was_cut;       /* a run was interrupted: there are no more */
+    bool has_bulk;      /* the order in which reductions in flight land shows */
+    uint64_t place;     /* whose order is a matter of chance */
 } explorer;
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -59,6 +64,17 @@ static grout_attempt *get_attempt(explorer *it, const grout_decisions *replay, u
     }
     it->out->schedules += attempt == NULL || it->was_cut ? 0 : 1;
     return attempt;
+}
+
+enum { TIMES_MAX = 4096 }; /* that an actor runs in a row because a step of it is wanted */
+
+static bool has_actor(const uint32_t *items, size_t count, uint32_t item) {
+    for (size_t i = 0; i < count; i++) {
+        if (items[i] == item) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool has(const uint64_t *items, size_t count, uint64_t item) {
@@ -140,8 +156,7 @@ static bool take_nodes(explorer *it, const grout_decisions *decisions) {
         if (!GROUT_ARRAY_RESERVE(&it->nodes, it->launch->allocator, 1)) {
             return false;
         }
-        it->nodes.items[it->nodes.count++] =
-            (node){.chosen = decisions->actors[i], .displaced = decisions->actors[i]};
+        it->nodes.items[it->nodes.count++] = (node){.chosen = decisions->actors[i]};
     }
     return true;
 }
@@ -150,27 +165,61 @@ static void drop_nodes(explorer *it, size_t count) {
     while (it->nodes.count > count) {
         node *last = &it->nodes.items[--it->nodes.count];
         it->out->left -= last->wanted.count - last->tried_count;
+        for (size_t i = 0; i < last->wanted.count; i++) {
+            grout__free(last->wanted.items[i].others.items);
+            grout__free(last->wanted.items[i].goals.items);
+        }
         grout__free(last->wanted.items);
     }
 }
 
-static bool want(explorer *it, size_t index, uint32_t actor) {
+/* The choice of an actor at a node, made if need be. NULL: it is the one that runs there, or, with
+ * *failed_out, there is no memory. */
+static choice *want(explorer *it, size_t index, uint32_t actor, bool *failed_out) {
     GROUT_ASSERT(index < it->nodes.count);
     node *at = &it->nodes.items[index];
+    *failed_out = false;
     if (at->chosen == actor) {
-        return true;
+        return NULL;
     }
     for (size_t i = 0; i < at->wanted.count; i++) {
         if (at->wanted.items[i].actor == actor) {
-            return true;
+            return &at->wanted.items[i];
         }
     }
     if (!GROUT_ARRAY_RESERVE(&at->wanted, it->launch->allocator, 1)) {
-        return false;
+        *failed_out = true;
+        return NULL;
     }
     it->out->states += at->wanted.count == 0 ? 1u : 0u;
-    at->wanted.items[at->wanted.count++] = (choice){.actor = actor};
+    at->wanted.items[at->wanted.count] = (choice){.actor = actor, .times = 1};
     it->out->left++;
+    return &at->wanted.items[at->wanted.count++];
+}
+
+static uint64_t make_goal(uint32_t first, uint32_t second) {
+    return (uint64_t)first << 32 | second;
+}
+
+static bool add_goal(explorer *it, choice *wanted, uint64_t goal) {
+    if (has(wanted->goals.items, wanted->goals.count, goal)) {
+        return true;
+    }
+    if (!GROUT_ARRAY_RESERVE(&wanted->goals, it->launch->allocator, 1)) {
+        return false;
+    }
+    wanted->goals.items[wanted->goals.count++] = goal;
+    return true;
+}
+
+static bool add_other(explorer *it, choice *wanted, uint32_t actor) {
+    if (has_actor(wanted->others.items, wanted->others.count, actor)) {
+        return true;
+    }
+    if (!GROUT_ARRAY_RESERVE(&wanted->others, it->launch->allocator, 1)) {
+        return false;
+    }
+    wanted->others.items[wanted->others.count++] = actor;
     return true;
 }
 
@@ -185,43 +234,94 @@ static size_t find_node(const explorer *it, const grout_step *step) {
 }
 
 /*
- * To try a reversal, another actor runs at the decision that chose the first step's actor: the
- * actor of the second step, or one that did something in between. One of these can run there,
- * unless only the first step's actor could.
+ * To try a reversal, the actor of the second step runs at the decision that chose the first step's
+ * actor, as often as it takes to come to that step. If it cannot run there, an actor that did
+ * something in between can, unless only the first step's actor could.
  */
 static bool want_reversal(explorer *it, const grout_trace *trace, const grout_reversal *reversal) {
+    const grout_step *first = &trace->steps.items[reversal->first];
     const grout_step *second = &trace->steps.items[reversal->second];
-    size_t index = find_node(it, &trace->steps.items[reversal->first]);
+    const size_t index = find_node(it, first);
     if (index == it->nodes.count) {
         return true; /* nobody else could run then */
     }
-    bool is_good = want(it, index, second->actor);
-    for (size_t i = index + 1; is_good && i < it->nodes.count && i < second->decision; i++) {
-        is_good = want(it, index, it->nodes.items[i].chosen);
+    bool has_failed = false;
+    choice *wanted = want(it, index, second->actor, &has_failed);
+    uint32_t times = 0;
+    /* Others make its attempt ahead: what it does is said once. */
+    const bool is_new = wanted != NULL && wanted->goals.count == 0;
+    if (wanted != NULL && !add_goal(it, wanted, make_goal(first->actor, second->actor))) {
+        return false;
+    }
+    for (size_t i = index + 1; wanted != NULL && i < it->nodes.count && i < second->decision; i++) {
+        const uint32_t chosen = it->nodes.items[i].chosen;
+        times += chosen == second->actor;
+        if (!grout_decision_is_answer(chosen) && chosen != second->actor &&
+            !add_other(it, wanted, chosen)) {
+            return false;
+        }
+    }
+    if (is_new && times > 1) {
+        wanted->times = times < TIMES_MAX ? times : TIMES_MAX;
+    }
+    return !has_failed;
+}
+
+/* Where the last run got an answer that the one before did not get, the other one is to be tried.
+ */
+static bool want_answers(explorer *it) {
+    bool is_good = true;
+    for (size_t i = it->shared_count; is_good && i < it->nodes.count; i++) {
+        const uint32_t chosen = it->nodes.items[i].chosen;
+        bool has_failed = false;
+        if (grout_decision_is_answer(chosen)) {
+            (void)want(it, i, chosen == GROUT_DECISION_NO ? GROUT_DECISION_YES : GROUT_DECISION_NO,
+                       &has_failed);
+        }
+        is_good = !has_failed;
     }
     return is_good;
 }
 
+/* The actor that was to run at the last node that the run shares with the one before could not:
+ * one of the others lets it. */
+static bool want_others(explorer *it, const grout_decisions *decisions) {
+    const size_t count = it->shared_count;
+    if (count == 0 || decisions->count < count ||
+        decisions->actors[count - 1] == it->nodes.items[count - 1].chosen) {
+        return true;
+    }
+    node *at = &it->nodes.items[count - 1];
+    const choice tried = at->wanted.items[at->tried_count - 1];
+    bool has_failed = false;
+    at->chosen = decisions->actors[count - 1];
+    for (size_t i = 0; i < tried.others.count && !has_failed; i++) {
+        choice *wanted = want(it, count - 1, tried.others.items[i], &has_failed);
+        for (size_t k = 0; wanted != NULL && k < tried.goals.count && !has_failed; k++) {
+            has_failed = !add_goal(it, wanted, tried.goals.items[k]);
+        }
+    }
+    return !has_failed;
+}
+
 /*
  * A run with the same order as an earlier one adds nothing to try: the earlier run added it. There
- * is one exception. A run that was to reverse a pair may fail to, because the fair schedule resumed
- * the displaced actor, or another, before the second step. That actor then has to wait once more.
+ * is one exception. A run that was to reverse a pair may fail to, because the second actor was
+ * blocked and the fair schedule resumed the first one before it came to its step. The first actor
+ * then has to wait once more.
  */
 static bool is_unfinished(const explorer *it, const grout_trace *trace,
                           const grout_reversal *reversal) {
     const grout_step *first = &trace->steps.items[reversal->first];
     const grout_step *second = &trace->steps.items[reversal->second];
-    size_t index = find_node(it, first);
+    const size_t index = find_node(it, first);
     if (index >= it->nodes.count || index < it->shared_count || it->shared_count == 0) {
         return false;
     }
-    for (size_t i = 0; i < it->shared_count; i++) {
-        const node *at = &it->nodes.items[i];
-        if (at->displaced == first->actor && at->chosen != first->actor) {
-            return true;
-        }
-    }
-    return it->nodes.items[it->shared_count - 1].chosen == second->actor;
+    const node *at = &it->nodes.items[it->shared_count - 1];
+    const choice *tried = at->tried_count == 0 ? NULL : &at->wanted.items[at->tried_count - 1];
+    return tried != NULL &&
+           has(tried->goals.items, tried->goals.count, make_goal(first->actor, second->actor));
 }
 
 static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {
@@ -278,12 +378,28 @@ static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed)
     return is_known;
 }
 
-/* The first count decisions, as they are chosen now. */
-static void fill_decisions(const explorer *it, size_t count, grout_decisions *out) {
+static bool make_room(const explorer *it, grout_decisions *decisions, size_t count) {
+    uint32_t *actors =
+        grout__resize(it->launch->allocator, decisions->actors, count * sizeof *actors);
+    decisions->actors = actors == NULL ? decisions->actors : actors;
+    return actors != NULL;
+}
+
+/* The first count decisions, as they are chosen now, and the choice after them. False without
+ * memory. */
+static bool fill_decisions(const explorer *it, size_t count, const choice *last,
+                           grout_decisions *out) {
     out->count = 0;
+    if (!make_room(it, out, count + last->times)) {
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         out->actors[out->count++] = it->nodes.items[i].chosen;
     }
+    for (uint32_t i = 0; i < last->times; i++) {
+        out->actors[out->count++] = last->actor;
+    }
+    return true;
 }
 
 /* Has the next ones run ahead, in the order in which they will be tried. */
@@ -295,8 +411,9 @@ static void run_ahead(explorer *it, grout_decisions *scratch) {
             if (wanted->ahead != 0) {
                 continue;
             }
-            fill_decisions(it, index - 1, scratch);
-            scratch->actors[scratch->count++] = wanted->actor;
+            if (!fill_decisions(it, index - 1, wanted, scratch)) {
+                return; /* the attempt will be made in its turn */
+            }
             wanted->ahead = grout_ahead__add(it->ahead, scratch);
             if (wanted->ahead == 0) {
                 return;
@@ -305,8 +422,10 @@ static void run_ahead(explorer *it, grout_decisions *scratch) {
     }
 }
 
-/* The decisions up to the deepest node with somebody to try, ending with that one; false: none. */
-static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out) {
+/* The decisions up to the deepest node with somebody to try, ending with that one. Returns whether
+ * there was one. */
+static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out,
+                        bool *failed_out) {
     size_t index = it->nodes.count;
     while (index > 0 &&
            it->nodes.items[index - 1].tried_count == it->nodes.items[index - 1].wanted.count) {
@@ -322,7 +441,7 @@ static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out
     it->out->left--;
     at->chosen = tried->actor;
     *ahead_out = tried->ahead;
-    fill_decisions(it, index, next);
+    *failed_out = !fill_decisions(it, index - 1, tried, next);
     return true;
 }
 
@@ -335,15 +454,25 @@ static bool goes_on(const explorer *it) {
            (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
 }
 
+/* What no run of ours shows, though a GPU may. */
+static void note_limits(explorer *it, const grout_trace *trace) {
+    it->has_bulk |= trace->has_bulk;
+    it->out->is_interleaved |=
+        trace->has_places || (it->place != 0 && trace->place != 0 && trace->place != it->place);
+    it->place = trace->place != 0 ? trace->place : it->place;
+}
+
 /* What a run asks to be tried, if it does not represent all. */
 static bool follow(explorer *it, grout_attempt *attempt) {
     bool failed = false;
     grout_trace__settle(&attempt->trace);
-    if (!take_nodes(it, &attempt->decisions)) {
+    if (!take_nodes(it, &attempt->decisions) || !want_others(it, &attempt->decisions)) {
         return false;
     }
     bool is_known = is_known_trace(it, &attempt->trace, &failed);
-    return !failed && want_reversals(it, &attempt->trace, is_known);
+    note_limits(it, &attempt->trace);
+    return !failed && (is_known || want_answers(it)) &&
+           want_reversals(it, &attempt->trace, is_known);
 }
 
 /* One schedule, from run to what it asks to be tried. */
@@ -364,35 +493,35 @@ static bool explore_one(explorer *it, const grout_decisions *replay, uint32_t ah
     return is_good;
 }
 
-static bool make_room(const explorer *it, grout_decisions *decisions, size_t count) {
-    uint32_t *actors =
-        grout__resize(it->launch->allocator, decisions->actors, count * sizeof *actors);
-    decisions->actors = actors == NULL ? decisions->actors : actors;
-    return actors != NULL;
-}
-
 /* The schedules after the first, until there are no more or the budget is over. */
 static bool explore_rest(explorer *it) {
     grout_decisions next = {0}, scratch = {0};
     bool is_good = true;
     while (is_good && goes_on(it)) {
-        size_t count = it->nodes.count + 1;
-        bool represents_rest = false;
+        bool represents_rest = false, has_failed = false;
         uint32_t ahead = 0;
-        is_good = make_room(it, &next, count) && make_room(it, &scratch, count);
-        if (!is_good) {
-            break;
-        }
-        if (!choose_next(it, &next, &ahead)) {
+        if (!choose_next(it, &next, &ahead, &has_failed)) {
             it->out->is_complete = true;
             break;
         }
         run_ahead(it, &scratch);
-        is_good = explore_one(it, &next, ahead, &represents_rest);
+        is_good = !has_failed && explore_one(it, &next, ahead, &represents_rest);
     }
     grout__free(next.actors);
     grout__free(scratch.actors);
     return is_good;
+}
+
+/* Why the runs cannot have shown all that may happen, or NULL. A literal. */
+static const char *find_gap(const explorer *it) {
+    if (it->has_bulk) {
+        return "bulk reductions may land in another order";
+    }
+    if (it->launch->timing == GROUT_TIMING_EAGER &&
+        grout_orders__has_tests(it->launch->module, it->launch->kernel)) {
+        return "in eager timing no test comes before its bytes";
+    }
+    return grout_orders__find_gap(it->launch->module, it->launch->kernel);
 }
 
 static bool explore(explorer *it) {
@@ -410,7 +539,7 @@ static bool explore(explorer *it) {
     bool is_good = explore_rest(it);
     grout_ahead__free(it->ahead);
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
-    const char *gap = grout_orders__find_gap(it->launch->module, it->launch->kernel);
+    const char *gap = find_gap(it);
     if (gap != NULL) {
         out->is_complete = false;
         out->why_open = gap;
@@ -449,10 +578,14 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
     return is_good || grout_diags_add_oom(diags);
 }
 
-bool grout_exploration_holds(const grout_exploration *exploration) {
+bool grout_exploration_holds_for_interleavings(const grout_exploration *exploration) {
     GROUT_ASSERT(exploration->failing <= exploration->schedules);
     return exploration->is_complete &&
            (exploration->failing == 0 || exploration->failing == exploration->schedules);
+}
+
+bool grout_exploration_holds(const grout_exploration *exploration) {
+    return !exploration->is_interleaved && grout_exploration_holds_for_interleavings(exploration);
 }
 
 void grout_exploration_deinit(grout_exploration *exploration) {

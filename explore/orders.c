@@ -52,6 +52,18 @@ static bool has_requests(const grout_module *module, grout_kernel_id kernel) {
     return false;
 }
 
+bool grout_orders__has_tests(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS &&
+            is_in_kernel(module, kernel, op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id kernel) {
     return has_requests(module, kernel) ? "launch control may hand out other clusters, or none"
                                         : NULL;

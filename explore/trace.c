@@ -82,6 +82,8 @@ static bool is_dependent(const grout_step *first, const grout_step *second) {
         return a != GROUT_STEP_LOOK;
     case GROUT_STEP_FETCH:
         return true;
+    case GROUT_STEP_PEEK:
+        return a != GROUT_STEP_PEEK;
     case GROUT_STEP_UPDATE: /* adding twice is one thing, adding and taking the larger another */
         return a != GROUT_STEP_UPDATE || first->number != second->number || first->number == 0;
     case GROUT_STEP_NAMED:
@@ -110,7 +112,7 @@ static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
 static bool pair_with(grout_trace *trace, const grout_visitor *visitor, uint64_t index,
                       const grout_clocks *clocks) {
     const grout_step *step = &trace->steps.items[index];
-    bool is_fetch = step->kind == GROUT_STEP_FETCH;
+    bool is_fetch = step->kind == GROUT_STEP_FETCH || step->kind == GROUT_STEP_PEEK;
     uint64_t at = visitor->step + 1;
     while (at != 0 && (is_fetch || !is_known(clocks, &trace->steps.items[at - 1]))) {
         const grout_step *rival = &trace->steps.items[at - 1];
@@ -142,6 +144,17 @@ static uint32_t get_local(const grout_trace *trace, const grout_origin *origin) 
     return grout_clock_local_actor(&trace->info.shape, origin->thread, origin->warp);
 }
 
+/* The answer that the last decision was, once. */
+static grout_answer take_answer(grout_trace *trace) {
+    const size_t count = trace->decisions->count;
+    const uint32_t last = count == 0 ? 0 : trace->decisions->actors[count - 1];
+    if (count == trace->answer_count || !grout_decision_is_answer(last)) {
+        return GROUT_ANSWER_NONE;
+    }
+    trace->answer_count = count;
+    return last == GROUT_DECISION_NO ? GROUT_ANSWER_NO : GROUT_ANSWER_YES;
+}
+
 /* clocks: of the actor; NULL for what it could not do. */
 static bool add_step_of(grout_trace *trace, const grout_origin *origin, const grout_clocks *clocks,
                         uint64_t resource, grout_step_kind kind, uint32_t number) {
@@ -161,6 +174,7 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
                          .epoch = clocks == NULL ? UINT32_MAX : clocks->known[component],
                          .number = number,
                          .kind = (uint8_t)kind,
+                         .answer = (uint8_t)take_answer(trace),
                          .decision = trace->decisions->count};
     grout_visitor *visitor = find_visitor(trace, resource, step->actor);
     if (visitor == NULL || !find_reversals(trace, index, clocks)) {
@@ -171,23 +185,59 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
     return true;
 }
 
-static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
-                     grout_step_kind kind, uint32_t number) {
-    return event->clocks == NULL ||
-           add_step_of(trace, &event->origin, event->clocks, resource, kind, number);
-}
-
 enum {
     RESOURCE_BARRIER = 1,
     RESOURCE_SEMAPHORE,
     RESOURCE_ELEMENT,
     RESOURCE_NAMED,
     RESOURCE_OBJECT,
-    RESOURCE_REGISTERS
+    RESOURCE_REGISTERS,
+    RESOURCE_CLUSTERS, /* that launch control hands out */
+    RESOURCE_ACTOR     /* no resource: an actor's own steps */
 };
 
 static uint64_t get_resource(uint32_t kind, uint32_t a, uint64_t b, uint64_t c) {
     return grout_hash__word(grout_hash__word(grout_hash__word(kind, a), b), c);
+}
+
+/* An actor has come back to a look with the same values and has changed nothing since: what it has
+ * done in between only waited. */
+static void drop_turn(grout_trace *trace, const grout_visitor *own, uint64_t look) {
+    uint64_t first = own->step + 1;
+    while (first != 0 && trace->steps.items[first - 1].look != look) {
+        first = trace->steps.items[first - 1].before;
+    }
+    for (uint64_t at = first == 0 ? 0 : own->step + 1; at != 0;
+         at = trace->steps.items[at - 1].before) {
+        trace->steps.items[at - 1].is_idle = true;
+        if (at == first) {
+            return;
+        }
+    }
+}
+
+static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
+                     grout_step_kind kind, uint32_t number) {
+    if (event->clocks == NULL) {
+        return true;
+    }
+    const uint32_t actor =
+        event->origin.cta * trace->local_actors + get_local(trace, &event->origin);
+    const uint64_t index = trace->steps.count, self = get_resource(RESOURCE_ACTOR, actor, 0, 0);
+    if (!add_step_of(trace, &event->origin, event->clocks, resource, kind, number)) {
+        return false;
+    }
+    grout_visitor *own = find_visitor(trace, self, actor);
+    if (own == NULL) {
+        return false;
+    }
+    if (event->is_again) {
+        drop_turn(trace, own, event->look);
+    }
+    trace->steps.items[index].look = event->look;
+    trace->steps.items[index].before = own->step + 1; /* UINT64_MAX: it has none, and this is 0 */
+    own->step = index;
+    return true;
 }
 
 static bool note_semaphore(grout_trace *trace, const grout_event *event) {
@@ -221,6 +271,22 @@ static bool is_fetch(const grout_op *op) {
     return grout_op_returns_old_value((grout_opcode)op->opcode);
 }
 
+/* Whether it is an atomic that only reads: it adds nothing, and releases nothing. */
+static bool is_peek(const grout_trace *trace, const grout_op *op) {
+    const grout_module *module = trace->info.module;
+    const grout_update update = grout_op_get_update(module, op);
+    const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+    const grout_operand *operand =
+        op->operand_count > 1 ? grout_module_get_operand(module, op, 1) : NULL;
+    return (update == GROUT_UPDATE_ADD || update == GROUT_UPDATE_OR ||
+            update == GROUT_UPDATE_XOR) &&
+           (order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
+            order == GROUT_CHOICE_ORDER_ACQUIRE) &&
+           operand != NULL && operand->kind == GROUT_OPERAND_EXPR &&
+           !grout_module_get_expr_value(module, operand->id).is_float &&
+           grout_module_get_expr_value(module, operand->id).integer == 0;
+}
+
 /* The same for updates that commute with each other; 0: those whose order shows. The smaller of
  * signed numbers is none of unsigned ones. */
 static uint32_t get_update_kind(const grout_trace *trace, const grout_op *op,
@@ -242,6 +308,16 @@ static uint64_t get_first_byte(const grout_trace *trace, const grout_access *acc
     return (uint64_t)(start + access->runs[0].base);
 }
 
+/* Whether an object has more than one element: its order as a whole is that of several places. */
+static bool has_elements(const grout_trace *trace, grout_object_id object) {
+    const grout_type *type = grout_object_get_type(trace->info.module, object);
+    int64_t count = 1;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        count *= type->dims[i];
+    }
+    return count > 1;
+}
+
 static bool note_atomic(grout_trace *trace, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
@@ -252,14 +328,25 @@ static bool note_atomic(grout_trace *trace, const grout_event *event) {
         return true;
     }
     if (has_order) {
+        trace->has_bulk |= access->stamp.agent != GROUT_AGENT_ACTOR;
+        trace->has_places |= has_elements(trace, root);
         return add_step(trace, event, get_resource(RESOURCE_OBJECT, owner, root, 0),
-                        is_fetch(op) ? GROUT_STEP_FETCH : GROUT_STEP_UPDATE,
+                        is_peek(trace, op) ? GROUT_STEP_PEEK
+                        : is_fetch(op)     ? GROUT_STEP_FETCH
+                                           : GROUT_STEP_UPDATE,
                         is_fetch(op) ? 0 : get_update_kind(trace, op, access->object));
     }
     return add_step(
         trace, event,
         get_resource(RESOURCE_ELEMENT, owner, root, get_first_byte(trace, access, root)),
-        GROUT_STEP_FETCH, 0);
+        is_peek(trace, op) ? GROUT_STEP_PEEK : GROUT_STEP_FETCH, 0);
+}
+
+/* The answer of launch control is written. */
+static bool is_request(const grout_trace *trace, const grout_event *event) {
+    const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
+    return event->u.access->is_write &&
+           grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL;
 }
 
 /* In a deadlock, what an actor waits for counts as its step too: if it had come first, it would not
@@ -322,7 +409,10 @@ static bool observe(void *self, const grout_event *event) {
                            GROUT_STEP_NAMED, event->u.named.generation);
         break;
     case GROUT_EVENT_ACCESS:
-        is_good = !event->u.access->is_atomic || note_atomic(trace, event);
+        is_good = event->u.access->is_atomic
+                      ? note_atomic(trace, event)
+                      : !is_request(trace, event) ||
+                            add_step(trace, event, RESOURCE_CLUSTERS, GROUT_STEP_FETCH, 0);
         break;
     case GROUT_EVENT_REGISTERS: /* what is given back serves whoever asks, sooner or later */
         is_good = !event->u.registers.is_increase ||
@@ -395,31 +485,74 @@ static bool are_told_apart(const grout_trace *trace, const grout_step *a, const 
     return false;
 }
 
+/* Whether what the steps of a kind read or leave is a matter of the order of memory, not of an
+ * instruction that the whole CTA meets at. */
+static bool is_of_memory(const grout_step *step) {
+    return step->kind != GROUT_STEP_NAMED && step->resource != RESOURCE_CLUSTERS;
+}
+
+static void find_places(grout_trace *trace) {
+    for (size_t i = 0; i < trace->reversals.count; i++) {
+        const grout_step *step = &trace->steps.items[trace->reversals.items[i].second];
+        if (is_of_memory(step)) {
+            trace->has_places |= trace->place != 0 && trace->place != step->resource;
+            trace->place = step->resource;
+        }
+    }
+}
+
+/* Numbers the steps of each actor that did not only wait. */
+static void number_steps(grout_trace *trace) {
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        grout_step *step = &trace->steps.items[i];
+        const grout_step *last = step->before == 0 ? NULL : &trace->steps.items[step->before - 1];
+        const bool is_blocked = step->epoch == UINT32_MAX;
+        step->ordinal = is_blocked ? UINT32_MAX : last == NULL ? 0 : last->ordinal + !last->is_idle;
+    }
+}
+
 void grout_trace__settle(grout_trace *trace) {
     size_t kept = 0;
+    number_steps(trace);
     for (size_t i = 0; i < trace->reversals.count; i++) {
         const grout_reversal *reversal = &trace->reversals.items[i];
         const grout_step *first = &trace->steps.items[reversal->first];
         const grout_step *second = &trace->steps.items[reversal->second];
         bool are_signals = first->kind == GROUT_STEP_SIGNAL && second->kind == GROUT_STEP_SIGNAL;
-        if (!are_signals || are_told_apart(trace, first, second)) {
+        if (!first->is_idle && !second->is_idle &&
+            (!are_signals || are_told_apart(trace, first, second))) {
             trace->reversals.items[kept++] = *reversal;
         }
     }
     trace->reversals.count = kept;
+    find_places(trace);
 }
 
-/* The pairs that could be reversed, each named by its actors and how many steps each had done. */
+/* A step, named by its actor and how many steps that had done. */
+static uint64_t hash_step(uint64_t hash, const grout_step *step) {
+    return grout_hash__word(grout_hash__word(hash, step->actor), step->ordinal);
+}
+
+/* The answers that decided something, each named by the step that got it. */
+static uint64_t sum_answers(const grout_trace *trace) {
+    uint64_t sum = 0, kept = 0;
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        const grout_step *step = &trace->steps.items[i];
+        kept += step->is_idle ? 0 : 1;
+        if (!step->is_idle && step->answer != GROUT_ANSWER_NONE) {
+            sum += grout_hash__word(hash_step(step->resource, step), step->answer);
+        }
+    }
+    return sum + kept;
+}
+
+/* The pairs that could be reversed, and the answers. */
 uint64_t grout_trace__get_signature(const grout_trace *trace) {
-    uint64_t sum = trace->steps.count;
+    uint64_t sum = sum_answers(trace);
     for (size_t i = 0; i < trace->reversals.count; i++) {
         const grout_step *first = &trace->steps.items[trace->reversals.items[i].first];
         const grout_step *second = &trace->steps.items[trace->reversals.items[i].second];
-        uint64_t pair = grout_hash__word(
-            grout_hash__word(
-                grout_hash__word(grout_hash__word(first->resource, first->actor), first->epoch),
-                second->actor),
-            second->epoch);
+        const uint64_t pair = hash_step(hash_step(first->resource, first), second);
         sum += grout_hash__word(pair, (uint64_t)first->kind << 8 | second->kind);
     }
     return sum;

@@ -14,9 +14,13 @@ typedef enum grout_step_kind {
     GROUT_STEP_TAKE,   /* a semaphore_wait that takes units, an increase of registers */
     GROUT_STEP_LOOK,   /* semaphore_read, or a wait that leaves the units */
     GROUT_STEP_FETCH,  /* an atomic with a result */
+    GROUT_STEP_PEEK,   /* one that only reads */
     GROUT_STEP_UPDATE, /* one without; number: its kind and whether it commutes with its like */
     GROUT_STEP_NAMED   /* on a named barrier: number is the generation */
 } grout_step_kind;
+
+/* What a step was answered where a GPU may say either. */
+typedef enum grout_answer { GROUT_ANSWER_NONE, GROUT_ANSWER_NO, GROUT_ANSWER_YES } grout_answer;
 
 /* One operation on one resource. */
 typedef struct grout_step {
@@ -27,6 +31,12 @@ typedef struct grout_step {
     uint32_t epoch;
     uint32_t number;
     uint8_t kind;      /* grout_step_kind */
+    uint32_t ordinal;  /* settled: steps of the actor before, without those that only waited */
+    uint8_t answer;    /* grout_answer */
+    bool is_idle;      /* its actor was back at the same look with the same values after it, and
+                          had changed nothing: it has only waited */
+    uint64_t look;     /* place and values of a look; 0: none */
+    uint64_t before;   /* the actor's step before, on any resource, plus 1 */
     uint64_t previous; /* the actor's step before on this resource, plus 1 */
     size_t decision;   /* decisions made up to here */
 } grout_step;
@@ -63,6 +73,10 @@ typedef struct grout_trace {
     GROUT_ARRAY(grout_visitor) visitors;
     uint64_t *table; /* resource -> its first visitor, plus 1: open addressing */
     size_t table_size, table_used;
+    size_t answer_count; /* decisions up to the last answer that a step has taken */
+    uint64_t place;      /* whose order is a matter of chance; 0: none */
+    bool has_places;     /* more than one of those */
+    bool has_bulk;       /* reductions in flight: the order in which they land shows */
     bool has_failed;
 } grout_trace;
 
@@ -70,7 +84,8 @@ typedef struct grout_trace {
 void grout_trace__init(grout_trace *trace, const grout_allocator *allocator,
                        const grout_decisions *decisions, const uint8_t *orders);
 void grout_trace__deinit(grout_trace *trace);
-/* After the run: drops pairs of signals that every wait took or left together. */
+/* After the run: drops pairs of signals that every wait took or left together, and finds the places
+ * (barriers, semaphores, elements) of which the order is a matter of chance. */
 void grout_trace__settle(grout_trace *trace);
 /* Equal for two runs that order all steps that do not commute in the same way. */
 uint64_t grout_trace__get_signature(const grout_trace *trace);

@@ -195,16 +195,25 @@ static void compare(expect_run *run, const grout_launch_settings *settings,
     }
 }
 
-/* The findings are one thing; whether they hold for every schedule is another. */
-static void compare_holds(expect_run *run, const grout_launch_settings *settings, bool holds) {
-    grout_expect_holds expected = run->expectations->holds;
-    if (expected != GROUT_EXPECT_HOLDS_UNSAID && (expected == GROUT_EXPECT_HOLDS_EVERY) != holds) {
+/* The findings are one thing; what they hold for is another. */
+static void compare_holds(expect_run *run, const grout_launch_settings *settings,
+                          grout_expect_holds holds) {
+    const grout_expect_holds expected = run->expectations->holds;
+    if (expected != GROUT_EXPECT_HOLDS_UNSAID && expected != holds) {
         print_settings(run, settings, &run->report);
-        grout_text_add(&run->report, holds ? "    the verdict holds for every schedule, which is "
-                                             "not expected\n"
-                                           : "    the verdict holds for this schedule only, which "
-                                             "is not expected\n");
+        grout_text_add(&run->report, "    the verdict holds for %s, which is not expected\n",
+                       grout_expect_holds_get_text(holds));
     }
+}
+
+static void weaken(grout_expect_holds *holds, grout_expect_holds by) {
+    *holds = *holds < by ? by : *holds;
+}
+
+static grout_expect_holds get_explored_holds(const grout_exploration *exploration) {
+    return grout_exploration_holds(exploration)                     ? GROUT_EXPECT_HOLDS_EVERY
+           : grout_exploration_holds_for_interleavings(exploration) ? GROUT_EXPECT_HOLDS_INTERLEAVED
+                                                                    : GROUT_EXPECT_HOLDS_THIS;
 }
 
 static void compare_identities(expect_run *run, const grout_launch_settings *settings,
@@ -235,7 +244,7 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 typedef struct variant {
     grout_expect_list found;
     identity_list identities;
-    bool holds;
+    grout_expect_holds holds;
 } variant;
 
 /* The findings of all schedules that an exploration runs. Their identities are not compared between
@@ -251,7 +260,7 @@ static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id ker
         const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
         is_good = add_outcome(run, &outcome, &out->found, &identities);
     }
-    out->holds = out->holds && grout_exploration_holds(&explored.exploration);
+    weaken(&out->holds, get_explored_holds(&explored.exploration));
     run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
     grout__free(identities.items);
     grout_explored__deinit(&explored);
@@ -269,7 +278,8 @@ static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kerne
     } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, settings,
                                  &outcome)) {
         is_good = add_outcome(run, &outcome, &out->found, &out->identities);
-        out->holds = out->holds && grout_outcome__holds(&outcome);
+        weaken(&out->holds,
+               grout_outcome__holds(&outcome) ? GROUT_EXPECT_HOLDS_EVERY : GROUT_EXPECT_HOLDS_THIS);
     }
     grout_outcome__deinit(&outcome);
     return is_good;
@@ -322,7 +332,7 @@ static bool run_size(expect_run *run, expect_size *size, const grout_launch_sett
 
 /* All sizes under one schedule and timing. */
 static bool run_variant(expect_run *run, const grout_launch_settings *settings) {
-    variant out = {.holds = true};
+    variant out = {.holds = GROUT_EXPECT_HOLDS_EVERY};
     bool is_good = true;
     for (size_t i = 0; run->items != NULL && i < run->sizes.count && is_good; i++) {
         is_good = run_size(run, &run->items[i], settings, &out);

@@ -26,12 +26,16 @@ typedef struct grout_expect_list {
     size_t count, capacity;
 } grout_expect_list;
 
-/* Whether the verdict holds for every schedule, as '// expect-holds:' says. */
+/* What the verdict holds for, as '// expect-holds:' says; the strongest first. */
 typedef enum grout_expect_holds {
     GROUT_EXPECT_HOLDS_UNSAID,
-    GROUT_EXPECT_HOLDS_EVERY, /* every-schedule */
-    GROUT_EXPECT_HOLDS_THIS   /* this-schedule */
+    GROUT_EXPECT_HOLDS_EVERY,       /* every-schedule */
+    GROUT_EXPECT_HOLDS_INTERLEAVED, /* every-interleaving */
+    GROUT_EXPECT_HOLDS_THIS         /* this-schedule */
 } grout_expect_holds;
+
+/* In words, as they are written. */
+const char *grout_expect_holds_get_text(grout_expect_holds holds);
 
 /* What a file's comments say. */
 typedef struct grout_expectations {

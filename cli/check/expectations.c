@@ -108,17 +108,26 @@ static void add_run(reader *r, grout_span text) {
     out->runs.items[out->runs.count++] = run;
 }
 
+const char *grout_expect_holds_get_text(grout_expect_holds holds) {
+    static const char *const words[] = {[GROUT_EXPECT_HOLDS_UNSAID] = "",
+                                        [GROUT_EXPECT_HOLDS_EVERY] = "every-schedule",
+                                        [GROUT_EXPECT_HOLDS_INTERLEAVED] = "every-interleaving",
+                                        [GROUT_EXPECT_HOLDS_THIS] = "this-schedule"};
+    return words[holds];
+}
+
 static void read_holds(reader *r, const grout_comment *comment, grout_span text) {
-    static const char *const words[] = {
-        [GROUT_EXPECT_HOLDS_EVERY] = "every-schedule", [GROUT_EXPECT_HOLDS_THIS] = "this-schedule"};
     for (int i = GROUT_EXPECT_HOLDS_EVERY; i <= GROUT_EXPECT_HOLDS_THIS; i++) {
-        if (text.size == strlen(words[i]) && memcmp(text.data, words[i], text.size) == 0) {
+        const char *word = grout_expect_holds_get_text((grout_expect_holds)i);
+        if (text.size == strlen(word) && memcmp(text.data, word, text.size) == 0) {
             r->out->holds = (grout_expect_holds)i;
             return;
         }
     }
     add_fault(r, comment->line,
-              "'expect-holds:' is followed by 'every-schedule' or 'this-schedule', not by", text);
+              "'expect-holds:' is followed by 'every-schedule', 'every-interleaving' or "
+              "'this-schedule', not by",
+              text);
 }
 
 static void read_comment(reader *r, const grout_comment *comment) {

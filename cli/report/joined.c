@@ -425,7 +425,8 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
                             launch->differs.size > 0 ? launch->differs.data : NULL);
     grout_text_add(out, "; %s", launch->axes.data);
     if (launch->holds && !all_hold) {
-        grout_text_add(out, "; holds for every schedule%s",
+        grout_text_add(out, "; %s every schedule%s",
+                       strcmp(launch->word, "error") == 0 ? "fails under" : "holds for",
                        launch->is_explored ? "" : " and timing");
     } else if (!launch->holds && strcmp(launch->word, "error") != 0) {
         bool is_good = grout_summary__is_good(launch->word);
@@ -443,15 +444,21 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
     bool is_explored = false;
     bool has_equal_writes = false;
     const char *assuming = "";
+    size_t failing = 0;
     for (size_t i = 0; i < joined->launches.count; i++) {
         const grout_joined_launch *launch = &joined->launches.items[i];
         if (launch->kernel == kernel) {
+            failing += strcmp(launch->word, "error") == 0;
             is_explored = is_explored || launch->is_explored;
             has_equal_writes = has_equal_writes || launch->has_equal_writes;
             assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
         }
     }
-    grout_text_add(out, "  holds for every schedule%s of ", is_explored ? "" : " and timing");
+    grout_text_add(out, "  %s every schedule%s of ",
+                   failing == 0       ? "holds for"
+                   : failing == count ? "fails under"
+                                      : "each verdict is that of",
+                   is_explored ? "" : " and timing");
     grout_text_add(out, count == 1 ? "this launch" : "these %zu launches", count);
     grout_text_add(out, " with these inputs");
     grout_describe_conditions(has_equal_writes, assuming, out);

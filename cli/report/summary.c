@@ -71,7 +71,8 @@ static void add_assumption(grout_text *out, const grout_check_summary *summary) 
 static void add_explored(grout_text *out, const grout_outcome *outcome) {
     const grout_exploration *exploration = outcome->exploration;
     unsigned long long schedules = (unsigned long long)exploration->schedules;
-    if (exploration->is_complete && !grout_exploration_holds(exploration)) {
+    const bool is_split = exploration->failing > 0 && exploration->failing < schedules;
+    if (exploration->is_complete && is_split) {
         grout_text_add(out,
                        "  fails under %llu of the %llu schedules of this launch with these inputs "
                        "that differ in what matters",
@@ -79,9 +80,12 @@ static void add_explored(grout_text *out, const grout_outcome *outcome) {
         add_assumption(out, &outcome->summary);
         grout_text_add(out, "\n");
     } else if (exploration->is_complete) {
-        grout_text_add(out, "  holds for every schedule of this launch with these inputs");
+        grout_text_add(out, "  %s every %s of this launch with these inputs",
+                       exploration->failing > 0 ? "fails under" : "holds for",
+                       exploration->is_interleaved ? "interleaving" : "schedule");
         add_assumption(out, &outcome->summary);
-        grout_text_add(out, ": %llu explored, which differ in what matters\n", schedules);
+        grout_text_add(out, ": %llu explored, which differ in what matters%s\n", schedules,
+                       exploration->is_interleaved ? "; atomics of a GPU may do more" : "");
     } else {
         grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
                        schedules == 1 ? "" : "s",
@@ -99,7 +103,7 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
         add_explored(out, outcome);
     } else if (cut != NULL || summary->is_well_synchronised || !has_errors || is_verbose) {
         grout_text_add(out, "  ");
-        grout_describe_promise(summary, cut, out);
+        grout_describe_promise(summary, has_errors, cut, out);
         grout_text_add(out, "\n");
     }
     if (is_verbose) {

@@ -11,6 +11,9 @@
 #define FILE_SIZE_MAX ((uint64_t)256 << 20)
 #define LINE_WIDTH    100
 
+/* What a GPU may answer either way, in an 'actors' line. */
+static const char *const ANSWERS[] = {"no", "yes"};
+
 /* Options that decide the run, besides the schedule. Not --extern: reading a file runs no code. */
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
@@ -125,22 +128,30 @@ static bool add_actors(reader *r, uint64_t actor, uint64_t count) {
     return true;
 }
 
+static bool read_actor(reader *r, char *word) {
+    char *times = strchr(word, 'x');
+    uint64_t actor = GROUT_DECISION_NO, count = 1;
+    if (times != NULL) {
+        *times++ = '\0';
+    }
+    if (strcmp(word, ANSWERS[1]) == 0) {
+        actor = GROUT_DECISION_YES;
+    } else if (strcmp(word, ANSWERS[0]) != 0 &&
+               (!grout_read_u64(word, &actor) || actor >= GROUT_DECISION_NO)) {
+        return report(r, "an 'actors' line has numbers, N or NxM, and the answers 'no' and 'yes'");
+    }
+    return (times == NULL || grout_read_u64(times, &count) ||
+            report(r, "an 'actors' line has numbers, N or NxM, and the answers 'no' and 'yes'")) &&
+           add_actors(r, actor, count);
+}
+
 static bool read_actors(reader *r, char *at) {
     char *word;
-    while ((word = take_word(&at)) != NULL) {
-        char *times = strchr(word, 'x');
-        uint64_t actor, count = 1;
-        if (times != NULL) {
-            *times++ = '\0';
-        }
-        if (!grout_read_u64(word, &actor) || (times != NULL && !grout_read_u64(times, &count))) {
-            return report(r, "an 'actors' line has numbers, N or NxM");
-        }
-        if (!add_actors(r, actor, count)) {
-            return false;
-        }
+    bool is_good = true;
+    while (is_good && (word = take_word(&at)) != NULL) {
+        is_good = read_actor(r, word);
     }
-    return true;
+    return is_good;
 }
 
 static bool read_line(reader *r, char *line) {
@@ -240,7 +251,11 @@ static void print_actors(const grout_decisions *decisions, grout_text *out) {
             column = 6;
         }
         size_t before = out->size;
-        grout_text_add(out, " %u", decisions->actors[i]);
+        if (grout_decision_is_answer(decisions->actors[i])) {
+            grout_text_add(out, " %s", ANSWERS[decisions->actors[i] - GROUT_DECISION_NO]);
+        } else {
+            grout_text_add(out, " %u", decisions->actors[i]);
+        }
         if (count > 1) {
             grout_text_add(out, "x%zu", count);
         }

@@ -42,6 +42,7 @@ struct grout_starts {
     const grout_start *from;
     size_t at; /* its frame */
     bool is_whole;
+    bool is_interleaved; /* whole as far as interleavings go */
     uint64_t schedules;
     grout_progress_line line;
 };
@@ -252,6 +253,7 @@ static bool collect_from(grout_starts *it, size_t at, const grout_start *from, s
     bool is_good = grout_past_begin(from->past, &launch, it->session->diags) &&
                    grout_explore(&launch, &options, &exploration, it->session->diags);
     it->is_whole &= is_good && exploration.is_complete && exploration.failing == 0;
+    it->is_interleaved |= exploration.is_interleaved;
     grout_exploration_deinit(&exploration);
     return is_good;
 }
@@ -322,6 +324,7 @@ static bool merge(grout_starts *it, grout_exploration *all, grout_exploration *p
     all->failing += part->failing;
     all->states += part->states;
     all->left += part->left;
+    all->is_interleaved |= part->is_interleaved;
     if (!part->is_complete && all->is_complete) {
         all->is_complete = false;
         all->why_open = part->why_open;
@@ -373,6 +376,7 @@ static bool is_first(const grout_starts *it) {
 
 static bool explore_all(grout_starts *it, grout_exploration *all) {
     it->is_whole = true;
+    it->is_interleaved = false;
     it->schedules = 0;
     grout_progress_line__init(&it->line, it->session);
     grout_progress_line__use_budget(&it->line);
@@ -380,6 +384,7 @@ static bool explore_all(grout_starts *it, grout_exploration *all) {
     for (size_t i = is_first(it) ? 1 : 0; is_good && i < it->starts.count; i++) {
         is_good = explore_from(it, i, all);
     }
+    all->is_interleaved |= it->is_interleaved;
     return is_good;
 }
 

@@ -78,9 +78,10 @@ GROUT_API void grout_describe_verdict(const grout_verdict_line *line, grout_text
 GROUT_API void grout_describe_launch(const grout_module *bound, grout_kernel_id kernel,
                                      grout_text *out);
 /* Appends for which schedules a verdict holds: "holds for every schedule and timing of this launch
- * with these inputs". cut: why the run did not reach its end; NULL: it did. */
-GROUT_API void grout_describe_promise(const grout_check_summary *summary, const char *cut,
-                                      grout_text *out);
+ * with these inputs", or "fails under .." if the verdict is an error. cut: why the run did not
+ * reach its end; NULL: it did. */
+GROUT_API void grout_describe_promise(const grout_check_summary *summary, bool fails,
+                                      const char *cut, grout_text *out);
 /* Appends what a promise for every schedule rests on: ", with racing writes of equal values", ",
  * assuming that .."; nothing, if it is neither. */
 GROUT_API void grout_describe_conditions(bool has_equal_writes, const char *assuming,

@@ -45,12 +45,15 @@ typedef struct grout_exploration {
     /* The first is the launch's own schedule, whether it found something or not. */
     grout_witness *witnesses;
     uint32_t witness_count;
-    uint64_t schedules;   /* that were run to their end */
-    uint64_t failing;     /* of them: with a finding that is an error */
-    uint64_t states;      /* points from which more than one order was to be tried, and the start */
-    uint64_t left;        /* orders still to be tried, as far as they are known so far */
-    bool is_certified;    /* the first run was well synchronised: it represents all schedules */
-    bool is_complete;     /* every schedule is equivalent to one that was run */
+    uint64_t schedules; /* that were run to their end */
+    uint64_t failing;   /* of them: with a finding that is an error */
+    uint64_t states;    /* points from which more than one order was to be tried, and the start */
+    uint64_t left;      /* orders still to be tried, as far as they are known so far */
+    bool is_certified;  /* the first run was well synchronised: it represents all schedules */
+    bool is_complete;   /* every schedule is equivalent to one that was run */
+    /* atomics, or tests and arrivals, of more than one place race: each interleaving of them was
+     * run, but a GPU may order two places in more ways than any interleaving does */
+    bool is_interleaved;
     const char *why_open; /* if it is not complete; a literal */
 } grout_exploration;
 
@@ -63,8 +66,11 @@ typedef struct grout_exploration {
  */
 GROUT_API bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
                              grout_exploration *out, grout_diags *diags);
-/* Whether its verdict is that of every schedule: all were covered, and all of them fail or none. */
+/* Whether its verdict is that of every schedule: all were covered, not interleavings alone, and all
+ * of them fail or none. */
 GROUT_API bool grout_exploration_holds(const grout_exploration *exploration);
+/* The same of every interleaving of its atomics and tests. */
+GROUT_API bool grout_exploration_holds_for_interleavings(const grout_exploration *exploration);
 GROUT_API void grout_exploration_deinit(grout_exploration *exploration);
 
 /*

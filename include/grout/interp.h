@@ -28,12 +28,22 @@ typedef enum grout_schedule {
 } grout_schedule;
 
 /* The actor that ran at each point where more than one could: numbers of actors of the launch (CTA
- * index times actors of a CTA plus actor), in order. The record of a launch begins zeroed, grows
- * with the launch's allocator, and is the caller's to deinit. Actors to replay are borrowed. */
+ * index times actors of a CTA plus actor), in order. Between them stand the answers that a GPU may
+ * give either way: whether a phase that lacks nothing but what is in flight is complete (a test of
+ * a barrier), and whether launch control hands out a cluster while there are some. The record of a
+ * launch begins zeroed, grows with the launch's allocator, and is the caller's to deinit. Actors to
+ * replay are borrowed. */
 typedef struct grout_decisions {
     uint32_t *actors;
     size_t count, capacity;
 } grout_decisions;
+
+#define GROUT_DECISION_NO  (UINT32_MAX - 1) /* the answers */
+#define GROUT_DECISION_YES UINT32_MAX
+
+static inline bool grout_decision_is_answer(uint32_t decision) {
+    return decision >= GROUT_DECISION_NO;
+}
 
 /*
  * When async operations take effect, within what their completion permits. LAZY, the default, is

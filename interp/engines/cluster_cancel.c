@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The answer is decided when it is asked for: the next cluster that has not begun, or none. In
- * random timing there may be none at any time, as on a GPU that has other work to begin.
+ * The answer is decided when it is asked for: the next cluster that has not begun, or none. There
+ * may be none at any time, as on a GPU that has other work to begin: in random timing by chance,
+ * else where the schedule says so.
  *
  * Where all CTAs of a cluster issue the request together, each arrives on its own barrier and
  * announces the bytes there; the first CTA asks, and its engine sends the answer to all.
@@ -51,8 +52,12 @@ static int32_t take_cluster(grout_machine *machine) {
     const uint32_t size = machine->plan->shape.cta_count;
     const int64_t next = machine->run.facts.next_cluster;
     const bool is_random = machine->launch.timing == GROUT_TIMING_RANDOM;
-    if (next * size >= machine->plan->cta_count ||
-        (is_random && grout_machine__draw(machine, GROUT_DRAW_ENGINE) % REFUSALS == 0)) {
+    if (next * size >= machine->plan->cta_count) {
+        return -1;
+    }
+    const bool is_refused =
+        is_random && grout_machine__draw(machine, GROUT_DRAW_ENGINE) % REFUSALS == 0;
+    if (!grout_machine__answer(machine, !is_refused)) {
         return -1;
     }
     machine->run.facts.next_cluster++;

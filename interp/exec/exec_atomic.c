@@ -258,6 +258,9 @@ static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
     if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
     }
+    if (inst->is_in_while) {
+        (void)grout_spin__begin_look(cta, thread, inst);
+    }
     if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
@@ -286,6 +289,9 @@ static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
     memcpy(value, grout_slot__data(cta, thread, slot), slot->element_bytes);
     if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
+    }
+    if (inst->is_in_while) {
+        (void)grout_spin__begin_look(cta, thread, inst);
     }
     if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;

@@ -138,6 +138,9 @@ static uint32_t find_replayed(const grout_machine *machine) {
     }
     uint32_t wanted = replay->actors[machine->run.facts.decisions];
     uint32_t per_slot = grout_machine__actors_per_slot(machine);
+    if (grout_decision_is_answer(wanted)) {
+        return UINT32_MAX;
+    }
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
         uint32_t number = slot * per_slot + wanted % per_slot;
         if (is_runnable(machine, number) && get_launch_number(machine, number) == wanted) {
@@ -145,30 +148,6 @@ static uint32_t find_replayed(const grout_machine *machine) {
         }
     }
     return UINT32_MAX;
-}
-
-void grout_decisions_deinit(grout_decisions *decisions) {
-    grout__free(decisions->actors);
-    *decisions = (grout_decisions){0};
-}
-
-static void record_decision(grout_machine *machine, uint32_t number) {
-    grout_decisions *record = machine->launch.record;
-    if (record == NULL) {
-        return;
-    }
-    if (record->count == record->capacity) {
-        size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
-        uint32_t *actors =
-            grout__resize(machine->launch.allocator, record->actors, capacity * sizeof *actors);
-        if (actors == NULL) {
-            machine->run.has_failed = true;
-            return;
-        }
-        record->actors = actors;
-        record->capacity = capacity;
-    }
-    record->actors[record->count++] = get_launch_number(machine, number);
 }
 
 /* Any of those that can run, by chance. */
@@ -200,7 +179,7 @@ static uint32_t decide(grout_machine *machine) {
     }
     number = number == UINT32_MAX ? find_runnable(machine, first, 0) : number;
     machine->run.facts.decisions++;
-    record_decision(machine, number);
+    grout_machine__record(machine, get_launch_number(machine, number));
     return number;
 }
 
@@ -260,6 +239,7 @@ static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *
         grout_spin__note(cta, thread, inst);
         return;
     }
+    grout_spin__forget_looks(grout_cta__thread(cta, thread));
     grout_spin__change(machine);
 }
 
@@ -276,6 +256,8 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
     machine->run.stats.work += inst->work;
     if (inst->is_point) {
         note_point(cta, thread, inst);
+        machine->run.spin.look = 0;
+        machine->run.spin.is_again = false;
         run->last = run->current;
         run->current = 0;
         grout_flight__pass_point(cta);

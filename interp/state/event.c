@@ -40,6 +40,8 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
     event.step = machine->run.stats.steps;
     event.origin = grout_cta__origin(cta, thread, inst);
     event.clocks = clocks;
+    event.look = machine->run.spin.look;
+    event.is_again = machine->run.spin.is_again;
     return event;
 }
 

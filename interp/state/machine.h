@@ -9,6 +9,7 @@
 #ifndef GROUT_INTERP_MACHINE_H
 #define GROUT_INTERP_MACHINE_H
 
+#include "chance.h"
 #include "hash.h"
 #include "invariant.h"
 #include "keyed.h"
@@ -49,13 +50,16 @@ typedef enum grout_retry {
 } grout_retry;
 
 /* An actor: a thread, or a warp of one. */
+#define GROUT_LOOKED_MAX 8
 typedef struct grout_thread {
     /* not hashed: places in pools, and what spin.c knows */
-    grout_queue queues[GROUT_QUEUES]; /* of its groups, by engine */
-    uint64_t looks_at;                /* changes of the machine when it looked last */
-    uint64_t look_hash;               /* of its registers when the sample was taken */
-    uint64_t turns_at;                /* hands at the end of its last turn, under pct */
-    uint64_t seen;                    /* sum of hashes: what it has gone by at its points */
+    grout_queue queues[GROUT_QUEUES];  /* of its groups, by engine */
+    uint64_t looks_at;                 /* changes of the machine when it looked last */
+    uint64_t look_hash;                /* of its registers when the sample was taken */
+    uint64_t looked[GROUT_LOOKED_MAX]; /* places of its looks since it has changed something, the
+                                          newest first; 0: none */
+    uint64_t turns_at;                 /* hands at the end of its last turn, under pct */
+    uint64_t seen;                     /* sum of hashes: what it has gone by at its points */
     uint64_t seen_at,
         seen_between;              /* at the end of the turn at turn_pc, and since the one before */
     uint32_t look_pc;              /* where it looked then */
@@ -238,6 +242,8 @@ typedef struct grout_run_state {
         uint32_t polls;     /* tests that were false since anything else has happened */
         bool has_parked;    /* actors go round */
         bool is_idle;       /* the atomic or store that runs has left its element as it was */
+        bool is_again;      /* the look that runs is one more at its place */
+        uint64_t look;      /* place of that look; 0: none, or nobody asks */
     } spin;
     grout_run_status status;
     bool is_over, has_failed;
@@ -646,19 +652,6 @@ void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *i
                       uint32_t operand, const grout_fault *fault);
 void grout_cta__fault_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 uint32_t operand, grout_uninitialised_use use);
-
-/* ---- chance: random.c ------------------------------------------------------------------------ */
-
-/* Draws from the random state. The engine has its own, so that the schedule of a seed is the same
- * under every timing. */
-enum { GROUT_DRAW_SCHEDULE, GROUT_DRAW_ENGINE, GROUT_DRAW_STREAMS };
-#define GROUT_GOLDEN_RATIO \
-    UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: SplitMix64's step */
-/* SplitMix64 (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', 2014). */
-uint64_t grout_random__mix(uint64_t z);
-/* Begins both streams from the launch's seed; index: of the cluster, where each has its own. */
-void grout_machine__seed(grout_machine *machine, uint32_t index);
-uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
 
 /* ---- actors: threads.c ----------------------------------------------------------------------- */
 

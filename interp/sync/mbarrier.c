@@ -30,6 +30,9 @@ grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_
     result.is_awaited = (known & 1) == parity;
     result.passes = ((done + 1) & 1) == parity || (machine->has_clocks && !result.is_awaited);
     result.meant = result.is_awaited ? known : known == 0 ? GROUT_PHASE_NONE : known - 1;
+    result.may_fail =
+        result.passes && barrier->completed < done &&
+        (machine->has_clocks ? result.is_awaited : ((barrier->completed + 1) & 1) != parity);
     return result;
 }
 

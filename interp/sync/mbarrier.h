@@ -17,6 +17,7 @@ typedef struct grout_parity {
     uint32_t real;   /* newest complete phase, or GROUT_PHASE_NONE */
     bool is_awaited; /* meant is not known complete */
     bool passes;
+    bool may_fail; /* it passes, and would not if what is in flight came later */
 } grout_parity;
 
 grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_t element,

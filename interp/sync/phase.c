@@ -5,6 +5,7 @@
  */
 #include "phase.h"
 #include "flight.h"
+#include "spin.h"
 
 #include <string.h>
 
@@ -191,6 +192,7 @@ void grout_phase__complete_all(const grout_cta *cta, uint32_t element) {
             break;
         }
         complete_phase(cta, element);
+        grout_spin__change(cta->machine);
     }
 }
 

@@ -36,16 +36,54 @@ static uint64_t hash_loops(const grout_cta *cta, uint32_t actor, uint32_t depth)
     return hash;
 }
 
-/* Its registers that decide what it does in the loop (plan_spin.c). */
-static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+static bool is_in(const grout_decider *part, const grout_slot *slot) {
+    return part->offset == slot->data || part->offset == slot->flag;
+}
+
+/* Whether a register holds nothing before the instruction but what the turn before left in its
+ * result. */
+static bool is_stale(const grout_cta *cta, const grout_inst *inst, const grout_decider *part) {
+    bool is_operand = false;
+    for (uint32_t i = 0; i < inst->slot_count; i++) {
+        is_operand = is_operand || is_in(part, grout_plan__slot(cta->machine->plan, inst, i));
+    }
+    return !is_operand && is_in(part, &inst->result);
+}
+
+/* Its registers that decide what it does in the loop (plan_spin.c), before the instruction or after
+ * it. */
+static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                           bool is_before) {
     const uint8_t *registers = grout_cta__registers(cta, actor);
     uint64_t hash = hash_loops(cta, actor, inst->loop_depth);
     for (uint32_t i = 0; i < inst->decider_count; i++) {
         const grout_decider *part =
             grout_pool__at(&cta->machine->plan->deciders, inst->first_decider + i);
-        hash = grout_hash__bytes(hash, registers + part->offset, part->size);
+        if (!is_before || !is_stale(cta, inst, part)) {
+            hash = grout_hash__bytes(hash, registers + part->offset, part->size);
+        }
     }
     return hash;
+}
+
+bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, actor);
+    const uint64_t pc = (uint64_t)(inst - grout_plan__inst(machine->plan, 0));
+    if (machine->launch.record == NULL && machine->launch.schedule != GROUT_SCHEDULE_REPLAY) {
+        return false;
+    }
+    const uint64_t place = grout_hash__word(hash_actor(cta, actor, inst, true), pc) | 1;
+    machine->run.spin.look = place;
+    for (uint32_t i = 0; i < GROUT_LOOKED_MAX; i++) {
+        if (own->looked[i] == place) {
+            machine->run.spin.is_again = true;
+            return true;
+        }
+    }
+    memmove(&own->looked[1], &own->looked[0], (GROUT_LOOKED_MAX - 1) * sizeof own->looked[0]);
+    own->looked[0] = place;
+    return false;
 }
 
 static void park(grout_machine *machine, grout_thread *thread) {
@@ -68,8 +106,8 @@ void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *in
     own->looks++;
     if ((own->looks & (own->looks - 1)) == 0) {
         own->look_pc = pc;
-        own->look_hash = hash_actor(cta, actor, inst);
-    } else if (pc == own->look_pc && hash_actor(cta, actor, inst) == own->look_hash) {
+        own->look_hash = hash_actor(cta, actor, inst, false);
+    } else if (pc == own->look_pc && hash_actor(cta, actor, inst, false) == own->look_hash) {
         park(machine, own);
     }
 }
@@ -108,7 +146,7 @@ void grout_spin__note_point(const grout_cta *cta, uint32_t actor, const grout_in
     grout_thread *own = grout_cta__thread(cta, actor);
     uint32_t place = get_place(machine, inst);
     if (inst->is_in_while) {
-        own->seen += grout_hash__word(hash_actor(cta, actor, inst), place);
+        own->seen += grout_hash__word(hash_actor(cta, actor, inst, false), place);
     }
     own->last_point = place;
     if (own->lower_at == place) {

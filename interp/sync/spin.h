@@ -8,6 +8,8 @@
 
 #include "machine.h"
 
+#include <string.h>
+
 /* Something that others can see has happened: actors that go round are let out at the next choice.
  */
 static inline void grout_spin__change(grout_machine *machine) {
@@ -20,6 +22,18 @@ static inline void grout_spin__change(grout_machine *machine) {
 /* An actor has looked, by an op that changed nothing: a load, a test, an atomic that left its
  * element as it was. */
 void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+
+/*
+ * Before a look, in a run whose decisions are recorded or replayed: whether its actor has looked
+ * here before, with the same values, and has changed nothing since. It has then gone round for
+ * nothing. The events of the look say so.
+ */
+bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+static inline void grout_spin__forget_looks(grout_thread *thread) {
+    if (thread->looked[0] != 0) {
+        memset(thread->looked, 0, sizeof thread->looked);
+    }
+}
 
 /* Under pct: an actor has come to the end of a turn of a while, and to a scheduling point. It is
  * lowered if it goes round. */

@@ -225,7 +225,7 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
         kernel=bound.name, verdict=verdict,
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
         silenced=tuple(finding for finding in made if finding.silenced), warnings=bound.warnings, coverage=coverage,
-        promise=take_text(lambda text: lib.grout_describe_promise(summary_pointer, cut, text)),
+        promise=take_text(lambda text: lib.grout_describe_promise(summary_pointer, counts["errors"] > 0, cut, text)),
         holds_for_every_schedule=bool(summary.is_well_synchronised) and run.cut is None, stats=run.stats,
         accesses=summary.accesses, async_ops=summary.async_ops, barrier_phases=summary.barrier_phases,
         _head=(make_head(False), make_head(True)), _extra=_describe_non_finite(run), _max_findings=max_findings)

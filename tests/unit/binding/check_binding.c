@@ -91,19 +91,21 @@ START_TEST(promises_have_words) {
     grout_check_summary summary = {
         .is_well_synchronised = true, .not_well_synchronised_because = "", .assuming = ""};
     grout_text text = {0};
-    grout_describe_promise(&summary, NULL, &text);
+    grout_describe_promise(&summary, false, NULL, &text);
     expect_text(&text, "holds for every schedule and timing of this launch with these inputs");
     summary.assuming = "CTAs start in grid order";
-    grout_describe_promise(&summary, NULL, &text);
+    grout_describe_promise(&summary, false, NULL, &text);
     expect_text(&text, "holds for every schedule and timing of this launch with these inputs, "
                        "assuming that CTAs start in grid order");
     summary.is_well_synchronised = false;
-    grout_describe_promise(&summary, NULL, &text);
+    grout_describe_promise(&summary, false, NULL, &text);
     expect_text(&text, "holds for this schedule");
     summary.not_well_synchronised_because = "an atomic decides";
-    grout_describe_promise(&summary, NULL, &text);
+    grout_describe_promise(&summary, false, NULL, &text);
     expect_text(&text, "holds for this schedule: an atomic decides");
-    grout_describe_promise(&summary, "time is over", &text);
+    grout_describe_promise(&summary, true, NULL, &text);
+    expect_text(&text, "fails under this schedule: an atomic decides");
+    grout_describe_promise(&summary, false, "time is over", &text);
     expect_text(&text, "the run is incomplete: time is over; nothing is known of the rest");
 }
 END_TEST
