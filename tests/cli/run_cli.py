@@ -463,7 +463,7 @@ def test_expect(folder):
     held, not_held = "// expect-holds: every-schedule\n", "// expect-holds: this-schedule\n"
     text = open(clean, encoding="utf-8").read()
     run("check", "--expect", write(f"{folder}/held.grout", held + text)).expect(0)
-    run("check", "--expect", write(f"{folder}/held.grout", not_held + text)).expect(1, "holds for every schedule, which")
+    run("check", "--expect", write(f"{folder}/held.grout", not_held + text)).expect(1, "holds for every-schedule, which")
     run("check", "--expect", write(f"{folder}/held.grout", held[:-2] + "\n" + text)).expect(1, "is followed by")
     unexpected = write(f"{folder}/u.grout", "// expect: clean\n" + RACE)
     run("check", "--expect", clean, unexpected).expect(1, "smem-race is not expected")
