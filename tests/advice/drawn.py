@@ -171,7 +171,8 @@ def follow(kernel, advised):
     dropped = {line for own, _ in advised for line, is_relaxed in own if not is_relaxed}
     texts = [own for own, _ in advised]
     for together in [lines for _, lines in advised if lines][:1]:
-        texts.append([(line, line in relaxed and line not in dropped) for line in together])
+        if set(together) <= relaxed | dropped:  # a report lists 20: of others nothing says what to do
+            texts.append([(line, line not in dropped) for line in together])
     return [Followed(kernel, i, edits) for i, edits in enumerate(texts)]
 
 
