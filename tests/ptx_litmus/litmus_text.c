@@ -76,7 +76,7 @@ bool litmus_read(const char *path, litmus_file *file_out, const char **reason_ou
     }
     *reason_out = "does not say how to launch it and what to expect";
     return file_out->block > 0 && strstr(file_out->text, "// expect: ") != NULL &&
-           strstr(file_out->text, "// PTX ISA 9.1, ") != NULL;
+           strstr(file_out->text, "// PTX ISA 9.") != NULL;
 }
 
 bool litmus_make_twin(const litmus_file *file, const litmus_twin *twin, char *text_out) {
