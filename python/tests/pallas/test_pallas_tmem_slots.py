@@ -98,7 +98,7 @@ def test_columns_of_a_slot():
 @pytest.mark.skipif(jax.__version__.startswith("0.10"), reason="this JAX has no union of arrays with slots")
 def test_slots_of_a_union(waits):
     """Sums of two tiles, and over them the terms of both: members of one type and one number of columns differ in their
-    slots alone. The bug: the terms go over sums that are still being loaded."""
+    slots alone. The bug: the next product goes over sums that are still being loaded."""
     def body(a, b, out, a_smem, b_smem, acc, full, done, union):
         sums, terms, flat = union
         del flat
@@ -116,6 +116,8 @@ def test_slots_of_a_union(waits):
         for tile in range(2):
             plgpu.async_store_tmem(terms.at[tile], values[tile].astype(jnp.float16))
         plgpu.commit_tmem()
+        plgpu.tcgen05_mma(sums.at[1], a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
         for tile in range(2):
             plgpu.tcgen05_mma(acc, terms.at[tile], b_smem, done, accumulate=False)
             plgpu.barrier_wait(done)
