@@ -189,6 +189,14 @@ static void end_machine(ptx_machine *machine) {
 
 enum { STEPS_TIMES = 4, STEPS_MORE = 1000000 }; /* of the first run's instructions */
 
+static bool is_out_of_memory(const grout_diags *diags) {
+    bool is_it = false;
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        is_it |= grout_diags_get(diags, i)->code == GROUT_DIAG_OUT_OF_MEMORY;
+    }
+    return is_it;
+}
+
 bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
                           ptx_again *again_out) {
     grout_ptx_launch launch = *machine->launch;
@@ -209,8 +217,9 @@ bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
     again_out->twins.count = other.twins.count;
     other.twins.items = NULL;
     end_machine(&other);
+    const bool is_right = !is_out_of_memory(diags) || grout_diags_add_oom(machine->diags);
     grout_diags_free(diags);
-    return true;
+    return is_right;
 }
 
 /* What the memory holds before a run, if there may be another one with something else in it. False

@@ -74,7 +74,8 @@ static bool set_parameter(const grout_ptx_launch *launch, uint32_t index, uint8_
     if (size == sizeof(uint64_t)) {
         const uint64_t address = add_array(launch->memory);
         memcpy(at, &address, sizeof address);
-        return address != 0;
+        return address != 0 &&
+               grout_ptx_memory_set_elements(launch->memory, address, GROUT_PTX_ELEMENTS_F32);
     }
     if (size == GROUT_PTX_TENSOR_MAP_BYTES) {
         grout_ptx_tensor tensor = make_tensor(launch->module, index);

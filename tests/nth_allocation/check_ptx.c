@@ -17,8 +17,9 @@ static const char *const names[] = {
     "im2col_channels",      "cluster_copies_multicast", "tcgen05",        "wgmma",
     "clusters_reduce_async"};
 /* With a search for races, which allocates for each order that it hears of: few. */
-static const char *const searched[] = {"clusters_store_async", "tcgen05", "wgmma", "add_cp_async",
-                                       "cluster_copies_multicast"};
+static const char *const searched[] = {
+    "clusters_store_async",     "tcgen05",     "wgmma", "add_cp_async",
+    "cluster_copies_multicast", "equal_writes"};
 enum { SEARCHED_COUNT = sizeof searched / sizeof searched[0] };
 enum { NAME_COUNT = sizeof names / sizeof names[0], TEXT_MAX = 1 << 16 };
 
