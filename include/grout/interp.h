@@ -120,7 +120,7 @@ typedef struct grout_launch {
     uint32_t workers;
     const grout_decisions *replay; /* borrowed; GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* what was decided is appended; NULL: not kept */
-    uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT */
+    uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT; at most GROUT_STEPS_MAX count */
     uint64_t max_memory;           /* bytes of machine state; 0: no limit of ours */
     /* of the machine's state and its snapshots (alloc.h); NULL: libc. With several workers it is
      * called from several OS threads at once. */
@@ -162,7 +162,8 @@ typedef struct grout_launch {
 } grout_launch;
 
 #define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
-#define GROUT_SMS_DEFAULT   132 /* of an H100 SXM or H200 */
+#define GROUT_STEPS_MAX     (UINT64_C(1) << 31) /* clocks count in 32 bits */
+#define GROUT_SMS_DEFAULT   132                 /* of an H100 SXM or H200 */
 
 /* Whether two of its arrays have bytes in common, and the kernel may write one of them. find says
  * which: the parameter that it may write, and the other one. */

@@ -117,8 +117,9 @@ typedef struct grout_ptx_result {
 /*
  * Runs an entry to its end. True: memory holds what the kernel has written. False: ptx-unsupported
  * for an instruction that is not known, ptx-fault for one that no GPU could run, ptx-hang if all
- * lanes wait for ever or the steps are used up, bad-argument if the launch is none; each with the
- * instruction's place, and notes of the CTA and lane. What memory holds then is not said.
+ * lanes wait for ever, limit-reached if the steps are used up or something else that the machine
+ * bounds, bad-argument if the launch is none; each with the instruction's place, and notes of the
+ * CTA and lane. What memory holds then is not said.
  */
 GROUT_API bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
                                     grout_diags *diags);

@@ -305,6 +305,19 @@ static void place_spaces(grout_plan *plan) {
     }
 }
 
+static void report_failure(const grout_planner *planner, grout_diags *diags) {
+    const grout_module *module = planner->plan->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, planner->plan->kernel);
+    if (planner->is_too_large) {
+        grout_diags_add(diags, GROUT_DIAG_LIMIT_REACHED,
+                        grout_module_get_place(module, kernel->loc),
+                        "limit thread-bytes: the values of a thread take more than %u bytes",
+                        GROUT_PLAN_BYTES_MAX);
+    } else if (!planner->is_refused) {
+        grout_diags_add_oom(diags);
+    }
+}
+
 grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
     grout_plan *plan = grout_heap__take(heap, sizeof *plan);
     if (plan == NULL) {
@@ -343,9 +356,7 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     }
     plan->entry_registers = grout_kernel_get_entry_registers(plan->module, plan->kernel);
     if (planner.failed) {
-        if (!planner.is_refused) {
-            grout_diags_add_oom(diags);
-        }
+        report_failure(&planner, diags);
         grout_plan__free(plan);
         return NULL;
     }

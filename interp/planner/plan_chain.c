@@ -240,8 +240,8 @@ static void set_strip(grout_planner *planner, const chain_state *state) {
             *places[k] = number == 0 ? 0 : (number - 1) * buffer_bytes + 1;
         }
     }
-    if (count > UINT32_MAX / 2 / buffer_bytes) {
-        planner->failed = true;
+    if (count > GROUT_PLAN_BYTES_MAX / buffer_bytes) {
+        planner->failed = planner->is_too_large = true;
     } else if (plan->chain_bytes_max < count * buffer_bytes) {
         plan->chain_bytes_max = count * buffer_bytes;
     }

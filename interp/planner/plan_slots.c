@@ -55,8 +55,9 @@ static uint32_t take_bytes(grout_planner *planner, grout_region *region, uint32_
         region->spans.count = 1; /* entry 0 is never used */
         planner->failed |= !grout_pool__reserve(&region->spans, planner->plan->heap, 16);
     }
-    if (planner->failed || size > UINT32_MAX / 2 - offset) {
-        planner->failed = true;
+    planner->is_too_large |= size > GROUT_PLAN_BYTES_MAX - offset;
+    planner->failed |= planner->is_too_large;
+    if (planner->failed) {
         return 0;
     }
     insert_span(planner, region, region->spans.count,
@@ -154,8 +155,8 @@ static void move_slot(grout_slot *slot, uint32_t bytes) {
 void grout_planner__place_registers(grout_planner *planner) {
     grout_plan *plan = planner->plan;
     plan->temporary_at = grout_planner__align_up(planner->lasting.size, ARRAY_ALIGN);
-    if (planner->temporary.size > UINT32_MAX / 2 - plan->temporary_at) {
-        planner->failed = true;
+    if (planner->temporary.size > GROUT_PLAN_BYTES_MAX - plan->temporary_at) {
+        planner->failed = planner->is_too_large = true;
         return;
     }
     plan->register_bytes =

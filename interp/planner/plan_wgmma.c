@@ -30,7 +30,8 @@ void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) 
     accumulator->masks = accumulator->values + count * (uint32_t)sizeof(float);
     accumulator->marks = accumulator->masks + count / 8;
     plan->accumulator_bytes = grout_planner__align_up(accumulator->marks + accumulator->cols, LINE);
-    planner->failed |= plan->accumulator_bytes > UINT32_MAX / 2;
+    planner->is_too_large |= plan->accumulator_bytes > GROUT_PLAN_BYTES_MAX;
+    planner->failed |= planner->is_too_large;
 }
 
 /* ---- operands --------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ typedef struct grout_planner {
     grout_pool buffers;      /* one each */
     /* plan_lower.c */
     uint32_t loop_depth;
+    bool is_too_large;         /* it has failed, since a thread's values take too many bytes */
     uint32_t *object_params;   /* by object: parameter of a gmem array, plus 1 */
     uint32_t *object_elements; /* by object: first barrier element */
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
@@ -79,6 +80,10 @@ typedef struct grout_planner {
     bool is_by_rows; /* and its product is, as that of a grout_product_plan */
     grout_wgmma wgmma;
 } grout_planner;
+
+/* Bytes of a thread's registers, of its accumulators, of the buffers of a chain: offsets have 32
+ * bits. */
+#define GROUT_PLAN_BYTES_MAX (UINT32_MAX / 2)
 
 /* plan_live.c: when values are born and die. */
 bool grout_planner__find_lives(grout_planner *planner);

@@ -225,7 +225,9 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->heap = heap;
     machine->engines = grout_engines;
     machine->launch = *launch;
-    machine->max_steps = launch->max_steps == 0 ? GROUT_STEPS_DEFAULT : launch->max_steps;
+    machine->max_steps = launch->max_steps == 0                ? GROUT_STEPS_DEFAULT
+                         : launch->max_steps > GROUT_STEPS_MAX ? GROUT_STEPS_MAX
+                                                               : launch->max_steps;
     machine->tracks = launch->track_undefined;
     machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
     machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;

@@ -182,8 +182,9 @@ static ptx_outcome run_call(ptx_context *context) {
     ptx_group *group = context->group;
     uint32_t after = group->pc + 1;
     if (group->call_count == PTX_CALLS_MAX) {
-        return grout_ptx__fault(context, PTX_LANES, "more than %d calls in one another",
-                                PTX_CALLS_MAX);
+        return grout_ptx__reach_limit(context, PTX_LANES,
+                                      "limit ptx-calls: more than %d calls in one another",
+                                      PTX_CALLS_MAX);
     }
     for (uint32_t i = 0; i < step->item_count; i++) {
         copy_variable(context, pairs[i].offset, pairs[i].id);

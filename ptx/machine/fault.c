@@ -19,18 +19,33 @@ static void note_place(ptx_machine *machine, const ptx_cta *cta, uint32_t warp, 
                      grout_ptx__get_op(inst->op)->text, grout_ptx__get_op(inst->op)->section);
 }
 
-ptx_outcome grout_ptx__fault(const ptx_context *context, uint32_t lane, const char *format, ...) {
+static ptx_outcome end_run(const ptx_context *context, uint32_t lane, grout_diag_code code,
+                           const char *format, va_list arguments) {
     ptx_machine *machine = context->machine;
     const grout_ptx_module *module = machine->code->module;
     const ptx_inst *inst = &module->insts.items[context->step->inst];
-    va_list arguments;
-    va_start(arguments, format);
-    grout_diags_add_list(machine->diags, GROUT_DIAG_PTX_FAULT,
-                         grout_ptx__get_place(module, inst->place), format, arguments);
-    va_end(arguments);
+    grout_diags_add_list(machine->diags, code, grout_ptx__get_place(module, inst->place), format,
+                         arguments);
     note_place(machine, context->cta, context->warp->index, lane, inst);
     machine->is_failed = true;
     return PTX_FAILED;
+}
+
+ptx_outcome grout_ptx__fault(const ptx_context *context, uint32_t lane, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    ptx_outcome outcome = end_run(context, lane, GROUT_DIAG_PTX_FAULT, format, arguments);
+    va_end(arguments);
+    return outcome;
+}
+
+ptx_outcome grout_ptx__reach_limit(const ptx_context *context, uint32_t lane, const char *format,
+                                   ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    ptx_outcome outcome = end_run(context, lane, GROUT_DIAG_LIMIT_REACHED, format, arguments);
+    va_end(arguments);
+    return outcome;
 }
 
 bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *format, ...) {

@@ -238,6 +238,9 @@ static inline void ptx_put(const ptx_context *context, const ptx_plane *plane, u
 /* fault.c: ptx-fault at the step; lane PTX_LANES: no one lane. Always PTX_FAILED. */
 ptx_outcome grout_ptx__fault(const ptx_context *context, uint32_t lane, const char *format, ...)
     GROUT_PRINTF(3, 4);
+/* The same with limit-reached; the words begin with the limit's name. */
+ptx_outcome grout_ptx__reach_limit(const ptx_context *context, uint32_t lane, const char *format,
+                                   ...) GROUT_PRINTF(3, 4);
 /* False with a fault if a source of some lane that runs is undefined; what: "an address". */
 bool grout_ptx__need(const ptx_context *context, const ptx_plane *plane, const char *what);
 /* A source that all lanes that run have to have the same value of. */

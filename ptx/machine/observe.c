@@ -11,12 +11,32 @@ static const grout_place nowhere = {.file = NULL};
 
 /* ---- the run ---- */
 
-bool grout_ptx__need_memory(ptx_machine *machine, bool is_done) {
-    if (!is_done) {
+static bool is_in_limits(ptx_machine *machine, grout_place place) {
+    const char *limit = machine->order == NULL ? NULL : grout_ptx__get_limit(machine->order);
+    if (limit != NULL) {
+        machine->is_failed = true;
+        grout_diags_add(machine->diags, GROUT_DIAG_LIMIT_REACHED, place, "%s", limit);
+        grout_diags_help(machine->diags,
+                         "search with smaller sizes or fewer CTAs, or run without it");
+    }
+    return limit == NULL;
+}
+
+bool grout_ptx__is_in_limits(ptx_machine *machine) {
+    return is_in_limits(machine, nowhere);
+}
+
+/* What could not be noted: there are too many, or no memory. */
+static bool need_memory_at(ptx_machine *machine, bool is_done, grout_place place) {
+    if (!is_done && is_in_limits(machine, place)) {
         machine->is_failed = true;
         grout_diags_add_oom(machine->diags);
     }
     return is_done;
+}
+
+bool grout_ptx__need_memory(ptx_machine *machine, bool is_done) {
+    return need_memory_at(machine, is_done, nowhere);
 }
 
 bool grout_ptx__begin_observing(ptx_machine *machine) {
@@ -129,18 +149,6 @@ static const char *get_space(const ptx_bytes *bytes) {
     return bytes == NULL ? "tensor" : bytes->owner != NULL ? "shared" : "global";
 }
 
-/* An access that could not be noted: there are too many, or no memory. */
-static bool refuse_more(ptx_machine *machine, const ptx_inst *inst) {
-    if (!grout_ptx__is_order_full(machine->order)) {
-        return grout_diags_add_oom(machine->diags);
-    }
-    grout_diags_add(machine->diags, GROUT_DIAG_PTX_UNSUPPORTED,
-                    grout_ptx__get_place(machine->code->module, inst->place),
-                    "the run has more accesses than the search for races can tell apart");
-    grout_diags_help(machine->diags, "search with smaller sizes or fewer CTAs, or run without it");
-    return false;
-}
-
 static const char *get_text(const ptx_machine *machine, uint32_t inst) {
     const grout_ptx_module *module = machine->code->module;
     return grout_ptx__get_op(module->insts.items[inst].op)->text;
@@ -180,7 +188,7 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
                    const ptx_bytes *bytes) {
     machine->is_failed = true;
     if (race->missing == PTX_MISSING_NONE) {
-        return refuse_more(machine, &machine->code->module->insts.items[by->inst]);
+        return need_memory_at(machine, false, get_place(machine, by->inst));
     }
     if (race->missing == PTX_MISSING_BEGIN) {
         return report_peer(machine, by, race->missing, bytes->owner);

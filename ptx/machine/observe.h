@@ -13,6 +13,8 @@
 
 /* The diagnostic, if there was no memory. */
 bool grout_ptx__need_memory(ptx_machine *machine, bool is_done);
+/* False, with a diagnostic, if the search for races has reached a limit. */
+bool grout_ptx__is_in_limits(ptx_machine *machine);
 ptx_actor grout_ptx__get_actor(const ptx_context *context, uint32_t lanes);
 ptx_span grout_ptx__get_span(const ptx_bytes *bytes, uint32_t size);
 /* An access, by lanes at one place or by an operation as it is in flight; bytes NULL: of tensor

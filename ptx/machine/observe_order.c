@@ -178,10 +178,10 @@ bool grout_ptx__observe_mark(const ptx_context *context, uint32_t lane) {
         (++warp->copy_marks[lane] < MARKS && warp->copy_groups[lane] < GROUPS - 1)) {
         return true;
     }
-    grout_ptx__fault(
+    grout_ptx__reach_limit(
         context, lane,
-        "the search for races tells at most %u groups of cp.async apart, and %u arrivals "
-        "in a group",
+        "limit ptx-copy-groups: the search for races tells at most %u groups of cp.async apart, "
+        "and %u arrivals in a group",
         GROUPS - 1u, MARKS - 1u);
     return false;
 }

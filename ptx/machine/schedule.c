@@ -5,11 +5,11 @@
 #include "schedule.h"
 
 #include "observe.h"
+#include "residency.h"
 #include "state.h"
 
 enum {
-    RESIDENT_CTAS = 8,       /* that run side by side while they get on */
-    RESIDENT_CTAS_MAX = 132, /* if they wait for others */
+    RESIDENT_CTAS = 8, /* that run side by side while they get on */
     SPIN_STEPS = 20000,
     SLOW_TURNS = 64,     /* of a slow warp, one is taken */
     STALL_STEPS = 400000 /* after which others may be what they wait for */
@@ -206,8 +206,8 @@ static bool end_clusters(ptx_machine *machine) {
     return true;
 }
 
-/* Clusters begin while there is room; more, up to what a GPU holds, if those that run seem to wait
- * for them. False without memory. */
+/* Clusters begin while there is room; as many more, up to what a GPU holds, if those that run seem
+ * to wait for them. False without memory. */
 static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
     uint32_t size = machine->cluster_size;
     while (machine->next_cta < machine->cta_count &&
@@ -218,10 +218,15 @@ static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
         }
         is_stuck = false;
     }
-    if (is_stuck && machine->next_cta < machine->cta_count &&
-        (machine->resident.count + 1) * size <= RESIDENT_CTAS_MAX) {
+    const size_t more = is_stuck ? machine->resident.count : 0;
+    const uint32_t most = grout_ptx__count_resident(machine);
+    for (size_t i = 0; i < more && machine->next_cta < machine->cta_count &&
+                       (machine->resident.count + 1) * size <= most;
+         i++) {
         machine->stall_start = machine->steps;
-        return grout_ptx__begin_cluster(machine);
+        if (!grout_ptx__begin_cluster(machine)) {
+            return false;
+        }
     }
     return true;
 }
@@ -229,6 +234,24 @@ static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
 /* A warp of a cluster. */
 static ptx_warp *get_warp(const ptx_machine *machine, uint32_t first, uint32_t number) {
     return &machine->ctas[first + number / machine->warp_count].warps[number % machine->warp_count];
+}
+
+static void add_end(ptx_machine *machine, grout_place place, bool is_limit) {
+    const unsigned long long steps = machine->steps;
+    const grout_place nowhere = {.file = NULL};
+    if (is_limit) {
+        grout_diags_add(machine->diags, GROUT_DIAG_LIMIT_REACHED, place,
+                        "limit ptx-steps: the run takes more than %llu instructions", steps);
+        return;
+    }
+    grout_diags_add(machine->diags, GROUT_DIAG_PTX_HANG, place,
+                    "all lanes wait, after %llu instructions", steps);
+    if (machine->next_cta < machine->cta_count) {
+        grout_diags_note(machine->diags, nowhere,
+                         "%u of %u CTAs have not begun: the others keep their room on %d SMs",
+                         machine->cta_count - machine->next_cta, machine->cta_count,
+                         PTX_RESIDENCY_SMS);
+    }
 }
 
 /* Where the lanes of a warp are. */
@@ -240,10 +263,7 @@ static void note_warp(ptx_machine *machine, const ptx_warp *warp, bool *is_first
         const ptx_step *step = &machine->code->steps.items[warp->groups[i].pc];
         grout_place place = grout_ptx__get_place(module, module->insts.items[step->inst].place);
         if (*is_first) {
-            grout_diags_add(machine->diags, GROUT_DIAG_PTX_HANG, place,
-                            is_limit ? "the run takes more than %llu instructions"
-                                     : "all lanes wait, after %llu instructions",
-                            (unsigned long long)machine->steps);
+            add_end(machine, place, is_limit);
         }
         *is_first = false;
         grout_diags_note(
@@ -336,7 +356,8 @@ static bool run_some(ptx_machine *machine, uint32_t *idle) {
 }
 
 bool grout_ptx__run_all(ptx_machine *machine) {
-    uint64_t most = machine->launch->steps_max > 0 ? machine->launch->steps_max : STEPS_MAX;
+    const uint64_t wanted = machine->launch->steps_max;
+    const uint64_t most = wanted > 0 && wanted < STEPS_MAX ? wanted : STEPS_MAX;
     uint32_t idle = 0;
     /* Fewer, so that clusters are left for others to ask for. */
     machine->resident_most = machine->code->has_requests
@@ -354,6 +375,9 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         }
         if (machine->steps > most) {
             return report_hang(machine, true);
+        }
+        if (!grout_ptx__is_in_limits(machine)) {
+            return false;
         }
         let_happen(machine);
         if (!run_some(machine, &idle)) {

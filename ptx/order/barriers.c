@@ -143,7 +143,7 @@ void grout_ptx__start_lane_flights(ptx_order *order, const ptx_actor *actor,
         .view = grout_ptx__share_view(&warp->lanes[first].view),
         .own_agent = grout_ptx__get_agent(order, PTX_AGENT_THREADS, actor->cta, actor->warp),
         .own_lane = first,
-        .own_time = warp->now++};
+        .own_time = grout_ptx__tick(order, &warp->now)};
 }
 
 void grout_ptx__end_flight(ptx_flight *flight) {

@@ -140,7 +140,13 @@ uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
             return (uint32_t)i + 1;
         }
     }
-    if (order->maps.count + 1 >= PTX_MAPS_MAX || !GROUT_ARRAY_RESERVE(&order->maps, NULL, 1)) {
+    if (order->maps.count + 1 >= PTX_MAPS_MAX) {
+        order->limit =
+            "limit ptx-tensor-maps: the run has more tensor maps than the search for races can "
+            "tell apart";
+        return 0;
+    }
+    if (!GROUT_ARRAY_RESERVE(&order->maps, NULL, 1)) {
         return 0;
     }
     order->maps.items[order->maps.count++].cells = map;
@@ -150,7 +156,7 @@ uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
 /* The lanes' own inits are handed over by any arrival from here on. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
-    const uint32_t time = warp->now++;
+    const uint32_t time = grout_ptx__tick(order, &warp->now);
     return grout_ptx__learn(order, actor, PTX_KNOWN_INITS,
                             grout_ptx__get_agent(order, PTX_AGENT_INITS, actor->cta, actor->warp),
                             0, time);

@@ -130,7 +130,7 @@ bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view
                                        grout_ptx__get_agent(order, own[i], actor->cta, actor->warp),
                                        actor->lanes, warp->now);
     }
-    warp->now++;
+    (void)grout_ptx__tick(order, &warp->now);
     if (!is_done) {
         grout_ptx__drop_view(view_out);
     }
@@ -329,8 +329,10 @@ const ptx_equal *grout_ptx__get_equal(const ptx_order *order, size_t number) {
     return number < shadow->equals.count ? &shadow->equals.items[number] : NULL;
 }
 
-bool grout_ptx__is_order_full(const ptx_order *order) {
-    return order->shadow.is_full;
+const char *grout_ptx__get_limit(const ptx_order *order) {
+    return order->shadow.is_full ? "limit ptx-accesses: the run has more accesses than the search "
+                                   "for races can tell apart"
+                                 : order->limit;
 }
 
 static ptx_record make_record(const ptx_touch *touch, uint32_t cta) {

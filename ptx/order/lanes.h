@@ -75,7 +75,18 @@ struct ptx_order {
     size_t location_count, location_capacity;
     GROUT_ARRAY(ptx_map_place) maps; /* tensor maps that are acquired or copied by */
     uint64_t barrier_count, location_agents;
+    const char *limit; /* that is reached, in words; NULL: none */
 };
+
+/* Counts on: the times of a lane, the writes to a location. */
+static inline uint32_t grout_ptx__tick(ptx_order *order, uint32_t *time) {
+    if (*time == UINT32_MAX) {
+        order->limit = "limit ptx-times: the run has more accesses of one warp, or writes to one "
+                       "place, than the search for races can count";
+        return *time;
+    }
+    return (*time)++;
+}
 
 ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor);
 /* What the lanes know, and all that they have done themselves, whose later accesses are newer. */

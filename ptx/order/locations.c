@@ -243,6 +243,6 @@ bool grout_ptx__hand_over(ptx_order *order, const ptx_actor *actor,
     location->scope = is_weak ? PTX_SCOPE_NONE : access->ordering.scope;
     location->writer = *actor;
     location->written_at = grout_ptx__get_lanes(order, actor)->now;
-    location->number++;
+    (void)grout_ptx__tick(order, &location->number);
     return is_weak || give(order, actor, access, &location->heads);
 }

@@ -75,8 +75,9 @@ bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint
 /* Two writes that race and leave the same values, by their number from 0; NULL: there are not so
  * many. */
 const ptx_equal *grout_ptx__get_equal(const ptx_order *order, size_t number);
-/* Whether there were more accesses than can be told apart. */
-bool grout_ptx__is_order_full(const ptx_order *order);
+/* What there was more of than can be told apart, in words that begin with the limit's name; NULL.
+ */
+const char *grout_ptx__get_limit(const ptx_order *order);
 
 /* ---- CTAs of a cluster ---- */
 

@@ -68,12 +68,13 @@ bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entr
                                   const grout_clocks *clocks) {
     const grout_clock_shape *shape = &checker->shape;
     const uint32_t *known = grout_clocks_find_known(clocks, copy->cluster);
-    uint32_t actor = grout_entry__get_actor(shape, copy), count = 0;
-    const grout_bulk_wait *waits = grout_checker__find_bulk_waits(checker, &copy->origin, &count);
-    for (uint32_t i = 0; known && i < count; i++) {
-        if (waits[i].number >= copy->number &&
-            known[grout_clock_s(shape, actor)] >= waits[i].epoch &&
-            known[grout_clock_g(shape, actor)] < waits[i].epoch) {
+    const uint32_t actor = grout_entry__get_actor(shape, copy);
+    const uint32_t local = grout_checker__get_local(checker, &copy->origin);
+    for (uint32_t i = 0; known != NULL && i < checker->run.bulk_wait_count; i++) {
+        const grout_bulk_wait *wait = &checker->run.bulk_waits[i];
+        if (wait->cta == copy->origin.cta && wait->actor == local && wait->number >= copy->number &&
+            known[grout_clock_s(shape, actor)] >= wait->epoch &&
+            known[grout_clock_g(shape, actor)] < wait->epoch) {
             return true;
         }
     }

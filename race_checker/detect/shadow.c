@@ -12,7 +12,10 @@ enum {
     CELL_BYTES_MIN = 1024,
     CELL_BYTES_MAX = 64 << 10,
     CELL_WIDTH_MIN = 256,
-    CELLS_MAX = 1 << 22
+    CELLS_MAX = 1 << 22,
+    PITCH_MAX = 1 << 30, /* longer rows are cut */
+    PITCH_OF_LONG = 1 << 20,
+    ROWS_MAX = 1 << 30
 };
 
 bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
@@ -34,6 +37,9 @@ void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size
     grout_plane *it = &shadow->planes[plane];
     GROUT_ASSERT(plane < shadow->plane_count && pitch > 0);
     memset(it, 0, sizeof *it);
+    if (pitch > PITCH_MAX || size / pitch > ROWS_MAX) {
+        pitch = PITCH_OF_LONG; /* rows and columns are counted in 32 bits */
+    }
     it->size = size;
     it->pitch = pitch;
     it->rows = (uint32_t)((size + pitch - 1) / pitch);

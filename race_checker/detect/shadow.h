@@ -135,7 +135,7 @@ typedef struct grout_visitor {
 bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
                         uint32_t plane_count);
 void grout_shadow__deinit(grout_shadow *shadow);
-/* Says how large plane index is and how long its rows are. */
+/* Says how large plane index is and how long its rows are, which are cut if they are very long. */
 void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size, uint64_t pitch);
 /* Forgets every access; the cells keep their size. */
 void grout_shadow__reset(grout_shadow *shadow);

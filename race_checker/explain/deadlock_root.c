@@ -13,8 +13,9 @@
 
 #include "invariant.h"
 
-enum { HOPS_MAX = 3 };    /* of a circle that are named */
-enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
+enum { HOPS_MAX = 3 }; /* of a circle that are named */
+/* Blocked threads among which a root, or a circle, is looked for. One of each op is among them. */
+enum { CIRCLE_MAX = 32 };
 
 enum { WEIGHT_UNSERVED = 4 }; /* of a thread that waits for what nobody would bring */
 
@@ -74,15 +75,53 @@ static unsigned get_weight(const grout_deadlock *text, const grout_thread_fact *
                                                    : 2;
 }
 
-static bool is_like_one_before(const grout_deadlock *text, uint32_t index) {
-    for (uint32_t t = 0; t < index; t++) {
-        const grout_thread_fact *a = &text->threads[t], *b = &text->threads[index];
-        if (a->state == b->state && a->origin.op == b->origin.op &&
-            a->origin.cta == b->origin.cta) {
+/* ---- threads to look at ---- */
+
+typedef enum likeness {
+    LIKE_BY_OP,  /* one thread for each op that somebody waits in */
+    LIKE_IN_CTA, /* the same in each CTA */
+    LIKE_ITSELF  /* every thread */
+} likeness;
+
+static bool is_like(const grout_thread_fact *a, const grout_thread_fact *b, likeness level) {
+    return a == b || (level < LIKE_ITSELF && a->state == b->state && a->origin.op == b->origin.op &&
+                      (level == LIKE_BY_OP || a->origin.cta == b->origin.cta));
+}
+
+static bool is_chosen(const grout_thread_fact *const *chosen, uint32_t count,
+                      const grout_thread_fact *thread, likeness level) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_like(chosen[i], thread, level)) {
             return true;
         }
     }
     return false;
+}
+
+/* Puts a thread among those chosen, which stand in the order of the run's threads. */
+static void insert(const grout_thread_fact **chosen, uint32_t count,
+                   const grout_thread_fact *thread) {
+    for (; count > 0 && chosen[count - 1] > thread; count--) {
+        chosen[count] = chosen[count - 1];
+    }
+    chosen[count] = thread;
+}
+
+/* Blocked threads, CIRCLE_MAX at most: those first that are like no other, then more. */
+static uint32_t choose_threads(const grout_deadlock *text, likeness last,
+                               const grout_thread_fact **chosen) {
+    uint32_t count = 0;
+    for (likeness level = LIKE_BY_OP; level <= last; level++) {
+        for (uint32_t t = 0; t < text->thread_count && count < CIRCLE_MAX; t++) {
+            const grout_thread_fact *thread = &text->threads[t];
+            bool counts = grout_thread_fact__is_blocked(thread) && thread->origin.op != 0 &&
+                          thread->state != GROUT_THREAD_BLOCKED_JOIN;
+            if (counts && !is_chosen(chosen, count, thread, level)) {
+                insert(chosen, count++, thread);
+            }
+        }
+    }
+    return count;
 }
 
 /* ---- circles ---- */
@@ -151,12 +190,7 @@ static void add_hops(const grout_deadlock *text, const circle *it, uint32_t at, 
 
 /* Looks for a circle among the blocked threads. */
 static bool find_any_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
-    for (uint32_t t = 0; t < text->thread_count && it->count < CIRCLE_MAX; t++) {
-        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
-            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
-            it->threads[it->count++] = &text->threads[t];
-        }
-    }
+    it->count = choose_threads(text, LIKE_ITSELF, it->threads);
     return it->count >= 2 && find_circle(text, it, at_out);
 }
 
@@ -205,15 +239,12 @@ static const grout_thread_fact *move_into_circle(const grout_deadlock *text,
 
 const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text) {
     const grout_thread_fact *root = grout_deadlock__find_lowest(text, 0);
+    const grout_thread_fact *looked[CIRCLE_MAX];
+    const uint32_t count = choose_threads(text, LIKE_IN_CTA, looked);
     unsigned best = 0;
-    for (uint32_t t = 0, looked = 0; t < text->thread_count && looked < CIRCLE_MAX; t++) {
-        const grout_thread_fact *thread = &text->threads[t];
-        if (!grout_thread_fact__is_blocked(thread) || thread->origin.op == 0 ||
-            thread->state == GROUT_THREAD_BLOCKED_JOIN || is_like_one_before(text, t)) {
-            continue;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_thread_fact *thread = looked[i];
         unsigned weight = get_weight(text, thread);
-        looked++;
         if (weight > best || (weight == best && is_before(thread, root))) {
             root = thread;
             best = weight;

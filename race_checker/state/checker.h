@@ -112,8 +112,9 @@ typedef struct grout_run_state {
     uint32_t *slots;      /* by CTA: its slot in grout_memory.ctas, plus 1; 0: it has none */
     uint64_t *ended_ctas; /* a bit for each */
     uint32_t slot_count, ended_words;
-    grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
-    uint32_t ended_wait_count, ended_wait_capacity;
+    /* full waits for bulk groups; of CTAs that have ended, where others may hear of them */
+    grout_bulk_wait *bulk_waits;
+    uint32_t bulk_wait_count, bulk_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
     uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined

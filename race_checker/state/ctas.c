@@ -119,9 +119,10 @@ static bool note_ended(grout_checker *checker, uint32_t cta) {
 }
 
 bool grout_checker__end_cta(grout_checker *checker, grout_cta_state *state) {
-    if (!note_ended(checker, state->life.cta) || !grout_checker__keep_waits(checker, state)) {
+    if (!note_ended(checker, state->life.cta)) {
         return grout_checker__fail(checker);
     }
+    grout_checker__drop_waits(checker, state);
     if (state->local.slab.peak_bytes > checker->run.local_peak) {
         checker->run.local_peak = state->local.slab.peak_bytes;
     }

@@ -27,18 +27,32 @@ static void note_release(const grout_checker *checker, const grout_event *event,
     }
 }
 
-static void note_group_wait(const grout_checker *checker, const grout_event *event,
+static void add_bulk_wait(grout_checker *checker, const grout_event *event) {
+    grout_run_state *run = &checker->run;
+    void *list = run->bulk_waits;
+    if (!grout_check__reserve(checker->allocator, &list, run->bulk_wait_count,
+                              &run->bulk_wait_capacity, sizeof *run->bulk_waits)) {
+        (void)grout_checker__fail(checker);
+        return;
+    }
+    run->bulk_waits = list;
+    run->bulk_waits[run->bulk_wait_count++] =
+        (grout_bulk_wait){.cta = event->origin.cta,
+                          .actor = grout_checker__get_local(checker, &event->origin),
+                          .epoch = get_epoch(checker, event),
+                          .number = event->u.group.number};
+}
+
+static void note_group_wait(grout_checker *checker, const grout_event *event,
                             grout_thread_history *thread) {
     thread->group_wait = event->origin;
     thread->group_allowed = event->u.group.allowed;
     thread->group_read_only = event->u.group.read_only;
     thread->group_closed = thread->groups_closed;
     thread->group_issued = thread->groups_issued;
-    if (!event->u.group.read_only) {
-        grout_bulk_wait *wait =
-            &thread->bulk_waits[thread->bulk_wait_count++ % GROUT_BULK_WAITS_MAX];
-        wait->epoch = get_epoch(checker, event);
-        wait->number = event->u.group.number;
+    if (!event->u.group.read_only && thread->bulk_waited < event->u.group.number) {
+        thread->bulk_waited = event->u.group.number;
+        add_bulk_wait(checker, event);
     }
 }
 
@@ -163,46 +177,16 @@ const grout_thread_history *grout_checker__get_history(const grout_checker *chec
 
 /* ---- bulk groups ---- */
 
-bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state) {
-    for (uint32_t i = 0; grout_checker__is_heard_of(checker) && i < checker->local_actors; i++) {
-        const grout_thread_history *thread = &state->notes.threads[i];
-        grout_ended_waits *kept = NULL;
-        if (thread->bulk_wait_count == 0) {
-            continue;
-        }
-        if (checker->run.ended_wait_count == checker->run.ended_wait_capacity) {
-            uint32_t capacity =
-                checker->run.ended_wait_capacity ? checker->run.ended_wait_capacity * 2 : 8;
-            kept = grout__resize(checker->allocator, checker->run.ended_waits,
-                                 capacity * sizeof *kept);
-            if (!kept) {
-                return false;
-            }
-            checker->run.ended_waits = kept;
-            checker->run.ended_wait_capacity = capacity;
-        }
-        kept = &checker->run.ended_waits[checker->run.ended_wait_count++];
-        *kept = (grout_ended_waits){
-            .cta = state->life.cta, .actor = i, .count = thread->bulk_wait_count};
-        memcpy(kept->waits, thread->bulk_waits, sizeof kept->waits);
+void grout_checker__drop_waits(grout_checker *checker, const grout_cta_state *state) {
+    grout_run_state *run = &checker->run;
+    uint32_t kept = 0;
+    if (grout_checker__is_heard_of(checker)) {
+        return;
     }
-    return true;
-}
-
-const grout_bulk_wait *grout_checker__find_bulk_waits(const grout_checker *checker,
-                                                      const grout_origin *origin,
-                                                      uint32_t *count_out) {
-    const grout_thread_history *thread = grout_checker__get_history(checker, origin);
-    const grout_bulk_wait *waits = thread->bulk_waits;
-    uint32_t count = thread->bulk_wait_count;
-    for (uint32_t i = 0; i < checker->run.ended_wait_count; i++) {
-        const grout_ended_waits *ended = &checker->run.ended_waits[i];
-        if (ended->cta == origin->cta &&
-            ended->actor == grout_checker__get_local(checker, origin)) {
-            waits = ended->waits;
-            count = ended->count;
+    for (uint32_t i = 0; i < run->bulk_wait_count; i++) {
+        if (run->bulk_waits[i].cta != state->life.cta) {
+            run->bulk_waits[kept++] = run->bulk_waits[i];
         }
     }
-    *count_out = count < GROUT_BULK_WAITS_MAX ? count : GROUT_BULK_WAITS_MAX;
-    return waits;
+    run->bulk_wait_count = kept;
 }

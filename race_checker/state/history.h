@@ -30,22 +30,13 @@ typedef struct grout_handover {
 
 enum { GROUT_HANDOVERS_MAX = 16 }; /* the newest that are kept; older ones are not named */
 
-enum { GROUT_BULK_WAITS_MAX = 16 }; /* the newest full waits for bulk groups that are kept */
-
 /* What an actor had learnt by a wait_smem_to_gmem that is not read_only. */
 typedef struct grout_bulk_wait {
+    uint32_t cta, actor; /* actor in its CTA */
     uint32_t epoch;
     uint32_t number; /* groups whose writes were known finished */
     GROUT_NOTE_END
 } grout_bulk_wait;
-
-/* What an actor of a CTA that has ended had learnt so. */
-typedef struct grout_ended_waits {
-    uint32_t cta, actor; /* actor in its CTA */
-    uint32_t count;
-    grout_bulk_wait waits[GROUT_BULK_WAITS_MAX];
-    GROUT_NOTE_END
-} grout_ended_waits;
 
 /* What an actor did last, for saying what came close. op 0: it never did. */
 typedef struct grout_thread_history {
@@ -61,8 +52,7 @@ typedef struct grout_thread_history {
     uint32_t copy_allowed;  /* its n */
     uint32_t copy_closed;   /* cp.async groups closed when it waited */
     uint32_t copies_closed; /* so far */
-    uint32_t bulk_wait_count;
-    grout_bulk_wait bulk_waits[GROUT_BULK_WAITS_MAX]; /* number i stands at i % MAX */
+    uint32_t bulk_waited;   /* bulk groups whose writes were known finished by its newest wait */
     grout_origin group_wait;
     uint32_t group_allowed; /* its n */
     uint32_t group_closed;  /* groups closed when it waited */
@@ -96,11 +86,7 @@ uint32_t grout_checker__count_mmas(const struct grout_checker *checker, const gr
 /* What the actor did; nothing if its CTA has ended. */
 const grout_thread_history *grout_checker__get_history(const struct grout_checker *checker,
                                                        const grout_origin *origin);
-/* A CTA ends: what its actors had learnt of their bulk groups is kept. False without memory. */
-bool grout_checker__keep_waits(struct grout_checker *checker, const struct grout_cta_state *state);
-/* The full waits of an actor, whether its CTA still runs or not; *count_out of them. */
-const grout_bulk_wait *grout_checker__find_bulk_waits(const struct grout_checker *checker,
-                                                      const grout_origin *origin,
-                                                      uint32_t *count_out);
+/* A CTA ends: what its actors had learnt of their bulk groups is forgotten, if nobody can ask. */
+void grout_checker__drop_waits(struct grout_checker *checker, const struct grout_cta_state *state);
 
 #endif

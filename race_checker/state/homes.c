@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-enum {
-    PITCH_MAX = 1 << 30, /* longer rows are cut */
-    PITCH_OF_LONG = 1 << 20,
-    ROWS_MAX = 1 << 30
-};
-
 /* Bytes from one row of elements to the next; all bytes where there are no plain rows. */
 static uint64_t get_pitch(const grout_module *module, grout_object_id object) {
     const grout_layout *layout = grout_object_get_layout(module, object);
@@ -22,9 +16,6 @@ static uint64_t get_pitch(const grout_module *module, grout_object_id object) {
     if (type->rank >= 2 && grout_layout_is_plain(layout)) {
         pitch = (uint64_t)grout_object_get_extent(module, object, type->rank - 1u) *
                 layout->element_bytes;
-    }
-    if (pitch > PITCH_MAX || (pitch > 0 && size / pitch > ROWS_MAX)) {
-        pitch = PITCH_OF_LONG;
     }
     return pitch ? pitch : 1;
 }

@@ -170,7 +170,7 @@ def classify(code, output):
         return "equal", ""
     if code < 0 or code > 128:
         return "crash", reason
-    for verdict, names in (("race", ("ptx-race",)), ("hang", ("ptx-hang", "gpu-hang", "gpu-timeout")),
+    for verdict, names in (("race", ("ptx-race",)), ("hang", ("ptx-hang", "limit-reached", "gpu-hang", "gpu-timeout")),
                            ("refused", ("ptx-syntax", "ptx-unsupported", "nvrtc-failed", "bad-argument", "tma-box",
                                         "tma-inner-bytes", "tma-pitch", "tma-layout", "tma-bytes", "gpu-driver",
                                         "internal-error")),

@@ -50,6 +50,7 @@ FEW = ("tests/behaviour/cluster_barriers/from-one-cta.grout",
 NO_END = {"deadlock", "step-limit"}
 RACE = "ptx-race"
 HANG = "ptx-hang"
+LIMIT = "limit-reached"  # of steps: it waits and looks for ever
 STOPPED = ("ptx-fault", HANG)
 SECONDS = 60  # of the processor, for a run: some wait for what a mistake has kept away
 MORE = 60  # interleavings, before a race that the machine does not find is a difference
@@ -106,7 +107,8 @@ def run_machine(arguments, case, interleavings, seed=0):
         raise comparing.NoNvrtc
     if code == -9:  # past its time
         return HANG, text
-    return "" if code == 0 else comparing.get_code(out + err)[0] or str(code), text
+    found = "" if code == 0 else comparing.get_code(out + err)[0] or str(code)
+    return HANG if found == LIMIT else found, text
 
 
 def search(arguments, case, wants_race):

@@ -489,6 +489,40 @@ START_TEST(no_reader_is_forgotten) {
 }
 END_TEST
 
+/* An array of 8 GiB in one row: what lies 4 GiB further on is other bytes. */
+START_TEST(large_planes) {
+    const int64_t far = (INT64_C(1) << 32) + 100;
+    for (uint64_t pitch = UINT64_C(1) << 33; pitch > 0; pitch >>= 33) {
+        grout_shadow shadow;
+        uint32_t count = 0;
+        grout_entry entry = {.flags = GROUT_ENTRY_PRESENT};
+        grout_visitor add = {add_reader, &entry}, look = {count_readers, &count};
+        grout_run run = {far, 4, 1, 4};
+        grout_access access = {.runs = &run, .run_count = 1};
+        ck_assert(grout_shadow__init(&shadow, NULL, 1));
+        grout_shadow__set_plane(&shadow, 0, UINT64_C(1) << 33, pitch);
+        ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &add));
+        ck_assert(grout_shadow__walk(&shadow, 0, 100, 4, &look));
+        ck_assert_uint_eq(count, 0);
+        ck_assert(grout_shadow__walk(&shadow, 0, far, 4, &look));
+        ck_assert_uint_eq(count, 1);
+        grout_shadow__deinit(&shadow);
+    }
+}
+END_TEST
+
+/* Handles have 31 bits, of 64 bytes each; what is larger than a chunk has memory of its own. */
+START_TEST(handles_end) {
+    grout_slab slab = {.used_units = GROUT_SLAB_LARGE - GROUT_SLAB_CHUNK_SIZE / GROUT_SLAB_UNIT};
+    ck_assert_uint_eq(grout_slab__alloc(&slab, GROUT_SLAB_UNIT), 0);
+    grout_slab_handle large = grout_slab__alloc(&slab, GROUT_SLAB_CHUNK_SIZE + 1u);
+    ck_assert_uint_eq(large, GROUT_SLAB_LARGE);
+    grout_slab__free(&slab, large, GROUT_SLAB_CHUNK_SIZE + 1u);
+    ck_assert_uint_eq(grout_slab__alloc(&slab, GROUT_SLAB_CHUNK_SIZE + 2u), GROUT_SLAB_LARGE);
+    grout_slab__deinit(&slab);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     Suite *suite = suite_create("shadow");
     TCase *random = tcase_create("random");
@@ -498,6 +532,8 @@ static Suite *make_suite(void) {
     tcase_add_test(cost, tiles_are_one_record);
     tcase_add_test(cost, pieces_are_joined);
     tcase_add_test(cost, no_reader_is_forgotten);
+    tcase_add_test(cost, large_planes);
+    tcase_add_test(cost, handles_end);
     suite_add_tcase(suite, random);
     suite_add_tcase(suite, cost);
     return suite;

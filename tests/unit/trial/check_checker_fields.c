@@ -41,7 +41,6 @@
     NOTE(grout_wgmma_wait)        \
     NOTE(grout_handover)          \
     NOTE(grout_bulk_wait)         \
-    NOTE(grout_ended_waits)       \
     NOTE(grout_thread_history)    \
     NOTE(grout_box)               \
     NOTE(grout_side)              \
@@ -130,7 +129,6 @@ static void find_in_cta(const grout_checker *checker, grout_cta_state *state, pl
     found->at[AT_grout_thread_history] = thread->test_field;
     found->at[AT_grout_wgmma_wait] = thread->wgmma_wait.test_field;
     found->at[AT_grout_handover] = thread->handovers[0].test_field;
-    found->at[AT_grout_bulk_wait] = thread->bulk_waits[0].test_field;
     if (checker->sync_op_count > 0) {
         found->at[AT_grout_visit] = state->notes.visits[0].test_field;
     }
@@ -185,8 +183,8 @@ static places find_places(grout_checker *checker) {
     places found = {{NULL}};
     found.at[AT_grout_run_state] = checker->run.test_field;
     found.at[AT_grout_memory] = checker->memory.test_field;
-    if (checker->run.ended_wait_count > 0) {
-        found.at[AT_grout_ended_waits] = checker->run.ended_waits[0].test_field;
+    if (checker->run.bulk_wait_count > 0) {
+        found.at[AT_grout_bulk_wait] = checker->run.bulk_waits[0].test_field;
     }
     find_in_shadow(&checker->memory.gmem, &found);
     for (uint32_t i = 0; i < checker->memory.cta_count; i++) {
