@@ -244,6 +244,14 @@ def delays():
             "clean" if code == CLEAN else "1000000000"
 
 
+def rivals():
+    """Atomics in no order, whose pairs are too many to compare: seconds."""
+    for ctas, words in ((40, "redundant-barrier"), (24000, r"clean")):
+        text = kernel(f"%m: inout gmem i32[1], %y: out gmem i32[{ctas}]) grid(g = {ctas})", "%g = axis_index g",
+                      "%v = atomic_exchange %m[0], %g scope(gpu)", "block_barrier", "store %y[%g], %v")
+        yield text, ["--advice", "--input", "m=zeros"], CLEAN, words
+
+
 def more_steps():
     """2^31 operations, whatever --max-steps says: minutes."""
     text = kernel("%y: out gmem i32[1])", "for %j in 0..4 {", "  for %i in 0..2147483647 {", "    store %y[0], %i", "  }", "}")
@@ -253,7 +261,7 @@ def more_steps():
 LIMITS = (late_waits, bulk_waits, findings, blocked, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
           wgmmas, tcgen05, threads, explored, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
           check_values, delays)
-SLOW = (more_steps,)
+SLOW = (rivals, more_steps)
 
 
 def call(grout, text, options):

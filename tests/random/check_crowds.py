@@ -1,6 +1,6 @@
 """Drawn kernels with many of something: CTAs, units, phases, copies in flight. A mistake stands far from where it shows.
 
-usage: check_crowds.py --grout PATH KIND FIRST COUNT        KIND: readers, totals, phases, stores, copies
+usage: check_crowds.py --grout PATH KIND FIRST COUNT        KIND: readers, totals, phases, stores, copies, waits
 
 readers: up to 5,200 CTAs use the same bytes and tell the last one, which writes them when it has heard of all.
 With a mistake it has not heard of some, drawn from all.
@@ -10,6 +10,8 @@ may wait when the next one is over.
 stores: up to 1,700 copies of TMA to GMEM in flight, of which a wait leaves some. With a mistake the bytes of one
 that may be in flight are written.
 copies: the same with groups of cp.async, and a read.
+waits: up to 600 waits for such copies, and another CTA that has heard of one of them. With a mistake it has not, or by an
+edge that carries no memory.
 
 Right kernels are clean; of those with a mistake the code is known. A kernel that differs is printed. Closing line:
 'N passed, N failed, N mistakes'.
@@ -190,7 +192,39 @@ def copies(draw):
     return lines, {"async-not-awaited"} if is_mistake else set(), draw_schedule(draw)
 
 
-KINDS = {"readers": readers, "totals": totals, "phases": phases, "stores": stores, "copies": copies}
+def waits(draw):
+    """One CTA writes and waits, often, and tells another one in between, which reads some of it when much more has been
+    written. With a mistake the edge carries no memory, or what is read is written later."""
+    size = draw_size(draw, 600)
+    told = draw.randrange(size - 1)
+    mistake = draw.choice((None, None, "relaxed", "later"))
+    read = draw.randrange(told + 1, size) if mistake == "later" else draw.randrange(told + 1)
+    order = " order(relaxed)" if mistake == "relaxed" else ""
+    late = draw.choice((0, 100 * size))
+    lines = [
+        f"kernel @k(%y: out gmem i32[{size}, 32], %z: out gmem i32[32], %t: out gmem i32[1]) grid(g = 2)", "{",
+        "  scratch %u : semaphore[1] global",
+        "  scratch %s : smem i32[32]",
+        "  if (eq (axis_index g), 0) {",
+        "    store %s, (broadcast 1 : i32[32])",
+        "    commit_smem",
+        f"    for %i in 0..{size} {{",
+        "      copy_smem_to_gmem %s, %y[%i]",
+        "      wait_smem_to_gmem 0",
+        f"      if (eq %i, {told}) {{", f"        semaphore_signal %u[0], 1{order}", "      }",
+        "    }",
+        "  } else {",
+        "    store %t[0], 0",
+        f"    for %i in 0..{late} {{", "      store %t[0], %i", "    }",
+        "    semaphore_wait %u[0], 1",
+        f"    store %z, (load %y[{read}])",
+        "  }",
+        "}"]
+    wanted = {"relaxed": {"insufficient-scope"}, "later": {"gmem-race"}, None: set()}[mistake]
+    return lines, wanted, draw_schedule(draw)
+
+
+KINDS = {"readers": readers, "totals": totals, "phases": phases, "stores": stores, "copies": copies, "waits": waits}
 
 
 def main():
