@@ -70,6 +70,19 @@ def blocked():
         yield text, ["--format", "json"], FINDING, '"code": ?"deadlock"'
 
 
+def wraps():
+    """Products that may wrap, of which the last one does."""
+    for count in (100, 127, 128, 200):
+        lines = ["%b = load %n[0]"]
+        for i in range(count):
+            factor = 300 if i < count - 1 else 1 << 24
+            lines += [f"%m{i} = mul %b, {factor}", f"%i{i} = div %m{i}, 1000000000", f"store %y[0], (load %x[%i{i}])"]
+        text = kernel("%n: in gmem i32[1] init([300]), %x: in gmem i32[64] init(arange), %y: out gmem i32[1]) threads(wg = 1)",
+                      *lines)
+        yield text, [], FINDING, "index-overflow"
+        yield text.replace(str(1 << 24), "301"), [], CLEAN, "clean"
+
+
 def circles():
     """However many wait for two that wait for each other, or for one whom nobody serves, the report begins there."""
     for ctas in (3, 40, 250):
@@ -258,7 +271,7 @@ def more_steps():
     yield text, ["run", "--max-steps", "9000000000"], INCOMPLETE, "2147483648 operations"
 
 
-LIMITS = (late_waits, bulk_waits, findings, blocked, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
+LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
           wgmmas, tcgen05, threads, explored, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
           check_values, delays)
 SLOW = (rivals, more_steps)
