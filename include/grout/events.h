@@ -64,8 +64,7 @@ struct grout_array_past; /* array_past.h */
  * admitted. An edge between actors that has lost its memory facts carries the first part of
  * the vector. The completion of an engine carries the part from x on, without the memory facts of
  * its issuer. Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
- * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
- * known.
+ * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0: nothing is known.
  */
 typedef struct grout_clock_shape {
     uint32_t cta_count; /* of the cluster */
@@ -409,8 +408,7 @@ typedef struct grout_fault {
      * element; 'have' elements of the result were made */
     uint64_t values[GROUT_FAULT_VALUES_MAX];
     uint32_t undefined;
-    bool is_static; /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN; SEMAPHORE_RANGE:
-                     * about all units of a launch) */
+    bool is_static; /* of the launch: origin.op is 0 (OUTPUT_NOT_WRITTEN, SEMAPHORE_RANGE) */
 } grout_fault;
 
 /* NOT_CONTIGUOUS: what is wrong with a group of elements that goes together ('have': the first
@@ -472,8 +470,7 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
-    /* BLOCKED_PARITY: the phase that the parity means, as far as the actor knows; UINT32_MAX: the
-     * one before the first */
+    /* BLOCKED_PARITY: the phase that the actor means; UINT32_MAX: the one before the first */
     uint32_t meant;
     /* BLOCKED_SPIN: what it finds there each time, if that is one i32 or u32 */
     bool has_value;
